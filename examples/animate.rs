@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::{env, fs};
 
 use color_eyre::eyre::{OptionExt as _, Result, bail};
-use pilothouse::terminal::{Drawing, Origin, Palette, Size, Terminal};
+use pilothouse::terminal::{ByteOrigin, CellDrawing, Palette, Size, Terminal};
 
 /// Changes closer together than this are merged, in seconds of the recording.
 const TOGETHER: f64 = 0.12;
@@ -52,10 +52,10 @@ fn frames(cast: &str) -> Result<(String, Vec<Frame>)> {
     let mut lines = cast.lines();
     let header: serde_json::Value = serde_json::from_str(lines.next().ok_or_eyre("an empty recording")?)?;
     let side = |name: &str| header[name].as_u64().and_then(|side| u16::try_from(side).ok()).unwrap_or(80);
-    let mut terminal = Terminal::new(Size::clamped(side("width"), side("height")), Origin::Tty);
+    let mut terminal = Terminal::new(Size::clamped(side("width"), side("height")), ByteOrigin::Tty);
     let (mut head, mut frames): (String, Vec<Frame>) = Default::default();
     let mut take = |at: f64, terminal: &Terminal| {
-        let drawing = Drawing::of(terminal);
+        let drawing = CellDrawing::of(terminal);
         let svg = drawing.svg("Pilothouse at work", &Palette::DARK);
         let (before, rows) = rows_of(&svg, drawing.rows.len());
         head = before;

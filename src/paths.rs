@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::files::{self, Access, Links};
+use crate::files::{self, FileAccess, Links};
 
 /// The prefix of a `.git` file, as found in a worktree or a submodule.
 const GITDIR: &[u8; 7] = b"gitdir:";
@@ -230,7 +230,7 @@ fn is_repository(path: &Path) -> bool {
         return path.join("HEAD").symlink_metadata().is_ok();
     }
     let mut start = [0; GITDIR.len()];
-    let opened = files::open(path, Links::Followed, Access::Read);
+    let opened = files::open(path, Links::Followed, FileAccess::Read);
     opened.and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *GITDIR
 }
 

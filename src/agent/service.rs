@@ -22,10 +22,10 @@ use super::progress::Going;
 use super::transport::{Transport, Unwritten};
 use super::{elicitation, label, params, results, schema};
 use crate::agents::{AgentProgram, McpClient};
-use crate::envelope::{Actor, Outcome, SafeText, one_line};
+use crate::envelope::{Actor, CallOutcome, SafeText, one_line};
 use crate::link::{Client, Hello, Peer, Profile};
 use crate::model::{AgentPeer, HeldCall};
-use crate::runtime::{AgentNotices, Handle, PARAGRAPH_CHARS};
+use crate::runtime::{AnswerNotices, Handle, PARAGRAPH_CHARS};
 use crate::tools::{self, Answer, Begun, Caller, Room};
 
 /// The instructions that every agent receives once.
@@ -86,7 +86,7 @@ struct Service {
 struct Call {
     going: Going,
     withdrawn: CancellationToken,
-    answer: JoinHandle<Option<(Answer, Option<AgentNotices>)>>,
+    answer: JoinHandle<Option<(Answer, Option<AnswerNotices>)>>,
     /// Whether the client's user may still be asked about it.
     may_ask: bool,
 }
@@ -166,8 +166,8 @@ impl Service {
             // An error of the protocol has no room for the notices of an answer: the next one has them.
             let (answer, _) = tools::call_with_notices(&self.runtime, &caller, &name, input, None).await;
             let hint = match answer.envelope.outcome() {
-                Outcome::Error(error) => error.recovery_hint.as_deref(),
-                Outcome::Success(_) => None,
+                CallOutcome::Error(error) => error.recovery_hint.as_deref(),
+                CallOutcome::Success(_) => None,
             };
             let text = format!("unknown tool: {}; {}", SafeText::line(&name), hint.unwrap_or_default());
             return Err(ErrorData::invalid_params(text, None));

@@ -23,7 +23,7 @@ use super::message::{self, Refusal};
 use super::{params, results};
 use crate::envelope::{SafeText, one_line};
 use crate::link::{Line, Lines, MAX_FRAME};
-use crate::runtime::AgentNotices;
+use crate::runtime::AnswerNotices;
 
 /// The maximum number of calls in flight per connection.
 pub(super) const IN_FLIGHT: usize = 64;
@@ -37,15 +37,15 @@ const METHOD_CHARS: usize = 100;
 /// Notices that accompany answers not written yet, by request. If an answer is never written, its notices go with a
 /// later one.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Unwritten(Arc<Mutex<HashMap<RequestId, AgentNotices>>>);
+pub(super) struct Unwritten(Arc<Mutex<HashMap<RequestId, AnswerNotices>>>);
 
 impl Unwritten {
     /// Stores the notices that accompany an answer about to be sent.
-    pub(super) fn expect(&self, request: RequestId, notices: AgentNotices) {
+    pub(super) fn expect(&self, request: RequestId, notices: AnswerNotices) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(request, notices);
     }
 
-    fn take(&self, request: &RequestId) -> Option<AgentNotices> {
+    fn take(&self, request: &RequestId) -> Option<AnswerNotices> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(request)
     }
 }

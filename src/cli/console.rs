@@ -16,7 +16,7 @@ use crate::console::theme::Capabilities;
 use crate::console::{self, EmbeddedRuntime, Exit, Options};
 use crate::dispatch::cli_only::IDLE_SECONDS;
 use crate::link::{Holder, Operator, Request};
-use crate::model::Closing;
+use crate::model::CloseReason;
 use crate::paths::{Locks, Places};
 use crate::process;
 
@@ -102,7 +102,7 @@ async fn go_on(server: RuntimeServer, mut exit: Exit) -> Result<Exit> {
     if let Err(error) = process::detach() {
         // The launcher, or the process waiting for it, sees this process end a little later.
         tracing::error!(%error, "leave the terminal");
-        server.close(Closing::TerminalGone).await?;
+        server.close(CloseReason::TerminalGone).await?;
         return Err(error).wrap_err("leave the terminal");
     }
     tracing::info!("detached: the runtime keeps running without its console");
@@ -112,8 +112,8 @@ async fn go_on(server: RuntimeServer, mut exit: Exit) -> Result<Exit> {
 }
 
 /// Returns the reason to give when the runtime ends with its console.
-pub(super) fn closing(shown: &Result<Exit>) -> Closing {
-    shown.as_ref().map_or(Closing::ConsoleClosed, Exit::closing)
+pub(super) fn closing(shown: &Result<Exit>) -> CloseReason {
+    shown.as_ref().map_or(CloseReason::ConsoleClosed, Exit::closing)
 }
 
 fn options(start: &Start) -> Options {

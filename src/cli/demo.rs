@@ -20,7 +20,7 @@ use crate::console::{Cue, Options};
 use crate::dispatch::cli_only::DemoInput;
 use crate::envelope::{Actor, TaskId};
 use crate::files;
-use crate::model::{Decision, Input, Stop};
+use crate::model::{Decision, Stop, TypedInput};
 use crate::paths::Places;
 use crate::runtime::Handle;
 
@@ -106,7 +106,7 @@ impl Demo {
             Act::Type(text) => {
                 let id = id.filter(|id| !has_person(id))?;
                 self.runtime
-                    .input(&Actor::Operator, &id, Input::Raw(text.clone().into_bytes()))
+                    .input(&Actor::Operator, &id, TypedInput::Raw(text.clone().into_bytes()))
                     .await
                     .ok()?;
                 Some(())

@@ -14,7 +14,7 @@ use crate::config::Fault;
 use crate::config::{Faults, Loaded};
 use crate::dispatch::{self, Code, Embedded, Failure, Host, Probe, Shell};
 use crate::link::{Access, RemoteHost, Running, Started};
-use crate::model::Closing;
+use crate::model::CloseReason;
 use crate::paths::Places;
 
 /// The maximum length of an answer to a prompt, in bytes.
@@ -60,7 +60,7 @@ impl Env {
             // A failure to report this must not prevent the shutdown.
             let _ = print::say(format_args!("{task} ends with this command, because of --private"));
         }
-        if let Err(error) = server.close(Closing::CommandOver).await {
+        if let Err(error) = server.close(CloseReason::CommandOver).await {
             let _ = print::say(format_args!("{error:#}"));
         }
     }

@@ -17,7 +17,7 @@ use crate::clock::Clock;
 use crate::dispatch::{Code, Failure, GateDecided, GateInput, Response, attach_operator, waiting_gates};
 use crate::envelope::SafeText;
 use crate::link::Request;
-use crate::model::{AnswerValue, Given, Question, READING};
+use crate::model::{AnswerInput, AnswerValue, Question, READING};
 
 /// The letters of the confirmation word: none that can be mistaken for another.
 const LETTERS: &[u8] = b"abcdefghkmnprstuvwxyz";
@@ -56,7 +56,7 @@ async fn decide(start: &Start, input: &GateInput, verdict: AnswerValue) -> Resul
         let message = "That was not the word: nothing was decided.";
         return Err(Failure::new(Code::Precondition, message).fix("run it again, and type the word shown"));
     }
-    let given = Given { value: verdict.clone(), note: input.note.clone() };
+    let given = AnswerInput { value: verdict.clone(), note: input.note.clone() };
     let answer = Request::Answer { question: question.id.clone(), given, nonce: None };
     operator.ask(answer).await.map_err(|error| {
         Failure::running(Code::Precondition, format!("The gate was not decided: {error}."))

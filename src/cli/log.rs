@@ -9,7 +9,7 @@ use color_eyre::eyre::{Result, WrapErr};
 use tracing_subscriber::EnvFilter;
 
 use crate::envelope::{SafeText, mask};
-use crate::files::{self, Access};
+use crate::files::{self, FileAccess};
 use crate::link::private_folder;
 
 /// The size above which the log is truncated, in bytes.
@@ -24,7 +24,7 @@ pub(super) fn start(state: &Path) -> Result<()> {
     let folder = state.join("logs");
     files::create_folder(&folder).wrap_err("create the folder for logs")?;
     let path = folder.join("pilothouse.log");
-    let opened = files::open_or_create(&path, Access::Append).and_then(|file| {
+    let opened = files::open_or_create(&path, FileAccess::Append).and_then(|file| {
         if file.metadata()?.len() > MAX_BYTES {
             file.set_len(0)?;
         }

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
 
 use crate::envelope::SafeText;
-use crate::files::{self, Access, Links};
+use crate::files::{self, FileAccess, Links};
 
 /// Returns whether standard output is a terminal.
 pub(super) fn is_terminal() -> bool {
@@ -25,7 +25,7 @@ pub(super) fn data(text: &str) -> io::Result<()> {
 
 /// Copies a file to standard output, or to standard error, byte for byte.
 pub(super) fn copy(file: &std::path::Path, to_stderr: bool) -> io::Result<()> {
-    let mut file = files::open(file, Links::NoneIn(3), Access::Read)?;
+    let mut file = files::open(file, Links::NoneIn(3), FileAccess::Read)?;
     if to_stderr {
         return io::copy(&mut file, &mut io::stderr().lock()).map(drop);
     }

@@ -20,7 +20,7 @@ use crate::dispatch::run_program::{RunInput, ended, refused};
 use crate::dispatch::{Response, exec::OUTPUT_CLOSED, invalid_settings};
 use crate::envelope::{Actor, SafeText, mask, one_line};
 use crate::link::Scripts;
-use crate::model::Closing;
+use crate::model::CloseReason;
 use crate::paths::Places;
 use crate::prose::run::{Outcome, Refusal, Request, Run, RunEnd};
 use crate::prose::vm::effects::Event;
@@ -114,14 +114,16 @@ impl View<'_> {
         let run = match Run::open(&server.runtime, request, Actor::Cli, events).await {
             Ok(run) => run,
             Err(error) => {
-                server.close(Closing::CommandOver).await?;
+                server.close(CloseReason::CommandOver).await?;
                 return Ok(finish(&refused(error.into(), io::stdin().is_terminal()), self.style));
             }
         };
         let going = run.go(cancel.clone());
         let done = self.attend(Some(&server), async { Ok(Ok(going.await)) }, received, &cancel).await;
         // Closing the console ends the program: it runs in this process, and can be resumed.
-        server.close(if self.is_seen { Closing::ConsoleClosed } else { Closing::CommandOver }).await?;
+        server
+            .close(if self.is_seen { CloseReason::ConsoleClosed } else { CloseReason::CommandOver })
+            .await?;
         Ok(conclude(done?, self.style))
     }
 

@@ -17,7 +17,7 @@ use super::{Start, print};
 use crate::dispatch::Response;
 use crate::dispatch::cli_only::ServeInput;
 use crate::link::{Error, Holder, Operator, Request};
-use crate::model::{Closing, Snapshot};
+use crate::model::{CloseReason, Snapshot};
 use crate::paths::Places;
 
 /// How long a stopped runtime may take to close its connections.
@@ -55,9 +55,9 @@ pub(super) async fn until_ended(
 ) -> Result<u8> {
     let unneeded = unneeded(server.clients(), server.runtime.snapshot(), patience);
     let (code, closing) = tokio::select! {
-        signal = ending.wait() => (128 + signal, Closing::of_signal(signal)),
-        () = unneeded => (0, Closing::Unneeded),
-        () = server.ended.cancelled() => (0, Closing::OperatorEnded),
+        signal = ending.wait() => (128 + signal, CloseReason::of_signal(signal)),
+        () = unneeded => (0, CloseReason::Unneeded),
+        () = server.ended.cancelled() => (0, CloseReason::OperatorEnded),
     };
     server.close(closing).await?;
     Ok(code)
@@ -132,7 +132,7 @@ async fn stop(start: &Start, form: Form) -> Result<ExitCode> {
         Err(error) => return Err(error.into()),
     };
     let held = Holder::of(&start.places);
-    match operator.ask(Request::Shutdown { closing: Closing::StopCommand }).await {
+    match operator.ask(Request::Shutdown { closing: CloseReason::StopCommand }).await {
         // A console that ends with its runtime may hang up before the reply is written.
         Ok(_) | Err(Error::Gone) => {}
         Err(error) => return Err(error.into()),

@@ -14,7 +14,7 @@ use crate::agent;
 use crate::config::{Loaded, Settings};
 use crate::link::Error;
 use crate::link::{self, Client, Role, Server, Sockets, StopRequests};
-use crate::model::Closing;
+use crate::model::CloseReason;
 use crate::paths::Places;
 use crate::process::{Spawner, raise_descriptor_limit};
 use crate::runtime::{Handle, Options, past};
@@ -108,7 +108,7 @@ impl RuntimeServer {
 
     /// Shuts down in order: refuses new connections, stops tasks, lets clients receive the outcome and disconnect,
     /// and only then lets another runtime take over. The reason is reported to those who started the tasks.
-    pub(super) async fn close(self, closing: Closing) -> Result<()> {
+    pub(super) async fn close(self, closing: CloseReason) -> Result<()> {
         self.close.cancel();
         self.runtime.shut_down(closing).await;
         self.stop.cancel();

@@ -15,7 +15,7 @@ use super::approval::{ApprovalRule, Senseless};
 use super::settings::{Settings, schema_of};
 use super::source::{Entry, Fault, Faults, Node, Source};
 use super::units::{Ceiling, Period};
-use crate::files::{self, Access, Links, OWN};
+use crate::files::{self, FileAccess, Links, OWN};
 
 /// The user's file, in the config folder.
 pub const FILE: &str = "config.toml";
@@ -225,7 +225,7 @@ fn mark(entries: &[Entry], path: &str, file: &Path, origins: &mut BTreeMap<Strin
 /// # Errors
 /// When it cannot be read, is too large, or is writable by others: it names programs to run.
 pub fn read_own(path: &Path) -> Result<Option<Source>, Fault> {
-    let file = match files::open(path, Links::Followed, Access::Read) {
+    let file = match files::open(path, Links::Followed, FileAccess::Read) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(source_fault(path, format!("it cannot be read: {error}"))),
@@ -240,7 +240,7 @@ pub fn read_own(path: &Path) -> Result<Option<Source>, Fault> {
 
 /// Reads a file that anybody may have created; `None` if it does not exist.
 fn read_hostile(path: &Path) -> Result<Option<Source>, Fault> {
-    match files::open(path, OWN, Access::Read) {
+    match files::open(path, OWN, FileAccess::Read) {
         Ok(file) => read_text(&file, path),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(source_fault(path, format!("it cannot be read: {error}"))),

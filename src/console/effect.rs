@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use crate::envelope::TaskId;
 use crate::link::{Request, Running, Shown};
-use crate::model::Input;
+use crate::model::TypedInput;
 use crate::model::{PlaceId, TaskView};
-use crate::runtime::Form;
+use crate::runtime::ExportForm;
 use crate::terminal::{Palette, Size};
 
 use crate::console::state::Anchor;
@@ -71,7 +71,7 @@ impl Effect {
 
     /// Sends what the user types to a task.
     #[must_use]
-    pub fn send(task: TaskId, input: Input) -> Self {
+    pub fn send(task: TaskId, input: TypedInput) -> Self {
         Self::Ask(Request::Send { task, input })
     }
 }
@@ -185,7 +185,7 @@ pub enum Effect {
         /// The task.
         task: Arc<TaskView>,
         /// The format.
-        form: Form,
+        form: ExportForm,
         /// The colours to use.
         palette: Palette,
         /// Its name.

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use crate::config::OnHangup;
 use crate::link::{StopRequest, Successors};
-use crate::model::{Closing, Snapshot, TaskStatus};
+use crate::model::{CloseReason, Snapshot, TaskStatus};
 use crate::paths::{Locks, workspace_id};
 
 use crate::console::state::Screen;
@@ -260,10 +260,10 @@ impl Exit {
 
     /// Returns why the runtime that was embedded in the console ends.
     #[must_use]
-    pub fn closing(&self) -> Closing {
+    pub fn closing(&self) -> CloseReason {
         match self.runtime {
-            Left::Stopped => Closing::StopCommand,
-            _ => Closing::of_exit(self.code, Closing::ConsoleClosed),
+            Left::Stopped => CloseReason::StopCommand,
+            _ => CloseReason::of_exit(self.code, CloseReason::ConsoleClosed),
         }
     }
 

@@ -13,7 +13,7 @@ use super::recording::{self, off_loop};
 use super::response::Failure;
 use super::table::table;
 use crate::journal::{Item, Reader, Record, Report};
-use crate::runtime::past::{self, State};
+use crate::runtime::past::{self, RecordingState};
 
 /// The default number of rows.
 const SHOWN: usize = 100;
@@ -45,7 +45,7 @@ struct RecordingRow {
     recording: String,
     /// `live`, `closed`, `recovered` or `unfinished`.
     #[schemars(with = "String")]
-    state: State,
+    state: RecordingState,
     /// When its runtime started.
     #[schemars(with = "Option<String>")]
     started_at: Option<Timestamp>,

@@ -9,7 +9,7 @@ use super::host::{Embedded, Host};
 use super::response::Failure;
 use crate::envelope::{Actor, TaskId};
 use crate::link::{Error, Scripts};
-use crate::model::{Metrics, Standing};
+use crate::model::{Metrics, StatusCounts};
 use crate::paths::Places;
 use crate::runtime::StoredStreams;
 use crate::tools::{self, Answer, Caller, Cut};
@@ -122,7 +122,7 @@ impl Context {
     ///
     /// # Errors
     /// When it cannot be reached.
-    pub async fn standing(&mut self) -> Result<Option<Standing>, Failure> {
+    pub async fn standing(&mut self) -> Result<Option<StatusCounts>, Failure> {
         if let Engine::Embedded(embedded) = &self.engine {
             return Ok(Some(embedded.runtime.standing()));
         }

@@ -10,7 +10,7 @@ use super::command::{Command, Kind};
 use super::context::Context;
 use super::response::Failure;
 use crate::config::{Env, Faults, Loaded};
-use crate::envelope::{ErrorKind, Outcome, TaskId, ToolError, mask, mask_strings};
+use crate::envelope::{CallOutcome, ErrorKind, TaskId, ToolError, mask, mask_strings};
 use crate::model::{self, TaskStatus};
 use crate::process::environment::Terminals;
 use crate::process::{WorkdirError, environment, find_shell, workdir};
@@ -65,11 +65,11 @@ async fn tool(cx: &mut Context, command: &Command, mut input: Value) -> Result<V
 async fn task(cx: &mut Context, id: &str) -> Result<Value, Failure> {
     let answer = cx.call(STATUS, json!({ "task_id": id }), None, &Cut::default()).await?;
     match answer.envelope.outcome() {
-        Outcome::Success(result) => {
+        CallOutcome::Success(result) => {
             let task = &result["task"];
             Ok(json!({ "task_id": id, "status": task["status"], "controller": task["controller"] }))
         }
-        Outcome::Error(error) => Err(error.clone().into()),
+        CallOutcome::Error(error) => Err(error.clone().into()),
     }
 }
 
@@ -77,13 +77,13 @@ async fn task(cx: &mut Context, id: &str) -> Result<Value, Failure> {
 async fn question(cx: &mut Context, id: &str) -> Result<Value, Failure> {
     let answer = cx.call(QUESTIONS, json!({ "question_id": id }), None, &Cut::default()).await?;
     match answer.envelope.outcome() {
-        Outcome::Success(result) => {
+        CallOutcome::Success(result) => {
             let question = &result["questions"][0];
             let (kind, answerable) = (&question["kind"], &question["answerable"]);
             let expects = &question["expects"];
             Ok(json!({ "question_id": id, "kind": kind, "answerable": answerable, "expects": expects }))
         }
-        Outcome::Error(error) => Err(error.clone().into()),
+        CallOutcome::Error(error) => Err(error.clone().into()),
     }
 }
 

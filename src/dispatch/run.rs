@@ -12,7 +12,7 @@ use super::cut;
 use super::dry_run;
 use super::response::{Failure, Meta, Response};
 use crate::clock::Clock;
-use crate::envelope::{Envelope, Outcome, compact};
+use crate::envelope::{CallOutcome, Envelope, compact};
 use crate::tools::{self, Answer, Cut, Tool};
 
 /// The maximum size of an answer's data, in bytes: with everything else, the line stays below 1 MiB.
@@ -118,8 +118,8 @@ fn of_answer(answer: Answer, accepted: &[i64]) -> Response {
     let effect = answer.repeated.then_some("noop");
     let envelope = within(&answer.envelope, LINE_BYTES);
     let mut response = match envelope.outcome() {
-        Outcome::Error(error) => Response::failure(error.clone().into()),
-        Outcome::Success(data) => match (cut::failure_of(&answer, data), child_failure(data, accepted)) {
+        CallOutcome::Error(error) => Response::failure(error.clone().into()),
+        CallOutcome::Success(data) => match (cut::failure_of(&answer, data), child_failure(data, accepted)) {
             (Some(failure), _) => Response::failure(failure.with_data(cut::partial(data.clone()))),
             (None, Some(failure)) => Response::failure(failure.with_data(data.clone())),
             (None, None) => Response::success(data.clone(), String::new()),

@@ -12,7 +12,7 @@ use super::command::{Example, Local};
 use super::context::Context;
 use super::forms::Pasted;
 use super::response::Failure;
-use crate::model::Standing;
+use crate::model::StatusCounts;
 use crate::runtime::untold;
 
 pub(super) struct Status;
@@ -33,7 +33,7 @@ pub(super) struct Output {
     workspace: PathBuf,
     /// What runs and waits there.
     #[serde(flatten)]
-    standing: Standing,
+    standing: StatusCounts,
     /// The same in a few characters.
     short: String,
     /// Commands of agents' own shells that ran without a runtime, until a console has reported them.
@@ -79,7 +79,7 @@ impl Local for Status {
         if output.is_short {
             return output.short.clone();
         }
-        let Standing { running, waiting, held, questions, agents } = output.standing;
+        let StatusCounts { running, waiting, held, questions, agents } = output.standing;
         let rows = [
             ("running", running),
             ("waiting for input", waiting),

@@ -13,7 +13,7 @@ use super::response::Failure;
 use crate::envelope::TaskId;
 use crate::model::TaskEvent;
 use crate::runtime::past::Recording;
-use crate::runtime::{Export, Form};
+use crate::runtime::{ExportForm, OutputExport};
 use crate::terminal::Palette;
 
 pub(super) struct TaskExport;
@@ -26,7 +26,7 @@ pub(super) struct ExportInput {
     task_id: String,
     /// The format to export to.
     #[serde(default, rename = "as")]
-    form: Form,
+    form: ExportForm,
     /// The recording it is in: `latest`, a name, or the beginning of one. Default: the newest of the workspace.
     #[serde(default)]
     recording: Option<String>,
@@ -39,7 +39,7 @@ pub(super) struct ExportInput {
 }
 
 fn rows() -> u64 {
-    Export::ROWS
+    OutputExport::ROWS
 }
 
 /// The export.
@@ -51,7 +51,7 @@ pub(super) struct ExportOutput {
     task_id: String,
     /// Its format.
     #[serde(rename = "as")]
-    form: Form,
+    form: ExportForm,
     /// It.
     content: String,
 }
@@ -101,14 +101,14 @@ impl Local for TaskExport {
 fn make(
     recording: &Recording,
     id: &TaskId,
-    form: Form,
+    form: ExportForm,
     rows: u64,
     palette: Palette,
 ) -> std::io::Result<String> {
     let task = recording.task(id).ok_or(std::io::ErrorKind::NotFound)?;
     let events: Vec<TaskEvent> =
         recording.events.iter().filter(|event| event.task == *id).map(|event| event.event.clone()).collect();
-    Export { task, events: &events, typed: typed(recording, id), rows, palette }.make(form)
+    OutputExport { task, events: &events, typed: typed(recording, id), rows, palette }.make(form)
 }
 
 /// Returns the texts that callers typed into a task and that it accepted.

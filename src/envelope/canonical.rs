@@ -15,12 +15,12 @@ pub const SUMMARY_CHARS: usize = 200;
 pub struct Envelope {
     tool_name: String,
     summary_text: String,
-    outcome: Outcome,
+    outcome: CallOutcome,
 }
 
 /// The outcome of a call.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub enum CallOutcome {
     /// The tool did what was requested; its result.
     Success(Value),
     /// The tool could not do it; the reason.
@@ -45,7 +45,7 @@ impl Envelope {
             Ok(result) => Self {
                 tool_name: tool.to_owned(),
                 summary_text: one_line(summary, SUMMARY_CHARS),
-                outcome: Outcome::Success(result),
+                outcome: CallOutcome::Success(result),
             },
             Err(reason) => Self::error(
                 tool,
@@ -61,7 +61,7 @@ impl Envelope {
         Self {
             tool_name: tool.to_owned(),
             summary_text: one_line(&error.message, SUMMARY_CHARS),
-            outcome: Outcome::Error(error),
+            outcome: CallOutcome::Error(error),
         }
     }
 
@@ -79,7 +79,7 @@ impl Envelope {
 
     /// Returns the outcome of the call.
     #[must_use]
-    pub fn outcome(&self) -> &Outcome {
+    pub fn outcome(&self) -> &CallOutcome {
         &self.outcome
     }
 
@@ -92,20 +92,20 @@ impl Envelope {
     /// Returns whether the tool could not do what was requested.
     #[must_use]
     pub fn is_error(&self) -> bool {
-        matches!(self.outcome, Outcome::Error(_))
+        matches!(self.outcome, CallOutcome::Error(_))
     }
 
     /// Returns the result of a success.
     #[must_use]
     pub fn result(&self) -> Option<&Value> {
         match &self.outcome {
-            Outcome::Success(result) => Some(result),
-            Outcome::Error(_) => None,
+            CallOutcome::Success(result) => Some(result),
+            CallOutcome::Error(_) => None,
         }
     }
 
     /// Returns this envelope with another outcome.
-    pub(super) fn with_outcome(&self, outcome: Outcome) -> Self {
+    pub(super) fn with_outcome(&self, outcome: CallOutcome) -> Self {
         Self { outcome, ..self.clone() }
     }
 
@@ -118,8 +118,8 @@ impl Envelope {
             "summary_text": self.summary_text,
             "result": self.result(),
             "error": match &self.outcome {
-                Outcome::Success(_) => None,
-                Outcome::Error(error) => Some(error),
+                CallOutcome::Success(_) => None,
+                CallOutcome::Error(error) => Some(error),
             },
         })
     }
@@ -144,7 +144,7 @@ pub fn one_line(text: &str, limit: usize) -> String {
 #[serde(deny_unknown_fields)]
 struct Wire {
     tool_name: String,
-    status: Status,
+    status: EnvelopeStatus,
     summary_text: String,
     #[serde(deserialize_with = "present")]
     result: Option<Value>,
@@ -154,7 +154,7 @@ struct Wire {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Status {
+enum EnvelopeStatus {
     Success,
     Error,
 }
@@ -180,14 +180,20 @@ impl TryFrom<Wire> for Envelope {
     fn try_from(wire: Wire) -> Result<Self, InvalidEnvelope> {
         let invalid = |reason| Err(InvalidEnvelope(reason));
         let outcome = match (wire.status, wire.result, wire.error) {
-            (Status::Success, Some(result), None) => Outcome::Success(result),
-            (Status::Error, None, Some(error)) => Outcome::Error(error),
-            (Status::Success, _, Some(_)) => {
+            (EnvelopeStatus::Success, Some(result), None) => CallOutcome::Success(result),
+            (EnvelopeStatus::Error, None, Some(error)) => CallOutcome::Error(error),
+            (EnvelopeStatus::Success, _, Some(_)) => {
                 return invalid("an envelope with status success has error null");
             }
-            (Status::Success, None, _) => return invalid("an envelope with status success needs a result"),
-            (Status::Error, Some(_), _) => return invalid("an envelope with status error has result null"),
-            (Status::Error, None, None) => return invalid("an envelope with status error needs an error"),
+            (EnvelopeStatus::Success, None, _) => {
+                return invalid("an envelope with status success needs a result");
+            }
+            (EnvelopeStatus::Error, Some(_), _) => {
+                return invalid("an envelope with status error has result null");
+            }
+            (EnvelopeStatus::Error, None, None) => {
+                return invalid("an envelope with status error needs an error");
+            }
         };
         if one_line(&wire.summary_text, SUMMARY_CHARS) != wire.summary_text {
             return invalid("summary_text is one line of at most 200 characters");

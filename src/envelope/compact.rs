@@ -12,7 +12,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use super::canonical::{Envelope, Outcome, one_line};
+use super::canonical::{CallOutcome, Envelope, one_line};
 use super::preview::{ReadOn, Recut};
 
 /// The largest cap of the steps; no preview is longer.
@@ -32,14 +32,16 @@ pub fn compact(envelope: &Envelope, budget_chars: usize) -> Envelope {
         return envelope.clone();
     }
     let previews = Previews::of(envelope);
-    let beside = whole - previews.length(&Step::WHOLE);
-    let fits = |step: &Step| beside + previews.length(step) <= budget_chars;
+    let beside = whole - previews.length(&CompactionStep::WHOLE);
+    let fits = |step: &CompactionStep| beside + previews.length(step) <= budget_chars;
     match previews.steps().find(fits) {
         Some(step) => step.applied(envelope),
         None => {
             let is_enough = |shorter: &Envelope| length(shorter) <= budget_chars;
-            let steps = [Step::WITHOUT_DETAILS, Step::BARE].into_iter().map(|step| step.applied(envelope));
-            let bare = Step::BARE.applied(envelope);
+            let steps = [CompactionStep::WITHOUT_DETAILS, CompactionStep::BARE]
+                .into_iter()
+                .map(|step| step.applied(envelope));
+            let bare = CompactionStep::BARE.applied(envelope);
             let mut all = steps.chain(items::fewer(&bare));
             all.find(is_enough).unwrap_or_else(|| items::fewest(&bare))
         }
@@ -49,7 +51,7 @@ pub fn compact(envelope: &Envelope, budget_chars: usize) -> Envelope {
 /// Returns the length of an envelope as JSON in characters, which is what a budget limits.
 #[must_use]
 pub fn length(envelope: &Envelope) -> usize {
-    let mut count = Count(0);
+    let mut count = CharacterCount(0);
     // Counting cannot fail, and an envelope can always be serialised.
     let _ = serde_json::to_writer(&mut count, envelope);
     count.0
@@ -57,7 +59,7 @@ pub fn length(envelope: &Envelope) -> usize {
 
 /// One step of compaction: what may be kept.
 #[derive(Debug, Clone, Copy)]
-struct Step {
+struct CompactionStep {
     /// The maximum length of previews in the result itself, in characters; `None` drops them.
     previews: Option<usize>,
     /// The same for the previews of batch items.
@@ -66,7 +68,7 @@ struct Step {
     long_commands: bool,
 }
 
-impl Step {
+impl CompactionStep {
     const WHOLE: Self = Self {
         previews: Some(usize::MAX),
         item_previews: Some(usize::MAX),
@@ -81,11 +83,11 @@ impl Step {
 /// The previews of an envelope, for trying caps on them.
 #[derive(Default)]
 struct Previews<'a> {
-    own: Vec<Preview<'a>>,
-    of_items: Vec<Preview<'a>>,
+    own: Vec<CompactedPreview<'a>>,
+    of_items: Vec<CompactedPreview<'a>>,
 }
 
-struct Preview<'a> {
+struct CompactedPreview<'a> {
     recut: Recut<'a>,
     /// The length of the whole preview as JSON, in characters.
     length: usize,
@@ -108,7 +110,7 @@ impl<'a> Previews<'a> {
                     match field {
                         Value::String(text) if is_preview(name) => {
                             let list = if in_items { &mut self.of_items } else { &mut self.own };
-                            list.push(Preview { recut: Recut::of(text), length: length_of(text) });
+                            list.push(CompactedPreview { recut: Recut::of(text), length: length_of(text) });
                         }
                         _ => self.collect(field, in_items || name == "items"),
                     }
@@ -119,20 +121,23 @@ impl<'a> Previews<'a> {
     }
 
     /// Returns the steps that shorten previews, in order.
-    fn steps(&self) -> impl Iterator<Item = Step> {
-        let own = caps(&self.own).map(|cap| Step { previews: cap, ..Step::WHOLE });
-        let items = caps(&self.of_items).map(|cap| Step { item_previews: cap, ..Step::WITHOUT_PREVIEWS });
+    fn steps(&self) -> impl Iterator<Item = CompactionStep> {
+        let own = caps(&self.own).map(|cap| CompactionStep { previews: cap, ..CompactionStep::WHOLE });
+        let items = caps(&self.of_items)
+            .map(|cap| CompactionStep { item_previews: cap, ..CompactionStep::WITHOUT_PREVIEWS });
         own.chain(items)
     }
 
     /// Returns the length of all previews at a step as JSON, in characters.
-    fn length(&self, step: &Step) -> usize {
-        let of = |previews: &[Preview<'_>], cap| previews.iter().map(|each| each.length(cap)).sum::<usize>();
+    fn length(&self, step: &CompactionStep) -> usize {
+        let of = |previews: &[CompactedPreview<'_>], cap| {
+            previews.iter().map(|each| each.length(cap)).sum::<usize>()
+        };
         of(&self.own, step.previews) + of(&self.of_items, step.item_previews)
     }
 }
 
-impl Preview<'_> {
+impl CompactedPreview<'_> {
     fn length(&self, cap: Option<usize>) -> usize {
         match cap {
             None => self.length.min("null".len()),
@@ -143,7 +148,7 @@ impl Preview<'_> {
 }
 
 /// Returns the caps that shorten these previews, largest first, followed by the one that drops them.
-fn caps(previews: &[Preview<'_>]) -> impl Iterator<Item = Option<usize>> + use<> {
+fn caps(previews: &[CompactedPreview<'_>]) -> impl Iterator<Item = Option<usize>> + use<> {
     let longest = previews.iter().map(|preview| preview.recut.chars()).max();
     let next = |cap: &usize| Some(cap - cap.div_ceil(FINENESS)).filter(|cap| *cap >= LEAST);
     let caps = std::iter::successors(longest.map(|_| MOST), next);
@@ -151,20 +156,20 @@ fn caps(previews: &[Preview<'_>]) -> impl Iterator<Item = Option<usize>> + use<>
     smaller.chain(longest.map(|_| None))
 }
 
-impl Step {
+impl CompactionStep {
     fn applied(&self, envelope: &Envelope) -> Envelope {
         let outcome = match envelope.outcome() {
-            Outcome::Success(result) => {
+            CallOutcome::Success(result) => {
                 let mut result = result.clone();
                 self.trim(&mut result, self.previews);
-                Outcome::Success(result)
+                CallOutcome::Success(result)
             }
-            Outcome::Error(error) => {
+            CallOutcome::Error(error) => {
                 let mut error = error.clone();
                 if !self.details {
                     error.details = None;
                 }
-                Outcome::Error(error)
+                CallOutcome::Error(error)
             }
         };
         envelope.with_outcome(outcome)
@@ -222,16 +227,16 @@ fn is_preview(name: &str) -> bool {
 }
 
 fn length_of(text: &str) -> usize {
-    let mut count = Count(0);
+    let mut count = CharacterCount(0);
     // Counting cannot fail.
     let _ = serde_json::to_writer(&mut count, text);
     count.0
 }
 
 /// Counts the characters of UTF-8 written to it.
-struct Count(usize);
+struct CharacterCount(usize);
 
-impl Write for Count {
+impl Write for CharacterCount {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0 += bytes.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
         Ok(bytes.len())

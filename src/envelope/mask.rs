@@ -15,8 +15,8 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use self::login::Program;
-use self::name::Name;
+use self::login::LoginProgram;
+use self::name::VariableName;
 
 /// The replacement for a secret.
 pub const MASKED: &str = "[masked]";
@@ -24,7 +24,7 @@ pub const MASKED: &str = "[masked]";
 /// Returns the text with every secret in it replaced by [`MASKED`].
 #[must_use]
 pub fn mask(text: &str) -> Cow<'_, str> {
-    let secrets = Scan::of(text).secrets();
+    let secrets = SecretScan::of(text).secrets();
     if secrets.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -66,7 +66,7 @@ pub fn mask_strings(value: &mut Value) {
 }
 
 fn is_secret_member(key: &str, text: &str) -> bool {
-    !text.is_empty() && Name::of(key.as_bytes()).is_some_and(|name| !name.allows(text.as_bytes()))
+    !text.is_empty() && VariableName::of(key.as_bytes()).is_some_and(|name| !name.allows(text.as_bytes()))
 }
 
 /// A part of the text to be masked.
@@ -77,13 +77,13 @@ struct Secret {
 }
 
 /// Scans a text roughly as a shell would split it: all that matters is where a word ends.
-struct Scan<'a> {
+struct SecretScan<'a> {
     bytes: &'a [u8],
     at: usize,
     /// The quote that the scan is inside, and the start of its contents.
     quote: Option<(u8, usize)>,
     /// The program whose options are read.
-    program: Program,
+    program: LoginProgram,
     /// Whether an option of this command names a secret, which its standard input may then be.
     is_about_secret: bool,
     /// Where the value of a `-H` begins.
@@ -92,13 +92,13 @@ struct Scan<'a> {
     hidden_to: usize,
 }
 
-impl<'a> Scan<'a> {
+impl<'a> SecretScan<'a> {
     fn of(text: &'a str) -> Self {
         Self {
             bytes: text.as_bytes(),
             at: 0,
             quote: None,
-            program: Program::default(),
+            program: LoginProgram::default(),
             is_about_secret: false,
             header_at: None,
             hidden_to: 0,
@@ -142,7 +142,7 @@ impl<'a> Scan<'a> {
     fn step(&mut self, byte: u8) {
         self.at += 1;
         if b";&|\n(".contains(&byte) {
-            self.program = Program::default();
+            self.program = LoginProgram::default();
             self.is_about_secret = false;
         }
         match (byte, self.quote) {
@@ -166,7 +166,7 @@ impl<'a> Scan<'a> {
         if name == b"-p" && self.program.has_password() {
             return Some(self.word(self.at + 1, false));
         }
-        let name = Name::of(name).filter(|name| !name.is_manner())?;
+        let name = VariableName::of(name).filter(|name| !name.is_manner())?;
         if self.byte(self.at + 1) == Some(b'(') {
             return Some(Secret { at: self.at + 1..self.closing_bracket(self.at + 2), reopened: None });
         }
@@ -184,7 +184,7 @@ impl<'a> Scan<'a> {
         }
         let is_first = self.is_first(begin);
         self.program.follow(word, is_first);
-        let flag = word.strip_prefix(b"-").and_then(Name::of);
+        let flag = word.strip_prefix(b"-").and_then(VariableName::of);
         self.is_about_secret |= flag.is_some() || login::SETS_PASSWORDS.contains(&word);
         let start = self.after_blanks(self.at);
         let next = self.bytes.get(start..).unwrap_or_default();
@@ -195,19 +195,19 @@ impl<'a> Scan<'a> {
         let is_attached = login::has_attached(next, b"-p");
         if self.program.has_password() && word == b"-p" || self.program.attaches_password() && is_attached {
             let secret = self.word(start + if is_attached { 2 } else { 0 }, false);
-            self.program = Program::default();
+            self.program = LoginProgram::default();
             return Some(secret);
         }
         if let Some(secret) = self.argument(word, start) {
             return Some(secret);
         }
-        if self.program == Program::Curl && login::has_attached(next, b"-u") {
+        if self.program == LoginProgram::Curl && login::has_attached(next, b"-u") {
             return self.password(start + 2);
         }
         if next.first() == Some(&b'-') {
             return None;
         }
-        if login::takes_user(word) && self.program != Program::Registry {
+        if login::takes_user(word) && self.program != LoginProgram::Registry {
             return self.password(start);
         }
         let flag = flag?;
@@ -236,7 +236,7 @@ impl<'a> Scan<'a> {
     fn member(&self) -> Option<Secret> {
         let (_, name) = self.name_before(self.at, b"\"'\\");
         let is_quoted = self.at > 0 && b"\"'".contains(&self.bytes[self.at - 1]);
-        let name = Name::of(name).filter(|_| is_quoted)?;
+        let name = VariableName::of(name).filter(|_| is_quoted)?;
         let blank = |byte: &&u8| byte.is_ascii_whitespace();
         let start = self.at + 1 + self.bytes.get(self.at + 1..)?.iter().take_while(blank).count();
         let (quote, inside) = match (self.byte(start)?, self.byte(start + 1)) {

@@ -13,7 +13,7 @@ mod pretty;
 pub mod preview;
 mod safe_text;
 
-pub use canonical::{Envelope, InvalidEnvelope, Outcome, SUMMARY_CHARS, one_line};
+pub use canonical::{CallOutcome, Envelope, InvalidEnvelope, SUMMARY_CHARS, one_line};
 pub use causes::with_causes;
 pub use characters::is_hidden;
 pub use compact::{compact, length};

@@ -22,7 +22,7 @@ const SMALLEST_MARKED: usize = 200;
 
 /// The clean text of a stream, or as much of it as a preview can need.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Text {
+pub enum StreamText {
     /// All of it.
     Whole(String),
     /// The beginning and the end of a longer stream.
@@ -38,7 +38,7 @@ pub enum Text {
     },
 }
 
-impl Text {
+impl StreamText {
     /// Returns the text without a beginning that was shown before.
     #[must_use]
     pub fn without(self, shown: &str) -> Self {
@@ -100,21 +100,21 @@ pub fn laid_out(text: &str) -> Cow<'_, str> {
 
 /// Truncates a text to a budget. Returns `None` if it is blank.
 #[must_use]
-pub fn cut(text: &Text, budget_chars: usize) -> Option<Preview> {
+pub fn cut(text: &StreamText, budget_chars: usize) -> Option<Preview> {
     cut_with(text, budget_chars, &ReadOn::default())
 }
 
 /// Truncates a text to a budget; the marker says how to read on.
 #[must_use]
-pub fn cut_with(text: &Text, budget_chars: usize, read_on: &ReadOn) -> Option<Preview> {
+pub fn cut_with(text: &StreamText, budget_chars: usize, read_on: &ReadOn) -> Option<Preview> {
     Readable::of(text, read_on).map(|readable| readable.cut(budget_chars))
 }
 
 /// Truncates two streams to a shared budget; the marker in each says how to read on.
 #[must_use]
 pub fn cut_pair(
-    (a, read_on_a): (&Text, &ReadOn),
-    (b, read_on_b): (&Text, &ReadOn),
+    (a, read_on_a): (&StreamText, &ReadOn),
+    (b, read_on_b): (&StreamText, &ReadOn),
     budget_chars: usize,
 ) -> (Option<Preview>, Option<Preview>) {
     match (Readable::of(a, read_on_a), Readable::of(b, read_on_b)) {
@@ -188,11 +188,11 @@ enum ShownText<'a> {
 }
 
 impl<'a> Readable<'a> {
-    fn of(text: &'a Text, read_on: &'a ReadOn) -> Option<Self> {
+    fn of(text: &'a StreamText, read_on: &'a ReadOn) -> Option<Self> {
         let text = match text {
-            Text::Whole(whole) if whole.trim().is_empty() => return None,
-            Text::Whole(whole) => ShownText::All(unreadable::named(laid_out(whole))),
-            Text::Ends { head, tail, lines, chars } => {
+            StreamText::Whole(whole) if whole.trim().is_empty() => return None,
+            StreamText::Whole(whole) => ShownText::All(unreadable::named(laid_out(whole))),
+            StreamText::Ends { head, tail, lines, chars } => {
                 let head = unreadable::named(Cow::Borrowed(head));
                 ShownText::Ends { head, tail, lines: *lines, chars: *chars }
             }
@@ -232,7 +232,7 @@ fn both_ends(head: &str, tail: &str, budget: usize, whole: impl FnOnce() -> Text
 }
 
 /// One end of a stream, and whether it is cut at a line boundary.
-struct End<'a> {
+struct TextEnd<'a> {
     text: &'a str,
     whole_lines: bool,
 }
@@ -258,23 +258,23 @@ fn join(head: &str, tail: &str, whole: &TextSize, unit: Unit) -> String {
 
 /// Returns whole lines from the beginning, at most `share` characters. If the line at the cut is itself longer than
 /// the share, it is cut inside instead, so that one endless line does not leave the share empty.
-fn first_lines(text: &str, share: usize) -> End<'_> {
+fn first_lines(text: &str, share: usize) -> TextEnd<'_> {
     let within = first(text, share);
     let lines = within.rfind('\n').map_or("", |at| within.get(..=at).unwrap_or(""));
     let line_at_cut = text.get(lines.len()..).and_then(|rest| rest.lines().next()).unwrap_or("");
     if lines.is_empty() || count(line_at_cut) > share {
-        End { text: within, whole_lines: within.ends_with('\n') }
+        TextEnd { text: within, whole_lines: within.ends_with('\n') }
     } else {
-        End { text: lines, whole_lines: true }
+        TextEnd { text: lines, whole_lines: true }
     }
 }
 
 /// Returns whole lines from the end, at most `share` characters, by the same rule.
-fn last_lines(text: &str, share: usize) -> End<'_> {
+fn last_lines(text: &str, share: usize) -> TextEnd<'_> {
     let within = last(text, share);
     let before = text.get(..text.len() - within.len()).unwrap_or("");
     if before.ends_with('\n') {
-        return End { text: within, whole_lines: true };
+        return TextEnd { text: within, whole_lines: true };
     }
     let (rest_of_line, lines) = match within.find('\n') {
         Some(at) => within.split_at(at + 1),
@@ -282,9 +282,9 @@ fn last_lines(text: &str, share: usize) -> End<'_> {
     };
     let line_start = before.rsplit('\n').next().unwrap_or("");
     if lines.is_empty() || count(line_start) + count(rest_of_line) > share {
-        End { text: within, whole_lines: false }
+        TextEnd { text: within, whole_lines: false }
     } else {
-        End { text: lines, whole_lines: true }
+        TextEnd { text: lines, whole_lines: true }
     }
 }
 

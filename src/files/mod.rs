@@ -17,7 +17,7 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 
 pub use held::HeldFolder;
 pub use known::KnownTree;
-pub use named::{Access, Links, OWN, open, open_or_create, read, read_text, read_whole};
+pub use named::{FileAccess, Links, OWN, open, open_or_create, read, read_text, read_whole};
 
 /// Creates a folder and its missing parents, each with mode 0700. Existing folders are left as they are.
 ///

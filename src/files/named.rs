@@ -31,7 +31,7 @@ pub const OWN: Links = Links::NoneIn(1);
 
 /// What a file is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub enum FileAccess {
     /// To be read.
     Read,
     /// To be appended to.
@@ -40,7 +40,7 @@ pub enum Access {
     Change,
 }
 
-impl Access {
+impl FileAccess {
     fn flags(self) -> OFlags {
         match self {
             Self::Read => OFlags::RDONLY,
@@ -54,7 +54,7 @@ impl Access {
 ///
 /// # Errors
 /// If it cannot be opened, is something else, or is reached through a link that `links` does not allow.
-pub fn open(path: &Path, links: Links, access: Access) -> io::Result<File> {
+pub fn open(path: &Path, links: Links, access: FileAccess) -> io::Result<File> {
     let found = match (links, path.file_name()) {
         (Links::Followed, _) | (_, None) => openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?,
         (Links::Within, Some(name)) => {
@@ -75,7 +75,7 @@ pub fn open(path: &Path, links: Links, access: Access) -> io::Result<File> {
 ///
 /// # Errors
 /// As [`open`].
-pub fn open_or_create(path: &Path, access: Access) -> io::Result<File> {
+pub fn open_or_create(path: &Path, access: FileAccess) -> io::Result<File> {
     for _ in 0..ATTEMPTS {
         match open(path, OWN, access) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -83,8 +83,8 @@ pub fn open_or_create(path: &Path, access: Access) -> io::Result<File> {
         }
         let mut options = private();
         match access {
-            Access::Append => options.append(true),
-            Access::Read | Access::Change => options.read(true).write(true),
+            FileAccess::Append => options.append(true),
+            FileAccess::Read | FileAccess::Change => options.read(true).write(true),
         };
         match options.create_new(true).open(path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -99,7 +99,7 @@ pub fn open_or_create(path: &Path, access: Access) -> io::Result<File> {
 /// # Errors
 /// As [`open`], and if it is longer.
 pub fn read(path: &Path, links: Links, most: u64) -> io::Result<Vec<u8>> {
-    read_whole(&open(path, links, Access::Read)?, most)
+    read_whole(&open(path, links, FileAccess::Read)?, most)
 }
 
 /// Reads a regular file of at most `most` bytes as text.
@@ -163,7 +163,7 @@ pub(super) fn beneath(
 }
 
 /// Opens what was found, if it is a regular file. Nothing else is ever opened: opening a device may already do something.
-fn regular(found: std::os::fd::OwnedFd, access: Access) -> io::Result<File> {
+fn regular(found: std::os::fd::OwnedFd, access: FileAccess) -> io::Result<File> {
     match FileType::from_raw_mode(fstat(&found)?.st_mode) {
         FileType::RegularFile => {}
         FileType::Directory => return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder")),
@@ -247,7 +247,7 @@ mod tests {
         fn f47_whatever_is_in_a_files_place_is_a_small_file_inside_or_an_error(
             thing in prop::sample::select(&THINGS),
             links in prop::sample::select(&[Links::Followed, Links::Within, OWN, Links::NoneIn(2)]),
-            access in prop::sample::select(&[Access::Read, Access::Append, Access::Change]),
+            access in prop::sample::select(&[FileAccess::Read, FileAccess::Append, FileAccess::Change]),
         ) {
             let temp = tempfile::tempdir().expect("temp dir");
             let (folder, outside) = (temp.path().join("folder"), temp.path().join("outside"));

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
 
-use crate::files::{self, Access, OWN};
+use crate::files::{self, FileAccess, OWN};
 
 /// The file-system operations a journal needs.
 #[expect(clippy::missing_errors_doc, reason = "each fails as the file system does")]
@@ -48,11 +48,11 @@ impl Disk for Os {
     }
 
     fn open(&self, path: &Path) -> io::Result<File> {
-        files::open(path, OWN, Access::Append)
+        files::open(path, OWN, FileAccess::Append)
     }
 
     fn open_over(&self, path: &Path) -> io::Result<File> {
-        files::open_or_create(path, Access::Change)
+        files::open_or_create(path, FileAccess::Change)
     }
 
     fn write(&self, mut file: &File, bytes: &[u8]) -> io::Result<usize> {

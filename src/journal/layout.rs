@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::Error;
 use super::chain::{Hash, VERSION};
 use super::disk::{Disk, write_once};
-use crate::files::{self, Access, OWN};
+use crate::files::{self, FileAccess, OWN};
 
 /// The file that says where a recording ends: its seal.
 pub(super) const HEAD: &str = "head.json";
@@ -155,7 +155,7 @@ pub fn is_of_journal(path: &Path, is_folder: bool) -> bool {
 /// Tells whether a recording is being written now.
 #[must_use]
 pub fn is_held(recording: &Path) -> bool {
-    let Ok(file) = files::open(&head_path(recording), OWN, Access::Read) else { return false };
+    let Ok(file) = files::open(&head_path(recording), OWN, FileAccess::Read) else { return false };
     // A shared lock, so that two simultaneous checks do not mistake each other for the writer.
     matches!(flock(&file, FlockOperation::NonBlockingLockShared), Err(Errno::WOULDBLOCK))
 }

@@ -18,7 +18,7 @@ use super::reader::{Item, Reader};
 use super::verify::end_of;
 use super::{Error, Journal};
 use crate::clock::Clock;
-use crate::files::{self, Access, OWN};
+use crate::files::{self, FileAccess, OWN};
 
 /// The size limit for keeping a torn end: a line is shorter, and a segment is no longer than this.
 const TORN_BYTES: u64 = 64 << 20;
@@ -78,7 +78,7 @@ pub(super) fn repair_with(
             let length = fs::metadata(&path).map_err(Error::io("measure", &path))?.len();
             end.segment = Some((number, length));
         } else {
-            files::open(&path, OWN, Access::Read)
+            files::open(&path, OWN, FileAccess::Read)
                 .and_then(|file| file.set_permissions(fs::Permissions::from_mode(0o400)))
                 .map_err(Error::io("seal", &path))?;
             repaired.sealed = Some(layout::segment_name(number));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::Error;
-use crate::files::{self, Access, OWN};
+use crate::files::{self, FileAccess, OWN};
 use crate::paths::Places;
 use crate::process::{Lineage, ancestry, keep_descriptors};
 
@@ -90,7 +90,7 @@ pub fn check_room(places: &Places) -> Result<(), Error> {
 pub(super) fn open_log(log: &Path) -> io::Result<File> {
     let folder = log.parent().unwrap_or(log);
     files::create_folder(folder)?;
-    files::open_or_create(log, Access::Append)
+    files::open_or_create(log, FileAccess::Append)
 }
 
 /// Starts the runtime of a workspace: `program __detach` leaves the caller's session and starts the server, which has

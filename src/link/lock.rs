@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Error;
 use super::socket::distrust;
-use crate::files::{self, Access, OWN};
+use crate::files::{self, FileAccess, OWN};
 use crate::paths::Places;
 
 /// Size limit of an address, in bytes.
@@ -70,7 +70,7 @@ impl Holder {
 
     /// Like [`Self::of`], for a lock's file.
     pub(super) fn at(lock: &Path) -> Self {
-        let Ok(file) = files::open(lock, OWN, Access::Read) else { return Self::Nobody };
+        let Ok(file) = files::open(lock, OWN, FileAccess::Read) else { return Self::Nobody };
         // A shared lock, so that two simultaneous checks do not mistake each other for a runtime.
         match flock(&file, FlockOperation::NonBlockingLockShared) {
             Err(Errno::WOULDBLOCK) => Self::Runtime(read(&file)),
@@ -122,7 +122,7 @@ impl Lock {
         let failed = |verb| move |source: io::Error| Error::Io { verb, path: path.clone(), source };
         make_folder(path.parent().unwrap_or(path))?;
         for attempt in 1.. {
-            let opened = files::open_or_create(path, Access::Change);
+            let opened = files::open_or_create(path, FileAccess::Change);
             let file = opened.map_err(failed("open the lock of the workspace"))?;
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => {}

@@ -11,7 +11,8 @@ use super::operator::{Card, Item, ScreenUpdate, Update};
 use crate::config::ApprovalRule;
 use crate::envelope::TaskId;
 use crate::model::{
-    CallRecord, Closing, Decision, Given, Input, InputOutcome, Metrics, QuestionId, Standing, StreamView,
+    AnswerInput, CallRecord, CloseReason, Decision, InputOutcome, Metrics, QuestionId, StatusCounts,
+    StreamView, TypedInput,
 };
 use crate::prose::run::{self, Outcome, Refusal};
 use crate::prose::vm::effects::Event;
@@ -61,7 +62,7 @@ pub struct Shown {
 }
 
 /// A request from a console or a script to the runtime. A script may only `Call`, run a `Program`, and read the
-/// `Metrics`, the `Standing` and the `Streams` of a task.
+/// `Metrics`, the `StatusCounts` and the `Streams` of a task.
 ///
 /// A `nonce` is the one that the runtime sent with the card being answered, on the same connection; `Operator::ask`
 /// fills it in.
@@ -78,7 +79,7 @@ pub enum Request {
         once: Option<String>,
     },
     /// Type into a task.
-    Send { task: TaskId, input: Input },
+    Send { task: TaskId, input: TypedInput },
     /// Release the operator's lease on a task.
     Release { task: TaskId },
     /// Remove an ended task from the list; the record keeps it.
@@ -109,7 +110,7 @@ pub enum Request {
     /// Answer a question as the operator.
     Answer {
         question: QuestionId,
-        given: Given,
+        given: AnswerInput,
         #[serde(default)]
         nonce: Option<String>,
     },
@@ -125,7 +126,7 @@ pub enum Request {
     /// Measure the current resource usage of live tasks.
     Usage { tasks: Vec<TaskId> },
     /// End all tasks and the runtime. A runtime embedded in another console refuses.
-    Shutdown { closing: Closing },
+    Shutdown { closing: CloseReason },
     /// Return the metrics.
     Metrics,
     /// Return the counts of what is running and waiting.
@@ -176,7 +177,7 @@ pub enum Reply {
     Record(Option<Arc<CallRecord>>),
     Command(Option<String>),
     Metrics(Box<Metrics>),
-    Standing(Standing),
+    Standing(StatusCounts),
     Streams(StoredStreams),
     Usage(Vec<TaskUsage>),
     Log(LogPiece),

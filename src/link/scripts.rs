@@ -14,7 +14,7 @@ use super::protocol::{ClientMessage, Reply, Request, ServerMessage};
 use super::{Client, Error, Hello, Lines, Role, dial};
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
-use crate::model::{Metrics, ParentTask, STREAM_CALL, Standing, StreamView};
+use crate::model::{Metrics, ParentTask, STREAM_CALL, StatusCounts, StreamView};
 use crate::process::EnclosingTask;
 use crate::prose::run::{Outcome, Refusal, Request as ProgramRequest, Run};
 use crate::prose::vm::effects::Event;
@@ -121,7 +121,7 @@ impl Scripts {
     ///
     /// # Errors
     /// If the connection is lost or the reply is unexpected.
-    pub async fn standing(&mut self) -> Result<Standing, Error> {
+    pub async fn standing(&mut self) -> Result<StatusCounts, Error> {
         match self.ask(Request::Standing).await? {
             Reply::Standing(standing) => Ok(standing),
             _ => Err(Error::frame("another reply than how it stands")),

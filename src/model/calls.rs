@@ -83,7 +83,7 @@ impl CallRecord {
 pub(crate) struct RecentCalls {
     next: u64,
     capacity: usize,
-    calls: VecDeque<Entry>,
+    calls: VecDeque<CallEntry>,
     /// Bytes of the ended calls that are kept in full.
     bytes: usize,
     /// Calls started since the last tick.
@@ -91,7 +91,7 @@ pub(crate) struct RecentCalls {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct CallEntry {
     /// `None` once it has been evicted from memory.
     record: Option<Arc<CallRecord>>,
     /// The record's size, once the call has ended.
@@ -129,7 +129,7 @@ impl RecentCalls {
             self.bytes -= oldest.bytes;
         }
         let entry =
-            Entry { record: Some(record.clone()), bytes: 0, summary, begun: now.mono, admitted: None };
+            CallEntry { record: Some(record.clone()), bytes: 0, summary, begun: now.mono, admitted: None };
         self.calls.push_back(entry);
         record
     }
@@ -212,11 +212,11 @@ impl RecentCalls {
         Some(record)
     }
 
-    fn open(&mut self, seq: u64) -> Option<&mut Entry> {
+    fn open(&mut self, seq: u64) -> Option<&mut CallEntry> {
         self.entry(seq).filter(|entry| entry.summary.status.is_none())
     }
 
-    fn entry(&mut self, seq: u64) -> Option<&mut Entry> {
+    fn entry(&mut self, seq: u64) -> Option<&mut CallEntry> {
         let at = self.place(seq)?;
         self.calls.get_mut(at)
     }

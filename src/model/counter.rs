@@ -24,19 +24,19 @@ pub(crate) struct Counter {
 /// Where a counter's value is, and of what kind. The label of each is what its values are listed by.
 pub(crate) enum CounterValue {
     /// A count.
-    Total(Field<u64>),
+    Total(MetricsField<u64>),
     /// The highest count so far; of several places, the highest of any: they had it at different times.
-    Peak(Field<u64>),
+    Peak(MetricsField<u64>),
     /// A count, by label.
-    By(&'static str, Field<Counts>),
+    By(&'static str, MetricsField<Counts>),
     /// How many there are now, by label.
-    LiveBy(&'static str, Field<Counts>),
+    LiveBy(&'static str, MetricsField<Counts>),
     /// A count, by two labels.
-    ByTwo([&'static str; 2], Field<BTreeMap<String, Counts>>),
+    ByTwo([&'static str; 2], MetricsField<BTreeMap<String, Counts>>),
     /// A count, by who did it.
-    ByActor(Field<u64, Activity>),
+    ByActor(MetricsField<u64, Activity>),
     /// How long something took, by label.
-    Durations(&'static str, Field<BTreeMap<String, Histogram>>),
+    Durations(&'static str, MetricsField<BTreeMap<String, Histogram>>),
     /// A count made of others.
     DerivedTotal(fn(&Metrics) -> u64),
     /// A value made of others, which may fall.
@@ -44,14 +44,14 @@ pub(crate) enum CounterValue {
 }
 
 /// Access to a field of the metrics, or of a part of them.
-pub(crate) struct Field<T, Of = Metrics> {
+pub(crate) struct MetricsField<T, Of = Metrics> {
     pub(crate) get: fn(&Of) -> &T,
     get_mut: fn(&mut Of) -> &mut T,
 }
 
 macro_rules! field {
     ($name:ident) => {
-        Field { get: |of| &of.$name, get_mut: |of| &mut of.$name }
+        MetricsField { get: |of| &of.$name, get_mut: |of| &mut of.$name }
     };
 }
 

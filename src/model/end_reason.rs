@@ -10,7 +10,7 @@ use crate::model::{StopSignal, TaskFact, TaskStatus, TaskView};
 /// Why a runtime ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Closing {
+pub enum CloseReason {
     /// A person left the console that the runtime is embedded in.
     ConsoleClosed,
     /// A person ended it from an attached console.
@@ -30,7 +30,7 @@ pub enum Closing {
     Unsaid,
 }
 
-impl Closing {
+impl CloseReason {
     /// Returns the reason implied by a process's exit code, or `otherwise` if no signal ended the process.
     #[must_use]
     pub fn of_exit(code: u8, otherwise: Self) -> Self {
@@ -53,7 +53,7 @@ impl Closing {
     }
 }
 
-impl fmt::Display for Closing {
+impl fmt::Display for CloseReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ConsoleClosed => "the operator closed the console",

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::envelope::{Actor, ErrorKind, TaskId};
-use crate::model::{Refusal, TaskView};
+use crate::model::{AnswerRefusal, TaskView};
 use crate::process::Resource;
 
 /// What is known of a command whose host was lost before it reported the start.
@@ -105,7 +105,7 @@ pub enum Error {
     },
     /// A question was not answered.
     #[error(transparent)]
-    Question(Refusal),
+    Question(AnswerRefusal),
     /// A question is too long to be sent to a console.
     #[error("a question of {bytes} bytes is longer than {limit}")]
     QuestionTooLong {

@@ -13,7 +13,7 @@ use crate::model::TaskView;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Gauge {
     /// The limit.
-    pub limit: Limit,
+    pub limit: LimitKind,
     /// How much is used: tasks, bytes or milliseconds.
     pub used: u64,
     /// All there is.
@@ -31,7 +31,7 @@ pub struct Gauge {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
-pub enum Limit {
+pub enum LimitKind {
     /// Tasks live at once.
     Tasks,
     /// Bytes after which a task is ended; that of the task that has printed most.
@@ -77,20 +77,20 @@ impl Caps {
         let fullest = live.iter().max_by_key(|task| task.output.bytes).copied();
         let printed = fullest.map_or(0, |task| task.output.bytes);
         let (limit, cap) = match self.output_bytes {
-            Some(cap) => (Limit::Output, cap),
-            None => (Limit::Kept, self.kept_bytes),
+            Some(cap) => (LimitKind::Output, cap),
+            None => (LimitKind::Kept, self.kept_bytes),
         };
         let mut gauges = vec![
-            of(Limit::Tasks, live.len() as u64, self.tasks, None),
+            of(LimitKind::Tasks, live.len() as u64, self.tasks, None),
             of(limit, printed, cap, fullest.map(|task| &**task)),
         ];
         let timed = live.iter().filter_map(|task| {
             let (cap, since) = (task.timeout_ms?, task.started_at?);
-            Some(Gauge { since: Some(since), ..of(Limit::Wall, 0, cap, Some(task)) })
+            Some(Gauge { since: Some(since), ..of(LimitKind::Wall, 0, cap, Some(task)) })
         });
         let parts = |gauge: &Gauge| gauge.used_at(now).saturating_mul(10_000) / gauge.cap.max(1);
         gauges.extend(timed.max_by_key(parts).map(|gauge| Gauge { used: gauge.used_at(now), ..gauge }));
-        gauges.push(of(Limit::Disk, disk_used, self.disk_bytes, None));
+        gauges.push(of(LimitKind::Disk, disk_used, self.disk_bytes, None));
         gauges
     }
 }
@@ -104,7 +104,7 @@ impl Gauge {
     }
 }
 
-impl Limit {
+impl LimitKind {
     /// Returns the limit's name, the same on every surface.
     #[must_use]
     pub fn as_str(self) -> &'static str {

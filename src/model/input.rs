@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
-pub enum Need {
+pub enum InputNeed {
     /// A line of text.
     Line,
     /// A single key.
@@ -44,9 +44,9 @@ pub enum InputEvidence {
 
 /// A task's wait for input, with the evidence for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waiting {
+pub struct InputWait {
     /// What the task wants.
-    pub kind: Need,
+    pub kind: InputNeed,
     /// The evidence for it.
     pub evidence: InputEvidence,
     /// Since when.
@@ -56,14 +56,14 @@ pub struct Waiting {
     pub program: Option<String>,
 }
 
-impl Waiting {
+impl InputWait {
     /// Tells whether the task certainly waits for input. On a terminal beside a command's streams nothing else would
     /// read. Elsewhere, a program that reads single keys, or polls its terminal among other files, may just as well
     /// be an editor, a pager or a shell at its prompt.
     #[must_use]
     pub fn is_certain(&self) -> bool {
         let is_weak = matches!(self.evidence, InputEvidence::TtyPoll | InputEvidence::Quiet);
-        !is_weak && self.kind != Need::Stopped && (self.kind != Need::Key || self.program.is_some())
+        !is_weak && self.kind != InputNeed::Stopped && (self.kind != InputNeed::Key || self.program.is_some())
     }
 }
 

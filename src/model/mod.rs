@@ -26,39 +26,39 @@ pub(crate) mod unrecorded;
 pub(crate) mod view;
 
 pub use crate::process::Exit;
-pub use input::{InputEvidence, Need, RejectionReason, Waiting};
+pub use input::{InputEvidence, InputNeed, InputWait, RejectionReason};
 pub use status::{HoldReason, StopSignal, TaskStatus};
 pub use task::{TaskEvent, TaskFact, TaskUpdate};
 
 pub use agent_view::{AgentPeer, AgentView, SHELL_PROFILE};
 pub use approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand};
 pub use calls::{CallRecord, PROGRAM_CALL, STREAM_CALL};
-pub use end_reason::Closing;
+pub use end_reason::CloseReason;
 pub use error::Error;
 pub(crate) use fact::{AbandonedCall, AgentConnection, AnsweredCall, Fact, FactKind, RecoveredTask};
 pub(crate) use gate::{GateEvent, GateEventKind};
-pub use gauge::{Gauge, Limit};
+pub use gauge::{Gauge, LimitKind};
 pub use histogram::{BOUNDS_MS, Histogram};
 pub use metrics::{Metrics, MetricsReport};
 pub use place::{PlaceId, PlaceLink, PlaceName, Slot};
 pub use program::{
-    BranchView, Lines, LoopView, ProgramError, ProgramView, RunState, StepState, StepView, dollars,
+    BranchView, LineRange, LoopView, ProgramError, ProgramView, RunState, StepState, StepView, dollars,
 };
 pub(crate) use question::QuestionFact;
 pub use question::{
-    Answer, AnswerValue, Asking, BindingView, Comment, Evidence, Expected, Given, Origin, Principal,
-    Question, QuestionId, QuestionKind, READING, Refusal, Settled,
+    AnswerInput, AnswerRefusal, AnswerValue, BindingView, Comment, Evidence, ExpectedAnswerer, NewQuestion,
+    Principal, Question, QuestionId, QuestionKind, QuestionOrigin, QuestionOutcome, READING, RecordedAnswer,
 };
 pub use request::{
-    ExecOutcome, ExecRequest, Input, InputOutcome, InputTarget, MOST_INPUT, ParentTask, Rejection,
-    STEP_GRACE, Step, Stop, StopEffect, StopOutcome, Until,
+    ExecOutcome, ExecRequest, InputOutcome, InputRejection, InputTarget, MOST_INPUT, ParentTask, ProgramStep,
+    STEP_GRACE, Stop, StopEffect, StopOutcome, TypedInput, Until,
 };
 pub use state::TaskState;
-pub use status_counts::Standing;
+pub use status_counts::StatusCounts;
 pub use stream::{StreamLine, StreamView};
 pub use unrecorded::UnrecordedCommand;
 pub(crate) use unrecorded::UnrecordedRow;
 pub use view::{
-    BatchItem, CallSummary, Ended, Lease, Notice, OutputView, PlaceState, RecordView, Snapshot, StopView,
+    BatchItem, CallSummary, Lease, Notice, OutputView, PlaceState, RecordView, Snapshot, StopView, TaskEnd,
     TaskView,
 };

@@ -16,14 +16,14 @@ const ENDED_KEPT: usize = 8;
 
 /// A range of source lines, starting at 1, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Lines {
+pub struct LineRange {
     /// The first line.
     pub first: u32,
     /// The last line.
     pub last: u32,
 }
 
-impl Lines {
+impl LineRange {
     /// Returns the range of a single line.
     #[must_use]
     pub fn one(line: u32) -> Self {
@@ -94,7 +94,7 @@ pub enum StepState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepView {
     /// Its lines.
-    pub lines: Lines,
+    pub lines: LineRange,
     /// Its state.
     pub state: StepState,
     /// The command it runs or ran.
@@ -111,7 +111,7 @@ pub struct BranchView {
     /// The name of its value.
     pub name: Option<String>,
     /// Its lines.
-    pub lines: Lines,
+    pub lines: LineRange,
     /// Its state.
     pub state: StepState,
     /// The command it is running, or ran last.
@@ -122,7 +122,7 @@ pub struct BranchView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoopView {
     /// Its lines.
-    pub lines: Lines,
+    pub lines: LineRange,
     /// The number of the current pass, starting at 1.
     pub pass: u32,
     /// The number of passes, or its upper limit.
@@ -187,7 +187,7 @@ impl ProgramView {
 
     /// Returns the first lines being executed.
     #[must_use]
-    pub fn current(&self) -> Option<Lines> {
+    pub fn current(&self) -> Option<LineRange> {
         let begun = |step: &&StepView| matches!(step.state, StepState::Running | StepState::Asking);
         self.steps.iter().find(begun).map(|step| step.lines)
     }
@@ -202,11 +202,11 @@ pub fn dollars(cost: u64) -> String {
 
 /// The programs of a recording: the running ones, and the most recently ended.
 #[derive(Debug, Default)]
-pub(crate) struct Programs {
+pub(crate) struct RecordedPrograms {
     all: VecDeque<Arc<ProgramView>>,
 }
 
-impl Programs {
+impl RecordedPrograms {
     /// Updates a program's state; returns whether this is the first or the last update about it.
     pub(crate) fn show(&mut self, view: Arc<ProgramView>) -> bool {
         let known = self.all.iter_mut().find(|known| known.run == view.run);

@@ -45,7 +45,7 @@ pub struct ExecRequest {
     /// Its place in a batch, if it is an item of one.
     pub item: Option<BatchItem>,
     /// Further settings for a step of a program, if it is one.
-    pub step: Option<Step>,
+    pub step: Option<ProgramStep>,
     /// The id of the task, if it is a command from an agent's own shell; such a command may start in any directory
     /// (`base`).
     pub native: Option<TaskId>,
@@ -85,7 +85,7 @@ pub struct ParentTask {
 /// Settings for a command of a program: it is sourced by a shell without profiles, in any directory (`base`), with
 /// the runtime's environment unchanged, and is ended with a grace period of [`STEP_GRACE`].
 #[derive(Debug, Clone)]
-pub struct Step {
+pub struct ProgramStep {
     /// The task's id, chosen by the caller, which may have to end the command before it is known to have started.
     pub id: TaskId,
     /// Variables it gets in addition to those it inherits.
@@ -124,7 +124,7 @@ pub const MOST_INPUT: usize = 1 << 20;
 /// Input to send to a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Input {
+pub enum TypedInput {
     /// Text, verbatim.
     Text(String),
     /// Keys by name, encoded as the terminal's modes require (tty only).
@@ -162,14 +162,14 @@ pub struct InputOutcome {
     /// Bytes handed to the task.
     pub bytes_written: u64,
     /// Why it was refused.
-    pub rejection: Option<Rejection>,
+    pub rejection: Option<InputRejection>,
     /// The task afterwards.
     pub task: Arc<TaskView>,
 }
 
 /// Why input was rejected; the task is unaffected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rejection {
+pub struct InputRejection {
     /// The reason in one word.
     pub reason: RejectionReason,
     /// The reason in a sentence, with what to do next.

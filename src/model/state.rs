@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::envelope::{Actor, ErrorKind};
 use crate::model::{
-    Ended, Exit, Lease, OutputView, StopSignal, StopView, TaskEvent, TaskFact, TaskStatus, TaskUpdate,
+    Exit, Lease, OutputView, StopSignal, StopView, TaskEnd, TaskEvent, TaskFact, TaskStatus, TaskUpdate,
     TaskView,
 };
 
@@ -168,7 +168,7 @@ impl TaskState {
         };
         let sender = self.signal.as_ref().zip(self.exit.as_ref());
         let sender = sender.filter(|((_, signal), exit)| signal.explains(exit));
-        let ended = Ended {
+        let ended = TaskEnd {
             at: event.at,
             ran_ms: *ran_ms,
             exit_status,

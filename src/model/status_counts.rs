@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Snapshot, Waiting};
+use crate::model::{InputWait, Snapshot};
 
 /// How much runs and how much waits for the operator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Standing {
+pub struct StatusCounts {
     /// Live tasks that wait for nothing.
     pub running: usize,
     /// Tasks that wait for input.
@@ -20,13 +20,13 @@ pub struct Standing {
     pub agents: usize,
 }
 
-impl Standing {
+impl StatusCounts {
     /// Computes the counts from a snapshot. A task that is only presumed to wait counts as running.
     #[must_use]
     pub fn of(snapshot: &Snapshot) -> Self {
         let live = snapshot.tasks.iter().filter(|task| !task.status.is_terminal());
         let (waiting, running): (Vec<_>, Vec<_>) =
-            live.partition(|task| task.waiting.as_ref().is_some_and(Waiting::is_certain));
+            live.partition(|task| task.waiting.as_ref().is_some_and(InputWait::is_certain));
         Self {
             running: running.len(),
             waiting: waiting.len(),
@@ -56,9 +56,9 @@ mod tests {
 
     #[test]
     fn the_short_form_leaves_out_what_there_is_none_of() {
-        let standing = Standing { running: 3, waiting: 2, held: 1, questions: 1, agents: 5 };
+        let standing = StatusCounts { running: 3, waiting: 2, held: 1, questions: 1, agents: 5 };
         assert_eq!(standing.short(), "●3 ◐2 ⚑2");
-        assert_eq!(Standing { waiting: 2, held: 1, ..Standing::default() }.short(), "◐2 ⚑1");
-        assert_eq!(Standing::default().short(), "●0");
+        assert_eq!(StatusCounts { waiting: 2, held: 1, ..StatusCounts::default() }.short(), "◐2 ⚑1");
+        assert_eq!(StatusCounts::default().short(), "●0");
     }
 }

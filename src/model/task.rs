@@ -7,7 +7,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::envelope::Actor;
-use crate::model::{Exit, HoldReason, RejectionReason, StopSignal, TaskStatus, Waiting};
+use crate::model::{Exit, HoldReason, InputWait, RejectionReason, StopSignal, TaskStatus};
 use crate::terminal::Size;
 
 /// One event of a task.
@@ -56,7 +56,7 @@ pub enum TaskFact {
         pid: Option<u32>,
     },
     /// The task began to wait for input.
-    Waiting(Waiting),
+    Waiting(InputWait),
     /// The task outlived its call, or was kept as a task because of processes it left behind.
     Promoted {
         /// The task was kept because of its leftovers.
@@ -127,7 +127,7 @@ impl TaskFact {
         match self {
             Self::Held(reason) => reason.as_str().into(),
             Self::Approved(text) | Self::Denied(text) | Self::Outlived(text) => Cow::Borrowed(text),
-            Self::Waiting(Waiting { kind, evidence, .. }) => {
+            Self::Waiting(InputWait { kind, evidence, .. }) => {
                 let (need, evidence): (&str, &str) = (kind.into(), evidence.into());
                 format!("{need}, {}", evidence.replace('_', " ")).into()
             }
@@ -163,7 +163,7 @@ impl TaskFact {
 
 /// The serialised form of an event in a journal row.
 #[derive(Serialize, Deserialize)]
-struct Words<'a> {
+struct EventWords<'a> {
     at: Timestamp,
     actor: Actor,
     what: Cow<'a, str>,
@@ -185,7 +185,7 @@ struct Words<'a> {
     survivors: Vec<String>,
 }
 
-impl<'a> Words<'a> {
+impl<'a> EventWords<'a> {
     fn of(event: &'a TaskEvent) -> Self {
         let TaskEvent { at, actor, fact } = event;
         let mut words = Self {
@@ -229,7 +229,7 @@ impl<'a> Words<'a> {
             "start" => TaskFact::Start { pid },
             "waiting" => {
                 let (kind, evidence) = note.split_once(", ")?;
-                TaskFact::Waiting(Waiting {
+                TaskFact::Waiting(InputWait {
                     kind: kind.parse().ok()?,
                     evidence: evidence.replace(' ', "_").parse().ok()?,
                     since: since.unwrap_or(at),
@@ -272,13 +272,13 @@ impl<'a> Words<'a> {
 
 impl Serialize for TaskEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Words::of(self).serialize(serializer)
+        EventWords::of(self).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for TaskEvent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let words = Words::deserialize(deserializer)?;
+        let words = EventWords::deserialize(deserializer)?;
         let (at, actor) = (words.at, words.actor.clone());
         let said = format!("{} {}", words.what, words.note);
         let fact =
@@ -290,11 +290,11 @@ impl<'de> Deserialize<'de> for TaskEvent {
 #[cfg(test)]
 mod tests {
     use crate::model::task::*;
-    use crate::model::{InputEvidence, Need};
+    use crate::model::{InputEvidence, InputNeed};
     use crate::process::Signal;
 
-    fn waiting(kind: Need, evidence: InputEvidence) -> Waiting {
-        Waiting { kind, evidence, since: Timestamp::UNIX_EPOCH, program: None }
+    fn waiting(kind: InputNeed, evidence: InputEvidence) -> InputWait {
+        InputWait { kind, evidence, since: Timestamp::UNIX_EPOCH, program: None }
     }
 
     #[test]
@@ -305,10 +305,10 @@ mod tests {
             TaskFact::Approved(String::new()),
             TaskFact::Denied("not now, later".into()),
             TaskFact::Start { pid: Some(7) },
-            TaskFact::Waiting(waiting(Need::Secret, InputEvidence::EchoOff)),
-            TaskFact::Waiting(Waiting {
+            TaskFact::Waiting(waiting(InputNeed::Secret, InputEvidence::EchoOff)),
+            TaskFact::Waiting(InputWait {
                 program: Some("sudo".into()),
-                ..waiting(Need::Secret, InputEvidence::EchoOff)
+                ..waiting(InputNeed::Secret, InputEvidence::EchoOff)
             }),
             TaskFact::Unanswered,
             TaskFact::Promoted { kept: true },
@@ -347,7 +347,7 @@ mod tests {
     #[test]
     fn a_row_has_the_words_it_always_had() {
         let start = r#"{"at":"1970-01-01T00:00:00Z","actor":"system","what":"waiting","note":"line, tty read","bytes":null"#;
-        let fact = TaskFact::Waiting(waiting(Need::Line, InputEvidence::TtyRead));
+        let fact = TaskFact::Waiting(waiting(InputNeed::Line, InputEvidence::TtyRead));
         let event = TaskEvent { at: Timestamp::UNIX_EPOCH, actor: Actor::System, fact };
         let text = format!(r#"{start},"since":"1970-01-01T00:00:00Z"}}"#);
         assert_eq!(serde_json::to_string(&event).expect("written"), text);

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::envelope::{Actor, ErrorKind, TaskId};
 use crate::model::{
-    AgentView, Exit, GateView, HoldReason, Metrics, PlaceLink, PlaceName, ProgramView, Question, Slot,
-    StreamView, TaskEvent, TaskFact, TaskStatus, Waiting,
+    AgentView, Exit, GateView, HoldReason, InputWait, Metrics, PlaceLink, PlaceName, ProgramView, Question,
+    Slot, StreamView, TaskEvent, TaskFact, TaskStatus,
 };
 use crate::terminal::Size;
 
@@ -70,7 +70,7 @@ pub struct TaskView {
     /// The lease on its input, if someone holds it.
     pub lease: Option<Lease>,
     /// The input it seems to want.
-    pub waiting: Option<Waiting>,
+    pub waiting: Option<InputWait>,
     /// When it was requested.
     pub created_at: Timestamp,
     /// When its process started.
@@ -80,7 +80,7 @@ pub struct TaskView {
     /// The stop in progress or done.
     pub stop: Option<StopView>,
     /// How it ended, once terminal.
-    pub ended: Option<Ended>,
+    pub ended: Option<TaskEnd>,
     /// Counts of what it wrote.
     pub output: OutputView,
     /// Process id of its shell: only for the console, never for agents (docs/contract.md#execcommand).
@@ -106,7 +106,7 @@ pub struct BatchItem {
 impl TaskView {
     /// Returns the input the task waits for, if the evidence is stronger than its silence or the look of a prompt.
     #[must_use]
-    pub fn certain_wait(&self) -> Option<&Waiting> {
+    pub fn certain_wait(&self) -> Option<&InputWait> {
         self.waiting.as_ref().filter(|waiting| waiting.is_certain())
     }
 
@@ -165,7 +165,7 @@ pub struct StopView {
 
 /// How a task ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ended {
+pub struct TaskEnd {
     /// When it ended.
     pub at: Timestamp,
     /// How long it ran, in milliseconds, independent of wall clock changes. `None` if only the wall clock is known.

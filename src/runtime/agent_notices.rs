@@ -29,23 +29,23 @@ pub(super) struct AgentNotices {
 /// The undelivered notices of one agent.
 #[derive(Debug, Default)]
 struct Untold {
-    entries: Vec<Entry>,
+    entries: Vec<PendingNotice>,
     /// Whether a console was open when the agent last received notices.
     saw_console: bool,
 }
 
 /// A fact waiting to be delivered with an answer.
 #[derive(Debug)]
-struct Entry {
+struct PendingNotice {
     id: u64,
-    fact: Fact,
+    fact: NoticeFact,
     /// The fact is part of an answer that may still fail to be written.
     is_taken: bool,
 }
 
 /// Something that happened without the agent's involvement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Fact {
+enum NoticeFact {
     /// A person's message.
     Words(String),
     /// The agent's call was cancelled; `outcome` is what became of the call's command, once known.
@@ -53,14 +53,14 @@ enum Fact {
     /// This many bytes were typed into the agent's task.
     Typed { task: TaskId, name: String, by: Actor, bytes: u64 },
     /// The agent's task was changed; `text` describes how.
-    Changed { task: TaskId, kind: Change, text: String },
+    Changed { task: TaskId, kind: TaskChange, text: String },
     /// The last console was closed.
     NoConsole,
 }
 
 /// The kind of a change to a task; a later change of the same kind replaces an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Change {
+enum TaskChange {
     Name,
     Signal,
     Decision,
@@ -78,7 +78,7 @@ pub(super) struct DeliveredNotices {
 impl AgentNotices {
     /// Leaves a person's message for an agent.
     pub(super) fn words(&mut self, label: &str, text: &str) {
-        self.add(label, Fact::Words(short(text, WORDS_CHARS)));
+        self.add(label, NoticeFact::Words(short(text, WORDS_CHARS)));
     }
 
     /// Records an event of a task.
@@ -95,7 +95,7 @@ impl AgentNotices {
         }
         if let Some(fact) = fact_of(task, event) {
             if end {
-                self.forget(owner, |known| known.is_change(&task.id, Change::Stop));
+                self.forget(owner, |known| known.is_change(&task.id, TaskChange::Stop));
             }
             self.add(owner, fact);
         }
@@ -111,7 +111,7 @@ impl AgentNotices {
             Some(name) => format!("the operator named {} \"{}\"", task.id, short(name, NAME_CHARS)),
             None => format!("the operator took the name of {} away", task.id),
         };
-        self.add(owner, Fact::Changed { task: task.id.clone(), kind: Change::Name, text });
+        self.add(owner, NoticeFact::Changed { task: task.id.clone(), kind: TaskChange::Name, text });
     }
 
     /// Records that an agent cancelled a call after the time `after`; `finished` is the call's result, if it had one
@@ -125,7 +125,7 @@ impl AgentNotices {
         finished: Option<String>,
     ) {
         let what = short(what, NAME_CHARS);
-        self.add(label, Fact::Withdrawn { call, what, after, outcome: finished });
+        self.add(label, NoticeFact::Withdrawn { call, what, after, outcome: finished });
     }
 
     /// Takes the facts that fit into one paragraph of `room` characters, a person's messages first. `told` is the
@@ -141,10 +141,10 @@ impl AgentNotices {
             self.forget(label, |known| known.is_about_the_end_of(told));
         }
         if !console_is_open && self.agents.get(label).is_some_and(|untold| untold.saw_console) {
-            self.add(label, Fact::NoConsole);
+            self.add(label, NoticeFact::NoConsole);
         }
         if console_is_open {
-            self.forget(label, |known| *known == Fact::NoConsole);
+            self.forget(label, |known| *known == NoticeFact::NoConsole);
         }
         let untold = self.agents.entry(label.to_owned()).or_default();
         untold.saw_console = console_is_open;
@@ -154,7 +154,7 @@ impl AgentNotices {
             .entries
             .iter_mut()
             .filter(|entry| !entry.is_taken)
-            .partition(|entry| matches!(entry.fact, Fact::Words(_)));
+            .partition(|entry| matches!(entry.fact, NoticeFact::Words(_)));
         for entry in words.into_iter().chain(others) {
             let sentence = entry.fact.to_string();
             let Some(rest) = left.checked_sub(sentence.chars().count() + SEPARATOR.len()) else { break };
@@ -171,7 +171,7 @@ impl AgentNotices {
         let entries = self.agents.get_mut(label).into_iter().flat_map(|untold| &mut untold.entries);
         let mut taken = DeliveredNotices::default();
         for entry in entries.filter(|entry| !entry.is_taken) {
-            if let Fact::Words(text) = &entry.fact {
+            if let NoticeFact::Words(text) = &entry.fact {
                 taken.sentences.push(text.clone());
                 taken.ids.push(entry.id);
                 entry.is_taken = true;
@@ -184,7 +184,7 @@ impl AgentNotices {
     pub(super) fn unread(&self, label: &str) -> Vec<String> {
         let entries = self.agents.get(label).into_iter().flat_map(|untold| &untold.entries);
         let words = entries.filter_map(|entry| match &entry.fact {
-            Fact::Words(text) => Some(mask(text).into_owned()),
+            NoticeFact::Words(text) => Some(mask(text).into_owned()),
             _ => None,
         });
         words.collect()
@@ -203,7 +203,7 @@ impl AgentNotices {
         entries.filter(|entry| ids.contains(&entry.id)).for_each(|entry| entry.is_taken = false);
     }
 
-    fn add(&mut self, label: &str, fact: Fact) {
+    fn add(&mut self, label: &str, fact: NoticeFact) {
         let untold = self.agents.entry(label.to_owned()).or_default();
         if let Some(known) =
             untold.entries.iter_mut().find(|entry| !entry.is_taken && entry.fact.absorbs(&fact))
@@ -212,14 +212,14 @@ impl AgentNotices {
             return;
         }
         if untold.entries.len() == KEPT {
-            let oldest = untold.entries.iter().position(|entry| !matches!(entry.fact, Fact::Words(_)));
+            let oldest = untold.entries.iter().position(|entry| !matches!(entry.fact, NoticeFact::Words(_)));
             untold.entries.remove(oldest.unwrap_or(0));
         }
         self.next += 1;
-        untold.entries.push(Entry { id: self.next, fact, is_taken: false });
+        untold.entries.push(PendingNotice { id: self.next, fact, is_taken: false });
     }
 
-    fn forget(&mut self, label: &str, is_told: impl Fn(&Fact) -> bool) {
+    fn forget(&mut self, label: &str, is_told: impl Fn(&NoticeFact) -> bool) {
         if let Some(untold) = self.agents.get_mut(label) {
             untold.entries.retain(|entry| entry.is_taken || !is_told(&entry.fact));
         }
@@ -229,7 +229,7 @@ impl AgentNotices {
     fn withdrawn_call_of(&mut self, label: &str, of: u64) -> Option<&mut Option<String>> {
         let entries = self.agents.get_mut(label)?.entries.iter_mut().filter(|entry| !entry.is_taken);
         entries.map(|entry| &mut entry.fact).find_map(|fact| match fact {
-            Fact::Withdrawn { call, outcome, .. } if *call == of => Some(outcome),
+            NoticeFact::Withdrawn { call, outcome, .. } if *call == of => Some(outcome),
             _ => None,
         })
     }
@@ -238,14 +238,14 @@ impl AgentNotices {
 /// The separator between two sentences.
 pub(super) const SEPARATOR: &str = "; ";
 
-impl Fact {
-    fn is_change(&self, of: &TaskId, what: Change) -> bool {
+impl NoticeFact {
+    fn is_change(&self, of: &TaskId, what: TaskChange) -> bool {
         matches!(self, Self::Changed { task, kind, .. } if task == of && *kind == what)
     }
 
     /// Tells whether the fact is the end of a task or led to it.
     fn is_about_the_end_of(&self, of: &TaskId) -> bool {
-        [Change::Decision, Change::Stop, Change::End].iter().any(|kind| self.is_change(of, *kind))
+        [TaskChange::Decision, TaskChange::Stop, TaskChange::End].iter().any(|kind| self.is_change(of, *kind))
     }
 
     /// Tells whether one sentence covers both facts.
@@ -270,7 +270,7 @@ impl Fact {
     }
 }
 
-impl std::fmt::Display for Fact {
+impl std::fmt::Display for NoticeFact {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Words(text) => write!(f, "the operator says: \"{text}\""),
@@ -289,25 +289,27 @@ impl std::fmt::Display for Fact {
 }
 
 /// Returns the fact that an event means for an agent that did not cause it.
-fn fact_of(task: &TaskView, event: &TaskEvent) -> Option<Fact> {
+fn fact_of(task: &TaskView, event: &TaskEvent) -> Option<NoticeFact> {
     let (id, by) = (task.id.clone(), who(&event.actor));
-    let changed = |kind, text: String| Some(Fact::Changed { task: id.clone(), kind, text });
+    let changed = |kind, text: String| Some(NoticeFact::Changed { task: id.clone(), kind, text });
     let name = name(task);
     match &event.fact {
         TaskFact::Input(bytes) => {
-            Some(Fact::Typed { task: id, name, by: event.actor.clone(), bytes: *bytes })
+            Some(NoticeFact::Typed { task: id, name, by: event.actor.clone(), bytes: *bytes })
         }
         TaskFact::Signal(signal) => {
-            changed(Change::Signal, format!("{by} sent SIG{} to {name}", <&str>::from(signal)))
+            changed(TaskChange::Signal, format!("{by} sent SIG{} to {name}", <&str>::from(signal)))
         }
         // A caller that still waits for the task learns the rest from its own answer.
-        TaskFact::Approved(_) if task.promoted => changed(Change::Decision, format!("{by} let {name} run")),
+        TaskFact::Approved(_) if task.promoted => {
+            changed(TaskChange::Decision, format!("{by} let {name} run"))
+        }
         TaskFact::Stop { .. } if task.promoted => {
             let cause = task.cause()?;
-            changed(Change::Stop, format!("{name} is being {}", short(&cause, WHY_CHARS)))
+            changed(TaskChange::Stop, format!("{name} is being {}", short(&cause, WHY_CHARS)))
         }
         TaskFact::End { .. } if task.promoted && !is_own_stop(task) => {
-            changed(Change::End, format!("{name} ended: {}", task.end_in_words()))
+            changed(TaskChange::End, format!("{name} ended: {}", task.end_in_words()))
         }
         _ => None,
     }
@@ -378,15 +380,15 @@ mod tests {
     use super::*;
     use crate::model::{Exit, Stop};
     use crate::runtime::supervisor::tests::{at, id, running, stop_task};
-    use crate::runtime::supervisor::{Action, Input, Supervisor, Timer};
+    use crate::runtime::supervisor::{Supervisor, SupervisorAction, SupervisorInput, Timer};
 
     /// The agent that started the task in the supervisor's tests.
     const AGENT: &str = "a";
 
-    fn watch(notices: &mut AgentNotices, supervisor: &Supervisor, actions: &[Action]) {
+    fn watch(notices: &mut AgentNotices, supervisor: &Supervisor, actions: &[SupervisorAction]) {
         let task = supervisor.get(&id()).expect("the task").view().clone();
         for action in actions {
-            if let Action::Note(_, event) = action {
+            if let SupervisorAction::Note(_, event) = action {
                 notices.happened(&task, event);
             }
         }
@@ -395,7 +397,8 @@ mod tests {
     /// A command that has become a task.
     fn promoted(notices: &mut AgentNotices) -> Supervisor {
         let mut supervisor = running(true, None);
-        let actions = supervisor.step(at(10_001), Input::Due { id: id(), timer: Timer::Yield, epoch: 1 });
+        let actions =
+            supervisor.step(at(10_001), SupervisorInput::Due { id: id(), timer: Timer::Yield, epoch: 1 });
         watch(notices, &supervisor, &actions);
         assert!(supervisor.get(&id()).expect("the task").promoted);
         supervisor
@@ -403,10 +406,10 @@ mod tests {
 
     fn end(notices: &mut AgentNotices, supervisor: &mut Supervisor, exit: Exit) {
         let steps = [
-            Input::Exited { id: id(), exit },
-            Input::Drained { id: id() },
-            Input::Leftovers { id: id(), names: Vec::new() },
-            Input::Gone { id: id(), survivors: Vec::new() },
+            SupervisorInput::Exited { id: id(), exit },
+            SupervisorInput::Drained { id: id() },
+            SupervisorInput::Leftovers { id: id(), names: Vec::new() },
+            SupervisorInput::Gone { id: id(), survivors: Vec::new() },
         ];
         for step in steps {
             let actions = supervisor.step(at(12_001), step);
@@ -419,11 +422,12 @@ mod tests {
     }
 
     fn type_into(notices: &mut AgentNotices, supervisor: &mut Supervisor, bytes: u64) {
-        let actions = supervisor.step(at(10_500), Input::Typed { id: id(), by: Actor::Operator, bytes });
+        let actions =
+            supervisor.step(at(10_500), SupervisorInput::Typed { id: id(), by: Actor::Operator, bytes });
         watch(notices, supervisor, &actions);
         for action in actions {
-            if let Action::Wake { id, timer: timer @ Timer::Burst, epoch, .. } = action {
-                let actions = supervisor.step(at(10_900), Input::Due { id, timer, epoch });
+            if let SupervisorAction::Wake { id, timer: timer @ Timer::Burst, epoch, .. } = action {
+                let actions = supervisor.step(at(10_900), SupervisorInput::Due { id, timer, epoch });
                 watch(notices, supervisor, &actions);
             }
         }
@@ -486,7 +490,8 @@ mod tests {
         let by = Actor::Agent(AGENT.into());
         notices.withdrawn(AGENT, 1, "sleep 100", Duration::from_millis(9_300), None);
         let why = Some("its call was withdrawn".to_owned());
-        let actions = supervisor.step(at(9_300), Input::Stop { id: id(), by, stop: Stop::default(), why });
+        let actions =
+            supervisor.step(at(9_300), SupervisorInput::Stop { id: id(), by, stop: Stop::default(), why });
         watch(&mut notices, &supervisor, &actions);
         end(&mut notices, &mut supervisor, Exit::Signal(Signal::TERM));
         let told = take(&mut notices).sentences;

@@ -31,7 +31,7 @@ pub struct Native {
 
 /// The progress of such a command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Stage {
+pub enum CallerStage {
     /// Not started yet.
     #[default]
     Waiting,
@@ -60,25 +60,25 @@ pub struct NativeRequest {
     /// What the caller passes in.
     pub native: Native,
     /// Where progress is reported to the caller.
-    pub told: watch::Sender<Stage>,
+    pub told: watch::Sender<CallerStage>,
 }
 
 /// What is held for such a command until it ends.
 #[derive(Debug)]
-pub(super) struct Caller {
+pub(super) struct WaitingCaller {
     /// How and where to start it, until it is started.
     pub(super) start: Option<(Exact, OwnedFd)>,
     /// Where its output goes, until it is started.
     pub(super) outlets: Vec<Outlet>,
-    pub(super) told: watch::Sender<Stage>,
+    pub(super) told: watch::Sender<CallerStage>,
 }
 
-impl Caller {
+impl WaitingCaller {
     /// Takes over the caller's descriptors. A terminal's output is a single stream.
     ///
     /// # Errors
     /// If one of them cannot be examined.
-    pub(super) fn new(native: Native, tty: bool, told: watch::Sender<Stage>) -> io::Result<Self> {
+    pub(super) fn new(native: Native, tty: bool, told: watch::Sender<CallerStage>) -> io::Result<Self> {
         let Native { args, workdir, stdin, stdout, stderr, inherited, descriptors } = native;
         let one_output = tty || are_one(&stdout, &stderr)?;
         let unread = [full_device(&stdout)?, full_device(&stderr)?];
@@ -91,9 +91,9 @@ impl Caller {
     }
 
     /// Reports progress to the caller; the end is reported only once.
-    pub(super) fn tell(&self, stage: Stage) {
+    pub(super) fn tell(&self, stage: CallerStage) {
         self.told.send_if_modified(|told| {
-            let is_over = matches!(told, Stage::Ended { .. });
+            let is_over = matches!(told, CallerStage::Ended { .. });
             if !is_over {
                 *told = stage;
             }

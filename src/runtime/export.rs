@@ -9,7 +9,7 @@ use super::playback::Playback;
 use crate::envelope::Actor;
 use crate::envelope::mask;
 use crate::model::{CallRecord, Exit, TaskEvent, TaskFact, TaskView};
-use crate::terminal::{Cast, CastEvent, CastVersion, Drawing, LogBytes, Palette, Size};
+use crate::terminal::{Cast, CastEvent, CastVersion, CellDrawing, LogBytes, Palette, Size};
 
 /// Rows read per page of history.
 const PAGE_ROWS: u16 = 500;
@@ -19,7 +19,7 @@ const ECHO_BYTES: u64 = 8 << 10;
 /// What a task's output can be kept as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Form {
+pub enum ExportForm {
     /// The text, as it was shown.
     #[default]
     Text,
@@ -35,7 +35,7 @@ pub enum Form {
     CastV2,
 }
 
-impl Form {
+impl ExportForm {
     /// All forms, in menu order.
     pub const ALL: [Self; 6] = [Self::Text, Self::Ansi, Self::Html, Self::Svg, Self::Cast, Self::CastV2];
 
@@ -55,7 +55,7 @@ impl Form {
 
 /// An export of a task's output.
 #[derive(Debug, Clone)]
-pub struct Export<'a> {
+pub struct OutputExport<'a> {
     /// The task.
     pub task: &'a TaskView,
     /// The task's events in order, for the input track of a recording.
@@ -82,7 +82,7 @@ impl CallRecord {
     }
 }
 
-impl Export<'_> {
+impl OutputExport<'_> {
     /// Default number of rows of text and pages.
     pub const ROWS: u64 = 10_000;
 
@@ -90,28 +90,28 @@ impl Export<'_> {
     ///
     /// # Errors
     /// If the log cannot be read.
-    pub fn make(&self, form: Form) -> io::Result<String> {
+    pub fn make(&self, form: ExportForm) -> io::Result<String> {
         let log = StoredLog::open(self.task)?;
         let title = mask(self.task.name.as_deref().unwrap_or(&self.task.cmd)).into_owned();
         Ok(match form {
-            Form::Text => self.history(&log)?.text(),
-            Form::Ansi => self.history(&log)?.ansi(),
-            Form::Html => self.history(&log)?.html(&title, &self.palette),
-            Form::Svg => {
+            ExportForm::Text => self.history(&log)?.text(),
+            ExportForm::Ansi => self.history(&log)?.ansi(),
+            ExportForm::Html => self.history(&log)?.html(&title, &self.palette),
+            ExportForm::Svg => {
                 let mut playback = Playback::open(self.task)?;
                 let end = playback.marks().len();
-                Drawing::of(playback.seek(end)?).svg(&title, &self.palette)
+                CellDrawing::of(playback.seek(end)?).svg(&title, &self.palette)
             }
-            Form::Cast => self.cast(CastVersion::V3, &title, &log)?,
-            Form::CastV2 => self.cast(CastVersion::V2, &title, &log)?,
+            ExportForm::Cast => self.cast(CastVersion::V3, &title, &log)?,
+            ExportForm::CastV2 => self.cast(CastVersion::V2, &title, &log)?,
         })
     }
 
     /// Returns the last rows of the log.
-    fn history(&self, log: &StoredLog) -> io::Result<Drawing> {
+    fn history(&self, log: &StoredLog) -> io::Result<CellDrawing> {
         let (size, history) = (log.size, log.history());
         let mut line = history.lines().saturating_sub(self.rows);
-        let mut drawing = Drawing { columns: size.cols(), rows: Vec::new() };
+        let mut drawing = CellDrawing { columns: size.cols(), rows: Vec::new() };
         loop {
             let page = history.page(line, Size::clamped(size.cols(), PAGE_ROWS))?;
             if page.rows.is_empty() || page.next_line == line {

@@ -8,7 +8,7 @@ use crate::model::{BOUNDS_MS, Histogram, Metrics};
 /// Writes the metrics, one family after the other.
 #[must_use]
 pub fn prometheus(metrics: &Metrics) -> String {
-    let mut page = Page(String::new());
+    let mut page = MetricsPage(String::new());
     for counter in &COUNTERS {
         page.counter(counter, metrics);
     }
@@ -23,9 +23,9 @@ pub fn prometheus(metrics: &Metrics) -> String {
     page.0
 }
 
-struct Page(String);
+struct MetricsPage(String);
 
-impl Page {
+impl MetricsPage {
     fn family(&mut self, name: &str, help: &str, kind: &str) {
         self.line(format_args!("# HELP pilothouse_{name} {help}"));
         self.line(format_args!("# TYPE pilothouse_{name} {kind}"));

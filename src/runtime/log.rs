@@ -9,10 +9,10 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::tail::Tail;
-use crate::files::{self, Access, Links};
+use super::tail::StreamTail;
+use crate::files::{self, FileAccess, Links};
 use crate::model::{Error, OutputView, TaskView};
-use crate::terminal::{History, LogBytes, Mark, MarkKind, Origin, Size, Stream, initial_size};
+use crate::terminal::{ByteOrigin, ByteSource, LogBytes, LogHistory, Mark, MarkKind, Size, initial_size};
 
 /// Bytes after which a new mark is written even if the stream stays the same.
 const MARK_EVERY: u64 = 64 << 10;
@@ -45,7 +45,7 @@ pub(super) fn marks_path(folder: &Path) -> PathBuf {
 /// # Errors
 /// When it is not there, is no regular file, or a link leads to it.
 pub fn open_log(folder: &Path) -> io::Result<File> {
-    files::open(&log_path(folder), IN_RECORDING, Access::Read)
+    files::open(&log_path(folder), IN_RECORDING, FileAccess::Read)
 }
 
 /// Reads the complete marks of a task, as many as are kept in memory.
@@ -56,7 +56,7 @@ pub fn read_marks(folder: &Path) -> Result<Vec<Mark>, Error> {
     let path = marks_path(folder);
     let failed = Error::io("read the marks", &path);
     let mut bytes = Vec::new();
-    let read = files::open(&path, IN_RECORDING, Access::Read)
+    let read = files::open(&path, IN_RECORDING, FileAccess::Read)
         .and_then(|file| file.take(MARKS_BYTES).read_to_end(&mut bytes));
     read.map_err(failed)?;
     let (whole, _torn) = bytes.as_chunks::<24>();
@@ -70,7 +70,7 @@ pub struct StoredLog {
     /// The log's marks.
     pub marks: Vec<Mark>,
     /// Whether the task wrote to a terminal or to pipes.
-    pub origin: Origin,
+    pub origin: ByteOrigin,
     /// The terminal's size before the first byte.
     pub size: Size,
 }
@@ -84,13 +84,13 @@ impl StoredLog {
         let file = open_log(&task.folder)?;
         let marks = read_marks(&task.folder).map_err(io::Error::other)?;
         let size = initial_size(&marks).unwrap_or(task.size);
-        Ok(Self { file, marks, origin: Origin::of(task.tty), size })
+        Ok(Self { file, marks, origin: ByteOrigin::of(task.tty), size })
     }
 
     /// Returns the log as pages and lines.
     #[must_use]
-    pub fn history(&self) -> History<'_, File> {
-        History::new(&self.file, &self.marks, self.origin, self.size)
+    pub fn history(&self) -> LogHistory<'_, File> {
+        LogHistory::new(&self.file, &self.marks, self.origin, self.size)
     }
 }
 
@@ -107,7 +107,7 @@ impl LogBytes for File {
 /// Syncs the log of an ended task to disk. Blocks.
 pub(super) fn sync(folder: &Path) {
     for path in [log_path(folder), marks_path(folder)] {
-        let opened = files::open(&path, IN_RECORDING, Access::Read);
+        let opened = files::open(&path, IN_RECORDING, FileAccess::Read);
         if let Err(error) = opened.and_then(|file| file.sync_data()) {
             tracing::warn!(%error, path = %path.display(), "sync the log of a task");
         }
@@ -177,7 +177,7 @@ pub(crate) struct OutputLog {
     tail: usize,
     position: u64,
     lines: u64,
-    current: Option<Stream>,
+    current: Option<ByteSource>,
     marked: u64,
     marked_ms: u32,
     streams: Vec<KeptStream>,
@@ -188,9 +188,9 @@ pub(crate) struct OutputLog {
 /// What is kept of one stream.
 #[derive(Debug)]
 struct KeptStream {
-    stream: Stream,
+    stream: ByteSource,
     written: u64,
-    tail: Option<Tail>,
+    tail: Option<StreamTail>,
 }
 
 impl OutputLog {
@@ -214,7 +214,7 @@ impl OutputLog {
 
     /// Stores a chunk that arrived `at_ms` after the start; returns the number of bytes it displaced because there
     /// was no room between head and tail.
-    pub(crate) fn append(&mut self, stream: Stream, bytes: &[u8], at_ms: u32) -> u64 {
+    pub(crate) fn append(&mut self, stream: ByteSource, bytes: &[u8], at_ms: u32) -> u64 {
         if self.broken {
             return bytes.len() as u64;
         }
@@ -246,7 +246,7 @@ impl OutputLog {
         }
     }
 
-    fn take_over(&mut self, stream: Stream, tail: &Tail, at_ms: u32) -> io::Result<()> {
+    fn take_over(&mut self, stream: ByteSource, tail: &StreamTail, at_ms: u32) -> io::Result<()> {
         let bytes = tail.read()?;
         self.mark(MarkKind::Gap { dropped: tail.displaced() }, at_ms)?;
         self.mark(MarkKind::Chunk(stream), at_ms)?;
@@ -259,13 +259,13 @@ impl OutputLog {
     }
 
     /// Returns the end of a stream that is kept beside the log, if its head is full.
-    pub(crate) fn live_tail(&self, stream: Stream) -> Option<Vec<u8>> {
+    pub(crate) fn live_tail(&self, stream: ByteSource) -> Option<Vec<u8>> {
         let kept = self.streams.iter().find(|kept| kept.stream == stream)?;
         // A tail that cannot be read counts as missing.
         kept.tail.as_ref()?.read().ok()
     }
 
-    fn store(&mut self, stream: Stream, bytes: &[u8], at_ms: u32) -> io::Result<()> {
+    fn store(&mut self, stream: ByteSource, bytes: &[u8], at_ms: u32) -> io::Result<()> {
         let is_late = at_ms.saturating_sub(self.marked_ms) >= MARK_EVERY_MS.max(at_ms / MARK_EVERY_PART);
         if self.current != Some(stream) || self.position - self.marked >= MARK_EVERY || is_late {
             self.mark(MarkKind::Chunk(stream), at_ms)?;
@@ -296,12 +296,12 @@ impl KeptStream {
         }
         match &mut self.tail {
             Some(tail) => tail.push(bytes),
-            none => none.insert(Tail::create(folder, capacity)?).push(bytes),
+            none => none.insert(StreamTail::create(folder, capacity)?).push(bytes),
         }
     }
 }
 
-fn kept(streams: &mut Vec<KeptStream>, stream: Stream) -> &mut KeptStream {
+fn kept(streams: &mut Vec<KeptStream>, stream: ByteSource) -> &mut KeptStream {
     let at = streams.iter().position(|kept| kept.stream == stream).unwrap_or_else(|| {
         streams.push(KeptStream { stream, written: 0, tail: None });
         streams.len() - 1
@@ -327,9 +327,9 @@ mod tests {
         let mut log = log(dir.path(), 10, 4);
         let mut dropped = 0;
         for chunk in ["0123", "4567", "89ab", "cdef", "ghij"] {
-            dropped += log.append(Stream::Stdout, chunk.as_bytes(), 0);
+            dropped += log.append(ByteSource::Stdout, chunk.as_bytes(), 0);
         }
-        assert_eq!(log.live_tail(Stream::Stdout).as_deref(), Some(b"ghij".as_slice()));
+        assert_eq!(log.live_tail(ByteSource::Stdout).as_deref(), Some(b"ghij".as_slice()));
         log.finish(9);
         assert_eq!(std::fs::read(log_path(dir.path())).expect("log"), b"0123456789ghij");
         assert_eq!(dropped, 20 - 14);
@@ -338,9 +338,9 @@ mod tests {
         assert_eq!(
             kinds,
             [
-                (0, MarkKind::Chunk(Stream::Stdout)),
+                (0, MarkKind::Chunk(ByteSource::Stdout)),
                 (10, MarkKind::Gap { dropped: 6 }),
-                (10, MarkKind::Chunk(Stream::Stdout)),
+                (10, MarkKind::Chunk(ByteSource::Stdout)),
             ]
         );
     }
@@ -349,11 +349,14 @@ mod tests {
     fn a_change_of_stream_is_marked() {
         let dir = tempfile::tempdir().expect("temp dir");
         let mut log = log(dir.path(), 100, 4);
-        log.append(Stream::Stdout, b"out\n", 1);
-        log.append(Stream::Stdout, b"more\n", 2);
-        log.append(Stream::Stderr, b"err\n", 3);
+        log.append(ByteSource::Stdout, b"out\n", 1);
+        log.append(ByteSource::Stdout, b"more\n", 2);
+        log.append(ByteSource::Stderr, b"err\n", 3);
         let marks = read_marks(dir.path()).expect("marks");
         let seen: Vec<_> = marks.iter().map(|mark| (mark.offset, mark.line, mark.kind)).collect();
-        assert_eq!(seen, [(0, 0, MarkKind::Chunk(Stream::Stdout)), (9, 2, MarkKind::Chunk(Stream::Stderr))]);
+        assert_eq!(
+            seen,
+            [(0, 0, MarkKind::Chunk(ByteSource::Stdout)), (9, 2, MarkKind::Chunk(ByteSource::Stderr))]
+        );
     }
 }

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 use super::log::{IN_RECORDING, LOG, MARKS, MOST_BYTES};
-use crate::files::{self, Access};
+use crate::files::{self, FileAccess};
 use crate::terminal::LogBytes;
 
 /// Bytes per piece.
@@ -56,7 +56,7 @@ impl LogPart {
     /// # Errors
     /// When the file cannot be read.
     pub fn read(self, folder: &Path, from: u64) -> io::Result<LogPiece> {
-        let file = files::open(&self.path(folder), IN_RECORDING, Access::Read)?;
+        let file = files::open(&self.path(folder), IN_RECORDING, FileAccess::Read)?;
         let length = file.len();
         let begin = from.min(length);
         let bytes = file.read_range(begin..length.min(begin.saturating_add(PIECE)))?;
@@ -81,7 +81,7 @@ impl LogPart {
             return Err(io::Error::other("more of a log came than there can be"));
         }
         files::create_folder(folder)?;
-        files::open_or_create(&self.path(folder), Access::Append)?.write_all(&bytes)?;
+        files::open_or_create(&self.path(folder), FileAccess::Append)?.write_all(&bytes)?;
         Ok(new > 0 && have + new < piece.length)
     }
 }

@@ -13,19 +13,19 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use lines::{HeldLine, LinePart, Piece};
+pub use lines::{HeldLine, LinePart, StreamPiece};
 
 use ends::Ends;
-use layout::Layout;
+use layout::StreamLayout;
 
 use serde::{Deserialize, Serialize};
 
 use super::bytes::TaskIo;
 use super::log;
-use crate::envelope::preview::Text;
+use crate::envelope::preview::StreamText;
 use crate::files;
 use crate::model::{Error, TaskView};
-use crate::terminal::{self, LogBytes as _, Origin};
+use crate::terminal::{self, ByteOrigin, LogBytes as _};
 
 /// Bytes held per character of a window: leaves room for multi-byte encodings.
 const BYTES_PER_CHAR: usize = 4;
@@ -37,7 +37,7 @@ const SWITCH_BYTES: u64 = 1 << 20;
 
 /// A part of a task's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stream {
+pub enum OutputStream {
     /// Everything in order of arrival. What appears on a terminal beside the streams is not output.
     Merged,
     /// Standard output, or the terminal.
@@ -48,9 +48,9 @@ pub enum Stream {
 
 /// The stored output of one task, up to the moment this value was created.
 #[derive(Debug, Clone)]
-pub struct Output {
+pub struct StoredOutput {
     folder: PathBuf,
-    origin: Origin,
+    origin: ByteOrigin,
     /// Where the merged log ended at that moment: later output is left to the next reading.
     end: u64,
     /// Its live side while the task runs: the ends of very long streams are not in the log yet.
@@ -72,9 +72,9 @@ pub struct StoredStreams {
     pub dropped_bytes: u64,
 }
 
-impl Output {
+impl StoredOutput {
     pub(super) fn new(folder: PathBuf, tty: bool, io: Option<Arc<TaskIo>>) -> Result<Self, Error> {
-        let origin = Origin::of(tty);
+        let origin = ByteOrigin::of(tty);
         let log = log::log_path(&folder);
         let end = match &io {
             Some(io) => io.stored(),
@@ -105,7 +105,7 @@ impl Output {
     ///
     /// # Errors
     /// When the log cannot be read.
-    pub fn all_now(&self, stream: Stream, to: u64, limit: u64) -> Result<Option<String>, Error> {
+    pub fn all_now(&self, stream: OutputStream, to: u64, limit: u64) -> Result<Option<String>, Error> {
         let own = Self { end: self.end.min(to), is_over: self.is_over && to >= self.end, ..self.clone() };
         let layout = own.layout(stream)?;
         let total = layout.total();
@@ -135,7 +135,12 @@ impl Output {
     ///
     /// # Errors
     /// When the log cannot be read.
-    pub async fn text(&self, stream: Stream, from: u64, window_chars: usize) -> Result<Text, Error> {
+    pub async fn text(
+        &self,
+        stream: OutputStream,
+        from: u64,
+        window_chars: usize,
+    ) -> Result<StreamText, Error> {
         let own = self.clone();
         blocking(move || own.text_now(stream, from, window_chars)).await
     }
@@ -144,7 +149,7 @@ impl Output {
     ///
     /// # Errors
     /// When the log cannot be read.
-    pub async fn beginning(&self, stream: Stream, limit: u64) -> Result<(Vec<u8>, bool), Error> {
+    pub async fn beginning(&self, stream: OutputStream, limit: u64) -> Result<(Vec<u8>, bool), Error> {
         if self.is_empty() && !self.is_lost() {
             return Ok((Vec::new(), true));
         }
@@ -165,7 +170,7 @@ impl Output {
     ///
     /// # Errors
     /// When the log cannot be read or the file cannot be written.
-    pub async fn artifact(&self, stream: Stream) -> Result<PathBuf, Error> {
+    pub async fn artifact(&self, stream: OutputStream) -> Result<PathBuf, Error> {
         let own = self.clone();
         blocking(move || own.artifact_now(stream)).await
     }
@@ -174,16 +179,16 @@ impl Output {
     ///
     /// # Errors
     /// When the marks cannot be read.
-    pub fn dropped(&self, stream: Stream) -> Result<u64, Error> {
+    pub fn dropped(&self, stream: OutputStream) -> Result<u64, Error> {
         Ok(match &self.io {
-            Some(io) if stream == Stream::Merged => io.output().dropped_bytes,
+            Some(io) if stream == OutputStream::Merged => io.output().dropped_bytes,
             _ => self.layout(stream)?.dropped,
         })
     }
 
-    fn text_now(&self, stream: Stream, from: u64, window_chars: usize) -> Result<Text, Error> {
+    fn text_now(&self, stream: OutputStream, from: u64, window_chars: usize) -> Result<StreamText, Error> {
         if self.is_lost() {
-            return Ok(Text::Whole(String::new()));
+            return Ok(StreamText::Whole(String::new()));
         }
         let layout = self.layout(stream)?;
         let file = self.open()?;
@@ -194,13 +199,19 @@ impl Output {
         let total = layout.total();
         let window = window_chars.saturating_mul(BYTES_PER_CHAR);
         if layout.dropped == 0 && live.is_none() && total <= WHOLE_BYTES.max(window as u64) {
-            return self.transcribed(&file, &layout, 0, total).map(Text::Whole);
+            return self.transcribed(&file, &layout, 0, total).map(StreamText::Whole);
         }
         self.ends(&file, &layout, live.as_deref(), window)
     }
 
     /// Reads a long stream once, and keeps its beginning, its end and its numbers.
-    fn ends(&self, file: &File, layout: &Layout, live: Option<&[u8]>, window: usize) -> Result<Text, Error> {
+    fn ends(
+        &self,
+        file: &File,
+        layout: &StreamLayout,
+        live: Option<&[u8]>,
+        window: usize,
+    ) -> Result<StreamText, Error> {
         let missing = self.lines_missing(file, layout, live)?;
         let mut ends = Ends::new(window);
         self.read_lines(file, layout, (live, missing), None, &mut |piece| {
@@ -215,10 +226,10 @@ impl Output {
     fn text_since(
         &self,
         file: &File,
-        layout: &Layout,
+        layout: &StreamLayout,
         from: u64,
         window_chars: usize,
-    ) -> Result<Text, Error> {
+    ) -> Result<StreamText, Error> {
         let total = layout.total();
         let from = layout.before(from);
         let begin = self.quiet_before(file, layout, from)?;
@@ -228,7 +239,7 @@ impl Output {
         let window = window_chars.saturating_mul(BYTES_PER_CHAR).max(whole);
         if total - begin <= window as u64 {
             let all = self.transcribed(file, layout, begin, total)?;
-            return Ok(Text::Whole(all).without(&shown));
+            return Ok(StreamText::Whole(all).without(&shown));
         }
         let rest = layout.since(begin);
         Ok(self.ends(file, &rest, None, window)?.without(&shown))
@@ -236,10 +247,10 @@ impl Output {
 
     /// Returns the last place before one of a stream's own offsets where a line begins, outside of any string, and on
     /// the primary screen.
-    fn quiet_before(&self, file: &File, layout: &Layout, from: u64) -> Result<u64, Error> {
+    fn quiet_before(&self, file: &File, layout: &StreamLayout, from: u64) -> Result<u64, Error> {
         let read = |range: Range<u64>| self.read(file, layout, range.start, range.end - range.start);
         let mut begin = from;
-        if self.origin == Origin::Tty {
+        if self.origin == ByteOrigin::Tty {
             let back = from.saturating_sub(SWITCH_BYTES);
             let before = read(back..from)?;
             if let Some((at, true)) = terminal::last_switch(&before) {
@@ -253,15 +264,15 @@ impl Output {
         Ok(terminal::open_string(line, read)?.unwrap_or(line))
     }
 
-    fn artifact_now(&self, stream: Stream) -> Result<PathBuf, Error> {
+    fn artifact_now(&self, stream: OutputStream) -> Result<PathBuf, Error> {
         let layout = self.layout(stream)?;
         if !layout.shared {
             return Ok(self.log());
         }
         let name = match stream {
-            Stream::Merged => "merged.log",
-            Stream::Stdout => "stdout.log",
-            Stream::Stderr => "stderr.log",
+            OutputStream::Merged => "merged.log",
+            OutputStream::Stdout => "stdout.log",
+            OutputStream::Stderr => "stderr.log",
         };
         let path = self.folder.join(name);
         let file = self.open()?;
@@ -280,13 +291,13 @@ impl Output {
         Ok(path)
     }
 
-    fn layout(&self, stream: Stream) -> Result<Layout, Error> {
+    fn layout(&self, stream: OutputStream) -> Result<StreamLayout, Error> {
         let marks = log::read_marks(&self.folder)?;
-        Ok(Layout::of(&marks, (stream, self.origin), self.end))
+        Ok(StreamLayout::of(&marks, (stream, self.origin), self.end))
     }
 
     /// Reads `length` bytes of the stream from its own offset `skip`.
-    fn read(&self, file: &File, layout: &Layout, skip: u64, length: u64) -> Result<Vec<u8>, Error> {
+    fn read(&self, file: &File, layout: &StreamLayout, skip: u64, length: u64) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
         let (mut skip, mut left) = (skip, length);
         for &(start, size) in &layout.segments {
@@ -316,14 +327,16 @@ impl Output {
     }
 }
 
-fn live_tail(io: &TaskIo, stream: Stream) -> Option<Vec<u8>> {
-    let of = |stream| io.live_tail(stream).filter(|_| stream != terminal::Stream::Tty || io.tty);
+fn live_tail(io: &TaskIo, stream: OutputStream) -> Option<Vec<u8>> {
+    let of = |stream| io.live_tail(stream).filter(|_| stream != terminal::ByteSource::Tty || io.tty);
     match stream {
-        Stream::Stderr => of(terminal::Stream::Stderr),
-        Stream::Stdout => of(terminal::Stream::Stdout).or_else(|| of(terminal::Stream::Tty)),
-        Stream::Merged => [terminal::Stream::Tty, terminal::Stream::Stdout, terminal::Stream::Stderr]
-            .into_iter()
-            .find_map(of),
+        OutputStream::Stderr => of(terminal::ByteSource::Stderr),
+        OutputStream::Stdout => of(terminal::ByteSource::Stdout).or_else(|| of(terminal::ByteSource::Tty)),
+        OutputStream::Merged => {
+            [terminal::ByteSource::Tty, terminal::ByteSource::Stdout, terminal::ByteSource::Stderr]
+                .into_iter()
+                .find_map(of)
+        }
     }
 }
 

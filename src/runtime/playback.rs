@@ -4,7 +4,7 @@ use std::io;
 
 use super::log::StoredLog;
 use crate::model::TaskView;
-use crate::terminal::{Dialogue, LogBytes, Mark, MarkKind, Origin, Stream, Terminal};
+use crate::terminal::{ByteOrigin, ByteSource, Dialogue, LogBytes, Mark, MarkKind, Terminal};
 
 /// The replay of a log, up to where the log ended when it was opened.
 pub struct Playback {
@@ -53,7 +53,7 @@ impl Playback {
                 MarkKind::Resize(size) => self.terminal.resize(size),
                 MarkKind::Gap { .. } => {}
                 MarkKind::Chunk(stream) => {
-                    let aside = stream == Stream::Tty && self.log.origin == Origin::Pipe;
+                    let aside = stream == ByteSource::Tty && self.log.origin == ByteOrigin::Pipe;
                     let next = self.log.marks.get(self.done + 1).map_or(self.end, |next| next.offset);
                     let (terminal, dialogue) = (&mut self.terminal, &mut self.dialogue);
                     self.log.file.for_each_block(mark.offset..next.min(self.end), |_, output| {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-use crate::terminal::{Contents, Fed, Origin, Size, Terminal};
+use crate::terminal::{ByteOrigin, Contents, FeedResult, Size, Terminal};
 
 /// How long a reader tries before it must redraw its previous picture.
 const PATIENCE: Duration = Duration::from_micros(300);
@@ -18,25 +18,25 @@ const HOLD: Duration = Duration::from_millis(150);
 /// A terminal with a generation that changes whenever there is something new to draw.
 // A lock, not a message: cells are read in place, because copying the grid for each frame would cost as much as the
 // frame.
-pub struct Screen {
-    shared: Mutex<Shared>,
+pub struct TaskScreen {
+    shared: Mutex<ScreenState>,
     wanted: AtomicBool,
     generation: AtomicU64,
     /// How long a frame may be in the making before it is read as it is.
     hold: Duration,
 }
 
-struct Shared {
+struct ScreenState {
     /// `None` before there is anything to show, and after the terminal was dropped.
     terminal: Option<Terminal>,
     /// What the terminal is created with once it is needed: most commands are short and print little, and an empty grid
     /// costs more than they do.
-    blank: Option<(Size, Origin)>,
+    blank: Option<(Size, ByteOrigin)>,
     /// Since when the program has been in the middle of a frame.
     held: Option<Instant>,
 }
 
-impl Shared {
+impl ScreenState {
     fn terminal(&mut self) -> Option<&mut Terminal> {
         if let Some((size, origin)) = self.blank.take() {
             self.terminal = Some(Terminal::kept(size, origin));
@@ -45,25 +45,25 @@ impl Shared {
     }
 }
 
-impl fmt::Debug for Screen {
+impl fmt::Debug for TaskScreen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Screen").field("generation", &self.generation()).finish_non_exhaustive()
     }
 }
 
-impl Screen {
+impl TaskScreen {
     /// Wraps a terminal that no parser feeds.
     #[must_use]
     pub fn detached(terminal: Terminal) -> Self {
-        Self::with(Shared { terminal: Some(terminal), blank: None, held: None })
+        Self::with(ScreenState { terminal: Some(terminal), blank: None, held: None })
     }
 
     /// Returns a screen on which nothing was shown yet. Its terminal can be shown at other widths.
-    pub(super) fn blank(size: Size, origin: Origin) -> Self {
-        Self::with(Shared { terminal: None, blank: Some((size, origin)), held: None })
+    pub(super) fn blank(size: Size, origin: ByteOrigin) -> Self {
+        Self::with(ScreenState { terminal: None, blank: Some((size, origin)), held: None })
     }
 
-    fn with(shared: Shared) -> Self {
+    fn with(shared: ScreenState) -> Self {
         Self {
             shared: Mutex::new(shared),
             wanted: AtomicBool::new(false),
@@ -127,7 +127,7 @@ impl Screen {
 
     /// Feeds the terminal with its program's output, which may leave it in the middle of a frame.
     #[expect(clippy::disallowed_methods, reason = "a limit for readers, who have no clock either")]
-    pub(crate) fn feed(&self, feed: impl FnOnce(&mut Terminal) -> Fed) -> Option<Fed> {
+    pub(crate) fn feed(&self, feed: impl FnOnce(&mut Terminal) -> FeedResult) -> Option<FeedResult> {
         let mut shared = self.lock();
         let fed = shared.terminal().map(feed);
         let since = fed.as_ref().filter(|fed| fed.hold_frames).map(|_| Instant::now());
@@ -151,7 +151,7 @@ impl Screen {
     }
 
     // Panics inside the parser are caught further down; after poisoning, the terminal is still usable.
-    fn lock(&self) -> MutexGuard<'_, Shared> {
+    fn lock(&self) -> MutexGuard<'_, ScreenState> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -159,18 +159,18 @@ impl Screen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal::{Origin, Size};
+    use crate::terminal::{ByteOrigin, Size};
 
     /// Longer than any machine takes from one line of a test to the next.
     const LONG: Duration = Duration::from_secs(600);
 
-    fn text(screen: &Screen) -> Option<String> {
+    fn text(screen: &TaskScreen) -> Option<String> {
         screen.try_read(Terminal::screen_text)
     }
 
     #[test]
     fn half_a_frame_is_not_read_until_it_is_whole() {
-        let mut screen = Screen::detached(Terminal::new(Size::default(), Origin::Tty));
+        let mut screen = TaskScreen::detached(Terminal::new(Size::default(), ByteOrigin::Tty));
         screen.hold = LONG;
         let feed = |bytes: &[u8]| screen.feed(|terminal| terminal.feed(bytes));
         feed(b"whole");
@@ -185,22 +185,22 @@ mod tests {
 
     #[test]
     fn a_blank_screen_is_an_empty_terminal_until_it_is_dropped() {
-        let size = |screen: &Screen| screen.try_read(Terminal::size);
+        let size = |screen: &TaskScreen| screen.try_read(Terminal::size);
         let (wide, narrow) = (Size::clamped(50, 7), Size::clamped(30, 5));
-        let resized = Screen::blank(wide, Origin::Tty);
+        let resized = TaskScreen::blank(wide, ByteOrigin::Tty);
         resized.update(|terminal| terminal.resize(narrow));
         assert_eq!((size(&resized), text(&resized).as_deref()), (Some(narrow), Some("")));
-        let fed = Screen::blank(wide, Origin::Pipe);
+        let fed = TaskScreen::blank(wide, ByteOrigin::Pipe);
         fed.feed(|terminal| terminal.feed(b"a\nb"));
         assert_eq!((size(&fed), text(&fed).as_deref()), (Some(wide), Some("a\nb")));
-        let dropped = Screen::blank(wide, Origin::Tty);
+        let dropped = TaskScreen::blank(wide, ByteOrigin::Tty);
         dropped.drop_terminal();
         assert_eq!((size(&dropped), text(&dropped)), (None, None));
     }
 
     #[test]
     fn a_screen_is_shown_at_another_width_unless_it_is_drawn_on() {
-        let screen = Screen::detached(Terminal::kept(Size::clamped(20, 4), Origin::Tty));
+        let screen = TaskScreen::detached(Terminal::kept(Size::clamped(20, 4), ByteOrigin::Tty));
         let feed = |bytes: &[u8]| screen.feed(|terminal| terminal.feed(bytes));
         let shown =
             |columns| screen.contents(columns).map(|contents| (contents.size.cols(), contents.text()));
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_frame_that_never_ends_is_read_after_a_while() {
-        let mut screen = Screen::detached(Terminal::new(Size::default(), Origin::Tty));
+        let mut screen = TaskScreen::detached(Terminal::new(Size::default(), ByteOrigin::Tty));
         screen.hold = LONG;
         screen.feed(|terminal| terminal.feed(b"\x1b[?2026hforgotten"));
         assert_eq!(text(&screen), None);

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::agent_notices::AgentNotices;
 use super::counters::Counters;
 use crate::model::calls::RecentCalls;
-use crate::model::program::Programs;
+use crate::model::program::RecordedPrograms;
 use crate::model::{AgentPeer, AgentView, Notice, SHELL_PROFILE};
 
 /// Notices kept in memory.
@@ -20,7 +20,7 @@ pub(super) struct SessionState {
     pub(super) counters: Counters,
     pub(super) agents: Vec<AgentView>,
     pub(super) agent_notices: AgentNotices,
-    pub(super) programs: Programs,
+    pub(super) programs: RecordedPrograms,
     pub(super) notices: VecDeque<Notice>,
     noticed: u64,
 }
@@ -32,7 +32,7 @@ impl SessionState {
             counters: Counters::default(),
             agents: Vec::new(),
             agent_notices: AgentNotices::default(),
-            programs: Programs::default(),
+            programs: RecordedPrograms::default(),
             notices: VecDeque::new(),
             noticed: 0,
         }

@@ -36,7 +36,7 @@ const PAST_BYTES: usize = 16 << 20;
 // trip through the driver would make both wait for it. Each lock is held for a few map operations, never across an
 // await.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct RuntimeShared {
     pub(super) clock: Clock,
     pub(super) workspace: PathBuf,
     /// How the settings change the inherited environment, and the variables they set over the overrides.
@@ -73,7 +73,7 @@ pub(super) struct Shared {
     session: Mutex<SessionState>,
 }
 
-impl Shared {
+impl RuntimeShared {
     pub(super) fn new(
         clock: Clock,
         env: Env,

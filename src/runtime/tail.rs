@@ -10,7 +10,7 @@ use crate::files;
 
 /// The last bytes of a stream.
 #[derive(Debug)]
-pub(super) struct Tail {
+pub(super) struct StreamTail {
     file: File,
     capacity: usize,
     /// Number of bytes held.
@@ -20,7 +20,7 @@ pub(super) struct Tail {
     displaced: u64,
 }
 
-impl Tail {
+impl StreamTail {
     /// Creates an empty ring for the last `capacity` bytes, on the file system of `folder`.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ mod tests {
         #[test]
         fn a_tail_keeps_the_end_of_what_was_pushed(chunks in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..12), 0..20), capacity in 1usize..9) {
             let dir = tempfile::tempdir().expect("temp dir");
-            let mut tail = Tail::create(dir.path(), capacity).expect("a file");
+            let mut tail = StreamTail::create(dir.path(), capacity).expect("a file");
             let all = chunks.concat();
             let displaced: u64 = chunks.iter().map(|chunk| tail.push(chunk).expect("written")).sum();
             let kept = tail.read().expect("read");

@@ -18,14 +18,14 @@ const WHOLE_BYTES: usize = 16 << 20;
 /// All live tasks and the most recently ended ones, in order of creation. A task that has not changed keeps its place
 /// and its allocation.
 #[derive(Debug, Default)]
-pub(super) struct TaskList {
+pub(super) struct RecentTasks {
     tasks: Vec<Arc<TaskView>>,
     /// Numbers of the ended tasks, in the order they ended.
     ended: VecDeque<u32>,
     left: u64,
 }
 
-impl TaskList {
+impl RecentTasks {
     /// Adds a task or updates its view.
     pub(super) fn show(&mut self, view: &Arc<TaskView>) {
         match self.find(view.number) {

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use super::modes::{Cursor, Modes};
-use super::recent::Tail;
-use super::row::Row;
+use super::recent::RecentOutput;
+use super::row::ScreenRow;
 use super::size::Size;
-use super::terminal::{Origin, Terminal};
+use super::terminal::{ByteOrigin, Terminal};
 
 /// Everything about a screen that is drawn or affects input.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -15,7 +15,7 @@ pub struct Contents {
     /// Columns and rows.
     pub size: Size,
     /// The rows from top to bottom; missing ones are blank.
-    pub rows: Vec<Arc<Row>>,
+    pub rows: Vec<Arc<ScreenRow>>,
     /// The cursor.
     pub cursor: Cursor,
     /// The modes the program has set.
@@ -25,9 +25,9 @@ pub struct Contents {
 /// Output to be drawn at a width other than its program's, with further state of the program's own terminal.
 #[derive(Debug)]
 pub struct Excerpt {
-    pub(super) tail: Tail,
+    pub(super) tail: RecentOutput,
     pub(super) size: Size,
-    pub(super) origin: Origin,
+    pub(super) origin: ByteOrigin,
     pub(super) cursor: Cursor,
     pub(super) modes: Modes,
 }

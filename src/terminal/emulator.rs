@@ -11,16 +11,16 @@ pub(super) const SCROLLBACK: usize = 200;
 
 /// A screen of the vt100 crate, which is fast but does not support everything; see `normaliser`.
 pub struct Vt100 {
-    parser: vt100::Parser<Scrolled>,
+    parser: vt100::Parser<ScrollCount>,
 }
 
 /// Counts the rows vt100 has dropped from its full scrollback.
 #[derive(Default)]
-struct Scrolled {
+struct ScrollCount {
     rows: u64,
 }
 
-impl vt100::Callbacks for Scrolled {
+impl vt100::Callbacks for ScrollCount {
     fn on_scroll(&mut self, _: vt100::capture::RowContents<'_>, alternate_screen: bool) {
         if !alternate_screen {
             self.rows += 1;
@@ -33,7 +33,7 @@ impl Vt100 {
     #[must_use]
     pub fn new(size: Size) -> Self {
         let (rows, cols) = nonzero(size);
-        let parser = vt100::Parser::new_with_callbacks(rows, cols, SCROLLBACK, Scrolled::default());
+        let parser = vt100::Parser::new_with_callbacks(rows, cols, SCROLLBACK, ScrollCount::default());
         Self { parser }
     }
 

@@ -33,7 +33,7 @@ const ROW: u16 = 2;
 
 /// An answer from a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum TerminalAnswer {
     /// A colour.
     Colour(ColourRole, Rgb),
     /// The position of the cursor, from 1.
@@ -96,21 +96,21 @@ pub fn queries() -> String {
 
 impl HostTerminal {
     /// Records an answer; tells whether it was the last.
-    pub fn record(&mut self, answer: Answer) -> bool {
+    pub fn record(&mut self, answer: TerminalAnswer) -> bool {
         match answer {
-            Answer::Colour(ColourRole::Foreground, rgb) => self.foreground = Some(rgb),
-            Answer::Colour(ColourRole::Background, rgb) => self.background = Some(rgb),
-            Answer::Colour(ColourRole::Palette(index), rgb) => {
+            TerminalAnswer::Colour(ColourRole::Foreground, rgb) => self.foreground = Some(rgb),
+            TerminalAnswer::Colour(ColourRole::Background, rgb) => self.background = Some(rgb),
+            TerminalAnswer::Colour(ColourRole::Palette(index), rgb) => {
                 if let Some(place) = self.palette.get_mut(usize::from(index)) {
                     *place = Some(rgb);
                 }
             }
-            Answer::Cursor { row: ROW, column } => {
+            TerminalAnswer::Cursor { row: ROW, column } => {
                 self.ambiguous_columns = column.checked_sub(1).filter(|columns| (1..=2).contains(columns));
             }
-            Answer::Cursor { .. } => {}
-            Answer::Keys => self.has_distinct_keys = true,
-            Answer::Attributes => return true,
+            TerminalAnswer::Cursor { .. } => {}
+            TerminalAnswer::Keys => self.has_distinct_keys = true,
+            TerminalAnswer::Attributes => return true,
         }
         false
     }
@@ -142,7 +142,7 @@ impl HostTerminal {
 
 /// Parses an operating system command as an answer: `11;rgb:ffff/ffff/ffff`.
 #[must_use]
-pub fn parse_osc(body: &[u8]) -> Option<Answer> {
+pub fn parse_osc(body: &[u8]) -> Option<TerminalAnswer> {
     let text = std::str::from_utf8(body).ok()?;
     let (number, rest) = text.split_once(';')?;
     let (role, colour) = match number {
@@ -154,7 +154,7 @@ pub fn parse_osc(body: &[u8]) -> Option<Answer> {
         }
         _ => return None,
     };
-    Some(Answer::Colour(role, rgb(colour)?))
+    Some(TerminalAnswer::Colour(role, rgb(colour)?))
 }
 
 /// Parses `rgb:h/h/h` with one to four digits each, `rgba:`, or `#rrggbb`.
@@ -182,10 +182,13 @@ mod tests {
     #[test]
     fn colours_are_read_in_the_forms_terminals_use() {
         for (body, expected) in [
-            ("11;rgb:ffff/8080/0000", Some(Answer::Colour(ColourRole::Background, (255, 128, 0)))),
-            ("10;rgb:f/8/0", Some(Answer::Colour(ColourRole::Foreground, (255, 136, 0)))),
-            ("11;rgba:1e1e/1e1e/1e1e/ffff", Some(Answer::Colour(ColourRole::Background, (30, 30, 30)))),
-            ("4;9;#ff0010", Some(Answer::Colour(ColourRole::Palette(9), (255, 0, 16)))),
+            ("11;rgb:ffff/8080/0000", Some(TerminalAnswer::Colour(ColourRole::Background, (255, 128, 0)))),
+            ("10;rgb:f/8/0", Some(TerminalAnswer::Colour(ColourRole::Foreground, (255, 136, 0)))),
+            (
+                "11;rgba:1e1e/1e1e/1e1e/ffff",
+                Some(TerminalAnswer::Colour(ColourRole::Background, (30, 30, 30))),
+            ),
+            ("4;9;#ff0010", Some(TerminalAnswer::Colour(ColourRole::Palette(9), (255, 0, 16)))),
             ("4;16;rgb:00/00/00", None),
             ("4;9", None),
             ("11;rgb:ffff/8080", None),
@@ -215,17 +218,17 @@ mod tests {
     #[test]
     fn answers_come_to_what_is_known_and_end_with_the_attributes() {
         let mut outer = HostTerminal::default();
-        assert!(!outer.record(Answer::Colour(ColourRole::Background, (253, 246, 227))));
-        assert!(!outer.record(Answer::Cursor { row: ROW, column: 3 }));
+        assert!(!outer.record(TerminalAnswer::Colour(ColourRole::Background, (253, 246, 227))));
+        assert!(!outer.record(TerminalAnswer::Cursor { row: ROW, column: 3 }));
         assert_eq!((outer.is_light(), outer.ambiguous_columns), (Some(true), Some(2)));
-        assert!(!outer.record(Answer::Cursor { row: 9, column: 9 }), "that was not asked");
+        assert!(!outer.record(TerminalAnswer::Cursor { row: 9, column: 9 }), "that was not asked");
         assert_eq!(outer.ambiguous_columns, Some(2));
         assert_eq!(outer.whole_palette(), None);
         for index in 0..16 {
-            outer.record(Answer::Colour(ColourRole::Palette(index), (index, 0, 0)));
+            outer.record(TerminalAnswer::Colour(ColourRole::Palette(index), (index, 0, 0)));
         }
         assert_eq!(outer.whole_palette().map(|palette| palette[15]), Some((15, 0, 0)));
-        assert!(outer.record(Answer::Attributes));
+        assert!(outer.record(TerminalAnswer::Attributes));
     }
 
     proptest::proptest! {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::scanner::label;
-use super::{History, Mark, MarkKind, Origin, Size, Stream, Terminal, Transcript};
+use super::{ByteOrigin, ByteSource, LogHistory, Mark, MarkKind, Size, Terminal, Transcript};
 
 /// What a program sends, and what stands for it.
 #[derive(Debug, Clone)]
@@ -96,7 +96,7 @@ proptest! {
         }
         bytes.extend_from_slice(b"after");
         shown.push_str("after");
-        let origin = if is_pipe { Origin::Pipe } else { Origin::Tty };
+        let origin = if is_pipe { ByteOrigin::Pipe } else { ByteOrigin::Tty };
         let size = Size::clamped(120, 10);
         let mut transcript = Transcript::new(origin, size);
         let mut terminal = Terminal::kept(size, origin);
@@ -110,8 +110,8 @@ proptest! {
             prop_assert_eq!(other.draw().text().replace('\n', ""), shown.clone());
         }
         // Every page of the log, from whichever line it begins.
-        let marks = [Mark { offset: 0, line: 0, at_ms: 0, kind: MarkKind::Chunk(Stream::Stdout) }];
-        let history = History::new(bytes.as_slice(), &marks, origin, size);
+        let marks = [Mark { offset: 0, line: 0, at_ms: 0, kind: MarkKind::Chunk(ByteSource::Stdout) }];
+        let history = LogHistory::new(bytes.as_slice(), &marks, origin, size);
         for first in [0, history.lines() / 3, history.lines() / 2, history.lines().saturating_sub(1)] {
             let page = history.page(first, Size::clamped(120, 50)).expect("reads");
             for row in &page.rows {
@@ -132,14 +132,14 @@ proptest! {
     ) {
         let bytes = parts.concat().into_bytes();
         let size = Size::clamped(40, 8);
-        let (mut transcript, mut terminal) = (Transcript::new(Origin::Tty, size), Terminal::new(size, Origin::Tty));
+        let (mut transcript, mut terminal) = (Transcript::new(ByteOrigin::Tty, size), Terminal::new(size, ByteOrigin::Tty));
         for piece in pieces(&bytes, &sizes) {
             transcript.feed(&piece);
             let _ = terminal.feed(&piece);
         }
-        let mut whole = Terminal::new(size, Origin::Tty);
+        let mut whole = Terminal::new(size, ByteOrigin::Tty);
         let _ = whole.feed(&bytes);
-        prop_assert_eq!(transcript.finish(), super::clean(&bytes, Origin::Tty, size));
+        prop_assert_eq!(transcript.finish(), super::clean(&bytes, ByteOrigin::Tty, size));
         prop_assert_eq!(terminal.screen_text(), whole.screen_text());
     }
 }

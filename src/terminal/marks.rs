@@ -20,7 +20,7 @@ pub struct Mark {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MarkKind {
     /// Bytes of this stream follow.
-    Chunk(Stream),
+    Chunk(ByteSource),
     /// The terminal has this size from here on.
     Resize(Size),
     /// Bytes were left out here.
@@ -32,7 +32,7 @@ pub enum MarkKind {
 
 /// The source of bytes in a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Stream {
+pub enum ByteSource {
     /// The PTY.
     Tty,
     /// The standard output pipe.
@@ -50,9 +50,9 @@ impl Mark {
     #[must_use]
     pub fn encode(&self) -> [u8; Self::SIZE] {
         let (tag, value) = match self.kind {
-            MarkKind::Chunk(Stream::Tty) => (0, 0),
-            MarkKind::Chunk(Stream::Stdout) => (1, 0),
-            MarkKind::Chunk(Stream::Stderr) => (2, 0),
+            MarkKind::Chunk(ByteSource::Tty) => (0, 0),
+            MarkKind::Chunk(ByteSource::Stdout) => (1, 0),
+            MarkKind::Chunk(ByteSource::Stderr) => (2, 0),
             MarkKind::Resize(size) => (3, u64::from(size.cols()) << 16 | u64::from(size.rows())),
             MarkKind::Gap { dropped } => (4, dropped),
         };
@@ -70,9 +70,9 @@ impl Mark {
     pub fn decode(record: &[u8; Self::SIZE]) -> Option<Self> {
         let value = get(&record[17..24]);
         let kind = match record[16] {
-            0 => MarkKind::Chunk(Stream::Tty),
-            1 => MarkKind::Chunk(Stream::Stdout),
-            2 => MarkKind::Chunk(Stream::Stderr),
+            0 => MarkKind::Chunk(ByteSource::Tty),
+            1 => MarkKind::Chunk(ByteSource::Stdout),
+            2 => MarkKind::Chunk(ByteSource::Stderr),
             3 => MarkKind::Resize(Size::clamped(low_u16(value >> 16), low_u16(value))),
             4 => MarkKind::Gap { dropped: value },
             _ => return None,
@@ -115,9 +115,9 @@ mod tests {
         fn a_record_reads_back(offset in 0_u64..1 << 48, line in 0_u64..1 << 48, at_ms: u32, dropped in 0_u64..1 << 56,
             cols in 2_u16..=1000, rows in 2_u16..=1000, which in 0..5) {
             let kind = match which {
-                0 => MarkKind::Chunk(Stream::Tty),
-                1 => MarkKind::Chunk(Stream::Stdout),
-                2 => MarkKind::Chunk(Stream::Stderr),
+                0 => MarkKind::Chunk(ByteSource::Tty),
+                1 => MarkKind::Chunk(ByteSource::Stdout),
+                2 => MarkKind::Chunk(ByteSource::Stderr),
                 3 => MarkKind::Resize(Size::clamped(cols, rows)),
                 _ => MarkKind::Gap { dropped },
             };

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::csi::Csi;
-use super::scanner::{MAX_STRING, Scanner, Sink};
+use super::scanner::{MAX_STRING, Scanner, SequenceSink};
 
 /// How many bytes are read at once.
 const BLOCK: u64 = 64 << 10;
@@ -13,7 +13,7 @@ const AROUND: u64 = 4;
 /// Receives what nobody needs.
 struct Nobody;
 
-impl Sink for Nobody {
+impl SequenceSink for Nobody {
     fn text(&mut self, _: &str) {}
     fn invalid(&mut self) {}
     fn control(&mut self, _: u8) {}

@@ -4,7 +4,7 @@
 use unicode_width::UnicodeWidthChar as _;
 
 use super::csi::Csi;
-use super::scanner::{Scanner, Sink, label};
+use super::scanner::{Scanner, SequenceSink, label};
 
 /// The longest incomplete sequence that is waited for.
 const MOST_WAITED: usize = 64;
@@ -78,12 +78,12 @@ fn clears(bytes: &[u8]) -> bool {
 /// Measures output at a given width, in pieces that end with lines.
 pub(super) struct Measure {
     scanner: Scanner,
-    lines: Lines,
+    lines: LineReach,
 }
 
 /// The measurements so far.
 #[derive(Debug, Clone, Copy)]
-struct Lines {
+struct LineReach {
     columns: usize,
     /// A lower bound for the columns of the current line, up to the cursor.
     at: usize,
@@ -101,7 +101,8 @@ impl Measure {
     /// Measures at this width.
     pub(super) fn new(columns: u16) -> Self {
         let columns = usize::from(columns.max(1));
-        let lines = Lines { columns, at: 0, has_returned: false, rows: 0, is_redrawn: false, leaves: false };
+        let lines =
+            LineReach { columns, at: 0, has_returned: false, rows: 0, is_redrawn: false, leaves: false };
         Self { scanner: Scanner::default(), lines }
     }
 
@@ -126,7 +127,7 @@ impl Measure {
     }
 }
 
-impl Lines {
+impl LineReach {
     fn is_wrapped(&self) -> bool {
         self.at > self.columns
     }
@@ -146,7 +147,7 @@ impl Lines {
     }
 }
 
-impl Sink for Lines {
+impl SequenceSink for LineReach {
     fn text(&mut self, text: &str) {
         for c in text.chars() {
             match c {

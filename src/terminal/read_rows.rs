@@ -3,14 +3,14 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::row::Row;
+use super::row::ScreenRow;
 
 /// The first byte of characters from U+0080 to U+00BF, which include controls.
 const CONTROLS: u8 = 0xc2;
 
 /// The rows, from top to bottom, as far as they have been read.
 #[derive(Debug, Default)]
-pub(super) struct ReadRows(RefCell<Vec<Option<Arc<Row>>>>);
+pub(super) struct ReadRows(RefCell<Vec<Option<Arc<ScreenRow>>>>);
 
 impl ReadRows {
     /// Notes that any row may have changed.
@@ -26,7 +26,7 @@ impl ReadRows {
     }
 
     /// Returns a row; `read` reads it if it may have changed.
-    pub(super) fn row(&self, row: u16, read: impl FnOnce() -> Row) -> Arc<Row> {
+    pub(super) fn row(&self, row: u16, read: impl FnOnce() -> ScreenRow) -> Arc<ScreenRow> {
         let (mut rows, row) = (self.0.borrow_mut(), usize::from(row));
         if rows.len() <= row {
             rows.resize(row + 1, None);
@@ -62,13 +62,13 @@ mod tests {
     #[test]
     fn a_row_is_read_again_only_after_it_may_have_changed() {
         let mut rows = ReadRows::default();
-        let wrapped = || Row { wrapped: true, ..Row::default() };
+        let wrapped = || ScreenRow { wrapped: true, ..ScreenRow::default() };
         assert!(rows.row(1, wrapped).wrapped);
-        assert!(rows.row(1, Row::default).wrapped);
+        assert!(rows.row(1, ScreenRow::default).wrapped);
         rows.forget_row(0);
-        assert!(rows.row(1, Row::default).wrapped);
+        assert!(rows.row(1, ScreenRow::default).wrapped);
         rows.forget_row(1);
-        assert!(!rows.row(1, Row::default).wrapped);
+        assert!(!rows.row(1, ScreenRow::default).wrapped);
         rows.forget();
         assert!(rows.row(1, wrapped).wrapped);
     }

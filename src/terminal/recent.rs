@@ -25,7 +25,7 @@ pub(super) struct Recent {
     /// The number of line feeds so far.
     feeds: u64,
     /// The possible starting lines, in order.
-    starts: VecDeque<Start>,
+    starts: VecDeque<RedrawStart>,
     /// Where the next search for sequences that leave their line begins: before any incomplete sequence.
     looked: u64,
     left: Option<LastEffect>,
@@ -35,7 +35,7 @@ pub(super) struct Recent {
 
 /// A line that redrawing can start with.
 #[derive(Debug, Clone, Copy)]
-struct Start {
+struct RedrawStart {
     offset: u64,
     feeds: u64,
     style: CellStyle,
@@ -53,7 +53,7 @@ struct LastEffect {
 
 /// The end of the output, from the beginning of a line on.
 #[derive(Debug)]
-pub(super) struct Tail {
+pub(super) struct RecentOutput {
     pub(super) bytes: Vec<u8>,
     /// The style of its first character.
     pub(super) style: CellStyle,
@@ -70,7 +70,7 @@ impl Recent {
         let end = self.end();
         let is_apart = self.starts.back().is_none_or(|last| end >= last.offset + APART);
         if let Some(style) = style.filter(|_| is_apart && self.begins_line(feed)) {
-            self.starts.push_back(Start { offset: end, feeds: self.feeds, style });
+            self.starts.push_back(RedrawStart { offset: end, feeds: self.feeds, style });
         }
         self.bytes.extend_from_slice(bytes);
         self.feeds += feeds(bytes);
@@ -86,7 +86,7 @@ impl Recent {
         self.feeds += feeds(bytes);
         self.pass(bytes.len());
         let (offset, feeds) = (self.base, self.feeds);
-        self.starts.extend(style.map(|style| Start { offset, feeds, style }));
+        self.starts.extend(style.map(|style| RedrawStart { offset, feeds, style }));
     }
 
     /// Skips output that went to the alternate screen.
@@ -104,7 +104,7 @@ impl Recent {
     /// Returns the tail that shows the end of the output on a terminal with a width other than its `own`.
     /// Returns `None` if the program's own screen should be shown instead: it has that width, or the program
     /// moves around on it, or overwrites lines that would not fit.
-    pub(super) fn tail(&self, size: Size, own: u16) -> Option<Tail> {
+    pub(super) fn tail(&self, size: Size, own: u16) -> Option<RecentOutput> {
         let rows = u64::from(size.rows());
         let mut until = self.end();
         let mut from = None;
@@ -130,7 +130,11 @@ impl Recent {
             }
         }
         let (start, scrolls) = from.filter(|(start, _)| size.cols() != own || start.offset < self.resized)?;
-        Some(Tail { bytes: self.part(start.offset, self.end()).to_vec(), style: start.style, scrolls })
+        Some(RecentOutput {
+            bytes: self.part(start.offset, self.end()).to_vec(),
+            style: start.style,
+            scrolls,
+        })
     }
 
     fn end(&self) -> u64 {
@@ -200,17 +204,17 @@ fn feeds(bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal::{Contents, Origin, Terminal};
+    use crate::terminal::{ByteOrigin, Contents, Terminal};
     use proptest::prelude::*;
 
     fn kept(columns: u16, rows: u16, pieces: &[&[u8]]) -> Terminal {
-        let mut terminal = Terminal::kept(Size::clamped(columns, rows), Origin::Tty);
+        let mut terminal = Terminal::kept(Size::clamped(columns, rows), ByteOrigin::Tty);
         pieces.iter().for_each(|piece| drop(terminal.feed(piece)));
         terminal
     }
 
     /// Returns what a terminal of that width shows when fed the same output from the beginning.
-    fn of_that_width(columns: u16, rows: u16, bytes: &[u8], origin: Origin) -> Contents {
+    fn of_that_width(columns: u16, rows: u16, bytes: &[u8], origin: ByteOrigin) -> Contents {
         let mut terminal = Terminal::new(Size::clamped(columns, rows), origin);
         let _ = terminal.feed(bytes);
         Contents::of(&terminal)
@@ -276,7 +280,7 @@ mod tests {
             (own, columns, rows) in (8_u16..60, 8_u16..60, 2_u16..14),
             pipe: bool,
         ) {
-            let origin = if pipe { Origin::Pipe } else { Origin::Tty };
+            let origin = if pipe { ByteOrigin::Pipe } else { ByteOrigin::Tty };
             let bytes = pieces.concat();
             let mut terminal = Terminal::kept(Size::clamped(own, rows), origin);
             let mut rest = bytes.as_slice();
@@ -299,10 +303,10 @@ mod tests {
             (own, columns, rows) in (8_u16..60, 8_u16..60, 2_u16..14),
         ) {
             let bytes = lines.iter().map(|line| format!("{line}\r\n")).collect::<String>();
-            let mut terminal = Terminal::kept(Size::clamped(own, rows), Origin::Tty);
+            let mut terminal = Terminal::kept(Size::clamped(own, rows), ByteOrigin::Tty);
             lines.iter().for_each(|line| drop(terminal.feed(format!("{line}\r\n").as_bytes())));
             let shown = terminal.excerpt(columns).map(|excerpt| excerpt.draw());
-            let wanted = (own != columns).then(|| of_that_width(columns, rows, bytes.as_bytes(), Origin::Tty));
+            let wanted = (own != columns).then(|| of_that_width(columns, rows, bytes.as_bytes(), ByteOrigin::Tty));
             prop_assert_eq!(shown, wanted);
         }
     }
@@ -362,7 +366,7 @@ mod tests {
                 let lines = &lines[..end];
                 let terminal = kept(20, 9, &lines.chunks(50).collect::<Vec<_>>());
                 let drawn = terminal.excerpt(12).expect("is shown").draw();
-                assert_eq!(drawn, of_that_width(12, 9, lines, Origin::Tty), "{colour} {end}");
+                assert_eq!(drawn, of_that_width(12, 9, lines, ByteOrigin::Tty), "{colour} {end}");
             }
         }
     }

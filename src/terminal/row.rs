@@ -6,9 +6,9 @@ use super::cell::{Cell, CellStyle, is_default};
 
 /// One row of a screen.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Row {
+pub struct ScreenRow {
     /// The contents from the first column on; blank cells at the end are omitted.
-    pub runs: Vec<Run>,
+    pub runs: Vec<CellRun>,
     /// Whether the text wraps into the next row.
     #[serde(default, skip_serializing_if = "is_default")]
     pub wrapped: bool,
@@ -16,7 +16,7 @@ pub struct Row {
 
 /// Adjacent cells of the same style and width.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Run {
+pub struct CellRun {
     /// One character per cell, or all characters of a single cell.
     pub text: String,
     /// Whether the text is a single cell.
@@ -30,7 +30,7 @@ pub struct Run {
     pub style: CellStyle,
 }
 
-impl Row {
+impl ScreenRow {
     /// Builds a row from cells. A wide character without its second half becomes a blank.
     pub(super) fn of<'a>(cells: impl Iterator<Item = Cell<'a>>, wrapped: bool) -> Self {
         let mut row = Self { runs: Vec::new(), wrapped };
@@ -60,13 +60,13 @@ impl Row {
             Some(run) if !single && !run.single && run.wide == wide && run.style == style => {
                 run.text.push_str(text);
             }
-            _ => self.runs.push(Run { text: text.to_owned(), single, wide, style }),
+            _ => self.runs.push(CellRun { text: text.to_owned(), single, wide, style }),
         }
     }
 
     /// Returns each cell with the column it begins in; second halves of wide characters are skipped.
     pub fn cells(&self) -> impl Iterator<Item = (u16, Cell<'_>)> {
-        let cells = self.runs.iter().flat_map(Run::cells);
+        let cells = self.runs.iter().flat_map(CellRun::cells);
         cells.scan(0_u16, |column, cell| {
             let at = *column;
             *column = column.saturating_add(u16::from(cell.width));
@@ -75,7 +75,7 @@ impl Row {
     }
 }
 
-impl Run {
+impl CellRun {
     fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
         let whole = self.single.then_some(&*self.text);
         let each = self.text.char_indices().filter(|_| !self.single);
@@ -88,16 +88,16 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal::{Color, Contents, Origin, Size, Terminal};
+    use crate::terminal::{ByteOrigin, Color, Contents, Size, Terminal};
 
     fn contents(written: &str) -> Contents {
-        let mut terminal = Terminal::new(Size::clamped(8, 3), Origin::Tty);
+        let mut terminal = Terminal::new(Size::clamped(8, 3), ByteOrigin::Tty);
         terminal.feed(written.as_bytes());
         Contents::of(&terminal)
     }
 
-    fn run(text: &str, single: bool, wide: bool, style: CellStyle) -> Run {
-        Run { text: text.to_owned(), single, wide, style }
+    fn run(text: &str, single: bool, wide: bool, style: CellStyle) -> CellRun {
+        CellRun { text: text.to_owned(), single, wide, style }
     }
 
     #[test]
@@ -128,10 +128,10 @@ mod tests {
         let half = || Cell::filtered("好", true, CellStyle::default());
         let after = || Cell::filtered("x", false, CellStyle::default());
         for cells in [vec![half(), after()], vec![Cell::continuation(), after()]] {
-            let row = Row::of(cells.into_iter(), false);
+            let row = ScreenRow::of(cells.into_iter(), false);
             assert_eq!(row.runs, [run(" x", false, false, CellStyle::default())]);
         }
-        assert_eq!(Row::of([half()].into_iter(), false).runs, []);
+        assert_eq!(ScreenRow::of([half()].into_iter(), false).runs, []);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use strings::{EndedString, HeldString};
 pub(super) const MAX_STRING: usize = 4 << 20;
 
 /// Receives what the scanner finds.
-pub(super) trait Sink {
+pub(super) trait SequenceSink {
     /// Text: characters, and controls other than ESC. It may be split between any two characters.
     fn text(&mut self, text: &str);
     /// Bytes that are not valid UTF-8, to be shown as one U+FFFD.
@@ -35,7 +35,7 @@ pub(super) trait Sink {
 /// The state of scanning a stream.
 #[derive(Debug, Default)]
 pub(super) struct Scanner {
-    state: State,
+    state: ScanState,
     /// The unfinished sequence, or the beginning of a character.
     pending: Vec<u8>,
     /// The current string, or the last one.
@@ -43,7 +43,7 @@ pub(super) struct Scanner {
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ScanState {
     /// In text; `pending` holds the beginning of a character.
     #[default]
     Text,
@@ -65,19 +65,19 @@ impl Scanner {
 
     /// Tells whether the next byte starts something new.
     pub(super) fn is_idle(&self) -> bool {
-        self.state == State::Text && self.pending.is_empty()
+        self.state == ScanState::Text && self.pending.is_empty()
     }
 
     /// Returns the number of the string that has begun and not ended; each has another.
     pub(super) fn open_string(&self) -> Option<u64> {
-        matches!(self.state, State::String | State::StringEscape).then(|| self.held.number())
+        matches!(self.state, ScanState::String | ScanState::StringEscape).then(|| self.held.number())
     }
 
     /// Shows the content of an open string as text. What follows is text again.
-    pub(super) fn give_up_string(&mut self, sink: &mut impl Sink) {
+    pub(super) fn give_up_string(&mut self, sink: &mut impl SequenceSink) {
         if self.open_string().is_some() {
             let content = self.held.give_up();
-            self.enter(State::Text);
+            self.enter(ScanState::Text);
             self.show(&content, false, sink);
         }
     }
@@ -85,12 +85,12 @@ impl Scanner {
     /// Forgets an unfinished sequence or character. A string goes on.
     pub(super) fn drop_unfinished(&mut self) {
         if self.open_string().is_none() {
-            self.enter(State::Text);
+            self.enter(ScanState::Text);
         }
     }
 
     /// Scans bytes and passes the results to `sink`.
-    pub(super) fn scan(&mut self, bytes: &[u8], sink: &mut impl Sink) {
+    pub(super) fn scan(&mut self, bytes: &[u8], sink: &mut impl SequenceSink) {
         let mut rest = bytes;
         while !rest.is_empty() {
             rest = rest.get(self.advance(rest, sink)..).unwrap_or_default();
@@ -99,29 +99,29 @@ impl Scanner {
 
     /// Scans text and at most one sequence; returns the number of bytes consumed, 0 if it only completed what
     /// was pending.
-    pub(super) fn advance(&mut self, bytes: &[u8], sink: &mut impl Sink) -> usize {
+    pub(super) fn advance(&mut self, bytes: &[u8], sink: &mut impl SequenceSink) -> usize {
         let Some(first) = bytes.first() else { return 0 };
         match self.state {
-            State::Text if !self.pending.is_empty() => self.complete_character(*first, sink),
-            State::Text => self.text(bytes, sink),
-            State::String => self.string(bytes, sink),
-            State::StringEscape => self.string_escape(*first, sink),
-            State::Escape | State::Csi => self.step(*first, sink),
+            ScanState::Text if !self.pending.is_empty() => self.complete_character(*first, sink),
+            ScanState::Text => self.text(bytes, sink),
+            ScanState::String => self.string(bytes, sink),
+            ScanState::StringEscape => self.string_escape(*first, sink),
+            ScanState::Escape | ScanState::Csi => self.step(*first, sink),
         }
     }
 
     /// Ends the stream: an incomplete character is invalid, and an open string is shown as text.
-    pub(super) fn finish(&mut self, sink: &mut impl Sink) {
+    pub(super) fn finish(&mut self, sink: &mut impl SequenceSink) {
         self.give_up_string(sink);
         if let Some(picture) = self.held.end_pictures() {
             sink.picture(picture);
         }
         self.end_characters(sink);
-        self.enter(State::Text);
+        self.enter(ScanState::Text);
     }
 
-    fn end_characters(&mut self, sink: &mut impl Sink) {
-        if self.state == State::Text && !self.pending.is_empty() {
+    fn end_characters(&mut self, sink: &mut impl SequenceSink) {
+        if self.state == ScanState::Text && !self.pending.is_empty() {
             sink.invalid();
             self.pending.clear();
         }
@@ -129,7 +129,7 @@ impl Scanner {
 
     /// Shows the content of a string as text, with its ESC left out. Cannot begin another string: that would
     /// take quadratic time. `last` means that nothing can complete a character at its end.
-    fn show(&mut self, content: &[u8], last: bool, sink: &mut impl Sink) {
+    fn show(&mut self, content: &[u8], last: bool, sink: &mut impl SequenceSink) {
         let mut pieces = content.split(|byte| *byte == 0x1b).peekable();
         while let Some(piece) = pieces.next() {
             let cut_off = self.characters(piece, last || pieces.peek().is_some(), sink);
@@ -139,7 +139,7 @@ impl Scanner {
 
     /// Scans text up to the next ESC, and the sequence that begins there; returns the number of bytes
     /// consumed.
-    fn text(&mut self, bytes: &[u8], sink: &mut impl Sink) -> usize {
+    fn text(&mut self, bytes: &[u8], sink: &mut impl SequenceSink) -> usize {
         let len =
             if bytes.first() == Some(&0x1b) { 0 } else { memchr::memchr(0x1b, bytes).unwrap_or(bytes.len()) };
         let (text, after) = bytes.split_at(len);
@@ -156,12 +156,12 @@ impl Scanner {
             }
             return len + csi_len;
         }
-        self.state = State::Escape;
+        self.state = ScanState::Escape;
         len + 1
     }
 
     /// Passes on characters; returns an incomplete one at the end, unless nothing can complete it.
-    fn characters<'a>(&self, bytes: &'a [u8], last: bool, sink: &mut impl Sink) -> &'a [u8] {
+    fn characters<'a>(&self, bytes: &'a [u8], last: bool, sink: &mut impl SequenceSink) -> &'a [u8] {
         let mut rest = bytes;
         loop {
             let error = match std::str::from_utf8(rest) {
@@ -188,7 +188,7 @@ impl Scanner {
     }
 
     /// Adds a byte to an incomplete character; returns whether the byte belonged to it.
-    fn complete_character(&mut self, byte: u8, sink: &mut impl Sink) -> usize {
+    fn complete_character(&mut self, byte: u8, sink: &mut impl SequenceSink) -> usize {
         self.pending.push(byte);
         let taken = match std::str::from_utf8(&self.pending) {
             Ok(text) => {
@@ -206,25 +206,25 @@ impl Scanner {
     }
 
     /// Scans one byte of a sequence; returns how many bytes were consumed: 1 or 0.
-    fn step(&mut self, byte: u8, sink: &mut impl Sink) -> usize {
+    fn step(&mut self, byte: u8, sink: &mut impl SequenceSink) -> usize {
         match (self.state, byte) {
-            (_, 0x1b) => self.enter(State::Escape),
-            (_, 0x18 | 0x1a) => self.enter(State::Text),
+            (_, 0x1b) => self.enter(ScanState::Escape),
+            (_, 0x18 | 0x1a) => self.enter(ScanState::Text),
             (_, 0..=0x1f) => sink.control(byte),
-            (State::Escape, _) => self.escape(byte, sink),
+            (ScanState::Escape, _) => self.escape(byte, sink),
             (_, 0x20..=0x7e) => self.csi(byte, sink),
             _ => {}
         }
         1
     }
 
-    fn enter(&mut self, state: State) {
+    fn enter(&mut self, state: ScanState) {
         self.state = state;
         self.pending.clear();
     }
 
     /// Scans the content of a string up to what may end it; returns the number of bytes consumed.
-    fn string(&mut self, bytes: &[u8], sink: &mut impl Sink) -> usize {
+    fn string(&mut self, bytes: &[u8], sink: &mut impl SequenceSink) -> usize {
         let end = self.held.end_in(bytes).unwrap_or(bytes.len());
         let content = end.min(MAX_STRING - self.held.len());
         self.held.push(&bytes[..content]);
@@ -234,7 +234,7 @@ impl Scanner {
         }
         let Some(&last) = bytes.get(end) else { return content };
         match last {
-            0x1b => self.state = State::StringEscape,
+            0x1b => self.state = ScanState::StringEscape,
             0x07 => self.end_string(sink),
             // Cancelled (CAN, SUB).
             _ => self.give_up_string(sink),
@@ -243,26 +243,26 @@ impl Scanner {
     }
 
     /// Scans the byte after an ESC in a string; returns how many bytes were consumed: 1 or 0.
-    fn string_escape(&mut self, byte: u8, sink: &mut impl Sink) -> usize {
+    fn string_escape(&mut self, byte: u8, sink: &mut impl SequenceSink) -> usize {
         if byte == b'\\' {
             self.end_string(sink);
             return 1;
         }
         if byte == 0x1b && self.held.doubles_escapes() && self.held.len() + 2 <= MAX_STRING {
             self.held.push(b"\x1b\x1b");
-            self.state = State::String;
+            self.state = ScanState::String;
             return 1;
         }
         // Another sequence begins: this string has no terminator.
         self.give_up_string(sink);
         self.end_characters(sink);
-        self.enter(State::Escape);
+        self.enter(ScanState::Escape);
         0
     }
 
     /// Ends a string that has its terminator.
-    fn end_string(&mut self, sink: &mut impl Sink) {
-        self.enter(State::Text);
+    fn end_string(&mut self, sink: &mut impl SequenceSink) {
+        self.enter(ScanState::Text);
         match self.held.end() {
             EndedString::Osc(content) => sink.osc(content),
             EndedString::Picture(bytes) => sink.picture(bytes),
@@ -270,16 +270,16 @@ impl Scanner {
         }
     }
 
-    fn escape(&mut self, byte: u8, sink: &mut impl Sink) {
+    fn escape(&mut self, byte: u8, sink: &mut impl SequenceSink) {
         match (byte, self.pending.as_slice()) {
             (0x20..=0x2f, [] | [_]) => self.pending.push(byte),
             (0x20..=0x2f, _) => {}
             (b'[', []) => {
-                self.enter(State::Csi);
+                self.enter(ScanState::Csi);
                 self.pending.extend_from_slice(b"\x1b[");
             }
             (b']' | b'P' | b'X' | b'^' | b'_', []) => {
-                self.enter(State::String);
+                self.enter(ScanState::String);
                 self.held.begin(byte);
             }
             (0x30..=0x7e, intermediates) => {
@@ -288,13 +288,13 @@ impl Scanner {
                     [intermediate] => sink.escape(*intermediate, byte),
                     _ => {}
                 }
-                self.enter(State::Text);
+                self.enter(ScanState::Text);
             }
             _ => {}
         }
     }
 
-    fn csi(&mut self, byte: u8, sink: &mut impl Sink) {
+    fn csi(&mut self, byte: u8, sink: &mut impl SequenceSink) {
         if self.pending.len() < csi::MAX_LEN + 1 {
             self.pending.push(byte);
         }
@@ -306,7 +306,7 @@ impl Scanner {
         {
             sink.csi(csi);
         }
-        self.enter(State::Text);
+        self.enter(ScanState::Text);
     }
 }
 
@@ -319,7 +319,7 @@ mod tests {
     #[derive(Default, Debug, PartialEq)]
     struct Record(Vec<String>);
 
-    impl Sink for Record {
+    impl SequenceSink for Record {
         fn text(&mut self, text: &str) {
             assert!(!text.is_empty());
             match self.0.last_mut().filter(|last| last.starts_with("t:")) {

@@ -20,7 +20,7 @@ pub(super) struct Skim {
 
 /// The lines around the skipped part.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Lines {
+pub(super) struct SkippedLines {
     /// The number of rows of the screen: at least as many must be skipped, or the cursor would not have
     /// reached the bottom.
     pub(super) rows: usize,
@@ -31,12 +31,12 @@ pub(super) struct Lines {
 }
 
 /// Returns what can be skipped of `bytes` when they are fed to a screen without a scroll region.
-pub(super) fn skim(bytes: &[u8], lines: Lines) -> Option<Skim> {
+pub(super) fn skim(bytes: &[u8], lines: SkippedLines) -> Option<Skim> {
     let keep = lines.rows + lines.scrollback + 1;
     if count_lines(bytes) < keep + lines.rows {
         return None;
     }
-    let run = Run::read(bytes);
+    let run = PlainRun::read(bytes);
     let resume = resume_point(&bytes[..run.end], keep, lines.feed_returns)?;
     // REP repeats the last character, which must therefore be among those that are drawn.
     if run.printed_until <= resume || count_lines(&bytes[..resume]) < lines.rows {
@@ -73,7 +73,7 @@ fn resume_point(run: &[u8], keep: usize, feed_returns: bool) -> Option<usize> {
 }
 
 /// A run of text in which every sequence affects its own line only.
-struct Run {
+struct PlainRun {
     end: usize,
     /// Sequences with a lasting effect.
     sequences: Vec<Range<usize>>,
@@ -81,7 +81,7 @@ struct Run {
     printed_until: usize,
 }
 
-impl Run {
+impl PlainRun {
     fn read(bytes: &[u8]) -> Self {
         let mut run = Self { end: 0, sequences: Vec::new(), printed_until: 0 };
         while run.end < bytes.len() {
@@ -141,7 +141,7 @@ fn line_local(bytes: &[u8]) -> Option<(usize, bool)> {
 mod tests {
     use super::*;
 
-    const LINES: Lines = Lines { rows: 3, scrollback: 2, feed_returns: false };
+    const LINES: SkippedLines = SkippedLines { rows: 3, scrollback: 2, feed_returns: false };
 
     fn numbered(count: usize) -> Vec<u8> {
         (0..count).flat_map(|n| format!("line {n}\r\n").into_bytes()).collect()
@@ -178,6 +178,6 @@ mod tests {
     fn bare_line_feeds_keep_the_column_so_they_are_all_drawn() {
         let bytes = b"x\n".repeat(50);
         assert_eq!(skim(&bytes, LINES), None);
-        assert!(skim(&bytes, Lines { feed_returns: true, ..LINES }).is_some());
+        assert!(skim(&bytes, SkippedLines { feed_returns: true, ..LINES }).is_some());
     }
 }

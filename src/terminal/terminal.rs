@@ -13,10 +13,10 @@ use super::normaliser::Normaliser;
 use super::osc::Properties;
 use super::read_rows::{ReadRows, stays_in_row};
 use super::recent::Recent;
-use super::row::Row;
+use super::row::ScreenRow;
 use super::scanner::Patience;
 use super::size::Size;
-use super::skimmer::{Lines, skim};
+use super::skimmer::{SkippedLines, skim};
 
 /// The number of rows that must have left the scrollback before lines are skipped. vt100 counts them and uses
 /// that count when filling a screen that grows; with this many, the count does not run out however many lines
@@ -28,7 +28,7 @@ const PIECE: usize = 1 << 10;
 
 /// What the program's output goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Origin {
+pub enum ByteOrigin {
     /// A PTY, whose line discipline has already turned LF into CR LF.
     #[default]
     Tty,
@@ -36,7 +36,7 @@ pub enum Origin {
     Pipe,
 }
 
-impl Origin {
+impl ByteOrigin {
     /// Returns the origin of a program with or without a PTY.
     #[must_use]
     pub fn of(tty: bool) -> Self {
@@ -46,7 +46,7 @@ impl Origin {
 
 /// The results of feeding bytes, besides the screen.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Fed {
+pub struct FeedResult {
     /// Bytes to write to the program, at most [`Terminal::MAX_REPLIES`].
     pub replies: Vec<u8>,
     /// Whether the parser panicked and the screen is blank: call [`Terminal::rebuild`].
@@ -62,12 +62,12 @@ pub struct Fed {
 /// Feed output in large pieces: if a piece has more lines than fit in screen and scrollback, only the last
 /// lines are drawn.
 pub struct Terminal {
-    origin: Origin,
+    origin: ByteOrigin,
     normaliser: Normaliser,
     emulator: Vt100,
     /// Lines may be skipped once [`Vt100::rows_dropped`] has reached this.
     skim_from: u64,
-    /// Whether a resize panicked; the next [`Fed`] reports it.
+    /// Whether a resize panicked; the next [`FeedResult`] reports it.
     lost: bool,
     /// The end of the output, if the screen is shown at other widths too.
     recent: Option<Recent>,
@@ -81,7 +81,7 @@ impl Terminal {
 
     /// Returns an empty terminal.
     #[must_use]
-    pub fn new(size: Size, origin: Origin) -> Self {
+    pub fn new(size: Size, origin: ByteOrigin) -> Self {
         Self {
             origin,
             normaliser: Normaliser::new(size, origin),
@@ -96,16 +96,16 @@ impl Terminal {
 
     /// Returns an empty terminal that can be shown at other widths, because it keeps the end of its output.
     #[must_use]
-    pub fn kept(size: Size, origin: Origin) -> Self {
+    pub fn kept(size: Size, origin: ByteOrigin) -> Self {
         Self { recent: Some(Recent::default()), ..Self::new(size, origin) }
     }
 
     /// Feeds output of the program. Never panics. How the output is split into pieces makes no difference to
     /// the screen.
-    pub fn feed(&mut self, bytes: &[u8]) -> Fed {
+    pub fn feed(&mut self, bytes: &[u8]) -> FeedResult {
         self.forget_what_changes(bytes);
         let fed = contained(|| {
-            let mut fed = Fed { reset: std::mem::take(&mut self.lost), ..Fed::default() };
+            let mut fed = FeedResult { reset: std::mem::take(&mut self.lost), ..FeedResult::default() };
             let mut rest = self.skim(bytes, &mut fed);
             while !rest.is_empty() {
                 let (piece, after) = rest.split_at(self.keep(rest));
@@ -119,7 +119,7 @@ impl Terminal {
         });
         fed.unwrap_or_else(|| {
             self.start_over(self.size());
-            Fed { reset: true, ..Fed::default() }
+            FeedResult { reset: true, ..FeedResult::default() }
         })
     }
 
@@ -173,7 +173,7 @@ impl Terminal {
             recent.leave(&bytes[..length]);
         } else {
             let style = self.normaliser.is_plain().then(|| self.normaliser.style(self.emulator.style()));
-            let feed: &[u8] = if self.origin == Origin::Pipe { b"\n" } else { b"\r\n" };
+            let feed: &[u8] = if self.origin == ByteOrigin::Pipe { b"\n" } else { b"\r\n" };
             recent.take(&bytes[..length], feed, style);
         }
         length
@@ -191,14 +191,14 @@ impl Terminal {
     }
 
     /// Skips the beginning of `bytes` as far as drawing it would make no difference; returns the rest.
-    fn skim<'b>(&mut self, bytes: &'b [u8], fed: &mut Fed) -> &'b [u8] {
+    fn skim<'b>(&mut self, bytes: &'b [u8], fed: &mut FeedResult) -> &'b [u8] {
         if self.emulator.rows_dropped() < self.skim_from || !self.normaliser.scrolls_whole_lines() {
             return bytes;
         }
-        let lines = Lines {
+        let lines = SkippedLines {
             rows: usize::from(self.size().rows()),
             scrollback: SCROLLBACK,
-            feed_returns: self.origin == Origin::Pipe,
+            feed_returns: self.origin == ByteOrigin::Pipe,
         };
         let Some(skim) = skim(bytes, lines) else { return bytes };
         self.normaliser.feed(&skim.kept, &mut self.emulator, fed);
@@ -275,8 +275,8 @@ impl Terminal {
     }
 
     /// Returns a row as a value; one that has not changed is not read again.
-    pub(super) fn whole_row(&self, row: u16) -> Arc<Row> {
-        self.read.row(row, || Row::of(self.row(row), self.is_wrapped(row)))
+    pub(super) fn whole_row(&self, row: u16) -> Arc<ScreenRow> {
+        self.read.row(row, || ScreenRow::of(self.row(row), self.is_wrapped(row)))
     }
 
     /// Tells whether a row's text wraps into the next row.
@@ -403,7 +403,7 @@ mod tests {
             rows in 2_u16..12,
             pipe: bool,
         ) {
-            let origin = if pipe { Origin::Pipe } else { Origin::Tty };
+            let origin = if pipe { ByteOrigin::Pipe } else { ByteOrigin::Tty };
             let mut skimming = Terminal::new(Size::clamped(cols, rows), origin);
             let mut drawing = Terminal::new(Size::clamped(cols, rows), origin);
             skimming.skim_from = 0;
@@ -437,7 +437,7 @@ mod tests {
             cut in 1_usize..9,
             cols in 2_u16..20,
         ) {
-            let mut terminal = Terminal::new(Size::clamped(cols, 5), Origin::Tty);
+            let mut terminal = Terminal::new(Size::clamped(cols, 5), ByteOrigin::Tty);
             for piece in pieces.iter().flat_map(|piece| piece.chunks(cut)) {
                 terminal.feed(piece);
                 let read = Contents::of(&terminal);
@@ -449,7 +449,7 @@ mod tests {
 
     #[test]
     fn most_of_a_flood_is_left_out() {
-        let mut terminal = Terminal::new(Size::default(), Origin::Tty);
+        let mut terminal = Terminal::new(Size::default(), ByteOrigin::Tty);
         let flood = b"a line of output\r\n".repeat(20_000);
         terminal.feed(&flood);
         let before = terminal.emulator.rows_dropped();

@@ -7,10 +7,10 @@ use super::cut::{Cut, CutShort};
 use super::table::{self, TOOLS, Tool, render};
 use super::verb::{Caller, Context, Done};
 use crate::config::nearest;
-use crate::envelope::{Actor, Envelope, ErrorKind, Outcome, SafeText, TaskId, ToolError, one_line};
+use crate::envelope::{Actor, CallOutcome, Envelope, ErrorKind, SafeText, TaskId, ToolError, one_line};
 use crate::journal::Durability;
 use crate::model::TaskStatus;
-use crate::runtime::{AgentNotices, Handle};
+use crate::runtime::{AnswerNotices, Handle};
 
 /// The maximum length of a path in a note, in characters.
 const PLACE_CHARS: usize = 300;
@@ -58,7 +58,7 @@ pub(super) async fn call_until(
 }
 
 /// Like [`call`], but returns the notices that accompany an agent's answer. They count as delivered only once its
-/// [`AgentNotices`] are marked as given, which is when the answer has been written. `taken` is a sentence about how the
+/// [`AnswerNotices`] are marked as given, which is when the answer has been written. `taken` is a sentence about how the
 /// input was given, if there is something to tell.
 pub async fn call_with_notices(
     runtime: &Handle,
@@ -66,7 +66,7 @@ pub async fn call_with_notices(
     name: &str,
     input: Value,
     taken: Option<String>,
-) -> (Answer, Option<AgentNotices>) {
+) -> (Answer, Option<AnswerNotices>) {
     answered(runtime, caller, name, input, taken, &Cut::default()).await
 }
 
@@ -77,7 +77,7 @@ async fn answered(
     input: Value,
     taken: Option<String>,
     cut: &Cut,
-) -> (Answer, Option<AgentNotices>) {
+) -> (Answer, Option<AnswerNotices>) {
     let tool = table::find(name);
     let durability = tool.map_or(Durability::Written, |tool| tool.durability);
     let seq = runtime.begin_call(&caller.actor, name, durability, &input).await;
@@ -116,8 +116,8 @@ async fn answered(
 /// Explains how to get a decision on what waits for the operator while no console is open.
 fn nobody_decides(runtime: &Handle, done: &Done) -> Option<String> {
     let is_held = match done.envelope.outcome() {
-        Outcome::Error(error) => error.kind == ErrorKind::OperatorPending,
-        Outcome::Success(_) => {
+        CallOutcome::Error(error) => error.kind == ErrorKind::OperatorPending,
+        CallOutcome::Success(_) => {
             done.task.as_ref().and_then(|id| runtime.task(id)).is_some_and(|task| task.held.is_some())
         }
     };
@@ -128,7 +128,7 @@ fn nobody_decides(runtime: &Handle, done: &Done) -> Option<String> {
 
 /// Returns the task whose end the answer reports, if any.
 fn told_end(done: &Done) -> Option<&TaskId> {
-    let Outcome::Success(result) = done.envelope.outcome() else { return None };
+    let CallOutcome::Success(result) = done.envelope.outcome() else { return None };
     let status = result["task"]["status"].as_str()?.parse::<TaskStatus>().ok()?;
     done.task.as_ref().filter(|_| status.is_terminal())
 }

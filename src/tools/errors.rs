@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::envelope::{ErrorKind, ToolError, one_line, with_causes};
-use crate::model::{self, Refusal};
+use crate::model::{self, AnswerRefusal};
 use crate::runtime::Resource;
 
 /// The maximum length of a path inside a sentence, in characters.
@@ -169,23 +169,23 @@ pub(super) fn question_not_found(id: &str) -> ToolError {
 }
 
 /// Reports why an answer to a question was not accepted.
-fn not_accepted(refusal: &Refusal) -> ToolError {
+fn not_accepted(refusal: &AnswerRefusal) -> ToolError {
     let (kind, id, hint) = match refusal {
-        Refusal::Unknown(id) => (ErrorKind::QuestionNotFound, id, "call Question to see what is open"),
-        Refusal::Settled { id, .. } => {
+        AnswerRefusal::Unknown(id) => (ErrorKind::QuestionNotFound, id, "call Question to see what is open"),
+        AnswerRefusal::Settled { id, .. } => {
             (ErrorKind::QuestionSettled, id, "nothing is left to do; Question shows what is open")
         }
-        Refusal::OperatorOnly { id } => (
+        AnswerRefusal::OperatorOnly { id } => (
             ErrorKind::OperatorOnly,
             id,
             "you may say something beside it with `comment`; the operator decides at a console",
         ),
-        Refusal::NotForAgents { id } => (
+        AnswerRefusal::NotForAgents { id } => (
             ErrorKind::OperatorOnly,
             id,
             "the operator may open it to agents; you may say something beside it with `comment`",
         ),
-        Refusal::DoesNotFit { id, .. } => {
+        AnswerRefusal::DoesNotFit { id, .. } => {
             (ErrorKind::InvalidToolInput, id, "answer as the question says; it is still open")
         }
     };

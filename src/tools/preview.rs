@@ -7,10 +7,10 @@ use std::str::FromStr;
 
 use super::budget::{Budget, Room};
 use super::receipt::{Artifact, fit_output, safe_size};
-use crate::envelope::preview::{self, Preview, ReadOn, Text};
+use crate::envelope::preview::{self, Preview, ReadOn, StreamText};
 use crate::envelope::{SafeText, TaskId};
 use crate::model::Error;
-use crate::runtime::{Output, Stream};
+use crate::runtime::{OutputStream, StoredOutput};
 
 /// A stream as shown in an answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,15 +30,15 @@ pub struct StreamPreview {
 impl StreamPreview {
     /// Truncates a text to a budget, without instructions to read on and before any file is written.
     #[must_use]
-    pub fn of(text: &Text, budget_chars: usize) -> Self {
+    pub fn of(text: &StreamText, budget_chars: usize) -> Self {
         Self { preview: preview::cut(text, budget_chars), ..Self::default() }
     }
 
     /// Truncates a command's standard output and standard error to a shared budget. `id` is the id with which to read
     /// the rest.
     #[must_use]
-    pub fn pair(stdout: &Text, stderr: &Text, id: &TaskId, budget_chars: usize) -> (Self, Self) {
-        let is_empty = |text: &Text| matches!(text, Text::Whole(text) if text.is_empty());
+    pub fn pair(stdout: &StreamText, stderr: &StreamText, id: &TaskId, budget_chars: usize) -> (Self, Self) {
+        let is_empty = |text: &StreamText| matches!(text, StreamText::Whole(text) if text.is_empty());
         // Lines are counted over all output unless a stream is named.
         let read_on = |name: &str, other| ReadOn {
             with: Some(if is_empty(other) { id.to_string() } else { format!("{id} stream={name}") }),
@@ -51,7 +51,11 @@ impl StreamPreview {
     }
 
     /// Reads both streams of a command and truncates them to a shared budget.
-    pub(super) async fn streams(output: &Output, id: &TaskId, budget: Budget) -> Result<(Self, Self), Error> {
+    pub(super) async fn streams(
+        output: &StoredOutput,
+        id: &TaskId,
+        budget: Budget,
+    ) -> Result<(Self, Self), Error> {
         let (stdout, stderr) = output.both(budget.chars).await?;
         let (stdout, stderr) = Self::pair(&stdout, &stderr, id, budget.chars);
         // The visible names of hidden characters are longer than the characters.
@@ -64,18 +68,18 @@ impl StreamPreview {
 
     /// Reads all output from a position on, in order of arrival, and writes the file if something is left out.
     pub(super) async fn merged(
-        output: &Output,
+        output: &StoredOutput,
         id: &TaskId,
         from: u64,
         budget: Budget,
     ) -> Result<Self, Error> {
-        let text = output.text(Stream::Merged, from, budget.chars).await?;
-        let fits = matches!(&text, Text::Whole(text) if text.len() <= budget.chars && budget.room.excess(text).is_none());
+        let text = output.text(OutputStream::Merged, from, budget.chars).await?;
+        let fits = matches!(&text, StreamText::Whole(text) if text.len() <= budget.chars && budget.room.excess(text).is_none());
         let from_line = if from > 0 && !fits { Some(output.line_at(from).await?) } else { None };
         let read_on = ReadOn { with: Some(id.to_string()), from_line };
         let preview = preview::cut_with(&text, budget.chars, &read_on);
         let shown = Self { is_lost: output.is_lost(), preview, read_on, ..Self::default() };
-        Ok(shown.within(budget.room).keep(output, Stream::Merged).await)
+        Ok(shown.within(budget.room).keep(output, OutputStream::Merged).await)
     }
 
     /// Truncates the preview to a room, if it exceeds it.
@@ -92,7 +96,7 @@ impl StreamPreview {
     }
 
     /// Writes the file if something is left out. If that fails, no file is offered.
-    pub(super) async fn keep(self, output: &Output, stream: Stream) -> Self {
+    pub(super) async fn keep(self, output: &StoredOutput, stream: OutputStream) -> Self {
         let mut shown = self;
         if shown.truncated() && !shown.is_lost {
             match output.artifact(stream).await {
@@ -190,7 +194,8 @@ mod tests {
 
     #[test]
     fn what_is_cut_says_so_once_and_for_all() {
-        let of = |chars: usize, budget: usize| StreamPreview::of(&Text::Whole("x".repeat(chars)), budget);
+        let of =
+            |chars: usize, budget: usize| StreamPreview::of(&StreamText::Whole("x".repeat(chars)), budget);
         assert!(!of(0, 100).truncated() && !of(100, 100).truncated() && of(101, 100).truncated());
         let cut = of(1_000, 2_000).within(Room::chars(400));
         assert!(cut.truncated() && cut.text().is_some_and(|text| text.chars().count() <= 400));

@@ -9,7 +9,7 @@ use super::receipt::Receipt;
 use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::{Envelope, ToolError, one_line};
 use crate::journal::Durability;
-use crate::model::{Error, Given, Principal, Question, QuestionId, Refusal};
+use crate::model::{AnswerInput, AnswerRefusal, Error, Principal, Question, QuestionId};
 
 /// How many characters of an answer are repeated.
 const REPEATED_CHARS: usize = 200;
@@ -149,21 +149,21 @@ pub(super) async fn answer(cx: Context<'_>, input: Input) -> Result<AnswerResult
     let Some(question) = open else {
         // The runtime knows the outcome of the question.
         let late = cx.runtime.comment(by, &id, comment.or(answer).unwrap_or_default()).await;
-        return Err(late.err().unwrap_or(Error::Question(Refusal::Unknown(id))).into());
+        return Err(late.err().unwrap_or(Error::Question(AnswerRefusal::Unknown(id))).into());
     };
     let Some(answer) = answer else {
         cx.runtime.comment(by, &id, comment.unwrap_or_default()).await?;
         return Ok(AnswerResult::of(&Complete { question, answer: None }));
     };
     let Some(value) = question.kind.read(&answer) else {
-        let misfit = Refusal::DoesNotFit { id: id.clone(), expected: question.kind.expected() };
+        let misfit = AnswerRefusal::DoesNotFit { id: id.clone(), expected: question.kind.expected() };
         if question.agents {
             let said = format!("answered {}, which does not fit", one_line(&answer, REPEATED_CHARS));
             cx.runtime.comment(by, &id, said).await?;
         }
         return Err(Error::Question(misfit).into());
     };
-    let taken = cx.runtime.answer(by, &id, Given { value, note: comment }).await?;
+    let taken = cx.runtime.answer(by, &id, AnswerInput { value, note: comment }).await?;
     Ok(AnswerResult::of(&Complete { question, answer: Some((answer, taken.principal)) }))
 }
 

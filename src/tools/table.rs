@@ -21,7 +21,7 @@ use super::task_status::TaskStatus;
 use super::task_stop::TaskStop;
 use super::verb::{Context, Done, Hints, Verb};
 use crate::config::{Limits, Period};
-use crate::envelope::{Envelope, Outcome, SafeText, ToolError};
+use crate::envelope::{CallOutcome, Envelope, SafeText, ToolError};
 use crate::journal::Durability;
 
 type Running<'a> = Pin<Box<dyn Future<Output = Result<Done, ToolError>> + Send + 'a>>;
@@ -109,8 +109,8 @@ pub fn for_a_shell(envelope: &Envelope, receipt: &SafeText) -> String {
 
 fn receipt_of(envelope: &Envelope) -> Receipt {
     match envelope.outcome() {
-        Outcome::Error(error) => receipt::of_error(envelope.tool_name(), error),
-        Outcome::Success(result) => find(envelope.tool_name())
+        CallOutcome::Error(error) => receipt::of_error(envelope.tool_name(), error),
+        CallOutcome::Success(result) => find(envelope.tool_name())
             .and_then(|tool| (tool.receipt)(result))
             .unwrap_or_else(|| receipt::of_unknown(envelope.summary_text(), result)),
     }

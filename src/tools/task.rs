@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::leftovers::LeftoverProcesses;
 use super::receipt::{Artifact, Block, Receipt};
 use crate::envelope::{Actor, TaskId, one_line};
-use crate::model::{self, HoldReason, Need, TaskFact, TaskStatus, TaskView};
+use crate::model::{self, HoldReason, InputNeed, TaskFact, TaskStatus, TaskView};
 
 /// The maximum length of a failure reason inside a sentence, in characters.
 const REASON_CHARS: usize = 120;
@@ -224,11 +224,11 @@ impl Notes {
 const OPERATOR: &str = "operator";
 
 impl Waiting {
-    pub(super) fn of(waiting: Option<&model::Waiting>, now: Timestamp) -> Option<Self> {
+    pub(super) fn of(waiting: Option<&model::InputWait>, now: Timestamp) -> Option<Self> {
         waiting.map(|waiting| Self {
             // Only a person can answer there.
             kind: match &waiting.program {
-                Some(_) if waiting.kind != Need::Stopped => OPERATOR.to_owned(),
+                Some(_) if waiting.kind != InputNeed::Stopped => OPERATOR.to_owned(),
                 _ => <&str>::from(waiting.kind).to_owned(),
             },
             evidence: <&str>::from(waiting.evidence).to_owned(),
@@ -238,7 +238,7 @@ impl Waiting {
 
     /// Returns the sentence for a receipt.
     pub(super) fn sentence(&self) -> String {
-        if self.kind == <&str>::from(Need::Stopped) {
+        if self.kind == <&str>::from(InputNeed::Stopped) {
             let why = match self.evidence.as_str() {
                 "out_of_turn" => " at a terminal that another of its process groups has",
                 _ => "; it goes on with SIGCONT",

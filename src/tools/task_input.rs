@@ -235,17 +235,19 @@ impl Delivery {
 }
 
 /// Accepts exactly one of the four forms of input.
-fn typed(input: Input) -> Result<(String, model::Input), ToolError> {
+fn typed(input: Input) -> Result<(String, model::TypedInput), ToolError> {
     let refuse = |field, reason: String| Err(unusable(TaskInput::NAME, field, reason));
     let eof = input.eof.filter(|eof| *eof);
     let typed = match (input.input, input.keys, eof, input.resize) {
         (Some(text), None, None, None) if text.is_empty() => {
             return refuse("input", "`input` is empty".to_owned());
         }
-        (Some(text), None, None, None) => model::Input::Text(text),
-        (None, Some(names), None, None) => model::Input::Keys(keys(&names)?),
-        (None, None, Some(_), None) => model::Input::Eof,
-        (None, None, None, Some(Resize { cols, rows })) => model::Input::Resize(Size::clamped(cols, rows)),
+        (Some(text), None, None, None) => model::TypedInput::Text(text),
+        (None, Some(names), None, None) => model::TypedInput::Keys(keys(&names)?),
+        (None, None, Some(_), None) => model::TypedInput::Eof,
+        (None, None, None, Some(Resize { cols, rows })) => {
+            model::TypedInput::Resize(Size::clamped(cols, rows))
+        }
         _ => return refuse("input", "give exactly one of `input`, `keys`, `eof` and `resize`".to_owned()),
     };
     Ok((input.task_id, typed))
@@ -286,22 +288,22 @@ mod tests {
     use crate::envelope::ErrorKind;
     use crate::tools::input;
 
-    fn given(fields: Value) -> Result<model::Input, ToolError> {
+    fn given(fields: Value) -> Result<model::TypedInput, ToolError> {
         typed(input::parse::<TaskInput>(fields)?).map(|(_, typed)| typed)
     }
 
     #[test]
     fn exactly_one_form_of_input_is_taken() {
         assert!(
-            matches!(given(json!({"task_id": "t", "input": "hi\n"})), Ok(model::Input::Text(text)) if text == "hi\n")
+            matches!(given(json!({"task_id": "t", "input": "hi\n"})), Ok(model::TypedInput::Text(text)) if text == "hi\n")
         );
         assert!(
-            matches!(given(json!({"task_id": "t", "keys": ["C-c", "Enter"]})), Ok(model::Input::Keys(keys)) if keys.len() == 2)
+            matches!(given(json!({"task_id": "t", "keys": ["C-c", "Enter"]})), Ok(model::TypedInput::Keys(keys)) if keys.len() == 2)
         );
-        assert!(matches!(given(json!({"task_id": "t", "eof": true})), Ok(model::Input::Eof)));
+        assert!(matches!(given(json!({"task_id": "t", "eof": true})), Ok(model::TypedInput::Eof)));
         let size = Size::clamped(80, 24);
         assert!(
-            matches!(given(json!({"task_id": "t", "resize": {"cols": 80, "rows": 24}})), Ok(model::Input::Resize(new)) if new == size)
+            matches!(given(json!({"task_id": "t", "resize": {"cols": 80, "rows": 24}})), Ok(model::TypedInput::Resize(new)) if new == size)
         );
         assert!(given(json!({"task_id": "t", "input": "x", "eof": false})).is_ok());
     }

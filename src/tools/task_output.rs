@@ -16,10 +16,10 @@ use super::reading::{self, Streams, Wanted};
 use super::receipt::{Artifact, LEFT_OUT, Receipt};
 use super::task::{self, Kind, Notes, Waiting};
 use super::verb::{Context, Done, Hints, Verb};
-use crate::envelope::preview::Text;
+use crate::envelope::preview::StreamText;
 use crate::envelope::{Envelope, TaskId, ToolError};
 use crate::model::{TaskStatus, TaskView, Until};
-use crate::runtime::Stream;
+use crate::runtime::OutputStream;
 
 /// The maximum wait, in milliseconds: shorter than any client's own timeout for a call.
 const LONGEST_WAIT_MS: u64 = 45_000;
@@ -382,8 +382,9 @@ pub(super) async fn read(cx: Context<'_>, id: &TaskId, asked: OutputRequest) -> 
     };
     let (seen, output) = match screen {
         Some(screen) => {
-            let shown = StreamPreview::of(&Text::Whole(screen), asked.budget.chars).within(asked.budget.room);
-            (ShownAs::Screen, shown.keep(&output, Stream::Merged).await)
+            let shown =
+                StreamPreview::of(&StreamText::Whole(screen), asked.budget.chars).within(asked.budget.room);
+            (ShownAs::Screen, shown.keep(&output, OutputStream::Merged).await)
         }
         None => {
             let from = asked.since.map_or(0, Cursor::position);

@@ -10,13 +10,13 @@ use pilothouse::console::keys::keymap::Keymap;
 use pilothouse::console::theme::ThemeFile;
 use pilothouse::runtime::past;
 use pilothouse::terminal::host_terminal::{self, HostTerminal};
-use pilothouse::terminal::{Contents, Origin, Size, Terminal, clean, is_contained};
+use pilothouse::terminal::{ByteOrigin, Contents, Size, Terminal, clean, is_contained};
 
 /// Output of a task. The first two bytes are the size; a byte of 255 stands for a resize.
 pub(crate) fn pane(bytes: &[u8]) {
     let [cols, rows, text @ ..] = bytes else { return };
     let size = |cols: u8, rows: u8| Size::clamped(u16::from(cols), u16::from(rows % 80));
-    let (mut whole, mut pieces) = (Terminal::new(size(*cols, *rows), Origin::Tty), None);
+    let (mut whole, mut pieces) = (Terminal::new(size(*cols, *rows), ByteOrigin::Tty), None);
     for (at, piece) in text.split(|byte| *byte == 255).enumerate() {
         if at > 0 {
             let (cols, rows) = (piece.first().copied().unwrap_or(1), piece.last().copied().unwrap_or(1));
@@ -41,7 +41,7 @@ pub(crate) fn pane(bytes: &[u8]) {
         }
     }
     assert_eq!(contents.text(), shown);
-    for origin in [Origin::Tty, Origin::Pipe] {
+    for origin in [ByteOrigin::Tty, ByteOrigin::Pipe] {
         let text = clean(pieces.unwrap_or_default(), origin, whole.size());
         assert!(!text.contains('\u{1b}'), "{text:?}");
     }

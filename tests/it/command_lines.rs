@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use pilothouse::process::{Exit, ExitRecord};
 use pilothouse::runtime::{log_path, read_marks};
-use pilothouse::terminal::{MarkKind, Stream};
+use pilothouse::terminal::{ByteSource, MarkKind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
@@ -422,14 +422,14 @@ fn recorded(folder: &Path) -> Seen {
             MarkKind::Resize(_) | MarkKind::Gap { .. } => None,
         })
         .collect();
-    let is_terminal = !chunks.iter().any(|(_, stream)| *stream != Stream::Tty);
+    let is_terminal = !chunks.iter().any(|(_, stream)| *stream != ByteSource::Tty);
     let ends = chunks.iter().skip(1).map(|(at, _)| *at).chain([log.len()]);
     for ((at, stream), end) in chunks.iter().zip(ends) {
         match stream {
-            Stream::Stderr => seen.stderr.extend_from_slice(&log[*at..end]),
+            ByteSource::Stderr => seen.stderr.extend_from_slice(&log[*at..end]),
             // The terminal beside the streams of a command is not part of its output.
-            Stream::Tty if !is_terminal => {}
-            Stream::Tty | Stream::Stdout => seen.stdout.extend_from_slice(&log[*at..end]),
+            ByteSource::Tty if !is_terminal => {}
+            ByteSource::Tty | ByteSource::Stdout => seen.stdout.extend_from_slice(&log[*at..end]),
         }
     }
     let ended = ExitRecord::read(folder).expect("readable").and_then(|record| record.exit);

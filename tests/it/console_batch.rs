@@ -8,7 +8,7 @@ use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::state::coverage::{CommandCoverage, Transcript};
 use pilothouse::console::state::coverage::{ShownCommand, ShownStream};
 use pilothouse::envelope::TaskId;
-use pilothouse::envelope::preview::{self, Text};
+use pilothouse::envelope::preview::{self, StreamText};
 use pilothouse::model::{BatchItem, CallRecord, CallSummary, Snapshot, TaskStatus, TaskView};
 use pilothouse::tools::render;
 use serde_json::{Value, json};
@@ -82,7 +82,7 @@ fn answered(size: (u16, u16)) -> App {
     let _ = press(&mut app, &["3"]);
     let lines =
         |range: std::ops::Range<u32>| range.map(|n| format!(" M src/part_{n:02}.rs\n")).collect::<String>();
-    let cut = preview::cut(&Text::Whole(lines(0..40)), 200).expect("not blank");
+    let cut = preview::cut(&StreamText::Whole(lines(0..40)), 200).expect("not blank");
     assert!(cut.truncated);
     let item = |index: usize, status: &str, stdout: Value, stderr: Value| {
         let has_run = matches!(status, "completed" | "failed");

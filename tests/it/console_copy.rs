@@ -4,7 +4,7 @@ use pilothouse::console::app::App;
 use pilothouse::console::msg::{Anchor, Effect, Msg, PageView};
 use pilothouse::console::state::focus::Mode;
 use pilothouse::console::state::picture::Picture;
-use pilothouse::terminal::{History, MouseButton, MouseInput, MouseKind, Origin, Size};
+use pilothouse::terminal::{ByteOrigin, LogHistory, MouseButton, MouseInput, MouseKind, Size};
 
 use crate::console_fixture::{console, id, press, select, shown, snapshot};
 
@@ -98,7 +98,7 @@ fn while_copying_the_cursor_goes_to_the_prompt_that_was_found() {
     let _ = press(&mut app, &["v"]);
     let log: String = (0..60).map(|line| format!("line {line}\r\n")).collect();
     let size = Size::clamped(80, 250);
-    let page = History::new(log.as_bytes(), &[], Origin::Tty, size).page(0, size).expect("a page");
+    let page = LogHistory::new(log.as_bytes(), &[], ByteOrigin::Tty, size).page(0, size).expect("a page");
     let rows = page.rows.iter().map(|row| row.line).collect();
     let picture = Picture::of_page(&page);
     let view = PageView {
@@ -138,7 +138,7 @@ fn a_prompt_beyond_what_is_copied_from_is_read_on_to() {
     let [Effect::Page { task, anchor: Anchor::Top(40), size }] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!((task.clone(), size.rows()), (id(7), 250));
     let log: String = (0..60).map(|line| format!("line {line}\r\n")).collect();
-    let page = History::new(log.as_bytes(), &[], Origin::Tty, *size).page(30, *size).expect("a page");
+    let page = LogHistory::new(log.as_bytes(), &[], ByteOrigin::Tty, *size).page(30, *size).expect("a page");
     let rows: Vec<u64> = page.rows.iter().map(|row| row.line).collect();
     let picture = Picture::of_page(&page);
     let view = PageView {

@@ -6,7 +6,7 @@ use pilothouse::console::app::App;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::state::focus::Mode;
 use pilothouse::link::Request;
-use pilothouse::model::Need;
+use pilothouse::model::InputNeed;
 
 use crate::console_fixture::{console, press, select, shown, snapshot};
 
@@ -73,7 +73,7 @@ fn lines_are_called_back_unless_they_were_to_be_hidden() {
     let mut secret = snapshot();
     for task in &mut secret.tasks {
         if let Some(waiting) = &mut Arc::make_mut(task).waiting {
-            waiting.kind = Need::Secret;
+            waiting.kind = InputNeed::Secret;
         }
     }
     let _ = app.update(Msg::Snapshot(Arc::new(secret)));

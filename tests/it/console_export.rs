@@ -8,7 +8,7 @@ use pilothouse::console::state::export::FileName;
 use pilothouse::envelope::Envelope;
 use pilothouse::link::Request;
 use pilothouse::model::CallRecord;
-use pilothouse::runtime::Form;
+use pilothouse::runtime::ExportForm;
 use pilothouse::terminal::Palette;
 use serde_json::{Value, json};
 
@@ -91,11 +91,11 @@ fn what_can_be_kept_is_listed_at_each_size() {
 #[test]
 fn a_task_is_kept_in_each_form() {
     for (word, form, name) in [
-        ("t07 text", Form::Text, "pilothouse-t07.txt"),
-        ("t07 html", Form::Html, "pilothouse-t07.html"),
-        ("t07 svg", Form::Svg, "pilothouse-t07.svg"),
-        ("t07 cast", Form::Cast, "pilothouse-t07.cast"),
-        ("t07 cast-v2", Form::CastV2, "pilothouse-t07.v2.cast"),
+        ("t07 text", ExportForm::Text, "pilothouse-t07.txt"),
+        ("t07 html", ExportForm::Html, "pilothouse-t07.html"),
+        ("t07 svg", ExportForm::Svg, "pilothouse-t07.svg"),
+        ("t07 cast", ExportForm::Cast, "pilothouse-t07.cast"),
+        ("t07 cast-v2", ExportForm::CastV2, "pilothouse-t07.v2.cast"),
     ] {
         let mut app = console(snapshot(), (120, 40));
         select(&mut app, 7);

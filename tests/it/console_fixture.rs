@@ -22,11 +22,11 @@ use pilothouse::console::theme::{ThemeSet, UiSettings};
 use pilothouse::console::widgets::painter::Drawn;
 use pilothouse::envelope::{Actor, Envelope, TaskId};
 use pilothouse::model::{
-    AgentView, CallRecord, CallSummary, Ended, Gauge, Histogram, InputEvidence, Lease, Limit, Metrics, Need,
-    Notice, OutputView, RecordView, RejectionReason, Snapshot, StopView, TaskEvent, TaskFact, TaskStatus,
-    TaskView, Waiting,
+    AgentView, CallRecord, CallSummary, Gauge, Histogram, InputEvidence, InputNeed, InputWait, Lease,
+    LimitKind, Metrics, Notice, OutputView, RecordView, RejectionReason, Snapshot, StopView, TaskEnd,
+    TaskEvent, TaskFact, TaskStatus, TaskView,
 };
-use pilothouse::terminal::{Contents, KeyPress, Origin, Size, Terminal};
+use pilothouse::terminal::{ByteOrigin, Contents, KeyPress, Size, Terminal};
 
 /// The sizes at which every screen and dialog is tested.
 pub(crate) const SIZES: [(u16, u16); 5] = [(80, 24), (100, 30), (120, 40), (160, 50), (200, 60)];
@@ -94,7 +94,7 @@ pub(crate) fn event(age: i64, actor: Actor, fact: TaskFact) -> TaskEvent {
 
 /// The same task, ended `ago_seconds` ago.
 pub(crate) fn ended(task: TaskView, status: TaskStatus, exit: Option<i32>, ago_seconds: i64) -> TaskView {
-    let ended = Ended {
+    let ended = TaskEnd {
         at: ago(ago_seconds),
         ran_ms: None,
         signalled_by: None,
@@ -113,8 +113,8 @@ fn npm_init() -> TaskView {
         tty: true,
         accepts_input: true,
         size: Size::clamped(80, 24),
-        waiting: Some(Waiting {
-            kind: Need::Line,
+        waiting: Some(InputWait {
+            kind: InputNeed::Line,
             evidence: InputEvidence::TtyRead,
             since: ago(38),
             program: None,
@@ -249,10 +249,10 @@ fn gauges() -> Vec<Gauge> {
         since: None,
     };
     vec![
-        of(Limit::Tasks, 6, 64, None),
-        of(Limit::Kept, 12_400_000, 64 << 20, Some(6)),
-        Gauge { since: Some(ago(130)), ..of(Limit::Wall, 0, 140_000, Some(6)) },
-        of(Limit::Disk, 184 << 20, 2 << 30, None),
+        of(LimitKind::Tasks, 6, 64, None),
+        of(LimitKind::Kept, 12_400_000, 64 << 20, Some(6)),
+        Gauge { since: Some(ago(130)), ..of(LimitKind::Wall, 0, 140_000, Some(6)) },
+        of(LimitKind::Disk, 184 << 20, 2 << 30, None),
     ]
 }
 
@@ -485,7 +485,7 @@ fn pictures() -> &'static [(u32, Picture)] {
 
 /// The screen of a task that wrote this text.
 pub(crate) fn picture(size: Size, written: &str) -> Picture {
-    let mut terminal = Terminal::new(size, Origin::Tty);
+    let mut terminal = Terminal::new(size, ByteOrigin::Tty);
     let _ = terminal.feed(written.as_bytes());
     let mut picture = Picture::default();
     picture.take(&Contents::of(&terminal), 1);

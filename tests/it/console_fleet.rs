@@ -8,8 +8,8 @@ use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::{Actor, TaskId};
 use pilothouse::link::{Address, Request, Running};
 use pilothouse::model::{
-    AgentView, CallRecord, CallSummary, InputEvidence, Metrics, Need, PlaceId, PlaceLink, PlaceName,
-    PlaceState, Slot, Snapshot, TaskStatus, TaskView, Waiting,
+    AgentView, CallRecord, CallSummary, InputEvidence, InputNeed, InputWait, Metrics, PlaceId, PlaceLink,
+    PlaceName, PlaceState, Slot, Snapshot, TaskStatus, TaskView,
 };
 
 use crate::console_fixture::{ago, console, ended, now, obstacle, press, record, shown, task};
@@ -38,7 +38,7 @@ pub(crate) fn at(place: usize, number: u32, cmd: &str, age: i64) -> TaskView {
 
 fn tasks() -> Vec<TaskView> {
     let waiting =
-        Waiting { kind: Need::Line, evidence: InputEvidence::TtyRead, since: ago(38), program: None };
+        InputWait { kind: InputNeed::Line, evidence: InputEvidence::TtyRead, since: ago(38), program: None };
     vec![
         at(0, 1, "npm run dev", 1_862),
         TaskView { tty: true, accepts_input: true, waiting: Some(waiting), ..at(0, 2, "npm init", 42) },

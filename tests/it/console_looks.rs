@@ -9,7 +9,7 @@ use pilothouse::console::app::App;
 use pilothouse::console::app::layer::Layer;
 use pilothouse::console::msg::Msg;
 use pilothouse::console::state::focus::Mode;
-use pilothouse::model::{InputEvidence, Need, Waiting};
+use pilothouse::model::{InputEvidence, InputNeed, InputWait};
 use pilothouse::terminal::KeyPress;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect};
@@ -51,8 +51,12 @@ fn named(name: &str, size: Size) -> App {
 fn secret(size: Size) -> App {
     let mut state = snapshot();
     for task in state.tasks.iter_mut().filter(|task| task.number == 7) {
-        let waiting =
-            Waiting { kind: Need::Secret, evidence: InputEvidence::EchoOff, since: ago(5), program: None };
+        let waiting = InputWait {
+            kind: InputNeed::Secret,
+            evidence: InputEvidence::EchoOff,
+            since: ago(5),
+            program: None,
+        };
         Arc::make_mut(task).waiting = Some(waiting);
     }
     let mut app = console(state, size);

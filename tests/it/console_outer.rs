@@ -4,7 +4,7 @@ use pilothouse::console::app::App;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::state::focus::Mode;
 use pilothouse::link::Request;
-use pilothouse::model::Input;
+use pilothouse::model::TypedInput;
 use pilothouse::terminal::host_terminal::DefaultColours;
 use pilothouse::terminal::{KeyPress, MouseInput, MouseKind, Size};
 
@@ -13,7 +13,7 @@ use crate::console_fixture::{console, id, now, picture, press, select, snapshot}
 /// Returns the reports that were sent, as text.
 fn reports(effects: &[Effect]) -> Vec<String> {
     let report = |effect: &Effect| match effect {
-        Effect::Ask(Request::Send { input: Input::Report(bytes), .. }) => {
+        Effect::Ask(Request::Send { input: TypedInput::Report(bytes), .. }) => {
             String::from_utf8(bytes.clone()).ok()
         }
         _ => None,
@@ -106,6 +106,6 @@ fn keys_that_most_terminals_cannot_tell_apart_mean_the_same_to_the_console() {
     let _ = enter(&mut app);
     let sent = press(&mut app, &["C-Enter"]);
     let key = KeyPress::parse("C-Enter").expect("a key");
-    let is_it = |effect: &Effect| matches!(effect, Effect::Ask(Request::Send { input: Input::Keys(keys), .. }) if keys == &[key]);
+    let is_it = |effect: &Effect| matches!(effect, Effect::Ask(Request::Send { input: TypedInput::Keys(keys), .. }) if keys == &[key]);
     assert!(sent.iter().any(is_it), "a program gets the key itself: {sent:?}");
 }

@@ -4,7 +4,7 @@ use pilothouse::console::app::App;
 use pilothouse::console::app::layer::Layer;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::link::Request;
-use pilothouse::model::Input;
+use pilothouse::model::TypedInput;
 
 use crate::console_fixture::{console, press, select, shown, snapshot};
 use crate::console_held::{call, looked_at, ruled};
@@ -115,7 +115,7 @@ fn f50_pasted_text_answers_no_dialog() {
 #[test]
 fn f51_a_paste_for_a_task_is_sent_up_to_its_limit_and_asked_about_as_fast_as_a_short_one() {
     let mut app = opened(&["Enter"]);
-    let sent = |effects: &[Effect], bytes: usize| matches!(effects, [Effect::Ask(Request::Send { input: Input::Paste(text), .. })] if text.len() == bytes);
+    let sent = |effects: &[Effect], bytes: usize| matches!(effects, [Effect::Ask(Request::Send { input: TypedInput::Paste(text), .. })] if text.len() == bytes);
     assert!(sent(&paste(&mut app, "x".repeat(1 << 20)), 1 << 20));
     assert!(!acts(&paste(&mut app, "x".repeat((1 << 20) + 1))));
     assert!(shown(&app).contains("was not taken: a task takes 1.0 MiB at most"), "{}", shown(&app));

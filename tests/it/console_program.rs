@@ -12,8 +12,8 @@ use pilothouse::console::state::focus::{Mode, Screen};
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
 use pilothouse::model::{
-    AnswerValue, BindingView, BranchView, Comment, Evidence, Lines, LoopView, Origin, ProgramView, Question,
-    QuestionKind, RunState, Snapshot, StepState, StepView,
+    AnswerValue, BindingView, BranchView, Comment, Evidence, LineRange, LoopView, ProgramView, Question,
+    QuestionKind, QuestionOrigin, RunState, Snapshot, StepState, StepView,
 };
 use pilothouse::terminal::Size;
 
@@ -41,7 +41,7 @@ exec "./deploy {version}"
 
 fn step(first: u32, last: u32, state: StepState, task: Option<u32>) -> StepView {
     let task = task.map(id);
-    StepView { lines: Lines { first, last }, state, exit_code: None, task }
+    StepView { lines: LineRange { first, last }, state, exit_code: None, task }
 }
 
 fn binding(name: &str, preview: &str, exit_code: Option<i32>) -> BindingView {
@@ -62,7 +62,7 @@ pub(crate) fn program() -> ProgramView {
     let branch = |letter: &str, name: &str, line, state, task: Option<u32>| BranchView {
         letter: letter.into(),
         name: Some(name.into()),
-        lines: Lines::one(line),
+        lines: LineRange::one(line),
         state,
         task: task.map(id),
     };
@@ -114,7 +114,7 @@ pub(crate) fn at_gate() -> ProgramView {
         step(13, 15, StepState::Asking, None),
     ];
     program.branches = Vec::new();
-    program.loops = vec![LoopView { lines: Lines { first: 7, last: 8 }, pass: 2, max: Some(5) }];
+    program.loops = vec![LoopView { lines: LineRange { first: 7, last: 8 }, pass: 2, max: Some(5) }];
     program
 }
 
@@ -124,12 +124,12 @@ fn question(number: u32, kind: QuestionKind, name: Option<&str>, text: &str) -> 
         place: None,
         id: format!("question_0000000{number}").parse().expect("an id"),
         number,
-        origin: Origin {
+        origin: QuestionOrigin {
             run: Some(RUN.into()),
             program: Some("/w/release.prose".into()),
-            lines: Some(Lines { first: 13, last: 15 }),
+            lines: Some(LineRange { first: 13, last: 15 }),
             name: name.map(str::to_owned),
-            ..Origin::default()
+            ..QuestionOrigin::default()
         },
         asked_by: Actor::Operator,
         agents: false,

@@ -10,13 +10,13 @@ use pilothouse::console::state::picture::Picture;
 use pilothouse::console::state::replay::Reel;
 use pilothouse::envelope::Actor;
 use pilothouse::model::{RejectionReason, TaskEvent, TaskFact};
-use pilothouse::terminal::{Contents, Mark, MarkKind, Origin, Size, Stream, Terminal};
+use pilothouse::terminal::{ByteOrigin, ByteSource, Contents, Mark, MarkKind, Size, Terminal};
 
 use crate::console_fixture::{SIZES, console, draw, id, now, obstacle, press, select, shown, snapshot};
 
 /// Output at 0, 0.4 and 1 s, nothing for a minute, then an input and its echo.
 fn reel() -> Arc<Reel> {
-    let mark = |at_ms, offset| Mark { offset, line: 0, at_ms, kind: MarkKind::Chunk(Stream::Tty) };
+    let mark = |at_ms, offset| Mark { offset, line: 0, at_ms, kind: MarkKind::Chunk(ByteSource::Tty) };
     let marks = [mark(0, 0), mark(400, 10), mark(1_000, 20), mark(61_300, 30)];
     let event = |ms, actor, fact| TaskEvent { at: now() + SignedDuration::from_millis(ms), actor, fact };
     let events = [
@@ -36,7 +36,7 @@ fn asked(effects: &[Effect]) -> Vec<(usize, usize)> {
 }
 
 fn drawn(app: &mut App, place: usize, text: &str) -> Vec<Effect> {
-    let mut terminal = Terminal::new(Size::clamped(80, 24), Origin::Tty);
+    let mut terminal = Terminal::new(Size::clamped(80, 24), ByteOrigin::Tty);
     let _ = terminal.feed(text.as_bytes());
     let mut picture = Picture::default();
     picture.take(&Contents::of(&terminal), 1);

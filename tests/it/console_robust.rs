@@ -10,7 +10,9 @@ use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Answered, Effect, Msg, PageView};
 use pilothouse::console::state::picture::Picture;
 use pilothouse::model::Snapshot;
-use pilothouse::terminal::{Contents, KeyPress, MouseButton, MouseInput, MouseKind, Origin, Size, Terminal};
+use pilothouse::terminal::{
+    ByteOrigin, Contents, KeyPress, MouseButton, MouseInput, MouseKind, Size, Terminal,
+};
 
 use crate::console_fixture::{console, draw, empty, ended, id, now, record, shown, snapshot, task};
 
@@ -132,7 +134,7 @@ fn state(number: u8) -> Snapshot {
 }
 
 fn picture(columns: u16, rows: u16, text: &str) -> Picture {
-    let mut terminal = Terminal::new(Size::clamped(columns, rows), Origin::Pipe);
+    let mut terminal = Terminal::new(Size::clamped(columns, rows), ByteOrigin::Pipe);
     let _ = terminal.feed(text.as_bytes());
     let mut picture = Picture::default();
     picture.take(&Contents::of(&terminal), 2);

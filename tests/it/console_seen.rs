@@ -7,9 +7,9 @@ use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::state::coverage::{CommandCoverage, Transcript};
 use pilothouse::console::state::coverage::{ShownCommand, ShownStream};
-use pilothouse::envelope::preview::{self, Text};
+use pilothouse::envelope::preview::{self, StreamText};
 use pilothouse::model::CallRecord;
-use pilothouse::runtime::Stream;
+use pilothouse::runtime::OutputStream;
 use serde_json::{Value, json};
 
 use crate::console_fixture::{SIZES, build, console, id, obstacle, press, record, shown, snapshot};
@@ -20,7 +20,7 @@ fn printed(lines: std::ops::Range<usize>) -> String {
 
 /// Call 310 as an answer of TaskOutput: lines 6 to 85 of 100, truncated.
 fn reading() -> CallRecord {
-    let cut = preview::cut(&Text::Whole(printed(5..85)), 700).expect("not blank");
+    let cut = preview::cut(&StreamText::Whole(printed(5..85)), 700).expect("not blank");
     let (since, next) = (printed(0..5).len(), printed(0..85).len());
     let task = json!({"task_id": id(7), "status": "running", "output_preview": cut.text,
         "output_truncated": cut.truncated, "next_cursor": format!("c{next:x}"), "view": "transcript"});
@@ -83,7 +83,7 @@ fn both_streams_of_a_command_are_shown_apart() {
     let mut app = opened(CallRecord { seq: 310, ..build() }, (120, 40));
     let effects = press(&mut app, &["v"]);
     let [stdout, stderr] = asked(&effects).expect("it is read") else { panic!("{effects:?}") };
-    assert_eq!((stdout.stream, stderr.stream), (Stream::Stdout, Stream::Stderr));
+    assert_eq!((stdout.stream, stderr.stream), (OutputStream::Stdout, OutputStream::Stderr));
     let streams = [stdout, stderr].map(|stream_shown| {
         let all = stream_shown.sent.clone().unwrap_or_default();
         (stream_shown.clone(), Transcript { all, ..Transcript::default() })

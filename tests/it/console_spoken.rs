@@ -9,9 +9,9 @@ use pilothouse::console::plain::{Circumstances, Effect, Entered, Event, Purpose,
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
 use pilothouse::model::{
-    AnswerValue, CallRecord, CallSummary, Decision, GateView, HeldCall, HoldReason, InputEvidence, Lines,
-    LoopView, Need, PlaceId, PlaceLink, PlaceState, ProgramView, Question, QuestionKind, RunState, Slot,
-    Snapshot, StepState, TaskEvent, TaskFact, TaskStatus, TaskView, Waiting,
+    AnswerValue, CallRecord, CallSummary, Decision, GateView, HeldCall, HoldReason, InputEvidence, InputNeed,
+    InputWait, LineRange, LoopView, PlaceId, PlaceLink, PlaceState, ProgramView, Question, QuestionKind,
+    RunState, Slot, Snapshot, StepState, TaskEvent, TaskFact, TaskStatus, TaskView,
 };
 
 use crate::console_fixture::{ago, empty, ended, id, now, record, snapshot, task};
@@ -107,7 +107,7 @@ fn waits(kind: &str) -> TaskView {
     TaskView {
         tty: true,
         accepts_input: true,
-        waiting: Some(Waiting {
+        waiting: Some(InputWait {
             kind: kind.parse().expect("a need"),
             evidence: InputEvidence::TtyRead,
             since: ago(3),
@@ -134,8 +134,8 @@ fn a_task_is_told_from_its_start_to_its_end() {
         "system: t01 waiting for input (reading the terminal)\n"
     );
     let quiet = TaskView {
-        waiting: Some(Waiting {
-            kind: Need::Line,
+        waiting: Some(InputWait {
+            kind: InputNeed::Line,
             evidence: InputEvidence::Quiet,
             since: ago(3),
             program: None,
@@ -441,7 +441,7 @@ fn a_program_is_told_statement_by_statement() {
     assert!(!told.contains("line 13"), "what asks is told by the question: {told}");
     let turn = |pass| {
         with(&|next| {
-            next.loops = vec![LoopView { lines: Lines { first: 7, last: 8 }, pass, max: Some(5) }];
+            next.loops = vec![LoopView { lines: LineRange { first: 7, last: 8 }, pass, max: Some(5) }];
         })
     };
     assert_eq!(said(&turn(1), &turn(2)), "system: release.prose line 7: pass 2 of at most 5\n");

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pilothouse::console::io::output::Output;
 use pilothouse::console::io::tty;
-use pilothouse::terminal::{Origin, Size, Terminal};
+use pilothouse::terminal::{ByteOrigin, Size, Terminal};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
@@ -62,7 +62,7 @@ impl Person {
         let child =
             command.stdin(stdio()).stdout(stdio()).stderr(stdio()).spawn().expect("the program starts");
         let seen = Arc::new(Mutex::new(Seen {
-            terminal: Terminal::new(Size::clamped(80, 24), Origin::Tty),
+            terminal: Terminal::new(Size::clamped(80, 24), ByteOrigin::Tty),
             screen: String::new(),
             bytes: Vec::new(),
         }));

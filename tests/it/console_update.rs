@@ -11,9 +11,12 @@ use pilothouse::console::state::search::Query;
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
 use pilothouse::model::{
-    Ended, Input, InputEvidence, Need, Notice, Snapshot, StopSignal, TaskFact, TaskStatus, Waiting,
+    InputEvidence, InputNeed, InputWait, Notice, Snapshot, StopSignal, TaskEnd, TaskFact, TaskStatus,
+    TypedInput,
 };
-use pilothouse::terminal::{Contents, KeyPress, MouseButton, MouseInput, MouseKind, Origin, Size, Terminal};
+use pilothouse::terminal::{
+    ByteOrigin, Contents, KeyPress, MouseButton, MouseInput, MouseKind, Size, Terminal,
+};
 
 use crate::console_fixture::{
     ago, console, draw, empty, ended, event, id, now, press, select, shown, snapshot, task,
@@ -36,7 +39,7 @@ fn acts(effects: &[Effect]) -> Vec<String> {
 fn say(effect: &Effect) -> String {
     match effect {
         Effect::Ask(Request::Call { tool, input, .. }) => format!("{tool} {input}"),
-        Effect::Ask(Request::Send { task, input: Input::Keys(keys) }) => {
+        Effect::Ask(Request::Send { task, input: TypedInput::Keys(keys) }) => {
             format!("keys {} to {task}", keys.len())
         }
         Effect::Ask(Request::Send { task, input }) => format!("{input:?} to {task}"),
@@ -161,7 +164,7 @@ fn the_chord_pressed_again_is_typed_into_the_task() {
     let effects = press(&mut app, &["Enter", "C-]", "C-]"]);
     let chord = KeyPress::parse("C-]").expect("a key");
     assert!(
-        matches!(effects.last(), Some(Effect::Ask(Request::Send { input: Input::Keys(keys), .. })) if *keys == [chord])
+        matches!(effects.last(), Some(Effect::Ask(Request::Send { input: TypedInput::Keys(keys), .. })) if *keys == [chord])
     );
     assert!(matches!(app.state.mode, Mode::Input(_)));
 }
@@ -289,7 +292,7 @@ fn entering_a_task_fits_it_unless_its_size_was_asked_for() {
     let mut app = opened();
     select(&mut app, 6);
     let effects = press(&mut app, &["2"]);
-    let resize = Input::Resize(Size::clamped(80, 20));
+    let resize = TypedInput::Resize(Size::clamped(80, 20));
     assert_eq!(acts(&effects), [format!("{resize:?} to task_00000006")]);
     assert_eq!(acts(&press(&mut app, &["[", "]"])).len(), 2, "t07 and again t06");
     let mut app = opened();
@@ -307,8 +310,8 @@ fn a_line_is_one_call_and_a_secret_is_on_no_record() {
     assert_eq!(acts(&line), [r#"TaskInput {"task_id":"task_00000007","input":"ok\r"}"#]);
     let _ = changed(&mut app, |next| {
         let mut asks = next.tasks[6].as_ref().clone();
-        asks.waiting = Some(Waiting {
-            kind: Need::Secret,
+        asks.waiting = Some(InputWait {
+            kind: InputNeed::Secret,
             evidence: InputEvidence::EchoOff,
             since: ago(1),
             program: None,
@@ -328,8 +331,12 @@ fn what_is_asked_beside_the_streams_is_named_and_no_answer_is_on_record() {
         let mut asks = next.tasks[6].as_ref().clone();
         (asks.tty, asks.accepts_input, asks.side_terminal) = (false, false, true);
         let program = Some("sudo".to_owned());
-        asks.waiting =
-            Some(Waiting { kind: Need::Secret, evidence: InputEvidence::EchoOff, since: ago(1), program });
+        asks.waiting = Some(InputWait {
+            kind: InputNeed::Secret,
+            evidence: InputEvidence::EchoOff,
+            since: ago(1),
+            program,
+        });
         next.tasks[6] = Arc::new(asks);
     });
     select(&mut app, 7);
@@ -549,7 +556,7 @@ fn a_command_that_caught_a_signal_and_failed_names_who_sent_it() {
         task.waiting = None;
         task.stop = None;
         task.events.push(event(3, Actor::Agent("opencode".into()), TaskFact::Signal(StopSignal::Term)));
-        task.ended = Some(Ended {
+        task.ended = Some(TaskEnd {
             at: ago(2),
             ran_ms: Some(40_000),
             exit_status: Some(9),
@@ -639,8 +646,8 @@ fn foreign_commands_stay_in_their_rows_on_every_screen_and_in_every_dialog() {
                 accepts_input: true,
                 name: Some(cmd.into()),
                 description: Some(cmd.into()),
-                waiting: Some(Waiting {
-                    kind: Need::Line,
+                waiting: Some(InputWait {
+                    kind: InputNeed::Line,
                     evidence: InputEvidence::TtyRead,
                     since: ago(9),
                     program: None,
@@ -715,7 +722,7 @@ fn a_lost_runtime_is_said_and_starts_nothing() {
 fn page_around(app: &App, line: u64) -> PageView {
     let first = line - 6;
     let text: Vec<String> = (first..first + 20).map(|at| format!("test case_{at} ... ok")).collect();
-    let mut terminal = Terminal::new(Size::default(), Origin::Pipe);
+    let mut terminal = Terminal::new(Size::default(), ByteOrigin::Pipe);
     let _ = terminal.feed(text.join("\n").as_bytes());
     let mut picture = Picture::default();
     picture.take(&Contents::of(&terminal), 1);

@@ -6,8 +6,8 @@ use pilothouse::config::Limits;
 use pilothouse::envelope::{Actor, Envelope, TaskId};
 use pilothouse::journal::Durability;
 use pilothouse::model::{
-    AnswerValue, Asking, Decision, Evidence, Given, Input, Lines, Origin, QuestionKind, STREAM_CALL,
-    Snapshot, Stop, StreamView, Until,
+    AnswerInput, AnswerValue, Decision, Evidence, LineRange, NewQuestion, QuestionKind, QuestionOrigin,
+    STREAM_CALL, Snapshot, Stop, StreamView, TypedInput, Until,
 };
 use pilothouse::runtime::{Handle, past};
 use pilothouse::tools::{Answer, Caller, call};
@@ -76,19 +76,23 @@ impl Bench {
     async fn input(&self) {
         let task =
             self.task(json!({"cmd": "read x; echo got $x; sleep 60", "tty": true, "yield_time_ms": 0})).await;
-        let typed = self.runtime.input(&Actor::Operator, &task, Input::Text("x\n".into())).await;
+        let typed = self.runtime.input(&Actor::Operator, &task, TypedInput::Text("x\n".into())).await;
         assert!(typed.expect("a task").accepted);
         self.call("TaskInput", json!({"task_id": task, "input": "held by the operator"})).await;
         self.runtime.stop(&Actor::Operator, &task, Stop::default()).await.expect("stops");
         self.runtime.wait(&task, Until::Terminal, LONG).await.expect("ends");
         self.seen(|snapshot| snapshot.tasks.iter().any(|view| view.id == task && view.ended.is_some())).await;
-        let late = self.runtime.input(&Actor::Operator, &task, Input::Text("too late".into())).await;
+        let late = self.runtime.input(&Actor::Operator, &task, TypedInput::Text("too late".into())).await;
         assert!(!late.expect("a task").accepted);
     }
 
     async fn question(&self) {
-        let asking = Asking {
-            origin: Origin { run: Some("run-1".into()), lines: Some(Lines::one(3)), ..Origin::default() },
+        let asking = NewQuestion {
+            origin: QuestionOrigin {
+                run: Some("run-1".into()),
+                lines: Some(LineRange::one(3)),
+                ..QuestionOrigin::default()
+            },
             asked_by: Actor::Cli,
             kind: QuestionKind::Gate { allow: vec!["user".to_owned()] },
             text: "deploy?".to_owned(),
@@ -100,7 +104,7 @@ impl Bench {
         let runtime = self.runtime.clone();
         let asked = tokio::spawn(async move { runtime.ask(asking).await });
         let seen = self.seen(|snapshot| !snapshot.questions.is_empty()).await;
-        let given = Given { value: AnswerValue::Approve, note: None };
+        let given = AnswerInput { value: AnswerValue::Approve, note: None };
         self.runtime.answer(&Actor::Operator, &seen.questions[0].id, given).await.expect("answered");
         asked.await.expect("asks").expect("settled");
     }

@@ -6,7 +6,9 @@ use std::time::Duration;
 use pilothouse::config::ConnectionLimits;
 use pilothouse::envelope::Actor;
 use pilothouse::link::{Server, Sockets, StopRequests, serve_operator};
-use pilothouse::model::{AnswerValue, Asking, Error, Evidence, Origin, QuestionKind, Settled};
+use pilothouse::model::{
+    AnswerValue, Error, Evidence, NewQuestion, QuestionKind, QuestionOrigin, QuestionOutcome,
+};
 use pilothouse::process::Spawner;
 use pilothouse::runtime::{Handle, Options};
 use tokio::runtime::Runtime;
@@ -61,9 +63,9 @@ impl House {
         Self { threads, runtime, stop, served: Some(served), home }
     }
 
-    fn ask(&self, text: &str, within: Duration) -> JoinHandle<Result<Settled, Error>> {
-        let asking = Asking {
-            origin: Origin { name: Some("deploy".into()), ..Origin::default() },
+    fn ask(&self, text: &str, within: Duration) -> JoinHandle<Result<QuestionOutcome, Error>> {
+        let asking = NewQuestion {
+            origin: QuestionOrigin { name: Some("deploy".into()), ..QuestionOrigin::default() },
             asked_by: Actor::Cli,
             kind: QuestionKind::Gate { allow: vec!["user".into()] },
             text: text.into(),
@@ -76,7 +78,7 @@ impl House {
         self.threads.spawn(async move { runtime.ask(asking).await })
     }
 
-    fn settled(&self, asked: JoinHandle<Result<Settled, Error>>) -> Settled {
+    fn settled(&self, asked: JoinHandle<Result<QuestionOutcome, Error>>) -> QuestionOutcome {
         let settled =
             self.threads.block_on(async { tokio::time::timeout(crate::support::PATIENCE, asked).await });
         settled.expect("in time").expect("asked").expect("settled")
@@ -121,7 +123,7 @@ fn a_gate_is_approved_by_its_key_and_by_no_key_typed_before_it() {
         console.wait_for("time to read", |screen| !screen.contents().contains("too early"));
         console.keys(b"y");
         match house.settled(asked) {
-            Settled::Answered(answer) => {
+            QuestionOutcome::Answered(answer) => {
                 assert_eq!(
                     (answer.value, answer.principal.to_string()),
                     (AnswerValue::Approve, "operator".into())
@@ -147,7 +149,7 @@ fn a_gate_that_runs_out_says_so_in_its_dialog() {
     console.shows("y approve");
     console.shows("no longer open");
     console.keys(b"y");
-    assert!(matches!(house.settled(asked), Settled::TimedOut { .. }));
+    assert!(matches!(house.settled(asked), QuestionOutcome::TimedOut { .. }));
     console.keys(b"\x1b");
     console.wait_for("the dialog is closed", |screen| !screen.contents().contains("no longer open"));
 }

@@ -4,8 +4,8 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use pilothouse::envelope::Actor;
-use pilothouse::model::{ExecRequest, Input, RejectionReason, Stop, TaskStatus};
-use pilothouse::runtime::Stream;
+use pilothouse::model::{ExecRequest, RejectionReason, Stop, TaskStatus, TypedInput};
+use pilothouse::runtime::OutputStream;
 use pilothouse::terminal::{Size, Terminal};
 use serde_json::json;
 
@@ -24,14 +24,14 @@ async fn f06_a_process_substitution_loses_no_output_and_delays_nothing() {
     let bench = Bench::start();
     let task = bench.completed(in_bash(&bench, "exec > >(sleep .3; tee kept); echo through; exit 3")).await;
     assert_eq!(task.ended.clone().expect("ended").exit_status, Some(3));
-    assert_eq!(bench.text(&task.id, Stream::Stdout).await, "through\n");
+    assert_eq!(bench.text(&task.id, OutputStream::Stdout).await, "through\n");
     // A process that keeps running holds the pipe: it is part of the command until its time is up, then named and ended.
     let holds = "exec > >(tee held; sleep 300); until [ -e held ]; do sleep .01; done; echo through";
     let limit = Some(Duration::from_secs(1));
     let task = bench.completed(ExecRequest { timeout: limit, ..in_bash(&bench, holds) }).await;
     assert_eq!(task.status, TaskStatus::Completed);
     assert!(!task.ended.clone().expect("ended").leftovers.is_empty());
-    assert_eq!(bench.text(&task.id, Stream::Stdout).await, "through\n");
+    assert_eq!(bench.text(&task.id, OutputStream::Stdout).await, "through\n");
     bench.runtime.shutdown().await;
 }
 
@@ -54,7 +54,7 @@ async fn answered(bench: &Bench, questions: usize) -> usize {
     let request = ExecRequest { tty: true, accepts_input: true, ..in_bash(bench, &asks) };
     let id = bench.promoted(request).await;
     let beside = bench.completed(bench.request("printf beside")).await;
-    assert_eq!(bench.text(&beside.id, Stream::Stdout).await, "beside");
+    assert_eq!(bench.text(&beside.id, OutputStream::Stdout).await, "beside");
     // Once the end is on its screen, whatever came before it was answered.
     let flooded = async {
         let shown = || bench.runtime.screen_text(&id).map(|(text, _)| text);
@@ -63,11 +63,11 @@ async fn answered(bench: &Bench, questions: usize) -> usize {
         }
     };
     tokio::time::timeout(crate::support::PATIENCE, flooded).await.expect("it has asked");
-    bench.runtime.input(&agent(), &id, Input::Text("Q".into())).await.expect("typed");
+    bench.runtime.input(&agent(), &id, TypedInput::Text("Q".into())).await.expect("typed");
     std::fs::write(reads, "").expect("written");
     let text = bench.shows(&id, "answers=").await;
     assert_eq!(bench.end(&id).await.status, TaskStatus::Completed);
-    let text = if text.ends_with('.') { text } else { bench.text(&id, Stream::Merged).await };
+    let text = if text.ends_with('.') { text } else { bench.text(&id, OutputStream::Merged).await };
     let answers = text.split("answers=").nth(1).and_then(|rest| rest.trim_end_matches('.').parse().ok());
     answers.expect("a number")
 }
@@ -120,9 +120,9 @@ async fn f41_input_and_a_resize_that_race_an_exit_are_taken_or_refused() {
         let id = bench.promoted(request).await;
         let agent = agent();
         let (line, resized, late) = tokio::join!(
-            bench.runtime.input(&agent, &id, Input::Text("\r".into())),
-            bench.runtime.input(&agent, &id, Input::Resize(size)),
-            bench.runtime.input(&agent, &id, Input::Text("\r".into())),
+            bench.runtime.input(&agent, &id, TypedInput::Text("\r".into())),
+            bench.runtime.input(&agent, &id, TypedInput::Resize(size)),
+            bench.runtime.input(&agent, &id, TypedInput::Text("\r".into())),
         );
         assert!(line.expect("told").accepted);
         for told in [resized.expect("told"), late.expect("told")] {

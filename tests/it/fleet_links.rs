@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use pilothouse::envelope::TaskId;
 use pilothouse::link::{Fleet, Operator, Reply, Request};
-use pilothouse::model::{Input, PlaceLink, Snapshot};
+use pilothouse::model::{PlaceLink, Snapshot, TypedInput};
 
 use crate::hosts::start;
 use crate::hosts_pipe::{behind_bad_lines, has_python};
@@ -87,7 +87,7 @@ async fn nothing_is_lost(places: usize, tasks: usize, most_deaths: usize) {
         for far in &mut all {
             next += 1;
             let at = usize::try_from(next).expect("fits") % far.tasks.len();
-            let input = Input::Raw(format!("{next}\r").into_bytes());
+            let input = TypedInput::Raw(format!("{next}\r").into_bytes());
             match fleet.ask(Request::Send { task: far.tasks[at].clone(), input }).await {
                 Ok(Reply::Sent(sent)) if sent.rejection.is_none() => far.taken[at].push(next),
                 Ok(_) => refused += 1,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pilothouse::envelope::TaskId;
 use pilothouse::link::{Error, Fleet, Operator, Reply, Request, VERSION};
 use pilothouse::model::{
-    AnswerValue, Closing, Decision, Given, Input, PlaceId, PlaceLink, QuestionId, Snapshot,
+    AnswerInput, AnswerValue, CloseReason, Decision, PlaceId, PlaceLink, QuestionId, Snapshot, TypedInput,
 };
 use serde_json::{Value, json};
 
@@ -165,7 +165,7 @@ fn acts(all: &Snapshot, old: &PlaceId, task: &TaskId) -> Vec<Request> {
     let of = |tool, input: Value| Request::call(tool, input);
     vec![
         line(task, "no"),
-        Request::Send { task: task.clone(), input: Input::Eof },
+        Request::Send { task: task.clone(), input: TypedInput::Eof },
         of("TaskStop", json!({"task_id": task})),
         of("TaskStop", json!({"task_id": task, "force": true})),
         of("TaskInput", json!({"task_id": task, "input": "no"})),
@@ -177,7 +177,7 @@ fn acts(all: &Snapshot, old: &PlaceId, task: &TaskId) -> Vec<Request> {
         Request::Rename { task: task.clone(), name: Some("no".into()) },
         Request::Tell { agent: "older/claude".into(), text: "no".into() },
         Request::Pause { paused: false, nonce: None },
-        Request::Shutdown { closing: Closing::OperatorEnded },
+        Request::Shutdown { closing: CloseReason::OperatorEnded },
     ]
 }
 
@@ -405,7 +405,7 @@ async fn answer(
     value: AnswerValue,
     note: Option<String>,
 ) -> Result<(), Error> {
-    let given = Given { value, note };
+    let given = AnswerInput { value, note };
     operator.ask(Request::Answer { question: question.clone(), given, nonce: None }).await.map(drop)
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use pilothouse::config::HostSettings;
 use pilothouse::envelope::TaskId;
 use pilothouse::link::{Error, Operator, RemoteHost, Request, RuntimeRoute, VERSION};
-use pilothouse::model::{Input, Snapshot};
+use pilothouse::model::{Snapshot, TypedInput};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
@@ -96,7 +96,7 @@ async fn a_console_attaches_through_a_carrier_and_drives_what_runs_there() {
     let task = start(&operator, "pwd; while read -r line; do echo \"<$line>\"; done").await;
     // A path of this machine means nothing there: the command runs in the workspace there.
     shows(&operator, &task, &place(&there)).await;
-    let typed = Request::Send { task: task.clone(), input: Input::Raw(b"hello\r".to_vec()) };
+    let typed = Request::Send { task: task.clone(), input: TypedInput::Raw(b"hello\r".to_vec()) };
     operator.ask(typed).await.expect("typed");
     shows(&operator, &task, "<hello>").await;
     operator.call("TaskStop", json!({"task_id": task})).await.expect("stopped");

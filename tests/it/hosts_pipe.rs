@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use pilothouse::config::HostSettings;
 use pilothouse::link::{Error, Operator, RemoteHost, Reply, Request, RuntimeRoute};
-use pilothouse::model::Input;
+use pilothouse::model::TypedInput;
 use serde_json::json;
 
 use crate::hosts::{pilothouse_in, start};
@@ -66,7 +66,7 @@ async fn drive(way: RuntimeRoute, number: usize, deaths: usize, home: std::path:
         seen = seq;
         loop {
             next += 1;
-            let input = Input::Raw(format!("{next}\r").into_bytes());
+            let input = TypedInput::Raw(format!("{next}\r").into_bytes());
             match operator.ask(Request::Send { task: task.clone(), input }).await {
                 Ok(Reply::Sent(_)) => told.typed.push(next),
                 Err(Error::Gone) => break,

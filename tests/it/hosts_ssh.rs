@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 
 use pilothouse::config::HostSettings;
 use pilothouse::link::{Error, Operator, RemoteHost, Reply, Request, RuntimeRoute};
-use pilothouse::model::{Decision, Input};
+use pilothouse::model::{Decision, TypedInput};
 use serde_json::{Value, json};
 
 use crate::hosts::{pilothouse_in, place, shows, start};
@@ -173,7 +173,7 @@ async fn a_console_lists_attaches_types_stops_holds_and_approves_over_ssh() {
     let way = RuntimeRoute::operator(machine.host(&here), there.places().id);
     let operator = Operator::attach_by(&way, "/".into()).await.expect("attaches");
     let task = start(&operator, "while read -r line; do echo \"<$line>\"; done").await;
-    let typed = Request::Send { task: task.clone(), input: Input::Raw(b"over ssh\r".to_vec()) };
+    let typed = Request::Send { task: task.clone(), input: TypedInput::Raw(b"over ssh\r".to_vec()) };
     operator.ask(typed).await.expect("typed");
     shows(&operator, &task, "<over ssh>").await;
     operator.call("TaskStop", json!({"task_id": task})).await.expect("stopped");

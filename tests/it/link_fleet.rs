@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use pilothouse::envelope::TaskId;
 use pilothouse::link::{Address, Fleet, Operator, Reply, Request, Running, Successors};
-use pilothouse::model::{Input, PlaceId, PlaceLink, PlaceState, Slot, Snapshot};
+use pilothouse::model::{PlaceId, PlaceLink, PlaceState, Slot, Snapshot, TypedInput};
 use pilothouse::paths::{Locks, Places};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -54,7 +54,7 @@ pub(crate) async fn start(fleet: &Operator, place: &PlaceId, says: &str) -> Task
 }
 
 pub(crate) fn line(task: &TaskId, text: &str) -> Request {
-    Request::Send { task: task.clone(), input: Input::Raw(format!("{text}\r").into_bytes()) }
+    Request::Send { task: task.clone(), input: TypedInput::Raw(format!("{text}\r").into_bytes()) }
 }
 
 pub(crate) async fn shows(fleet: &Operator, task: &TaskId, text: &str) {

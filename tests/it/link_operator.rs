@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pilothouse::envelope::TaskId;
 use pilothouse::link::{Error, Operator, Reply, Request, Shown};
-use pilothouse::model::{Closing, Input, Snapshot};
+use pilothouse::model::{CloseReason, Snapshot, TypedInput};
 use pilothouse::terminal::host_terminal::DefaultColours;
 use serde_json::json;
 
@@ -48,12 +48,12 @@ async fn two_consoles_see_the_same_task_and_both_can_type() {
         console.show(std::slice::from_ref(&task), Some(&task));
     }
     first
-        .ask(Request::Send { task: task.clone(), input: Input::Raw(b"one\r".to_vec()) })
+        .ask(Request::Send { task: task.clone(), input: TypedInput::Raw(b"one\r".to_vec()) })
         .await
         .expect("typed");
     shows(&second, &task, "<one>").await;
     second
-        .ask(Request::Send { task: task.clone(), input: Input::Paste("two\r".to_owned()) })
+        .ask(Request::Send { task: task.clone(), input: TypedInput::Paste("two\r".to_owned()) })
         .await
         .expect("pasted");
     shows(&first, &task, "<two>").await;
@@ -73,7 +73,7 @@ async fn two_consoles_see_the_same_task_and_both_can_type() {
     let witness = attach(&home).await;
     let mut left_alone = witness.connected();
     second
-        .ask(Request::Shutdown { closing: Closing::OperatorEnded })
+        .ask(Request::Shutdown { closing: CloseReason::OperatorEnded })
         .await
         .expect("a headless runtime can be ended");
     left_alone.wait_for(|connected| !connected).await.expect("told");
@@ -118,7 +118,7 @@ async fn a_program_is_told_the_colours_of_the_console_that_types_into_it() {
         (&dark, "b", "a:rgb:ffff/ffff/ffff\nb:rgb:1111/1111/1111"),
         (&light, "c", "a:rgb:ffff/ffff/ffff\nb:rgb:1111/1111/1111\nc:rgb:ffff/ffff/ffff"),
     ] {
-        let key = Request::Send { task: task.clone(), input: Input::Raw(key.into()) };
+        let key = Request::Send { task: task.clone(), input: TypedInput::Raw(key.into()) };
         console.ask(key).await.expect("typed");
         shows(&light, &task, told).await;
     }
@@ -140,7 +140,7 @@ async fn an_attached_console_is_sent_each_screen_at_the_width_of_its_pane() {
     show_at(&narrow, &task, 25);
     shows(&narrow, &task, &format!("{}\n{}\n{}-end", &long[..25], &long[25..50], &long[50..])).await;
     assert!(narrow.snapshot().borrow().tasks.iter().all(|view| view.size.cols() == 40), "it keeps its size");
-    let enter = Request::Send { task: task.clone(), input: Input::Raw(b"\r".to_vec()) };
+    let enter = Request::Send { task: task.clone(), input: TypedInput::Raw(b"\r".to_vec()) };
     narrow.ask(enter).await.expect("typed");
     shows(&narrow, &task, &format!("{as_it_is}\nup")).await;
     home.stop(&mut served);
@@ -173,7 +173,7 @@ async fn a_console_sees_what_a_task_uses_with_all_its_processes() {
     operator.show(std::slice::from_ref(&task), Some(&task));
     shows(&operator, &task, "spent").await;
     operator
-        .ask(Request::Send { task: task.clone(), input: Input::Raw(b"abc".to_vec()) })
+        .ask(Request::Send { task: task.clone(), input: TypedInput::Raw(b"abc".to_vec()) })
         .await
         .expect("typed");
     let gone: TaskId = "task_zzzzzzzz".parse().expect("an id");
@@ -191,6 +191,6 @@ async fn a_console_sees_what_a_task_uses_with_all_its_processes() {
     };
     let counted = tokio::time::timeout(crate::support::PATIENCE, snapshot.wait_for(counts)).await;
     counted.expect("one task is counted").expect("connected");
-    operator.ask(Request::Shutdown { closing: Closing::OperatorEnded }).await.expect("ends");
+    operator.ask(Request::Shutdown { closing: CloseReason::OperatorEnded }).await.expect("ends");
     served.wait().expect("ends");
 }

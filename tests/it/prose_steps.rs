@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use pilothouse::config::Limits;
 use pilothouse::envelope::{Actor, TaskId};
-use pilothouse::model::{ExecOutcome, ExecRequest, Exit, Step, Stop, TaskStatus, TaskView, Until};
+use pilothouse::model::{ExecOutcome, ExecRequest, Exit, ProgramStep, Stop, TaskStatus, TaskView, Until};
 use pilothouse::process::script;
-use pilothouse::runtime::{Handle, Leftovers, Stream};
+use pilothouse::runtime::{Handle, Leftovers, OutputStream};
 
 use crate::support::{Tag, start_limited, wait_until};
 
@@ -50,7 +50,7 @@ impl Bench {
             leftovers: Leftovers::Keep,
             description: None,
             item: None,
-            step: Some(Step { id: TaskId::random(), variables: Vec::new() }),
+            step: Some(ProgramStep { id: TaskId::random(), variables: Vec::new() }),
             native: None,
         }
     }
@@ -68,7 +68,7 @@ impl Bench {
 
     async fn stdout(&self, task: &TaskView) -> String {
         let output = self.runtime.output_of(task).expect("output");
-        let (bytes, _) = output.beginning(Stream::Stdout, 1 << 20).await.expect("readable");
+        let (bytes, _) = output.beginning(OutputStream::Stdout, 1 << 20).await.expect("readable");
         String::from_utf8(bytes).expect("UTF-8")
     }
 }

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pilothouse::config::Limits;
-use pilothouse::envelope::preview::Text;
+use pilothouse::envelope::preview::StreamText;
 use pilothouse::envelope::{Actor, TaskId};
 use pilothouse::journal;
 use pilothouse::model::{
-    Error, ExecOutcome, ExecRequest, Input, InputEvidence, Need, RejectionReason, Stop, StopEffect,
-    TaskStatus, TaskView, Until,
+    Error, ExecOutcome, ExecRequest, InputEvidence, InputNeed, RejectionReason, Stop, StopEffect, TaskStatus,
+    TaskView, TypedInput, Until,
 };
 use pilothouse::process::environment::Environment;
-use pilothouse::runtime::{Handle, Leftovers, Stream};
+use pilothouse::runtime::{Handle, Leftovers, OutputStream};
 
 use crate::support::start_limited;
 
@@ -78,11 +78,11 @@ impl Bench {
         }
     }
 
-    pub(crate) async fn text(&self, id: &TaskId, stream: Stream) -> String {
+    pub(crate) async fn text(&self, id: &TaskId, stream: OutputStream) -> String {
         let output = self.runtime.output(id).expect("output");
         match output.text(stream, 0, 100_000).await.expect("text") {
-            Text::Whole(text) => text,
-            Text::Ends { head, tail, .. } => format!("{head}…{tail}"),
+            StreamText::Whole(text) => text,
+            StreamText::Ends { head, tail, .. } => format!("{head}…{tail}"),
         }
     }
 
@@ -90,7 +90,7 @@ impl Bench {
     pub(crate) async fn shows(&self, id: &TaskId, part: &str) -> String {
         let mut beyond = 0;
         loop {
-            let text = self.text(id, Stream::Merged).await;
+            let text = self.text(id, OutputStream::Merged).await;
             if text.contains(part) {
                 return text;
             }
@@ -127,7 +127,7 @@ async fn a_command_that_closes_its_output_early_runs_on_and_its_end_is_seen() {
     let task = bench.end(&id).await;
     let ended = task.ended.clone().expect("ended");
     assert_eq!((task.status, ended.exit_status), (TaskStatus::Failed, Some(7)));
-    assert_eq!(bench.text(&id, Stream::Merged).await, "told");
+    assert_eq!(bench.text(&id, OutputStream::Merged).await, "told");
     bench.runtime.shutdown().await;
 }
 
@@ -137,9 +137,9 @@ async fn a_quick_command_completes_with_both_streams_apart() {
     let task = bench.completed(bench.request("printf out; printf err >&2; exit 7")).await;
     let ended = task.ended.clone().expect("ended");
     assert_eq!((task.status, ended.exit_status, ended.signal), (TaskStatus::Failed, Some(7), None));
-    assert_eq!(bench.text(&task.id, Stream::Stdout).await, "out");
-    assert_eq!(bench.text(&task.id, Stream::Stderr).await, "err");
-    let artifact = bench.runtime.output(&task.id).expect("output").artifact(Stream::Stderr).await;
+    assert_eq!(bench.text(&task.id, OutputStream::Stdout).await, "out");
+    assert_eq!(bench.text(&task.id, OutputStream::Stderr).await, "err");
+    let artifact = bench.runtime.output(&task.id).expect("output").artifact(OutputStream::Stderr).await;
     assert_eq!(std::fs::read(artifact.expect("artifact")).expect("file"), b"err");
     bench.runtime.shutdown().await;
 }
@@ -157,11 +157,12 @@ async fn nothing_is_lost_or_restarted_at_promotion() {
     };
     // On a slow machine the wait is over before the shell has printed anything.
     assert_eq!(bench.shows(&task.id, "start").await, "start");
-    let sent = bench.runtime.input(&agent(), &task.id, Input::Text("now\n".into())).await.expect("input");
+    let sent =
+        bench.runtime.input(&agent(), &task.id, TypedInput::Text("now\n".into())).await.expect("input");
     assert!(sent.accepted, "{sent:?}");
     assert_eq!(sent.bytes_written, 4);
     assert_eq!(bench.end(&task.id).await.status, TaskStatus::Completed);
-    assert_eq!(bench.text(&task.id, Stream::Merged).await, "startdone now");
+    assert_eq!(bench.text(&task.id, OutputStream::Merged).await, "startdone now");
     let runs = std::fs::read_to_string(bench.dir.path().join("work/runs")).expect("runs");
     assert_eq!(runs, "x\n", "one process only");
     bench.runtime.shutdown().await;
@@ -175,7 +176,7 @@ async fn f04_a_background_child_that_holds_the_pipe_delays_nothing_and_is_named(
     let task = bench.completed(bench.request(cmd)).await;
     assert_eq!(task.status, TaskStatus::Completed);
     assert_eq!(task.ended.clone().expect("ended").leftovers, ["sleep"]);
-    assert_eq!(bench.text(&task.id, Stream::Stdout).await, "done");
+    assert_eq!(bench.text(&task.id, OutputStream::Stdout).await, "done");
     bench.runtime.shutdown().await;
 }
 
@@ -186,7 +187,7 @@ async fn kept_leftovers_go_on_as_the_task_and_can_be_stopped() {
     let ExecOutcome::Promoted(task) = bench.runtime.exec(request).await.expect("exec") else {
         panic!("what is kept becomes the task");
     };
-    assert_eq!(bench.text(&task.id, Stream::Stdout).await, "done");
+    assert_eq!(bench.text(&task.id, OutputStream::Stdout).await, "done");
     bench.runtime.stop(&agent(), &task.id, Stop { force: true, signal: None }).await.expect("stop");
     assert_eq!(bench.end(&task.id).await.status, TaskStatus::Cancelled);
     bench.runtime.shutdown().await;
@@ -214,13 +215,15 @@ async fn while_the_operator_drives_the_agents_input_is_refused_not_queued() {
     let bench = Bench::start();
     let request = ExecRequest { tty: true, accepts_input: true, ..bench.request("read a; echo \"got $a\"") };
     let id = bench.promoted(request).await;
-    let typed = bench.runtime.input(&Actor::Operator, &id, Input::Raw(b"per".to_vec())).await.expect("input");
+    let typed =
+        bench.runtime.input(&Actor::Operator, &id, TypedInput::Raw(b"per".to_vec())).await.expect("input");
     assert!(typed.accepted);
-    let refused = bench.runtime.input(&agent(), &id, Input::Text("agent\n".into())).await.expect("input");
+    let refused =
+        bench.runtime.input(&agent(), &id, TypedInput::Text("agent\n".into())).await.expect("input");
     let rejection = refused.rejection.expect("a rejection");
     assert_eq!((refused.accepted, rejection.reason), (false, RejectionReason::HeldByOperator));
     bench.runtime.release(&id).await;
-    let taken = bench.runtime.input(&agent(), &id, Input::Text("son\r".into())).await.expect("input");
+    let taken = bench.runtime.input(&agent(), &id, TypedInput::Text("son\r".into())).await.expect("input");
     assert!(taken.accepted, "{taken:?}");
     assert!(bench.shows(&id, "got").await.contains("got person"));
     bench.runtime.shutdown().await;
@@ -238,8 +241,8 @@ async fn a_terminal_has_the_size_asked_for_and_follows_a_resize() {
     let id = bench.promoted(request).await;
     bench.shows(&id, "30 90").await;
     let size = pilothouse::terminal::Size::clamped(70, 20);
-    bench.runtime.input(&agent(), &id, Input::Resize(size)).await.expect("resize");
-    bench.runtime.input(&agent(), &id, Input::Text("\r".into())).await.expect("enter");
+    bench.runtime.input(&agent(), &id, TypedInput::Resize(size)).await.expect("resize");
+    bench.runtime.input(&agent(), &id, TypedInput::Text("\r".into())).await.expect("enter");
     bench.shows(&id, "20 70").await;
     assert_eq!(bench.end(&id).await.size, size);
     bench.runtime.shutdown().await;
@@ -254,7 +257,7 @@ async fn a_timeout_ends_the_tree_and_keeps_the_output() {
     let task = bench.completed(request).await;
     let ended = task.ended.clone().expect("ended");
     assert_eq!((task.status, ended.exit_status, ended.timed_out), (TaskStatus::Failed, Some(124), true));
-    assert_eq!(bench.text(&task.id, Stream::Stdout).await, "before\n");
+    assert_eq!(bench.text(&task.id, OutputStream::Stdout).await, "before\n");
     bench.runtime.shutdown().await;
 }
 
@@ -277,7 +280,10 @@ async fn the_last_line_is_never_lost() {
         let tty = round % 2 == 1;
         let request = ExecRequest { tty, accepts_input: tty, ..bench.request("seq 20000") };
         let task = bench.completed(request).await;
-        assert!(bench.text(&task.id, Stream::Stdout).await.trim_end().ends_with("\n20000"), "round {round}");
+        assert!(
+            bench.text(&task.id, OutputStream::Stdout).await.trim_end().ends_with("\n20000"),
+            "round {round}"
+        );
         let log = std::fs::read(pilothouse::runtime::log_path(&task.folder)).expect("log");
         assert_eq!(task.output.bytes, log.len() as u64);
     }
@@ -299,7 +305,7 @@ async fn a_screen_shows_what_was_written_and_goes_when_the_task_ends() {
     let seen = || runtime.screen_text(&id).is_some_and(|(text, _)| text.ends_with("hello"));
     crate::support::wait_until("the screen shows it", seen);
     assert!(screen.generation() > 1);
-    bench.runtime.input(&agent(), &id, Input::Text("\r".into())).await.expect("enter");
+    bench.runtime.input(&agent(), &id, TypedInput::Text("\r".into())).await.expect("enter");
     bench.end(&id).await;
     assert!(bench.runtime.screen(&id).is_none());
     bench.runtime.shutdown().await;
@@ -309,8 +315,8 @@ async fn a_screen_shows_what_was_written_and_goes_when_the_task_ends() {
 async fn a_task_that_reads_a_line_or_a_secret_is_seen_to_wait() {
     let bench = Bench::start();
     for (cmd, kind, evidence) in [
-        ("read line", Need::Line, InputEvidence::TtyRead),
-        ("stty -echo; read secret", Need::Secret, InputEvidence::EchoOff),
+        ("read line", InputNeed::Line, InputEvidence::TtyRead),
+        ("stty -echo; read secret", InputNeed::Secret, InputEvidence::EchoOff),
     ] {
         let id = bench.promoted(ExecRequest { tty: true, accepts_input: true, ..bench.request(cmd) }).await;
         let mut snapshot = bench.runtime.snapshot();
@@ -347,7 +353,7 @@ async fn f14_a_command_that_never_reads_is_refused_more_input_and_holds_nobody_u
     let id = bench.promoted(request).await;
     let mut written = 0;
     let reason = loop {
-        let text = Input::Text("x".repeat(32 << 10));
+        let text = TypedInput::Text("x".repeat(32 << 10));
         let outcome = bench.runtime.input(&agent(), &id, text).await.expect("an outcome");
         match outcome.rejection {
             Some(rejection) => break rejection.reason,
@@ -357,7 +363,7 @@ async fn f14_a_command_that_never_reads_is_refused_more_input_and_holds_nobody_u
     };
     assert_eq!(reason, RejectionReason::InputBacklogged);
     let other = bench.completed(bench.request("echo alive")).await;
-    assert_eq!(bench.text(&other.id, Stream::Stdout).await, "alive\n");
+    assert_eq!(bench.text(&other.id, OutputStream::Stdout).await, "alive\n");
     bench.runtime.stop(&agent(), &id, Stop { force: true, signal: None }).await.expect("a stop");
     assert_eq!(bench.end(&id).await.status, TaskStatus::Cancelled);
     bench.runtime.shutdown().await;
@@ -373,11 +379,11 @@ async fn f51_input_longer_than_any_buffer_is_fed_as_the_program_reads() {
         if tty {
             bench.shows(&id, "ready").await;
         }
-        let outcome = bench.runtime.input(&agent(), &id, Input::Text("x".repeat(bytes))).await;
+        let outcome = bench.runtime.input(&agent(), &id, TypedInput::Text("x".repeat(bytes))).await;
         let outcome = outcome.expect("an outcome");
         assert!(outcome.accepted, "{bytes}, tty: {tty}: {:?}", outcome.rejection);
         bench.end(&id).await;
-        let text = bench.text(&id, Stream::Merged).await;
+        let text = bench.text(&id, OutputStream::Merged).await;
         assert_eq!(text.split_whitespace().last(), Some(bytes.to_string().as_str()), "{text}");
     }
     bench.runtime.shutdown().await;
@@ -389,7 +395,7 @@ async fn f51_input_that_is_refused_is_refused_with_the_limit() {
     let request = ExecRequest { accepts_input: true, ..bench.request("sleep 300") };
     let id = bench.promoted(request).await;
     let why = async |bytes: usize| {
-        let text = Input::Text("x".repeat(bytes));
+        let text = TypedInput::Text("x".repeat(bytes));
         let outcome = bench.runtime.input(&agent(), &id, text).await.expect("an outcome");
         outcome.rejection.map(|why| (why.reason, why.message))
     };
@@ -405,10 +411,13 @@ async fn f51_input_that_is_refused_is_refused_with_the_limit() {
     for _ in 0..17 {
         let request = ExecRequest { accepts_input: true, ..bench.request("sleep 300") };
         let other = bench.promoted(request).await;
-        let text = Input::Text("x".repeat(1 << 20));
+        let text = TypedInput::Text("x".repeat(1 << 20));
         let long = bench.runtime.input(&agent(), &other, text).await.expect("an outcome");
-        let short =
-            bench.runtime.input(&agent(), &other, Input::Text("short".into())).await.expect("an outcome");
+        let short = bench
+            .runtime
+            .input(&agent(), &other, TypedInput::Text("short".into()))
+            .await
+            .expect("an outcome");
         assert!(long.accepted || short.accepted);
         assert!(long.accepted || long.rejection.expect("a reason").message.contains("all tasks"));
     }

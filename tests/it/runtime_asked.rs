@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use pilothouse::config::{Limits, SideTerminal};
 use pilothouse::envelope::{Actor, TaskId};
-use pilothouse::model::{Input, InputEvidence, Need, RejectionReason, TaskFact, Waiting};
-use pilothouse::runtime::{StoredLog, Stream};
+use pilothouse::model::{InputEvidence, InputNeed, InputWait, RejectionReason, TaskFact, TypedInput};
+use pilothouse::runtime::{OutputStream, StoredLog};
 
 use crate::runtime::{Bench, agent};
 
@@ -18,7 +18,7 @@ fn bench(side_terminal: SideTerminal, ask_within: Duration) -> Bench {
 
 /// Waits until a task is known to be waiting for this kind of input. Another kind may be seen before: that of the last
 /// question, whose answer the program has not read yet.
-async fn asks(bench: &Bench, id: &TaskId, kind: Need) -> Waiting {
+async fn asks(bench: &Bench, id: &TaskId, kind: InputNeed) -> InputWait {
     let mut snapshot = bench.runtime.snapshot();
     let waiting = |snapshot: &pilothouse::model::Snapshot| {
         let task = snapshot.tasks.iter().find(|task| task.id == *id);
@@ -31,7 +31,8 @@ async fn asks(bench: &Bench, id: &TaskId, kind: Need) -> Waiting {
 }
 
 async fn typed(bench: &Bench, id: &TaskId, text: &str) {
-    let typed = bench.runtime.input(&Actor::Operator, id, Input::Text(text.into())).await.expect("input");
+    let typed =
+        bench.runtime.input(&Actor::Operator, id, TypedInput::Text(text.into())).await.expect("input");
     assert!(typed.accepted, "{typed:?}");
 }
 
@@ -44,24 +45,24 @@ async fn what_a_command_asks_is_answered_by_the_operator_and_is_no_output() {
              stty echo </dev/tty; printf 'Name: ' >/dev/tty; read name </dev/tty; printf \"${#secret} $name\"",
         ))
         .await;
-    let waiting = asks(&bench, &id, Need::Secret).await;
+    let waiting = asks(&bench, &id, InputNeed::Secret).await;
     assert_eq!(waiting.evidence, InputEvidence::EchoOff);
     assert_eq!(waiting.program.as_deref(), Some("sh"));
-    let refused = bench.runtime.input(&agent(), &id, Input::Text("x\n".into())).await.expect("input");
+    let refused = bench.runtime.input(&agent(), &id, TypedInput::Text("x\n".into())).await.expect("input");
     assert_eq!(refused.rejection.map(|refused| refused.reason), Some(RejectionReason::InputNotEnabled));
     typed(&bench, &id, "hunter2\r").await;
-    asks(&bench, &id, Need::Line).await;
+    asks(&bench, &id, InputNeed::Line).await;
     typed(&bench, &id, "me\r").await;
     let task = bench.end(&id).await;
-    for stream in [Stream::Merged, Stream::Stdout] {
+    for stream in [OutputStream::Merged, OutputStream::Stdout] {
         assert_eq!(bench.text(&id, stream).await, "out7 me");
     }
     let output = bench.runtime.output(&id).expect("output");
     assert_eq!(
-        std::fs::read(output.artifact(Stream::Merged).await.expect("a file")).expect("read"),
+        std::fs::read(output.artifact(OutputStream::Merged).await.expect("a file")).expect("read"),
         b"out7 me"
     );
-    assert_eq!((task.output.bytes, bench.text(&id, Stream::Stderr).await.as_str()), (7, ""));
+    assert_eq!((task.output.bytes, bench.text(&id, OutputStream::Stderr).await.as_str()), (7, ""));
     let log = StoredLog::open(&task).expect("a log");
     let all = std::fs::read_to_string(pilothouse::runtime::log_path(&task.folder)).expect("read");
     assert_eq!(all, "outPassword: Name: me\r\n7 me");
@@ -95,8 +96,8 @@ async fn what_nobody_answers_gets_the_end_of_its_input_and_its_caller_is_told_on
     let cmd = "read a </dev/tty || echo first; read b </dev/tty || echo second; (sleep 300 >/dev/null 2>&1 &) ; exit 3";
     let task = bench.completed(bench.request(cmd)).await;
     assert_eq!(task.ended.as_ref().and_then(|ended| ended.exit_status), Some(3));
-    assert_eq!(bench.text(&task.id, Stream::Stdout).await, "first\nsecond\n");
-    let said = bench.text(&task.id, Stream::Stderr).await;
+    assert_eq!(bench.text(&task.id, OutputStream::Stdout).await, "first\nsecond\n");
+    let said = bench.text(&task.id, OutputStream::Stderr).await;
     assert_eq!(said.lines().count(), 1, "{said}");
     assert!(said.starts_with("pilothouse: sh asked for input on its terminal, nobody answered"), "{said}");
     let unanswered = task.events.iter().filter(|event| event.fact == TaskFact::Unanswered);
@@ -109,10 +110,10 @@ async fn a_program_that_reads_keys_goes_on_waiting() {
     let bench = bench(SideTerminal::Always, Duration::ZERO);
     let cmd = "stty raw -echo </dev/tty; key=$(dd bs=1 count=1 </dev/tty 2>/dev/null); echo \"got $key\"";
     let id = bench.promoted(bench.request(cmd)).await;
-    asks(&bench, &id, Need::Key).await;
+    asks(&bench, &id, InputNeed::Key).await;
     typed(&bench, &id, "k").await;
     let task = bench.end(&id).await;
-    assert_eq!(bench.text(&id, Stream::Merged).await, "got k\n");
+    assert_eq!(bench.text(&id, OutputStream::Merged).await, "got k\n");
     assert!(!task.events.iter().any(|event| event.fact == TaskFact::Unanswered));
     bench.runtime.shutdown().await;
 }
@@ -125,7 +126,7 @@ async fn a_command_is_asked_at_only_where_somebody_may_answer() {
     let bench = bench(SideTerminal::Attended, LONG);
     let run = async || {
         let task = bench.completed(bench.request(has_terminal)).await;
-        bench.text(&task.id, Stream::Stdout).await
+        bench.text(&task.id, OutputStream::Stdout).await
     };
     assert_eq!(run().await, without);
     let console = bench.runtime.viewer();
@@ -136,7 +137,7 @@ async fn a_command_is_asked_at_only_where_somebody_may_answer() {
     let bench = self::bench(SideTerminal::Never, LONG);
     let _console = bench.runtime.viewer();
     let task = bench.completed(bench.request(has_terminal)).await;
-    assert_eq!(bench.text(&task.id, Stream::Stdout).await, without);
+    assert_eq!(bench.text(&task.id, OutputStream::Stdout).await, without);
     bench.runtime.shutdown().await;
 }
 
@@ -146,10 +147,10 @@ async fn a_process_group_that_the_kernel_stops_at_the_terminal_gets_it_and_gives
     // `timeout` makes a group of its own, as test runners do, and an interactive shell wants its terminal.
     let cmd = "timeout 60 bash --norc -ic 'echo inside'; read -r line </dev/tty; echo \"back $line\"";
     let id = bench.promoted(bench.request(cmd)).await;
-    asks(&bench, &id, Need::Line).await;
+    asks(&bench, &id, InputNeed::Line).await;
     typed(&bench, &id, "again\r").await;
     bench.end(&id).await;
-    assert_eq!(bench.text(&id, Stream::Stdout).await, "inside\nback again\n");
+    assert_eq!(bench.text(&id, OutputStream::Stdout).await, "inside\nback again\n");
     bench.runtime.shutdown().await;
 }
 
@@ -159,13 +160,13 @@ async fn a_process_that_stopped_itself_is_told_as_stopped_and_left_so() {
         let bench = bench(side_terminal, Duration::from_secs(1));
         let cmd = "sh -c 'echo $$; kill -STOP $$; echo on'; true";
         let id = bench.promoted(bench.request(cmd)).await;
-        let waiting = asks(&bench, &id, Need::Stopped).await;
+        let waiting = asks(&bench, &id, InputNeed::Stopped).await;
         assert_eq!((waiting.program.as_deref(), waiting.evidence), (Some("sh"), InputEvidence::Halted));
         assert!(!waiting.is_certain(), "nobody can type anything that helps");
-        let printed = bench.text(&id, Stream::Stdout).await;
+        let printed = bench.text(&id, OutputStream::Stdout).await;
         crate::support::send(printed.trim().parse().expect("a pid"), rustix::process::Signal::CONT);
         bench.end(&id).await;
-        assert_eq!(bench.text(&id, Stream::Stdout).await, format!("{printed}on\n"));
+        assert_eq!(bench.text(&id, OutputStream::Stdout).await, format!("{printed}on\n"));
         bench.runtime.shutdown().await;
     }
 }

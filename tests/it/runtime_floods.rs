@@ -1,7 +1,7 @@
 //! Floods on many terminals at once, which are read at a pace.
 
-use pilothouse::model::{ExecRequest, Input};
-use pilothouse::runtime::Stream;
+use pilothouse::model::{ExecRequest, TypedInput};
+use pilothouse::runtime::OutputStream;
 
 use crate::runtime::{Bench, agent};
 
@@ -35,10 +35,10 @@ async fn a_program_answers_beside_endless_floods_and_one_of_them_can_be_interrup
         floods.push(bench.promoted(tty("yes")).await);
     }
     let echo = bench.promoted(tty("read line; echo \"got $line\"; read end")).await;
-    bench.runtime.input(&agent(), &echo, Input::Text("it\r".into())).await.expect("input");
+    bench.runtime.input(&agent(), &echo, TypedInput::Text("it\r".into())).await.expect("input");
     bench.shows(&echo, "got it").await;
-    bench.runtime.input(&agent(), &floods[0], Input::Text("\u{3}".into())).await.expect("interrupted");
+    bench.runtime.input(&agent(), &floods[0], TypedInput::Text("\u{3}".into())).await.expect("interrupted");
     bench.end(&floods[0]).await;
-    assert!(bench.text(&floods[1], Stream::Merged).await.starts_with("y\ny\n"));
+    assert!(bench.text(&floods[1], OutputStream::Merged).await.starts_with("y\ny\n"));
     bench.runtime.shutdown().await;
 }

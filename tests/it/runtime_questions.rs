@@ -7,8 +7,8 @@ use std::time::Duration;
 use pilothouse::envelope::Actor;
 use pilothouse::journal::{Item, Reader};
 use pilothouse::model::{
-    AnswerValue, Asking, Error, Evidence, Given, Lines, Origin, ProgramView, Question, QuestionKind, Refusal,
-    RunState, Settled, Snapshot,
+    AnswerInput, AnswerRefusal, AnswerValue, Error, Evidence, LineRange, NewQuestion, ProgramView, Question,
+    QuestionKind, QuestionOrigin, QuestionOutcome, RunState, Snapshot,
 };
 use pilothouse::runtime::{Handle, past};
 use serde_json::Value;
@@ -30,7 +30,10 @@ impl Bench {
     }
 
     /// Asks in the background and waits until the question is visible to everyone.
-    async fn ask(&self, asking: Asking) -> (tokio::task::JoinHandle<Result<Settled, Error>>, Arc<Question>) {
+    async fn ask(
+        &self,
+        asking: NewQuestion,
+    ) -> (tokio::task::JoinHandle<Result<QuestionOutcome, Error>>, Arc<Question>) {
         let runtime = self.runtime.clone();
         let known = self.runtime.questions().len();
         let asked = tokio::spawn(async move { runtime.ask(asking).await });
@@ -69,9 +72,13 @@ fn facts(rows: &[(String, Value)]) -> Vec<&str> {
     rows.iter().filter_map(|(_, data)| data["what"].as_str()).collect()
 }
 
-fn asking(kind: QuestionKind, within: Option<Duration>) -> Asking {
-    Asking {
-        origin: Origin { run: Some("run-1".into()), lines: Some(Lines::one(3)), ..Origin::default() },
+fn asking(kind: QuestionKind, within: Option<Duration>) -> NewQuestion {
+    NewQuestion {
+        origin: QuestionOrigin {
+            run: Some("run-1".into()),
+            lines: Some(LineRange::one(3)),
+            ..QuestionOrigin::default()
+        },
         asked_by: Actor::Cli,
         kind,
         text: "deploy with TOKEN=s3cr3tvalue12345?".to_owned(),
@@ -86,8 +93,8 @@ fn gate() -> QuestionKind {
     QuestionKind::Gate { allow: vec!["user".to_owned()] }
 }
 
-fn approve() -> Given {
-    Given { value: AnswerValue::Approve, note: Some("looks right".to_owned()) }
+fn approve() -> AnswerInput {
+    AnswerInput { value: AnswerValue::Approve, note: Some("looks right".to_owned()) }
 }
 
 #[tokio::test]
@@ -96,16 +103,16 @@ async fn a_gate_is_opened_by_the_operator_and_on_record_before_it_is() {
     let (asked, question) = bench.ask(asking(gate(), Some(LONG))).await;
     assert!(question.deadline.is_some_and(|deadline| deadline > question.asked_at));
     let refused = bench.runtime.answer(&Actor::Agent("claude".into()), &question.id, approve()).await;
-    assert!(matches!(refused, Err(Error::Question(Refusal::OperatorOnly { .. }))), "{refused:?}");
+    assert!(matches!(refused, Err(Error::Question(AnswerRefusal::OperatorOnly { .. }))), "{refused:?}");
     let refused = bench.runtime.answer(&Actor::Cli, &question.id, approve()).await;
-    assert!(matches!(refused, Err(Error::Question(Refusal::OperatorOnly { .. }))), "{refused:?}");
+    assert!(matches!(refused, Err(Error::Question(AnswerRefusal::OperatorOnly { .. }))), "{refused:?}");
     let agent = Actor::Agent("claude".into());
     bench.runtime.comment(&agent, &question.id, "tests pass".into()).await.expect("a comment");
     bench.runtime.answer(&Actor::Operator, &question.id, approve()).await.expect("taken");
-    let Ok(Settled::Answered(answer)) = asked.await.expect("asked") else { panic!("settled") };
+    let Ok(QuestionOutcome::Answered(answer)) = asked.await.expect("asked") else { panic!("settled") };
     assert_eq!((answer.value, answer.note.as_deref()), (AnswerValue::Approve, Some("looks right")));
     let late = bench.runtime.answer(&Actor::Operator, &question.id, approve()).await;
-    assert!(matches!(late, Err(Error::Question(Refusal::Settled { .. }))), "{late:?}");
+    assert!(matches!(late, Err(Error::Question(AnswerRefusal::Settled { .. }))), "{late:?}");
     let rows = bench.record().await;
     assert_eq!(facts(&rows), ["asked", "commented", "answered"]);
     assert_eq!(rows[2].1["answer"]["principal"], "operator");
@@ -115,9 +122,9 @@ async fn a_gate_is_opened_by_the_operator_and_on_record_before_it_is() {
 async fn nobody_answers_in_time() {
     let bench = Bench::start();
     let (asked, question) = bench.ask(asking(gate(), Some(Duration::from_millis(50)))).await;
-    assert!(matches!(asked.await.expect("asked"), Ok(Settled::TimedOut { .. })));
+    assert!(matches!(asked.await.expect("asked"), Ok(QuestionOutcome::TimedOut { .. })));
     let late = bench.runtime.answer(&Actor::Operator, &question.id, approve()).await;
-    assert!(matches!(late, Err(Error::Question(Refusal::Settled { .. }))), "never approved afterwards");
+    assert!(matches!(late, Err(Error::Question(AnswerRefusal::Settled { .. }))), "never approved afterwards");
     assert_eq!(facts(&bench.record().await), ["asked", "timed_out"]);
 }
 
@@ -128,7 +135,7 @@ async fn a_question_whose_asker_has_gone_is_taken_back() {
     asked.abort();
     bench.published(|snapshot| snapshot.questions.is_empty()).await;
     let late = bench.runtime.answer(&Actor::Operator, &question.id, approve()).await;
-    assert!(matches!(late, Err(Error::Question(Refusal::Settled { how, .. })) if how == "withdrawn"));
+    assert!(matches!(late, Err(Error::Question(AnswerRefusal::Settled { how, .. })) if how == "withdrawn"));
     assert_eq!(facts(&bench.record().await), ["asked", "withdrawn"]);
 }
 

@@ -8,7 +8,7 @@ use pilothouse::config::{Limits, SideTerminal};
 use pilothouse::envelope::TaskId;
 use pilothouse::model::{AgentPeer, Stop};
 use pilothouse::process::environment::Environment;
-use pilothouse::runtime::{Leftovers, Stream};
+use pilothouse::runtime::{Leftovers, OutputStream};
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -29,7 +29,7 @@ async fn runs_until_one_is_ready(bench: &Bench) -> Option<usize> {
     for run in 0..TRIES {
         let before = children(std::process::id());
         let task = bench.completed(bench.request("echo $PPID")).await;
-        let host = bench.text(&task.id, Stream::Stdout).await.trim().parse::<u32>().expect("a pid");
+        let host = bench.text(&task.id, OutputStream::Stdout).await.trim().parse::<u32>().expect("a pid");
         if before.contains(&host) {
             return Some(run);
         }
@@ -108,7 +108,7 @@ async fn runs_until_a_host_is_used_again(bench: &Bench, cmd: &str) -> Option<(Ta
     for _ in 0..TRIES {
         let task = bench.completed(bench.request(&format!("echo $PPID; {cmd}"))).await;
         assert_eq!(task.ended.as_ref().and_then(|ended| ended.exit_status), Some(0));
-        let printed = bench.text(&task.id, Stream::Stdout).await;
+        let printed = bench.text(&task.id, OutputStream::Stdout).await;
         let mut words = printed.split_whitespace().map(str::to_owned);
         if !hosts.insert(words.next().expect("a pid")) {
             return Some((task.id.clone(), words.collect()));
@@ -141,7 +141,7 @@ async fn the_memory_of_a_host_does_not_grow_with_its_commands() {
     for _ in 0..COMMANDS {
         let cmd = "echo $PPID; /bin/sed -n 's/^RssAnon:[^0-9]*//p' /proc/$PPID/status";
         let task = bench.completed(bench.request(cmd)).await;
-        let printed = bench.text(&task.id, Stream::Stdout).await;
+        let printed = bench.text(&task.id, OutputStream::Stdout).await;
         let mut words = printed.split_whitespace();
         let host = words.next().expect("a pid").to_owned();
         memory.entry(host).or_default().push(words.next().expect("a number").parse().expect("kibibytes"));
@@ -171,10 +171,10 @@ async fn a_host_that_has_something_left_of_its_command_is_not_used_again() {
     let mut request = bench.request("sleep 1000 >/dev/null 2>&1 & echo $PPID");
     request.leftovers = Leftovers::Keep;
     let id = bench.promoted(request).await;
-    let host = bench.text(&id, Stream::Stdout).await.trim().to_owned();
+    let host = bench.text(&id, OutputStream::Stdout).await.trim().to_owned();
     for _ in 0..20 {
         let task = bench.completed(bench.request("echo $PPID")).await;
-        assert_ne!(bench.text(&task.id, Stream::Stdout).await.trim(), host);
+        assert_ne!(bench.text(&task.id, OutputStream::Stdout).await.trim(), host);
     }
     bench.runtime.stop(&crate::runtime::agent(), &id, Stop::default()).await.expect("stopped");
     bench.runtime.shutdown().await;

@@ -12,7 +12,7 @@ use alacritty_terminal::index::{Column, Line, Point};
 use alacritty_terminal::term::cell::Flags;
 use alacritty_terminal::term::{Config, TermMode};
 use alacritty_terminal::vte::ansi::{self, NamedColor, Processor};
-use pilothouse::terminal::{Cell, CellStyle, Color, Cursor, Modes, Origin, Size, Terminal};
+use pilothouse::terminal::{ByteOrigin, Cell, CellStyle, Color, Cursor, Modes, Size, Terminal};
 
 /// What is compared.
 trait Emulator {
@@ -211,7 +211,7 @@ fn the_terminal_agrees_with_alacritty_but_where_the_corpus_says_why() {
         count += 1;
         let (category, escaped) = case.split_once(' ').unwrap();
         let size = Size::clamped(12, 5);
-        let (mut ours, mut oracle) = (Terminal::new(size, Origin::Tty), Oracle::new(size));
+        let (mut ours, mut oracle) = (Terminal::new(size, ByteOrigin::Tty), Oracle::new(size));
         for emulator in [&mut ours as &mut dyn Emulator, &mut oracle] {
             emulator.feed(&bytes(escaped));
         }

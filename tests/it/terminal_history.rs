@@ -1,6 +1,6 @@
 //! Pages and search over raw logs.
 
-use pilothouse::terminal::{History, LogBytes, Mark, MarkKind, Origin, Page, Size, Stream};
+use pilothouse::terminal::{ByteOrigin, ByteSource, LogBytes, LogHistory, Mark, MarkKind, Page, Size};
 use proptest::prelude::*;
 
 const SIZE: (u16, u16) = (20, 4);
@@ -18,7 +18,7 @@ fn marks(log: &[u8], every: usize) -> Vec<Mark> {
             offset: at as u64,
             line: feeds(at),
             at_ms: 0,
-            kind: MarkKind::Chunk(Stream::Stdout),
+            kind: MarkKind::Chunk(ByteSource::Stdout),
         })
         .collect()
 }
@@ -35,7 +35,7 @@ fn rows(expected: &[(&str, u64)]) -> Vec<(String, u64)> {
 fn a_page_shows_lines_with_their_numbers() {
     let log = b"zero\r\n\x1b[31mone\r\n0123456789012345678901234\r\nthree\r\nfour";
     let marks = marks(log, 7);
-    let history = History::new(&log[..], &marks, Origin::Tty, size());
+    let history = LogHistory::new(&log[..], &marks, ByteOrigin::Tty, size());
     assert_eq!(history.lines(), 5);
     let first = history.page(0, size()).unwrap();
     assert_eq!(text(&first), rows(&[("zero", 0), ("one", 1), ("01234567890123456789", 2), ("01234", 2)]));
@@ -53,7 +53,7 @@ fn a_page_shows_lines_with_their_numbers() {
 #[test]
 fn a_page_is_as_wide_as_asked_for_where_lines_stay_in_themselves() {
     let log = b"0123456789012345678901234\r\nshort\r\n\x1b[Aup\r\n012345678901\rbar\r\nend\r\n";
-    let history = History::new(&log[..], &[], Origin::Tty, size());
+    let history = LogHistory::new(&log[..], &[], ByteOrigin::Tty, size());
     let at = |line, columns| text(&history.page(line, Size::clamped(columns, 2)).unwrap());
     assert_eq!(at(0, 30), rows(&[("01234567890123456789", 0), ("01234", 0)]), "as the terminal was");
     let history = history.reflowed();
@@ -68,7 +68,7 @@ fn a_page_is_as_wide_as_asked_for_where_lines_stay_in_themselves() {
 #[test]
 fn a_line_longer_than_the_page_does_not_stop_paging() {
     let log = [&b"x".repeat(500)[..], b"\r\nend\r\n"].concat();
-    let history = History::new(&log[..], &[], Origin::Tty, size());
+    let history = LogHistory::new(&log[..], &[], ByteOrigin::Tty, size());
     let page = history.page(0, size()).unwrap();
     assert_eq!((page.rows.len(), page.next_line), (4, 1));
     assert_eq!(text(&history.page(1, size()).unwrap()), rows(&[("end", 1)]));
@@ -78,10 +78,10 @@ fn a_line_longer_than_the_page_does_not_stop_paging() {
 fn a_page_of_a_pty_is_as_wide_as_the_pty_was() {
     let log = b"0123456789\r\n0123456789\r\n";
     let marks = [Mark { offset: 12, line: 1, at_ms: 0, kind: MarkKind::Resize(Size::clamped(5, 4)) }];
-    let history = History::new(&log[..], &marks, Origin::Tty, size());
+    let history = LogHistory::new(&log[..], &marks, ByteOrigin::Tty, size());
     assert_eq!(text(&history.page(0, size()).unwrap())[0].0, "0123456789");
     assert_eq!(text(&history.page(1, size()).unwrap()), rows(&[("01234", 1), ("56789", 1)]));
-    let piped = History::new(&log[..], &[], Origin::Pipe, size());
+    let piped = LogHistory::new(&log[..], &[], ByteOrigin::Pipe, size());
     assert_eq!(
         text(&piped.page(1, Size::clamped(4, 9)).unwrap()),
         rows(&[("0123", 1), ("4567", 1), ("89", 1)])
@@ -92,7 +92,7 @@ fn a_page_of_a_pty_is_as_wide_as_the_pty_was() {
 fn bytes_not_kept_are_a_row() {
     let log = b"head\nhalf a li\x1b]0;ne tail\nlast\n";
     let marks = [Mark { offset: 14, line: 1, at_ms: 0, kind: MarkKind::Gap { dropped: 1234 } }];
-    let history = History::new(&log[..], &marks, Origin::Pipe, Size::clamped(40, 9));
+    let history = LogHistory::new(&log[..], &marks, ByteOrigin::Pipe, Size::clamped(40, 9));
     let page = history.page(0, Size::clamped(40, 9)).unwrap();
     assert_eq!(
         text(&page),
@@ -109,7 +109,7 @@ fn bytes_not_kept_are_a_row() {
 #[test]
 fn the_alternate_screen_has_no_history() {
     let log = b"before\r\n\x1b[?1049h\x1b[Hsecret\r\nsecret\r\nsecret\x1b[?1049lafter\r\nend\r\n";
-    let history = History::new(&log[..], &[], Origin::Tty, size());
+    let history = LogHistory::new(&log[..], &[], ByteOrigin::Tty, size());
     let all = text(&history.page(0, size()).unwrap());
     assert_eq!(all.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>(), ["before", "after", "end"]);
     let inside = text(&history.page(2, size()).unwrap());
@@ -119,14 +119,14 @@ fn the_alternate_screen_has_no_history() {
 #[test]
 fn a_progress_bar_shows_its_last_state() {
     let log = b"start\r\n 10%\r 50%\r100%\r\nend\r\n";
-    let history = History::new(&log[..], &[], Origin::Tty, size());
+    let history = LogHistory::new(&log[..], &[], ByteOrigin::Tty, size());
     assert_eq!(text(&history.page(1, size()).unwrap()), rows(&[("100%", 1), ("end", 2)]));
 }
 
 #[test]
 fn search_finds_what_was_shown() {
     let log = b"plain error\nan \x1b[1mer\x1b[mror in colours\nerr\rhidden\n\x1b]0;error\x07title\nbe\x08rror? no\nlast error";
-    let history = History::new(&log[..], &[], Origin::Pipe, size());
+    let history = LogHistory::new(&log[..], &[], ByteOrigin::Pipe, size());
     let found = |needle: &str, from, forward| history.search(needle, from, forward).unwrap();
     assert_eq!(found("error", 0, true), Some(0));
     assert_eq!(found("error", 1, true), Some(1));
@@ -149,7 +149,7 @@ fn a_file_is_a_log_as_well() {
     let log: Vec<u8> = (0..50_000).flat_map(|n| format!("line {n}\n").into_bytes()).collect();
     file.write_all(&log).unwrap();
     let marks = marks(&log, 64 * 1024);
-    let history = History::new(&file, &marks, Origin::Pipe, size());
+    let history = LogHistory::new(&file, &marks, ByteOrigin::Pipe, size());
     assert_eq!(LogBytes::len(&file), log.len() as u64);
     assert_eq!(history.lines(), 50_000);
     assert_eq!(
@@ -172,7 +172,7 @@ proptest! {
             log.push(b'\n');
         }
         let marks = marks(&log, every);
-        let history = History::new(&log[..], &marks, Origin::Pipe, size());
+        let history = LogHistory::new(&log[..], &marks, ByteOrigin::Pipe, size());
         prop_assert_eq!(history.lines(), log.split_inclusive(|byte| *byte == b'\n').count() as u64);
         let mut line = 0;
         while line < history.lines() {
@@ -189,8 +189,8 @@ proptest! {
         lines in proptest::collection::vec("[ab\u{1b}\\[m]{0,6}", 0..40), from in 0_u64..45, forward: bool) {
         let log = lines.join("\n");
         let marks = marks(log.as_bytes(), 11);
-        let history = History::new(log.as_bytes(), &marks, Origin::Pipe, size());
-        let shown = |line: &str| pilothouse::terminal::clean(line.as_bytes(), Origin::Pipe, size());
+        let history = LogHistory::new(log.as_bytes(), &marks, ByteOrigin::Pipe, size());
+        let shown = |line: &str| pilothouse::terminal::clean(line.as_bytes(), ByteOrigin::Pipe, size());
         let mut hits = log.split_inclusive('\n').map(|line| line.trim_end_matches('\n')).enumerate()
             .filter(|(_, line)| shown(line).contains("ab")).map(|(at, _)| at as u64);
         let expected = if forward { hits.find(|at| *at >= from) } else { hits.filter(|at| *at <= from).last() };

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pilothouse::terminal::{Origin, Size, Terminal};
+use pilothouse::terminal::{ByteOrigin, Size, Terminal};
 
 /// The modes of the table, each with what the table says of it.
 fn table() -> Vec<(String, String)> {
@@ -38,7 +38,7 @@ fn each_mode_of_the_table_is_what_it_says() {
     let modes = table();
     assert!(modes.len() > 20, "{modes:?}");
     for (mode, said) in modes {
-        let mut terminal = Terminal::new(Size::clamped(80, 24), Origin::Tty);
+        let mut terminal = Terminal::new(Size::clamped(80, 24), ByteOrigin::Tty);
         let on = reported(&mut terminal, &format!("\x1b[{mode}h"), &mode);
         let off = reported(&mut terminal, &format!("\x1b[{mode}l"), &mode);
         let expected = match said.as_str() {

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pilothouse::envelope::preview::Text;
+use pilothouse::envelope::preview::StreamText;
 use pilothouse::envelope::{Actor, Envelope, compact};
-use pilothouse::model::{BatchItem, Ended, OutputView, StopView, TaskStatus, TaskView};
+use pilothouse::model::{BatchItem, OutputView, StopView, TaskEnd, TaskStatus, TaskView};
 use pilothouse::tools::exec_command_batch::{
     Complete, ItemError, ItemOutcome, SkipReason, project, sent_of_batch,
 };
@@ -33,7 +33,7 @@ fn ran(exit_status: Option<i32>, signal: Option<&str>) -> TaskView {
     }
 }
 
-fn amend(mut task: TaskView, change: impl FnOnce(&mut Ended)) -> TaskView {
+fn amend(mut task: TaskView, change: impl FnOnce(&mut TaskEnd)) -> TaskView {
     change(task.ended.as_mut().expect("an end"));
     task
 }
@@ -44,7 +44,7 @@ fn stopped(task: TaskView, by: Actor) -> TaskView {
 }
 
 fn shown(task: TaskView, stdout: &str, stderr: &str, tokens: Option<u64>) -> ItemOutcome {
-    let text = |text: &str| Text::Whole(text.to_owned());
+    let text = |text: &str| StreamText::Whole(text.to_owned());
     let (stdout, stderr) =
         StreamPreview::pair(&text(stdout), &text(stderr), &task.id, Room::default().budget(tokens).chars);
     let filed = |mut shown: StreamPreview, name: &str| {
@@ -82,8 +82,9 @@ pub(crate) fn all_ends() -> Envelope {
     let limited = TaskView { timeout_ms: Some(10), ..ran(Some(124), None) };
     let timed_out = amend(limited, |ended| ended.timed_out = true);
     let leftovers = amend(ran(Some(0), None), |ended| ended.leftovers = vec!["sleep".into(), "sleep".into()]);
-    let lost =
-        |ended: &mut Ended| ended.error = Some(("internal_error".into(), "the task host was killed".into()));
+    let lost = |ended: &mut TaskEnd| {
+        ended.error = Some(("internal_error".into(), "the task host was killed".into()))
+    };
     let spawn = ItemError {
         recovery_hint: Some("omit `shell` to use the default one".into()),
         ..ItemError::new("command_spawn_failed", "The shell /no/shell could not be started.")

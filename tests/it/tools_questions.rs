@@ -8,8 +8,8 @@ use pilothouse::config::ConnectionLimits;
 use pilothouse::envelope::{Actor, Envelope};
 use pilothouse::link::{Error, Operator, Request, Server, Sockets, StopRequests, serve_operator};
 use pilothouse::model::{
-    AnswerValue, Asking, BindingView, Comment, Evidence, Given, Lines, Origin, Principal, Question,
-    QuestionId, QuestionKind, READING, Settled,
+    AnswerInput, AnswerValue, BindingView, Comment, Evidence, LineRange, NewQuestion, Principal, Question,
+    QuestionId, QuestionKind, QuestionOrigin, QuestionOutcome, READING,
 };
 use pilothouse::paths::Places;
 use pilothouse::runtime::Handle;
@@ -37,11 +37,11 @@ pub(crate) fn question(number: u8, kind: QuestionKind, text: &str) -> Question {
         place: None,
         id: format!("question_0000000{number}").parse().expect("an id"),
         number: u32::from(number),
-        origin: Origin {
+        origin: QuestionOrigin {
             run: Some("20261120-120000-k3f9x2".into()),
             program: Some("/w/deploy.prose".into()),
-            lines: Some(Lines { first: 7, last: 9 }),
-            ..Origin::default()
+            lines: Some(LineRange { first: 7, last: 9 }),
+            ..QuestionOrigin::default()
         },
         asked_by: Actor::Cli,
         agents: !kind.is_operators(),
@@ -138,9 +138,9 @@ impl Bench {
     }
 
     async fn ask(&self, kind: QuestionKind, agents: bool) -> (Waiting, String) {
-        let asking = Asking {
+        let asking = NewQuestion {
             expected: None,
-            origin: Origin::default(),
+            origin: QuestionOrigin::default(),
             asked_by: Actor::Cli,
             kind,
             text: "is it so?".into(),
@@ -168,7 +168,7 @@ impl Bench {
     }
 }
 
-type Waiting = tokio::task::JoinHandle<Settled>;
+type Waiting = tokio::task::JoinHandle<QuestionOutcome>;
 
 fn failure(answer: &Answer) -> (String, String) {
     let value = answer.envelope.to_value();
@@ -178,8 +178,8 @@ fn failure(answer: &Answer) -> (String, String) {
 
 async fn value(asked: Waiting) -> (AnswerValue, String, Option<String>) {
     match asked.await.expect("asked") {
-        Settled::Answered(answer) => (answer.value, answer.principal.to_string(), answer.note),
-        Settled::TimedOut { .. } => panic!("timed out"),
+        QuestionOutcome::Answered(answer) => (answer.value, answer.principal.to_string(), answer.note),
+        QuestionOutcome::TimedOut { .. } => panic!("timed out"),
     }
 }
 
@@ -243,7 +243,7 @@ async fn neither_agent_nor_command_line_opens_a_gate() {
     assert_eq!((open.len(), open[0].comments.len(), open[0].agents), (1, 1, false));
     let shown = Clock::start();
     let operator = Operator::local(bench.runtime.clone(), bench.dir.path().to_owned());
-    let given = Given { value: AnswerValue::Approve, note: None };
+    let given = AnswerInput { value: AnswerValue::Approve, note: None };
     let tool = json!({"question_id": id, "answer": "approve"});
     let by_tool = operator.call("QuestionAnswer", tool).await;
     assert!(matches!(by_tool, Err(Error::Declined { .. })), "the tool is no card: {by_tool:?}");
@@ -258,11 +258,11 @@ async fn neither_agent_nor_command_line_opens_a_gate() {
 }
 
 /// Answers once there has been time to read the question.
-async fn taken(operator: &Operator, question: &QuestionId, given: Given) {
+async fn taken(operator: &Operator, question: &QuestionId, given: AnswerInput) {
     read(async || answer(operator, question, &given).await).await;
 }
 
-async fn answer(operator: &Operator, question: &QuestionId, given: &Given) -> Result<(), Error> {
+async fn answer(operator: &Operator, question: &QuestionId, given: &AnswerInput) -> Result<(), Error> {
     let request = Request::Answer { question: question.clone(), given: given.clone(), nonce: None };
     operator.ask(request).await.map(drop)
 }
@@ -309,7 +309,8 @@ async fn an_attached_console_sees_a_question_and_answers_it() {
     let seen = tokio::time::timeout(LONG, seen).await.expect("in time").expect("told").questions[0].clone();
     assert_eq!(seen.id.as_str(), id);
     assert!(bench.runtime.is_watched());
-    let given = |label: &str| Given { value: AnswerValue::Choice(label.into()), note: Some("why".into()) };
+    let given =
+        |label: &str| AnswerInput { value: AnswerValue::Choice(label.into()), note: Some("why".into()) };
     let refused = answer(&console, &seen.id, &given("c")).await;
     assert!(matches!(refused, Err(Error::Declined { .. })), "{refused:?}");
     read(async || {

@@ -4,12 +4,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pilothouse::envelope::preview::Text;
+use pilothouse::envelope::preview::StreamText;
 use pilothouse::envelope::{Actor, Envelope, ErrorKind, ToolError};
 use pilothouse::model::{
-    self, Closing, Ended, InputEvidence, InputOutcome, InputTarget, Lease, Need, OutputView, Rejection,
-    RejectionReason, Snapshot, StopEffect, StopOutcome, StopView, TaskEvent, TaskFact, TaskStatus, TaskView,
-    Waiting,
+    self, CloseReason, InputEvidence, InputNeed, InputOutcome, InputRejection, InputTarget, InputWait, Lease,
+    OutputView, RejectionReason, Snapshot, StopEffect, StopOutcome, StopView, TaskEnd, TaskEvent, TaskFact,
+    TaskStatus, TaskView,
 };
 use pilothouse::tools::task_output::{Retrieval, ShownAs};
 use pilothouse::tools::{
@@ -64,7 +64,7 @@ pub(crate) fn ended(
 ) -> TaskView {
     task.status = status;
     task.updated_at = at(42);
-    task.ended = Some(Ended {
+    task.ended = Some(TaskEnd {
         at: at(42),
         ran_ms: None,
         signalled_by: None,
@@ -92,7 +92,7 @@ fn killed_by(signal: &str) -> TaskView {
 }
 
 fn with_the_runtime(mut task: TaskView) -> TaskView {
-    let why = Some(Closing::ConsoleClosed.to_string());
+    let why = Some(CloseReason::ConsoleClosed.to_string());
     task.stop = Some(StopView { by: Actor::System, at: at(40), kill_at: None, force: false, why });
     task.status = TaskStatus::Interrupted;
     task
@@ -102,13 +102,13 @@ fn sent_by_codex(task: TaskView) -> TaskView {
     amend(task, |ended| ended.signalled_by = Some(Actor::Agent("codex".into())))
 }
 
-fn amend(mut task: TaskView, change: impl FnOnce(&mut Ended)) -> TaskView {
+fn amend(mut task: TaskView, change: impl FnOnce(&mut TaskEnd)) -> TaskView {
     change(task.ended.as_mut().expect("an end"));
     task
 }
 
-fn text(text: &str) -> Text {
-    Text::Whole(text.into())
+fn text(text: &str) -> StreamText {
+    StreamText::Whole(text.into())
 }
 
 /// What the file sink would have done: set the path of the artifact.
@@ -154,7 +154,7 @@ fn typed(task: TaskView, bytes: u64, reaction: Option<&str>) -> Envelope {
 }
 
 fn refused(task: TaskView, reason: RejectionReason, message: &str) -> Envelope {
-    let rejection = Some(Rejection { reason, message: message.into() });
+    let rejection = Some(InputRejection { reason, message: message.into() });
     let outcome =
         InputOutcome { accepted: false, target: None, bytes_written: 0, rejection, task: Arc::new(task) };
     task_input::project(&task_input::Complete { outcome, reaction: None })
@@ -313,7 +313,7 @@ fn task_output_success_cases() -> Cases {
     let lines: String = (1..=200).map(|n| format!("line {n}\n")).collect();
     let prompt = |kind: &str, evidence: &str| {
         let mut task = with_tty(running("./install"));
-        task.waiting = Some(Waiting {
+        task.waiting = Some(InputWait {
             kind: kind.parse().expect("a need"),
             evidence: evidence.parse().expect("evidence"),
             since: at(38),
@@ -508,8 +508,12 @@ fn task_stop_answers() {
 fn task_status_answers_cases() -> Cases {
     let mut held = with_tty(running("./install"));
     held.lease = Some(Lease { holder: Actor::Operator, until: at(50) });
-    held.waiting =
-        Some(Waiting { kind: Need::Secret, evidence: InputEvidence::EchoOff, since: at(38), program: None });
+    held.waiting = Some(InputWait {
+        kind: InputNeed::Secret,
+        evidence: InputEvidence::EchoOff,
+        since: at(38),
+        program: None,
+    });
     let mut dropped =
         ended(running("for i in 1 2 3; do\n  make $i\ndone"), TaskStatus::Failed, Some(7), None);
     dropped.output.dropped_bytes = 123_456;
@@ -536,8 +540,12 @@ fn task_list_shows_own_tasks_newest_first_cases() -> Cases {
     let mut foreground = renumbered(running("ls"), 4, "task_00000004");
     foreground.promoted = false;
     let mut waiting = renumbered(with_tty(running("./install\n--all")), 5, "task_00000005");
-    waiting.waiting =
-        Some(Waiting { kind: Need::Line, evidence: InputEvidence::TtyRead, since: at(38), program: None });
+    waiting.waiting = Some(InputWait {
+        kind: InputNeed::Line,
+        evidence: InputEvidence::TtyRead,
+        since: at(38),
+        program: None,
+    });
     waiting.lease = Some(Lease { holder: Actor::Operator, until: at(50) });
     let tasks = || {
         vec![

@@ -1,10 +1,10 @@
 //! Rendering and compaction of every possible answer: each has a receipt that is never too long and survives
 //! serialization, and every budget yields an envelope of the same shape.
 
-use pilothouse::envelope::preview::Text;
+use pilothouse::envelope::preview::StreamText;
 use pilothouse::envelope::{Envelope, ErrorKind, ToolError, compact, length};
 use pilothouse::model::TaskStatus;
-use pilothouse::terminal::{Origin, Size, Transcript};
+use pilothouse::terminal::{ByteOrigin, Size, Transcript};
 use pilothouse::tools::{RECEIPT_CHARS, StreamPreview, render};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -171,7 +171,7 @@ proptest! {
     fn previews_share_the_budget_and_show_true_ends(
         stdout in stream(), stderr in stream(), budget in 0_usize..6_000,
     ) {
-        let (out, err) = StreamPreview::pair(&Text::Whole(stdout.clone()), &Text::Whole(stderr.clone()), &running("make").id, budget);
+        let (out, err) = StreamPreview::pair(&StreamText::Whole(stdout.clone()), &StreamText::Whole(stderr.clone()), &running("make").id, budget);
         let mut used = 0;
         for (whole, shown) in [(&stdout, &out), (&stderr, &err)] {
             let Some(preview) = &shown.preview else {
@@ -197,7 +197,7 @@ proptest! {
         let whole = String::from_utf8_lossy(&bytes).into_owned();
         // C1 control characters act on a terminal; they are not text.
         prop_assume!(!whole.chars().any(char::is_control));
-        let mut transcript = Transcript::new(Origin::Pipe, Size::default());
+        let mut transcript = Transcript::new(ByteOrigin::Pipe, Size::default());
         let (first, rest) = bytes.split_at(cut.min(bytes.len()));
         transcript.feed(first);
         transcript.feed(rest);
@@ -210,7 +210,7 @@ fn a_byte_order_mark_is_kept_and_a_lone_byte_replaced() {
     for (bytes, text) in
         [(&b"\xef\xbb\xbfa"[..], "\u{feff}a"), (b"a\x80b", "a\u{fffd}b"), (b"\xe4\xbd", "\u{fffd}")]
     {
-        let mut transcript = Transcript::new(Origin::Pipe, Size::default());
+        let mut transcript = Transcript::new(ByteOrigin::Pipe, Size::default());
         bytes.iter().for_each(|byte| transcript.feed(&[*byte]));
         assert_eq!(transcript.finish(), text);
     }

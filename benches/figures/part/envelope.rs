@@ -5,10 +5,10 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pilothouse::envelope::preview::Text;
+use pilothouse::envelope::preview::StreamText;
 use pilothouse::envelope::{Actor, Envelope, compact, mask};
-use pilothouse::model::{Ended, OutputView, TaskStatus, TaskView};
-use pilothouse::terminal::{Origin, Size, clean};
+use pilothouse::model::{OutputView, TaskEnd, TaskStatus, TaskView};
+use pilothouse::terminal::{ByteOrigin, Size, clean};
 use pilothouse::tools::{StreamPreview, exec_command, render};
 
 use crate::report::{self, Target};
@@ -34,7 +34,7 @@ pub(crate) fn run() {
         report::head(&format!("a result of 1 MiB, {name}: multiples of its UTF-8 check"));
         report::line("UTF-8 check", check * 1e6, "us", Target::None);
         row("clean (bytes to text)", check, || {
-            clean(black_box(text.as_bytes()), Origin::Pipe, Size::default()).is_empty()
+            clean(black_box(text.as_bytes()), ByteOrigin::Pipe, Size::default()).is_empty()
         });
         row("mask", check, || mask(black_box(text)).is_empty());
         for budget in BUDGETS {
@@ -72,8 +72,9 @@ fn line(n: usize) -> String {
 }
 
 fn answer(stdout: &str, budget: usize) -> Envelope {
-    let (task, empty) = (task(), Text::Whole(String::new()));
-    let (stdout, stderr) = StreamPreview::pair(&Text::Whole(stdout.to_owned()), &empty, &task.id, budget);
+    let (task, empty) = (task(), StreamText::Whole(String::new()));
+    let (stdout, stderr) =
+        StreamPreview::pair(&StreamText::Whole(stdout.to_owned()), &empty, &task.id, budget);
     exec_command::project(&exec_command::Complete::Ended { task: Arc::new(task), stdout, stderr })
 }
 
@@ -108,7 +109,7 @@ pub(super) fn task() -> TaskView {
         started_at: Some(now),
         updated_at: now,
         stop: None,
-        ended: Some(Ended {
+        ended: Some(TaskEnd {
             at: now,
             ran_ms: None,
             signalled_by: None,

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use pilothouse::terminal::{History, Mark, MarkKind, Origin, Size, Stream};
+use pilothouse::terminal::{ByteOrigin, ByteSource, LogHistory, Mark, MarkKind, Size};
 
 use crate::report::{self, Target, median, ms};
 
@@ -17,7 +17,7 @@ pub(crate) fn run() {
     let size = Size::clamped(200, 50);
     let log: Vec<u8> = (0..LINES).flat_map(|n| line(n).into_bytes()).collect();
     let marks = marks(&log);
-    let history = History::new(&log[..], &marks, Origin::Tty, size);
+    let history = LogHistory::new(&log[..], &marks, ByteOrigin::Tty, size);
     let mut pages = Vec::new();
     for page in 0..PAGES {
         let started = Instant::now();
@@ -39,7 +39,7 @@ fn line(n: usize) -> String {
 fn marks(log: &[u8]) -> Vec<Mark> {
     let mut lines = 0;
     let mark = |(at, block): (usize, &[u8])| {
-        let kind = MarkKind::Chunk(Stream::Tty);
+        let kind = MarkKind::Chunk(ByteSource::Tty);
         let mark = Mark { offset: (at * STEP) as u64, line: lines, at_ms: 0, kind };
         lines += block.iter().filter(|byte| **byte == b'\n').count() as u64;
         mark

@@ -3,7 +3,7 @@
 
 use std::hint::black_box;
 
-use pilothouse::terminal::{Contents, Origin, Size, Terminal, Vt100, clean};
+use pilothouse::terminal::{ByteOrigin, Contents, Size, Terminal, Vt100, clean};
 
 use super::payloads::{Payload, payloads};
 use super::thread_time;
@@ -52,7 +52,7 @@ fn vt100(size: Size, bytes: &[u8], piece: usize) -> f64 {
 }
 
 fn terminal(size: Size, bytes: &[u8], piece: usize) -> f64 {
-    let mut terminal = Terminal::new(size, Origin::Tty);
+    let mut terminal = Terminal::new(size, ByteOrigin::Tty);
     thread_time(|| bytes.chunks(piece).for_each(|piece| drop(black_box(terminal.feed(piece)))))
 }
 
@@ -60,7 +60,7 @@ fn transcript(size: Size, payload: &Payload) {
     let mut times = [const { Vec::new() }; 2];
     for _ in 0..RUNS {
         times[0].push(vt100(size, &payload.bytes, WHOLE));
-        times[1].push(thread_time(|| drop(black_box(clean(&payload.bytes, Origin::Tty, size)))));
+        times[1].push(thread_time(|| drop(black_box(clean(&payload.bytes, ByteOrigin::Tty, size)))));
     }
     let [bare, text] = times.map(|times| median(&times));
     report::line(payload.name, bare / text, "x", Target::None);
@@ -79,7 +79,7 @@ fn reflow(size: Size, payload: &Payload) {
         })
         .collect();
     for (lines, bytes) in [("its lines", &payload.bytes), ("14 lines as one", &long)] {
-        let mut terminal = Terminal::kept(size, Origin::Tty);
+        let mut terminal = Terminal::kept(size, ByteOrigin::Tty);
         bytes.chunks(4096).for_each(|piece| drop(terminal.feed(piece)));
         let (mut own, mut other) = (Vec::new(), Vec::new());
         for _ in 0..DRAWN {
@@ -103,7 +103,7 @@ fn memory(size: Size, output: &[u8]) {
     let before = own();
     let terminals: Vec<_> = (0..TERMINALS)
         .map(|_| {
-            let mut terminal = Terminal::new(size, Origin::Tty);
+            let mut terminal = Terminal::new(size, ByteOrigin::Tty);
             terminal.feed(&output[..200_000]);
             terminal.feed(b"\x1b[?1049hfull screen");
             terminal

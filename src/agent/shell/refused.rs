@@ -83,7 +83,7 @@ impl Ruling {
 mod tests {
     use super::*;
     use crate::envelope::{Actor, TaskId};
-    use crate::model::{QuestionId, Refusal};
+    use crate::model::{AnswerRefusal, QuestionId};
     use crate::process::Resource;
 
     /// What every refusal must come to: the code without the runtime's word, and with it.
@@ -129,7 +129,7 @@ mod tests {
             Error::InputLineTooLong { length: 1, limit: 1 },
             Error::LowDisk { free_bytes: 1 },
             Error::Unrecorded { reason: text(), is_full: true },
-            Error::Question(Refusal::Unknown(QuestionId::from_random([1; 8]))),
+            Error::Question(AnswerRefusal::Unknown(QuestionId::from_random([1; 8]))),
             Error::QuestionTooLong { bytes: 1, limit: 1 },
             Error::Denied { note: text() },
             Error::Pending,

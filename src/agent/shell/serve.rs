@@ -20,9 +20,9 @@ use crate::agents::AgentProgram;
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
 use crate::link::{self, Client, ServedRequest, ShellInput, ShellLine, ShellMessage, ShellReply};
-use crate::model::{Error, ExecOutcome, ExecRequest, Exit, Input, ParentTask, Stop, TaskView};
+use crate::model::{Error, ExecOutcome, ExecRequest, Exit, ParentTask, Stop, TaskView, TypedInput};
 use crate::process::{EnclosingTask, Fence, Scope, Signal};
-use crate::runtime::{AgentNotices, Handle, Leftovers, Native, NativeRequest, Stage};
+use crate::runtime::{AnswerNotices, CallerStage, Handle, Leftovers, Native, NativeRequest};
 use crate::terminal::Size;
 
 /// The name under which such a command is recorded as a call.
@@ -79,7 +79,7 @@ struct Call {
     id: TaskId,
     /// The request, to ask about what was not started.
     asked: ExecRequest,
-    stage: watch::Receiver<Stage>,
+    stage: watch::Receiver<CallerStage>,
     running: JoinHandle<Result<(), NotStarted>>,
     /// Whether its caller only stands for a command, and cannot add to what that writes.
     runs_elsewhere: bool,
@@ -124,7 +124,7 @@ impl Call {
             native: Some(id.clone()),
         };
         let asked = exec.clone();
-        let (told, stage) = watch::channel(Stage::default());
+        let (told, stage) = watch::channel(CallerStage::default());
         // Whatever becomes of a removed directory's path, the command would not run there.
         let is_removed = || fstat(&workdir).is_ok_and(|facts| facts.st_nlink == 0);
         let unfit = request.unfit.or_else(|| is_removed().then(|| REMOVED.to_owned()));
@@ -171,7 +171,7 @@ impl Call {
                 changed = self.stage.changed() => {
                     let stage = self.stage.borrow_and_update().clone();
                     match stage {
-                        Stage::Started => {
+                        CallerStage::Started => {
                             has_started = true;
                             if is_orphan {
                                 self.runtime.caller_gone(&self.id).await;
@@ -181,21 +181,21 @@ impl Call {
                                 self.hear(message, &mut line).await;
                             }
                         }
-                        Stage::Held => {
+                        CallerStage::Held => {
                             was_held = true;
                             line.tell(&ShellReply::Held).await;
                         }
-                        Stage::Ended { exit: None, .. } if !has_started => {
+                        CallerStage::Ended { exit: None, .. } if !has_started => {
                             let reply = self.not_begun(was_held).await;
                             line.tell(&reply).await;
                             return line.close().await;
                         }
-                        Stage::Ended { exit, closing, unwritten, by_operator } => {
+                        CallerStage::Ended { exit, closing, unwritten, by_operator } => {
                             let ending = Ending { exit, closing, unwritten, by_operator };
                             let words = if ending.takes_words() { self.words() } else { None };
-                            let said = words.as_ref().map(AgentNotices::sentences).unwrap_or_default();
+                            let said = words.as_ref().map(AnswerNotices::sentences).unwrap_or_default();
                             line.tell(&ending.told(self.agent, &said)).await;
-                            words.into_iter().for_each(AgentNotices::given);
+                            words.into_iter().for_each(AnswerNotices::given);
                             return line.close().await;
                         }
                         _ if changed.is_err() => {
@@ -249,7 +249,7 @@ impl Call {
         }
         let words = self.words();
         let said = words.as_ref().and_then(|words| ending::note(false, &words.sentences()));
-        words.into_iter().for_each(AgentNotices::given);
+        words.into_iter().for_each(AnswerNotices::given);
         let message = match said {
             Some(said) => format!("{message}; {said}"),
             None => message,
@@ -258,7 +258,7 @@ impl Call {
     }
 
     /// Takes what a person wrote to the agent, which reads nothing but what its commands write.
-    fn words(&self) -> Option<AgentNotices> {
+    fn words(&self) -> Option<AnswerNotices> {
         (!self.runs_elsewhere).then(|| self.runtime.words_for(&self.session.label))
     }
 
@@ -269,7 +269,8 @@ impl Call {
         if has_started {
             return;
         }
-        let has_come = |stage: &Stage| matches!(stage, Stage::Started | Stage::Ended { .. });
+        let has_come =
+            |stage: &CallerStage| matches!(stage, CallerStage::Started | CallerStage::Ended { .. });
         if self.stage.wait_for(has_come).await.is_ok() {
             self.runtime.caller_gone(&self.id).await;
         }
@@ -289,7 +290,7 @@ impl Call {
 
     async fn type_in(&self, bytes: &str) -> Result<(), String> {
         let bytes = STANDARD.decode(bytes).map_err(|error| error.to_string())?;
-        let sent = self.runtime.input(&self.actor, &self.id, Input::Raw(bytes)).await;
+        let sent = self.runtime.input(&self.actor, &self.id, TypedInput::Raw(bytes)).await;
         match sent.map_err(|error| error.to_string())?.rejection {
             Some(rejection) => Err(rejection.message),
             None => Ok(()),

@@ -8,7 +8,7 @@ use crate::console::state::{Anchor, Breakpoint, Layout, Mode, Screen};
 use crate::console::text::reading::window;
 use crate::envelope::TaskId;
 use crate::link::Shown;
-use crate::model::{Input, TaskStatus, TaskView};
+use crate::model::{TaskStatus, TaskView, TypedInput};
 
 /// Number of rows read for an ended task, enough to fill a larger pane too.
 const TAIL_ROWS: u16 = 80;
@@ -108,7 +108,7 @@ impl App {
         let wanted = Some((task.clone(), size));
         if needs_it && self.fitted != wanted {
             self.fitted = wanted;
-            self.state.effects.push(Effect::send(task, Input::Resize(size)));
+            self.state.effects.push(Effect::send(task, TypedInput::Resize(size)));
         }
     }
 

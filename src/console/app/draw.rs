@@ -21,7 +21,7 @@ use crate::console::text::{piece, wrapped};
 use crate::console::theme::Role;
 use crate::console::widgets::painter::Focus;
 use crate::console::widgets::{Drawn, Kind, Painter, chooser};
-use crate::terminal::Drawing;
+use crate::terminal::CellDrawing;
 
 /// Draws the console; returns the cursor and when to draw again.
 pub fn draw(app: &App, buf: &mut Buffer) -> Drawn {
@@ -149,7 +149,7 @@ fn sentence(painter: &mut Painter<'_>) {
 }
 
 /// Captures the console as it is now, with the cursor as a reversed cell.
-pub fn photo(app: &App) -> Drawing {
+pub fn photo(app: &App) -> CellDrawing {
     let mut buffer = Buffer::empty(Rect::new(0, 0, app.state.size.0, app.state.size.1));
     let drawn = draw(app, &mut buffer);
     if let Some((at, _)) = drawn.cursor

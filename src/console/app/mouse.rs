@@ -11,7 +11,7 @@ use crate::console::features::{program, reader, task_list};
 use crate::console::keys::Action;
 use crate::console::state::{Column, Layout, Mode, Pane, Screen};
 use crate::envelope::TaskId;
-use crate::model::Input;
+use crate::model::TypedInput;
 use crate::terminal::{Key, KeyPress, MouseButton, MouseInput, MouseKind, MouseMode};
 
 const DOUBLE: SignedDuration = SignedDuration::from_millis(400);
@@ -81,7 +81,7 @@ impl App {
             ..event
         };
         let input = if picture.modes.mouse != MouseMode::Off {
-            let typed = if event.kind == MouseKind::Move { Input::Report } else { Input::Raw };
+            let typed = if event.kind == MouseKind::Move { TypedInput::Report } else { TypedInput::Raw };
             inside.encode(picture.modes).map(typed)
         } else {
             let arrow = match event.kind {
@@ -89,7 +89,7 @@ impl App {
                 MouseKind::ScrollDown if picture.modes.alternate_screen => Key::Down,
                 _ => return false,
             };
-            Some(Input::Keys(vec![KeyPress::from(arrow); WHEEL_ROWS]))
+            Some(TypedInput::Keys(vec![KeyPress::from(arrow); WHEEL_ROWS]))
         };
         self.state.effects.extend(input.map(|input| Effect::send(task.clone(), input)));
         true

@@ -20,7 +20,7 @@ use crate::console::state::{
 use crate::console::widgets::{Chooser, Kind, text_field};
 use crate::envelope::{TaskId, mask};
 use crate::link::Request;
-use crate::model::{Input, MOST_INPUT, TaskView};
+use crate::model::{MOST_INPUT, TaskView, TypedInput};
 use crate::terminal::{Key, KeyPress};
 
 /// Maximum length of a name, a rule, or a text to find or to filter by, in bytes: it is compared with much else as it
@@ -49,7 +49,7 @@ impl App {
                 if text.trim_end_matches(['\r', '\n']).contains(['\r', '\n']) {
                     return self.open(Layer::Paste(Box::new(UnsentPaste::new(task, text))));
                 }
-                self.state.effects.push(Effect::send(task, Input::Paste(text)));
+                self.state.effects.push(Effect::send(task, TypedInput::Paste(text)));
             }
             Mode::Write(..) => self.insert(&text),
         }
@@ -176,7 +176,7 @@ impl App {
         }
         self.act(Action::Type);
         if let Mode::Input(task) = &self.state.mode {
-            self.state.effects.push(Effect::send(task.clone(), Input::Keys(vec![key])));
+            self.state.effects.push(Effect::send(task.clone(), TypedInput::Keys(vec![key])));
         }
         true
     }
@@ -194,7 +194,7 @@ impl App {
             return;
         }
         self.state.thaw();
-        self.state.effects.push(Effect::send(task.clone(), Input::Keys(vec![key])));
+        self.state.effects.push(Effect::send(task.clone(), TypedInput::Keys(vec![key])));
     }
 
     /// Handles a key for a task that ended while being typed into: the key is discarded, so that none becomes

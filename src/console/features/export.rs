@@ -14,8 +14,8 @@ use crate::console::text::width;
 use crate::console::theme::colour::sixteen;
 use crate::console::widgets::{Chooser, Item, Kind};
 use crate::model::{CallRecord, MetricsReport, Slot};
-use crate::runtime::Form;
-use crate::terminal::{Cell, CellStyle, Color, Drawing};
+use crate::runtime::ExportForm;
+use crate::terminal::{Cell, CellDrawing, CellStyle, Color};
 
 /// Returns the list of exports: those of the current view first, then the screen itself.
 pub(in crate::console) fn export_list(state: &State) -> Chooser {
@@ -39,13 +39,13 @@ pub(in crate::console) fn export_list(state: &State) -> Chooser {
 fn task_exports(state: &State) -> Vec<Item> {
     let Some(task) = state.at_hand().cloned() else { return Vec::new() };
     let name = alias(&task);
-    let item = |form: Form| {
+    let item = |form: ExportForm| {
         let (word, about) = told(form);
         let choice = Choice::Export(Export::Task(task.id.clone(), form));
         let item = Item::new(format!("{name} {word}"), about, choice);
         Item { same: format!("task export {} --as {word}", task.id), ..item }
     };
-    Form::ALL.into_iter().map(item).collect()
+    ExportForm::ALL.into_iter().map(item).collect()
 }
 
 fn call_exports(state: &State) -> Vec<Item> {
@@ -101,7 +101,7 @@ pub(in crate::console) fn export(state: &mut State, export: Export) {
 }
 
 /// Exports the screen, as it was drawn.
-pub(in crate::console) fn export_screen(state: &mut State, shot: Shot, drawing: &Drawing) {
+pub(in crate::console) fn export_screen(state: &mut State, shot: Shot, drawing: &CellDrawing) {
     let (file, palette) =
         (FileName::of(state.screen.word(), shot.extension()), state.setup.theme_set.paper());
     let title = format!("pilothouse: {}", state.screen.word());
@@ -139,22 +139,22 @@ fn items(record: &CallRecord) -> Option<&[Value]> {
 }
 
 /// Returns the name of a format, as on the command line, and a description.
-fn told(form: Form) -> (&'static str, &'static str) {
+fn told(form: ExportForm) -> (&'static str, &'static str) {
     match form {
-        Form::Text => ("text", "What it printed, as text"),
-        Form::Ansi => ("ansi", "The same with its colours"),
-        Form::Html => ("html", "The same as a page for a browser"),
-        Form::Svg => ("svg", "A picture of its screen"),
-        Form::Cast => ("cast", "A recording that plays, asciicast 3"),
-        Form::CastV2 => ("cast-v2", "The same, asciicast 2"),
+        ExportForm::Text => ("text", "What it printed, as text"),
+        ExportForm::Ansi => ("ansi", "The same with its colours"),
+        ExportForm::Html => ("html", "The same as a page for a browser"),
+        ExportForm::Svg => ("svg", "A picture of its screen"),
+        ExportForm::Cast => ("cast", "A recording that plays, asciicast 3"),
+        ExportForm::CastV2 => ("cast-v2", "The same, asciicast 2"),
     }
 }
 
 /// Turns a frame into a drawing.
-pub(in crate::console) fn drawing(buffer: &Buffer) -> Drawing {
+pub(in crate::console) fn drawing(buffer: &Buffer) -> CellDrawing {
     let area = buffer.area;
     let rows = (area.top()..area.bottom()).map(|y| row(buffer, y)).collect();
-    Drawing { columns: area.width, rows }
+    CellDrawing { columns: area.width, rows }
 }
 
 fn row(buffer: &Buffer, y: u16) -> Vec<Cell<'static>> {

@@ -5,7 +5,7 @@ use crate::config::Mouse;
 use crate::console::effect::Effect;
 use crate::console::state::{Mode, State, takes_input, wants_secret};
 use crate::envelope::TaskId;
-use crate::model::Input;
+use crate::model::TypedInput;
 use crate::terminal::{Modes, MouseMode};
 
 const FOCUS_IN: &[u8] = b"\x1b[I";
@@ -24,7 +24,7 @@ pub(in crate::console) fn tell_programs(state: &mut State, has_dialog: bool) {
             last.map(|task| (task, FOCUS_OUT)).into_iter().chain(focused.map(|task| (task, FOCUS_IN)));
         state
             .effects
-            .extend(reports.map(|(task, report)| Effect::send(task, Input::Report(report.to_vec()))));
+            .extend(reports.map(|(task, report)| Effect::send(task, TypedInput::Report(report.to_vec()))));
     }
     let hovers = !has_dialog && wants_hover(state);
     if hovers != state.outer.hovers {

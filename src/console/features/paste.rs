@@ -11,7 +11,7 @@ use crate::console::text::{piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, dialog};
 use crate::envelope::TaskId;
-use crate::model::Input;
+use crate::model::TypedInput;
 
 /// How many lines of a paste are shown before it is sent.
 const SHOWN_LINES: usize = 5;
@@ -42,7 +42,7 @@ impl UnsentPaste {
 
     /// Returns the effect that sends it.
     pub(in crate::console) fn send(self) -> Effect {
-        Effect::send(self.task, Input::Paste(self.text))
+        Effect::send(self.task, TypedInput::Paste(self.text))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::console::text::{column, visible};
 use crate::console::widgets::{Chooser, Item, Kind};
 use crate::envelope::TaskId;
 use crate::link::{Request, Running};
-use crate::model::{Input, PlaceId, PlaceLink, PlaceState};
+use crate::model::{PlaceId, PlaceLink, PlaceState, TypedInput};
 
 /// Returns the runtimes that are not shown yet, as items of the list of places.
 pub(in crate::console) fn running_items(state: &State, running: Vec<Running>) -> Vec<Item> {
@@ -102,7 +102,7 @@ fn held_back(state: &State, effect: &Effect) -> Option<String> {
 
 /// Resizes that follow a pane were not requested by the user.
 pub(in crate::console) fn is_of_a_person(effect: &Effect) -> bool {
-    !matches!(effect, Effect::Ask(Request::Send { input: Input::Resize(_), .. }))
+    !matches!(effect, Effect::Ask(Request::Send { input: TypedInput::Resize(_), .. }))
 }
 
 /// Returns the task that a request concerns.

@@ -12,7 +12,7 @@ use crate::console::text::{Piece, column, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns};
 use crate::envelope::mask;
-use crate::model::{BindingView, Lines, ProgramView, RunState, StepState, StepView};
+use crate::model::{BindingView, LineRange, ProgramView, RunState, StepState, StepView};
 
 /// The mark beside a source line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +103,7 @@ pub fn mark(program: &ProgramView, line: u32) -> Mark {
     Mark { state: begins.map(|step| step.state), is_current: is_current && !is_head }
 }
 
-fn length(lines: Lines) -> u32 {
+fn length(lines: LineRange) -> u32 {
     lines.last.saturating_sub(lines.first)
 }
 
@@ -350,7 +350,7 @@ mod tests {
     }
 
     fn step(first: u32, last: u32, state: StepState) -> StepView {
-        StepView { lines: Lines { first, last }, state, task: None, exit_code: None }
+        StepView { lines: LineRange { first, last }, state, task: None, exit_code: None }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::console::text::{Piece, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns, joined};
 use crate::envelope::Actor;
-use crate::model::{AgentView, TaskStatus, TaskView, Waiting};
+use crate::model::{AgentView, InputWait, TaskStatus, TaskView};
 
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, area: Rect, waiting: usize) {
     let whole = area;
@@ -101,7 +101,7 @@ pub(in crate::console) fn counts(painter: &Painter<'_>) -> Vec<Piece> {
     let snapshot = &painter.state.view.snapshot;
     let count = |status| snapshot.count(status);
     let waits = |task: &&Arc<TaskView>| {
-        task.status == TaskStatus::Running && task.waiting.as_ref().is_some_and(Waiting::is_certain)
+        task.status == TaskStatus::Running && task.waiting.as_ref().is_some_and(InputWait::is_certain)
     };
     let waiting = snapshot.tasks.iter().filter(waits).count() as u64;
     let groups = [

@@ -9,9 +9,9 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::envelope::{Outcome, TaskId};
+use crate::envelope::{CallOutcome, TaskId};
 use crate::link::{Error, Operator, Reply, Request};
-use crate::model::{Closing, Input, PlaceId};
+use crate::model::{CloseReason, PlaceId, TypedInput};
 use crate::tools::Answer;
 
 use crate::console::effect::{Effect, News};
@@ -40,7 +40,7 @@ pub(in crate::console) struct Effects {
     folder: Option<PathBuf>,
     pub(super) running: JoinSet<Option<Msg>>,
     hooks: Hooks,
-    pub(super) typed: mpsc::Sender<(TaskId, Input)>,
+    pub(super) typed: mpsc::Sender<(TaskId, TypedInput)>,
     refusals: mpsc::Receiver<Msg>,
     pub(super) news: mpsc::Sender<Msg>,
 }
@@ -250,7 +250,7 @@ async fn record(operator: &Operator, seq: u64) -> Msg {
 
 /// Stops all tasks and ends the runtime; the link ends with it.
 async fn shut_down(operator: &Operator) -> Msg {
-    let closing = if operator.is_remote() { Closing::OperatorEnded } else { Closing::ConsoleClosed };
+    let closing = if operator.is_remote() { CloseReason::OperatorEnded } else { CloseReason::ConsoleClosed };
     match operator.ask(Request::Shutdown { closing }).await {
         Ok(_) => Msg::Stopped,
         Err(error) => Msg::Failed(error.to_string()),
@@ -296,8 +296,8 @@ fn answered(tool: String, answer: Answer) -> Answered {
     let refused = result.and_then(|value| value.get("accepted_input")) == Some(&Value::Bool(false));
     let why = text("/rejection/message").filter(|_| refused);
     let message = match envelope.outcome() {
-        Outcome::Error(error) => Some(error.message.as_str()),
-        Outcome::Success(_) => None,
+        CallOutcome::Error(error) => Some(error.message.as_str()),
+        CallOutcome::Success(_) => None,
     };
     Answered {
         seq,
@@ -313,10 +313,10 @@ fn answered(tool: String, answer: Answer) -> Answered {
 /// Sends typed input in order; consecutive queued keys for the same task are sent together.
 pub(super) async fn type_in_order(
     operator: Operator,
-    mut keys: mpsc::Receiver<(TaskId, Input)>,
+    mut keys: mpsc::Receiver<(TaskId, TypedInput)>,
     news: mpsc::Sender<Msg>,
 ) {
-    let mut waiting: Option<(TaskId, Input)> = None;
+    let mut waiting: Option<(TaskId, TypedInput)> = None;
     loop {
         let Some((task, mut input)) = (match waiting.take() {
             Some(next) => Some(next),
@@ -326,7 +326,7 @@ pub(super) async fn type_in_order(
         };
         while let Ok((other, more)) = keys.try_recv() {
             match (&mut input, more) {
-                (Input::Keys(keys), Input::Keys(more)) if other == task => keys.extend(more),
+                (TypedInput::Keys(keys), TypedInput::Keys(more)) if other == task => keys.extend(more),
                 (_, more) => {
                     waiting = Some((other, more));
                     break;

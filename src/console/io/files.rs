@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::files;
 use crate::model::{CallRecord, TaskView};
-use crate::runtime::{Export, Form};
+use crate::runtime::{ExportForm, OutputExport};
 use crate::terminal::Palette;
 
 use crate::console::msg::Msg;
@@ -46,7 +46,7 @@ pub(in crate::console) fn keep(folder: &Path, file: &FileName, text: &str) -> io
 pub(in crate::console) struct Made {
     /// The task.
     pub(in crate::console) task: Arc<TaskView>,
-    pub(in crate::console) form: Form,
+    pub(in crate::console) form: ExportForm,
     pub(in crate::console) palette: Palette,
     pub(in crate::console) file: FileName,
     /// The calls that typed into it.
@@ -61,8 +61,13 @@ impl Made {
     pub(in crate::console) fn make(&self, records: &[Arc<CallRecord>]) -> io::Result<String> {
         let typed = records.iter().filter_map(|record| record.typed()).collect();
         let Self { task, form, palette, .. } = self;
-        let export =
-            Export { task, events: &task.events, typed, rows: Export::ROWS, palette: palette.clone() };
+        let export = OutputExport {
+            task,
+            events: &task.events,
+            typed,
+            rows: OutputExport::ROWS,
+            palette: palette.clone(),
+        };
         export.make(*form)
     }
 }

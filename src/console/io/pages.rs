@@ -9,8 +9,8 @@ use jiff::SignedDuration;
 
 use crate::envelope::TaskId;
 use crate::model::TaskView;
-use crate::runtime::{Output, Playback, StoredLog};
-use crate::terminal::{Contents, History, LogBytes, Origin, Page, Size, Terminal, clean};
+use crate::runtime::{Playback, StoredLog, StoredOutput};
+use crate::terminal::{ByteOrigin, Contents, LogBytes, LogHistory, Page, Size, Terminal, clean};
 
 use super::driver::Driver;
 use crate::console::effect::Effect;
@@ -127,7 +127,7 @@ pub(in crate::console) fn last_output(task: &TaskView) -> io::Result<(String, bo
     let begin = length.saturating_sub(MOST_COPIED);
     let begin = log.history().open_string(begin)?.unwrap_or(begin);
     let bytes = log.file.read_range(begin..length)?;
-    let origin = Origin::of(task.tty);
+    let origin = ByteOrigin::of(task.tty);
     let part = last_part(&bytes);
     Ok((clean(part.unwrap_or(&bytes), origin, task.size), part.is_some()))
 }
@@ -172,7 +172,7 @@ pub(in crate::console) fn since(task: &TaskView, from: u64, purpose: Purpose) ->
         bytes.truncate(usize::try_from(open.saturating_sub(begin)).unwrap_or(0));
     }
     let next = begin + bytes.len() as u64;
-    let text = clean(&bytes, Origin::of(task.tty), task.size);
+    let text = clean(&bytes, ByteOrigin::of(task.tty), task.size);
     Ok(Reading { purpose, text, left_out: begin - from.min(begin), next })
 }
 
@@ -187,7 +187,7 @@ pub(in crate::console) fn last_screen(task: &TaskView) -> io::Result<String> {
     playback.seek(marks).map(Terminal::screen_text)
 }
 
-fn page(history: &History<'_, File>, anchor: Anchor, size: Size) -> io::Result<Page> {
+fn page(history: &LogHistory<'_, File>, anchor: Anchor, size: Size) -> io::Result<Page> {
     let lines = history.lines();
     match anchor {
         Anchor::From(line) => history.page(line.min(lines.saturating_sub(1)), size),
@@ -204,7 +204,7 @@ fn page(history: &History<'_, File>, anchor: Anchor, size: Size) -> io::Result<P
 }
 
 /// Returns rows that include a line, placed a third of the way down if there are enough rows around it.
-fn page_around(history: &History<'_, File>, line: u64, size: Size) -> io::Result<Page> {
+fn page_around(history: &LogHistory<'_, File>, line: u64, size: Size) -> io::Result<Page> {
     let last = page_before(history, history.lines(), size)?;
     if line >= last.first_line {
         return Ok(last);
@@ -215,14 +215,14 @@ fn page_around(history: &History<'_, File>, line: u64, size: Size) -> io::Result
 }
 
 /// Returns rows starting with a line, or the last rows if they include it, so that the page is full.
-fn page_with_on_top(history: &History<'_, File>, line: u64, size: Size) -> io::Result<Page> {
+fn page_with_on_top(history: &LogHistory<'_, File>, line: u64, size: Size) -> io::Result<Page> {
     let last = page_before(history, history.lines(), size)?;
     if line >= last.first_line { Ok(last) } else { history.page(line, size) }
 }
 
 /// Returns the rows right before a line. Long lines take several rows: as many lines as there are rows are
 /// laid out, fewer if they do not fit, and the last rows are kept.
-fn page_before(history: &History<'_, File>, line: u64, size: Size) -> io::Result<Page> {
+fn page_before(history: &LogHistory<'_, File>, line: u64, size: Size) -> io::Result<Page> {
     let mut lines = u64::from(size.rows());
     let mut first = line.saturating_sub(lines);
     let mut page = history.page(first, Size::clamped(size.cols(), size.rows().saturating_mul(4)))?;
@@ -267,7 +267,7 @@ fn transcripts(
     room: &mut u64,
 ) -> Result<Vec<(ShownStream, Transcript)>, String> {
     let said = |error: crate::model::Error| error.to_string();
-    let output = Output::stored(task).map_err(said)?;
+    let output = StoredOutput::stored(task).map_err(said)?;
     let mut read = Vec::new();
     for stream_shown in streams {
         let text = |to, room| output.all_now(stream_shown.stream, to, room).map_err(said);
@@ -377,7 +377,7 @@ mod tests {
         for line in 0..100 {
             write!(log, "{line}{filler}\r\n").expect("is written");
         }
-        let history = History::new(&log, &[], Origin::Tty, Size::default());
+        let history = LogHistory::new(&log, &[], ByteOrigin::Tty, Size::default());
         let page = page(&history, anchor, Size::clamped(80, 20)).expect("reads");
         (page.first_line, page.rows.last().expect("rows").line)
     }

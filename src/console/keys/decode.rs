@@ -12,7 +12,7 @@ mod torn;
 
 use std::time::Duration;
 
-use crate::terminal::host_terminal::Answer;
+use crate::terminal::host_terminal::TerminalAnswer;
 use crate::terminal::{Key, KeyPress, MouseInput};
 
 use pasting::Pasting;
@@ -40,7 +40,7 @@ pub enum Decoded {
     /// The window gained or lost focus.
     Focus(bool),
     /// The terminal answered a query.
-    Answer(Answer),
+    Answer(TerminalAnswer),
     /// A paste begins; used internally, never delivered.
     PasteBegins,
 }

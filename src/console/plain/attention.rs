@@ -22,7 +22,7 @@ use crate::console::text::document::Piece;
 use crate::console::text::visible;
 use crate::link::Request;
 use crate::model::{
-    AnswerValue, Decision, Given, HeldCall, HoldReason, Question, QuestionKind, READING, Snapshot,
+    AnswerInput, AnswerValue, Decision, HeldCall, HoldReason, Question, QuestionKind, READING, Snapshot,
 };
 
 /// Maximum length, in characters, of a command shown in the preview of a rule.
@@ -288,10 +288,10 @@ fn said(rows: Vec<Vec<Piece>>) -> impl Iterator<Item = Line> {
 }
 
 /// Parses an answer to a question; `None` if it is not one.
-fn read_answer(question: &Question, line: &str) -> Option<Given> {
+fn read_answer(question: &Question, line: &str) -> Option<AnswerInput> {
     let kind = &question.kind;
     if let QuestionKind::Text { .. } = kind {
-        return Some(Given { value: AnswerValue::Text(line.to_owned()), note: None });
+        return Some(AnswerInput { value: AnswerValue::Text(line.to_owned()), note: None });
     }
     let (word, note) = first_word(line);
     let value = match (kind, word.to_ascii_lowercase().as_str()) {
@@ -303,7 +303,7 @@ fn read_answer(question: &Question, line: &str) -> Option<Given> {
         (QuestionKind::Gate { .. } | QuestionKind::Command, "r") => AnswerValue::Reject,
         (_, word) => kind.read(word)?,
     };
-    kind.accepts(&value).then_some(Given { value, note })
+    kind.accepts(&value).then_some(AnswerInput { value, note })
 }
 
 /// Parses a decision on a held call; `None` if it is not one.

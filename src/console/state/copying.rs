@@ -140,12 +140,12 @@ impl Copying {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal::{History, Origin, Size};
+    use crate::terminal::{ByteOrigin, LogHistory, Size};
 
     /// Returns the text of a selection on a page ten columns wide.
     fn copied(log: &str, anchor: Spot, at: Spot, shape: Shape) -> String {
         let size = Size::clamped(10, 12);
-        let page = History::new(log.as_bytes(), &[], Origin::Tty, size).page(0, size).expect("a page");
+        let page = LogHistory::new(log.as_bytes(), &[], ByteOrigin::Tty, size).page(0, size).expect("a page");
         let picture = Picture::of_page(&page);
         let mut copying = Copying::new(TaskId::from_random([1; 8]), picture, 0, at);
         (copying.anchor, copying.shape) = (Some(anchor), shape);
@@ -178,7 +178,7 @@ mod tests {
     fn the_view_follows_the_cursor() {
         let size = Size::clamped(10, 40);
         let log: String = (0..30).map(|line| format!("{line}\r\n")).collect();
-        let page = History::new(log.as_bytes(), &[], Origin::Tty, size).page(0, size).expect("a page");
+        let page = LogHistory::new(log.as_bytes(), &[], ByteOrigin::Tty, size).page(0, size).expect("a page");
         let mut copying = Copying::new(TaskId::from_random([1; 8]), Picture::of_page(&page), 20, (25, 0));
         copying.go((5, 3), 10);
         assert_eq!((copying.top, copying.at), (5, (5, 1)));

@@ -1,7 +1,7 @@
 //! What an answer showed of the output of commands, and the transcripts to compare it with.
 
 use crate::envelope::TaskId;
-use crate::runtime::Stream;
+use crate::runtime::OutputStream;
 
 /// The transcript of a stream, from the log as it is now.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub struct ShownCommand {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownStream {
     /// The stream.
-    pub stream: Stream,
+    pub stream: OutputStream,
     /// The text that was sent; `None` if it was blank.
     pub sent: Option<String>,
     /// Whether something in the middle was left out.

@@ -1,13 +1,13 @@
 //! What can be exported, in which format, and the names of the files.
 
 use crate::envelope::TaskId;
-use crate::runtime::Form;
+use crate::runtime::ExportForm;
 
 /// Something to export, and its format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Export {
     /// The output of a task.
-    Task(TaskId, Form),
+    Task(TaskId, ExportForm),
     /// The canonical envelope of a call, as JSON on one line.
     Envelope(u64),
     /// The receipt of a call, byte for byte.

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::console::effect::Effect;
 use crate::console::keys::Action;
 use crate::envelope::TaskId;
-use crate::model::{Input, Need, PlaceId, TaskStatus, TaskView};
+use crate::model::{InputNeed, PlaceId, TaskStatus, TaskView, TypedInput};
 use crate::terminal::Size;
 
 /// Maximum length of a text that is being written, in bytes.
@@ -47,7 +47,7 @@ pub(in crate::console) fn line_to(task: &TaskView, text: &str) -> Effect {
         format!("{text}\n")
     };
     if is_unrecorded(task) {
-        return Effect::send(task.id.clone(), Input::Text(text));
+        return Effect::send(task.id.clone(), TypedInput::Text(text));
     }
     Effect::call("TaskInput", json!({"task_id": task.id, "input": text}))
 }
@@ -71,7 +71,7 @@ pub(in crate::console) fn is_unrecorded(task: &TaskView) -> bool {
 
 /// Tells whether input for a task must be hidden now.
 pub(in crate::console) fn wants_secret(task: &TaskView) -> bool {
-    task.waiting.as_ref().is_some_and(|waiting| waiting.kind == Need::Secret)
+    task.waiting.as_ref().is_some_and(|waiting| waiting.kind == InputNeed::Secret)
 }
 
 /// Tells whether a task can receive typed input.

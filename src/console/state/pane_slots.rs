@@ -3,7 +3,7 @@
 //! been seen, but never by themselves while the user is reading or typing.
 
 use crate::envelope::TaskId;
-use crate::model::{TaskStatus, TaskView, Waiting};
+use crate::model::{InputWait, TaskStatus, TaskView};
 
 /// The tasks that have a pane.
 #[derive(Debug, Clone, Default)]
@@ -41,7 +41,7 @@ impl Rank {
             task if task.status.is_terminal() => Self::Still,
             task if task.held.is_some() => Self::Waits,
             task if task.status == TaskStatus::Queued => Self::Still,
-            task if task.waiting.as_ref().is_some_and(Waiting::is_certain) => Self::Waits,
+            task if task.waiting.as_ref().is_some_and(InputWait::is_certain) => Self::Waits,
             _ => Self::Live,
         }
     }

@@ -206,8 +206,8 @@ impl Replay {
 mod tests {
     use super::*;
     use crate::envelope::Actor;
-    use crate::model::{Exit, InputEvidence, Need, Waiting};
-    use crate::terminal::Stream;
+    use crate::model::{Exit, InputEvidence, InputNeed, InputWait};
+    use crate::terminal::ByteSource;
     use proptest::prelude::*;
 
     fn reel(times: &[u32]) -> Reel {
@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn output_and_events_share_one_time_line() {
         let mark = |at_ms, offset, kind| Mark { offset, line: 0, at_ms, kind };
-        let chunk = MarkKind::Chunk(Stream::Tty);
+        let chunk = MarkKind::Chunk(ByteSource::Tty);
         let marks = [
             mark(0, 0, chunk),
             mark(7, 3, chunk),
@@ -279,8 +279,8 @@ mod tests {
             event(1_005, TaskFact::Input(1)),
             event(
                 1_006,
-                TaskFact::Waiting(Waiting {
-                    kind: Need::Line,
+                TaskFact::Waiting(InputWait {
+                    kind: InputNeed::Line,
                     evidence: InputEvidence::TtyRead,
                     since: ms(1_006),
                     program: None,

@@ -123,11 +123,11 @@ mod tests {
     use super::*;
     use crate::console::state::page::Anchor;
     use crate::console::state::picture::Picture;
-    use crate::terminal::{History, Origin, Size};
+    use crate::terminal::{ByteOrigin, LogHistory, Size};
 
     fn found(log: &str, needle: &str) -> Vec<(u16, Range<u16>)> {
         let size = Size::clamped(10, 8);
-        let page = History::new(log.as_bytes(), &[], Origin::Tty, size).page(0, size).expect("a page");
+        let page = LogHistory::new(log.as_bytes(), &[], ByteOrigin::Tty, size).page(0, size).expect("a page");
         let rows = page.rows.iter().map(|row| row.line).collect();
         let picture = Picture::of_page(&page);
         let view = PageView {

@@ -6,7 +6,7 @@ use crate::console::state::agents::short_name;
 use crate::console::text::{Piece, piece, visible};
 use crate::console::theme::Role;
 use crate::envelope::{Actor, ErrorKind};
-use crate::model::{Ended, InputEvidence, Need, TaskFact, TaskView, Waiting};
+use crate::model::{InputEvidence, InputNeed, InputWait, TaskEnd, TaskFact, TaskView};
 
 /// Width of an agent's name in these texts, in columns.
 const MOST_OF_AGENT: usize = 10;
@@ -66,7 +66,7 @@ pub(in crate::console) fn ended_at(task: &TaskView) -> Option<Timestamp> {
 }
 
 /// Describes in a word or two how a task ended.
-pub(crate) fn how(ended: Option<&Ended>) -> String {
+pub(crate) fn how(ended: Option<&TaskEnd>) -> String {
     let Some(ended) = ended else { return "ended".to_owned() };
     match (&ended.signal, ended.exit_status) {
         _ if ended.timed_out => "timed out".to_owned(),
@@ -81,34 +81,36 @@ pub(crate) fn how(ended: Option<&Ended>) -> String {
 }
 
 /// Returns what a waiting task needs, in plain words.
-pub(crate) fn need(need: Need) -> &'static str {
+pub(crate) fn need(need: InputNeed) -> &'static str {
     match need {
-        Need::Key => "waiting for a key",
-        Need::Secret => "waiting for password",
-        Need::Line => "waiting for input",
-        Need::Stopped => "stopped",
+        InputNeed::Key => "waiting for a key",
+        InputNeed::Secret => "waiting for password",
+        InputNeed::Line => "waiting for input",
+        InputNeed::Stopped => "stopped",
     }
 }
 
 /// Returns the same, with the program that asks if it does so at a terminal beside the command's streams.
-pub(crate) fn needs(waiting: &Waiting) -> String {
+pub(crate) fn needs(waiting: &InputWait) -> String {
     asked(waiting, "").unwrap_or_else(|| need(waiting.kind).to_owned())
 }
 
 /// Returns the same with the agent: `sudo of claude asks for a password`.
-pub(crate) fn wants(task: &TaskView, waiting: &Waiting) -> String {
+pub(crate) fn wants(task: &TaskView, waiting: &InputWait) -> String {
     let of = format!(" of {}", short(&task.started_by, MOST_OF_AGENT, ""));
     asked(waiting, &of).unwrap_or_else(|| needs(waiting))
 }
 
-fn asked(waiting: &Waiting, of: &str) -> Option<String> {
+fn asked(waiting: &InputWait, of: &str) -> Option<String> {
     let program = visible::one_line(waiting.program.as_deref()?);
     let what = match waiting.kind {
-        Need::Key => "asks for a key",
-        Need::Secret => "asks for a password",
-        Need::Line => "asks for input",
-        Need::Stopped if waiting.evidence == InputEvidence::OutOfTurn => "waits for its turn at the terminal",
-        Need::Stopped => "is stopped",
+        InputNeed::Key => "asks for a key",
+        InputNeed::Secret => "asks for a password",
+        InputNeed::Line => "asks for input",
+        InputNeed::Stopped if waiting.evidence == InputEvidence::OutOfTurn => {
+            "waits for its turn at the terminal"
+        }
+        InputNeed::Stopped => "is stopped",
     };
     Some(format!("{program}{of} {what}"))
 }

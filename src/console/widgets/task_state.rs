@@ -6,7 +6,7 @@ use crate::console::text;
 use crate::console::text::{Piece, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
-use crate::model::{HoldReason, Need, TaskFact, TaskStatus, TaskView};
+use crate::model::{HoldReason, InputNeed, TaskFact, TaskStatus, TaskView};
 
 /// A state as displayed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,9 @@ impl Painter<'_> {
             TaskStatus::Queued if task.held.is_some() => (0, "to approve".to_owned(), Role::Waiting),
             TaskStatus::Queued => (0, "queued".to_owned(), Role::Queued),
             TaskStatus::Running => match &task.waiting {
-                Some(waiting) if waiting.kind == Need::Stopped => (2, "stopped".to_owned(), Role::Waiting),
+                Some(waiting) if waiting.kind == InputNeed::Stopped => {
+                    (2, "stopped".to_owned(), Role::Waiting)
+                }
                 // Silence alone is weak evidence: shown, but without asking for attention.
                 Some(waiting) if !waiting.is_certain() => (2, "at a prompt".to_owned(), Role::Faint),
                 Some(_) => (2, "waiting".to_owned(), Role::Waiting),

@@ -12,7 +12,7 @@ use tokio::net::unix::pipe::OpenOptions;
 use super::line::MAX_LINE;
 use crate::dispatch::code::Code;
 use crate::dispatch::response::Failure;
-use crate::files::{self, Access, Links};
+use crate::files::{self, FileAccess, Links};
 
 /// The maximum length of standard input that is read before the first line runs, in bytes.
 pub const STDIN_BYTES: usize = 65_536;
@@ -65,7 +65,7 @@ impl Feed {
         let named = PathBuf::from(path);
         let file = tokio::task::spawn_blocking(move || {
             let is_fifo = named.metadata()?.file_type().is_fifo();
-            if is_fifo { Ok(None) } else { files::open(&named, Links::Followed, Access::Read).map(Some) }
+            if is_fifo { Ok(None) } else { files::open(&named, Links::Followed, FileAccess::Read).map(Some) }
         });
         match file.await.map_err(io::Error::other).flatten().map_err(unreadable)? {
             Some(file) => Ok(Self::new(BufReader::with_capacity(CHUNK, File::from_std(file)), true)),

@@ -76,7 +76,7 @@ impl<const OPENS: bool> Local for ProseGateDecide<OPENS> {
 impl GateInput {
     /// Returns whether a question is about this gate.
     #[must_use]
-    pub fn means(&self, origin: &crate::model::Origin) -> bool {
+    pub fn means(&self, origin: &crate::model::QuestionOrigin) -> bool {
         origin.run.as_deref() == Some(&self.run) && origin.gate.as_deref() == Some(&self.gate)
     }
 

@@ -11,7 +11,7 @@ use crate::dispatch::command::{Example, Local};
 use crate::dispatch::context::Context;
 use crate::dispatch::{Failure, link_failure};
 use crate::link::{Error, Hello, ListedRuntime, Listing, Role, Running, Scripts, VERSION, dial};
-use crate::model::Standing;
+use crate::model::StatusCounts;
 
 /// How long one runtime may take to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -100,7 +100,7 @@ async fn look(Running { id, address }: Running) -> ListedRuntime {
         }
     });
     let standing = looked.await.ok().flatten();
-    if let Some(Standing { running, waiting, held, questions, .. }) = standing {
+    if let Some(StatusCounts { running, waiting, held, questions, .. }) = standing {
         (listed.tasks, listed.needs) = (Some(running + waiting), Some(held + questions));
     }
     listed

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::envelope::canonical::{Envelope, Outcome, one_line};
+use crate::envelope::canonical::{CallOutcome, Envelope, one_line};
 
 /// The length to which an item's command, and the reason it did not run, are cut, in characters.
 const WORDS: usize = 24;
@@ -26,7 +26,7 @@ fn count(envelope: &Envelope) -> usize {
 }
 
 fn without(envelope: &Envelope, omitted: usize) -> Envelope {
-    let Outcome::Success(Value::Object(mut result)) = envelope.outcome().clone() else {
+    let CallOutcome::Success(Value::Object(mut result)) = envelope.outcome().clone() else {
         return envelope.clone();
     };
     let Some(Value::Array(items)) = result.get_mut("items") else { return envelope.clone() };
@@ -40,7 +40,7 @@ fn without(envelope: &Envelope, omitted: usize) -> Envelope {
         let before = result.get("items_omitted").and_then(Value::as_u64).unwrap_or_default();
         result.insert("items_omitted".to_owned(), (before + omitted as u64).into());
     }
-    envelope.with_outcome(Outcome::Success(Value::Object(result)))
+    envelope.with_outcome(CallOutcome::Success(Value::Object(result)))
 }
 
 fn in_few_words(item: &mut Map<String, Value>) {

@@ -85,7 +85,9 @@ fn previews_of_batch_items_are_evened_out() {
 fn details_of_an_error_go_and_the_rest_of_it_stays() {
     let kept = compact(&failed("missing"), 1_000);
     assert_eq!(kept, failed("missing"));
-    let Outcome::Error(error) = compact(&failed(&"x".repeat(5_000)), 400).outcome().clone() else { panic!() };
+    let CallOutcome::Error(error) = compact(&failed(&"x".repeat(5_000)), 400).outcome().clone() else {
+        panic!()
+    };
     let whole = ToolError::new(ErrorKind::WorkdirNotFound, "The working directory cannot be entered.");
     assert_eq!(error, whole.with_hint("check the path"));
 }

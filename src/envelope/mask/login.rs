@@ -1,7 +1,7 @@
 //! Options and arguments that are secrets only after certain words: `sshpass -p`, `docker login -p`,
 //! `curl -u name:value`, `config set NAME value`.
 
-use super::name::Name;
+use super::name::VariableName;
 
 /// Programs that log in to registries and clusters with `login -p`.
 const REGISTRIES: [&[u8]; 10] =
@@ -22,7 +22,7 @@ const USER_BYTES: usize = 128;
 
 /// The program whose options are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Program {
+pub(super) enum LoginProgram {
     /// Any other program.
     #[default]
     Other,
@@ -56,11 +56,11 @@ pub(super) enum Program {
     Identified,
 }
 
-impl Program {
+impl LoginProgram {
     /// Updates the state with the next word of the command, the first of its command or line if `is_first`.
     pub(super) fn follow(&mut self, word: &[u8], is_first: bool) {
         let is_option = word.starts_with(b"-");
-        let names_secret = || !is_option && Name::of(word).is_some_and(|name| !name.is_manner());
+        let names_secret = || !is_option && VariableName::of(word).is_some_and(|name| !name.is_manner());
         *self = match (*self, word) {
             (Self::PrintfInto, _) if names_secret() => Self::PrintfSecret,
             (Self::Read | Self::ReadSecret, _) if names_secret() => Self::ReadSecret,

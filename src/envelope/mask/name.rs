@@ -63,13 +63,13 @@ const REFERENCES: [&[u8]; 3] = [b"env:", b"file:", b"fd:"];
 const SWITCHED: [&[u8]; 8] = [b"true", b"false", b"yes", b"no", b"on", b"off", b"none", b"null"];
 
 /// A name that contains one of the words, in lower case with `_` between its parts.
-pub(super) struct Name {
+pub(super) struct VariableName {
     text: String,
     /// Whether it contains one of [`SECRET_WORDS`], not just one of [`OWN_WORDS`].
     is_plain: bool,
 }
 
-impl Name {
+impl VariableName {
     /// Parses a name; `None` if it does not name a secret.
     pub(super) fn of(bytes: &[u8]) -> Option<Self> {
         let mut text = String::with_capacity(bytes.len() + 4);
@@ -142,6 +142,6 @@ pub(super) fn is_cookie(name: &[u8]) -> bool {
 pub(super) fn is_header(name: &[u8]) -> bool {
     const KNOWN: [&[u8]; 5] = [b"api-key", b"apikey", b"private-token", b"job-token", b"deploy-token"];
     let small = name.to_ascii_lowercase();
-    let is_own = small.starts_with(b"x-") && (small.ends_with(b"-key") || Name::of(&small).is_some());
+    let is_own = small.starts_with(b"x-") && (small.ends_with(b"-key") || VariableName::of(&small).is_some());
     is_own || KNOWN.contains(&small.as_slice())
 }

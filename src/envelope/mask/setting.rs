@@ -1,14 +1,14 @@
 //! Secrets beside their name where no `=` or flag joins the two: settings files, arguments of commands that set
 //! something, here-strings, elements of XML.
 
-use super::login::Program;
-use super::name::Name;
-use super::{MASKED, Scan, Secret, ends_word};
+use super::login::LoginProgram;
+use super::name::VariableName;
+use super::{MASKED, Secret, SecretScan, ends_word};
 
 /// The maximum length of a tag, in bytes.
 const TAG_BYTES: usize = 128;
 
-impl Scan<'_> {
+impl SecretScan<'_> {
     /// Matches `name = value` and `'name' => value`: what a settings file has, to the end of the line or of the quote.
     pub(super) fn setting(&self) -> Option<Secret> {
         let blanks =
@@ -19,7 +19,7 @@ impl Scan<'_> {
         if blanks == 0 || is_variable || self.byte(after).is_some_and(|byte| b"=~".contains(&byte)) {
             return None;
         }
-        let name = Name::of(name).filter(|name| name.is_plain() && !name.is_manner())?;
+        let name = VariableName::of(name).filter(|name| name.is_plain() && !name.is_manner())?;
         let secret = self.line_value(self.after_blanks(after));
         (!self.is_masked(&secret) && !name.allows(self.value(&secret))).then_some(secret)
     }
@@ -32,7 +32,7 @@ impl Scan<'_> {
         if is_variable || start == self.at + 1 {
             return None;
         }
-        let name = Name::of(name).filter(|name| name.is_plain())?;
+        let name = VariableName::of(name).filter(|name| name.is_plain())?;
         let secret = self.word(start, false);
         let next = self.byte(self.after_blanks(secret.at.end));
         let is_last = next.is_none_or(|byte| b"\n\"';&|),}#\\".contains(&byte));
@@ -48,7 +48,7 @@ impl Scan<'_> {
             Some(b'-') => begins(begin),
             _ => before(begin) == Some(b'/') && begins(begin - 1),
         };
-        let name = Name::of(name).filter(|name| is_option && !name.is_manner())?;
+        let name = VariableName::of(name).filter(|name| is_option && !name.is_manner())?;
         let secret = self.word(self.at + 1, false);
         (!name.allows(self.value(&secret))).then_some(secret)
     }
@@ -58,7 +58,7 @@ impl Scan<'_> {
         let (begin, name) = self.name_before(self.at, b"");
         let is_default = self.bytes[..begin].ends_with(b"${")
             && self.byte(self.at + 1).is_some_and(|byte| b"-=".contains(&byte));
-        let name = Name::of(name).filter(|name| is_default && !name.is_manner())?;
+        let name = VariableName::of(name).filter(|name| is_default && !name.is_manner())?;
         let secret = self.up_to(self.at + 2, |byte| byte == b'}');
         (!name.allows(self.value(&secret))).then_some(secret)
     }
@@ -73,7 +73,7 @@ impl Scan<'_> {
         let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
         let whole = &tag[..tag.iter().position(|byte| byte.is_ascii_whitespace()).unwrap_or(tag.len())];
         let name = &whole[whole.len() - whole.iter().rev().take_while(is_name).count()..];
-        let name = Name::of(name)?;
+        let name = VariableName::of(name)?;
         let start = self.at + 2 + tag.len();
         let (start, end) = match self.bytes[start..].strip_prefix(b"<![CDATA[") {
             Some(text) => (start + 9, start + 9 + text.iter().position(|byte| *byte == b']')?),
@@ -86,7 +86,7 @@ impl Scan<'_> {
 
     /// Matches `<<< value` where the command reads a secret: `read TOKEN`, `login --password-stdin`.
     pub(super) fn here_string(&self) -> Option<Secret> {
-        let is_secret = self.is_about_secret || self.program == Program::ReadSecret;
+        let is_secret = self.is_about_secret || self.program == LoginProgram::ReadSecret;
         let is_here = self.bytes[self.at..].starts_with(b"<<<");
         (is_here && is_secret).then(|| self.word(self.after_blanks(self.at + 3), false))
     }
@@ -95,20 +95,20 @@ impl Scan<'_> {
     /// `machine h password value`, `IDENTIFIED BY 'value'`.
     pub(super) fn argument(&mut self, word: &[u8], start: usize) -> Option<Secret> {
         let secret = match self.program {
-            Program::PrintfSecret => self.words(start),
-            Program::SetSecret => self.word(start, false),
+            LoginProgram::PrintfSecret => self.words(start),
+            LoginProgram::SetSecret => self.word(start, false),
             _ if word.eq_ignore_ascii_case(b"password") && self.is_in_quoted_pair(start) => {
                 self.word(start, false)
             }
-            Program::Curl if word == b"-b" => {
+            LoginProgram::Curl if word == b"-b" => {
                 let secret = self.word(start, false);
                 return self.value(&secret).contains(&b'=').then_some(secret);
             }
             _ => return None,
         };
         let is_value = self.byte(start).is_some_and(|byte| !b"-=:".contains(&byte));
-        let is_argument = is_value || self.program == Program::PrintfSecret;
-        self.program = Program::default();
+        let is_argument = is_value || self.program == LoginProgram::PrintfSecret;
+        self.program = LoginProgram::default();
         is_argument.then_some(secret)
     }
 

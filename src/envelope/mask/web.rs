@@ -1,12 +1,12 @@
 //! Secrets of URLs and of HTTP headers.
 
-use super::name::{self, Name};
-use super::{MASKED, Scan, Secret, ends_word};
+use super::name::{self, VariableName};
+use super::{MASKED, Secret, SecretScan, ends_word};
 
 /// Where the name of a cookie ends at the latest, in bytes.
 const COOKIE_NAME: usize = 128;
 
-impl Scan<'_> {
+impl SecretScan<'_> {
     /// Matches `scheme://user:pass@`, even if the password contains an unescaped `/`.
     pub(super) fn in_url(&self) -> Option<Secret> {
         let rest = self.bytes.get(self.at..)?.strip_prefix(b"://")?;
@@ -33,7 +33,7 @@ impl Scan<'_> {
         let (begin, name) = self.name_before(self.at, b"\"'\\");
         let is_cookie = name::is_cookie(name);
         let is_line = is_cookie || name::is_authorization(name);
-        let is_option = self.header_at == Some(begin) && Name::of(name).is_some();
+        let is_option = self.header_at == Some(begin) && VariableName::of(name).is_some();
         if !is_line && !is_option && !name::is_header(name) {
             return None;
         }

@@ -4,11 +4,11 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn whole(text: &str) -> Text {
-    Text::Whole(text.to_owned())
+fn whole(text: &str) -> StreamText {
+    StreamText::Whole(text.to_owned())
 }
 
-fn cut_both(a: &Text, b: &Text, budget: usize) -> (Option<Preview>, Option<Preview>) {
+fn cut_both(a: &StreamText, b: &StreamText, budget: usize) -> (Option<Preview>, Option<Preview>) {
     let read_on = ReadOn::default();
     cut_pair((a, &read_on), (b, &read_on), budget)
 }
@@ -118,8 +118,12 @@ fn a_json_document_is_laid_out_before_it_is_cut() {
 
 #[test]
 fn a_text_known_by_its_ends_is_always_marked() {
-    let text =
-        Text::Ends { head: "a\nb\npart".into(), tail: "ial\ny\nz\n".into(), lines: Some(9), chars: Some(99) };
+    let text = StreamText::Ends {
+        head: "a\nb\npart".into(),
+        tail: "ial\ny\nz\n".into(),
+        lines: Some(9),
+        chars: Some(99),
+    };
     assert_eq!(
         cut(&text, 1000).unwrap().text,
         "a\nb\n...\n[output truncated: showing first 2 and last 2 of 9 lines]\n...\ny\nz\n"

@@ -318,7 +318,7 @@ impl Local {
                 return Ok(Reply::Answer(tools::call(runtime, caller, &tool, input).await));
             }
             Request::Send { task, input } => {
-                if !matches!(input, model::Input::Report(_)) {
+                if !matches!(input, model::TypedInput::Report(_)) {
                     self.viewer.types_into(&task);
                 }
                 return runtime.input(&caller.actor, &task, input).await.map(Reply::Sent).map_err(declined);

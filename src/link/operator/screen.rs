@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::envelope::TaskId;
 use crate::link::Error;
-use crate::terminal::{Contents, Cursor, Modes, Row, Run, Size};
+use crate::terminal::{CellRun, Contents, Cursor, Modes, ScreenRow, Size};
 
 /// Approximate limit for the bytes of rows in one update: further rows go with the next one. A screen of usual size
 /// is far smaller.
@@ -30,7 +30,7 @@ pub(in crate::link) struct ScreenUpdate {
     cursor: Cursor,
     modes: Modes,
     /// The rows that changed, by their index from the top.
-    rows: Vec<(u16, Arc<Row>)>,
+    rows: Vec<(u16, Arc<ScreenRow>)>,
 }
 
 /// One task's screen as the console has it.
@@ -87,7 +87,7 @@ impl ScreenUpdate {
     }
 }
 
-fn text_bytes(row: &Row) -> usize {
+fn text_bytes(row: &ScreenRow) -> usize {
     row.runs.iter().map(|run| run.text.len()).sum()
 }
 
@@ -133,7 +133,9 @@ impl Screens {
         self.bytes -= screen.bytes;
         screen.generation += 1;
         update.apply(&mut screen.contents);
-        let row = |row: &Arc<Row>| size_of::<Row>() + row.runs.len() * size_of::<Run>() + text_bytes(row);
+        let row = |row: &Arc<ScreenRow>| {
+            size_of::<ScreenRow>() + row.runs.len() * size_of::<CellRun>() + text_bytes(row)
+        };
         screen.bytes = screen.contents.rows.iter().map(row).sum();
         self.bytes += screen.bytes;
         if self.bytes > MOST_BYTES {
@@ -167,7 +169,7 @@ mod tests {
 
     use super::*;
     use crate::link::frame::Frame;
-    use crate::terminal::{Origin, Terminal};
+    use crate::terminal::{ByteOrigin, Terminal};
 
     fn task() -> TaskId {
         TaskId::from_random([1; 8])
@@ -196,7 +198,7 @@ mod tests {
         fn the_screen_before_and_the_rows_that_changed_are_the_screen_now(
             steps in prop::collection::vec((prop::collection::vec(piece(), 0..12), 2..30_u16, 2..10_u16), 1..6),
         ) {
-            let mut terminal = Terminal::new(Size::clamped(20, 6), Origin::Tty);
+            let mut terminal = Terminal::new(Size::clamped(20, 6), ByteOrigin::Tty);
             let (mut sent, mut console) = (SentScreen::default(), Contents::default());
             for (pieces, cols, rows) in steps {
                 if cols % 3 == 0 {
@@ -213,7 +215,7 @@ mod tests {
 
         #[test]
         fn the_text_and_the_cells_are_those_of_the_terminal(pieces in prop::collection::vec(piece(), 0..40)) {
-            let mut terminal = Terminal::new(Size::clamped(20, 6), Origin::Tty);
+            let mut terminal = Terminal::new(Size::clamped(20, 6), ByteOrigin::Tty);
             terminal.feed(&pieces.concat());
             let contents = Contents::of(&terminal);
             for row in 0..6 {
@@ -232,7 +234,7 @@ mod tests {
 
     #[test]
     fn rows_that_did_not_change_are_not_sent() {
-        let mut terminal = Terminal::new(Size::default(), Origin::Tty);
+        let mut terminal = Terminal::new(Size::default(), ByteOrigin::Tty);
         let mut sent = SentScreen::default();
         terminal.feed(b"one\r\ntwo");
         assert_eq!(sent.update(&task(), &Contents::of(&terminal)).0.rows.len(), 2);
@@ -243,7 +245,7 @@ mod tests {
 
     #[test]
     fn the_largest_screen_of_colours_goes_in_several_updates_and_every_row_has_its_turn() {
-        let mut terminal = Terminal::new(Size::clamped(1000, 1000), Origin::Tty);
+        let mut terminal = Terminal::new(Size::clamped(1000, 1000), ByteOrigin::Tty);
         let cell = |at: u32| format!("\x1b[38;2;{};200;200;48;2;200;200;{}m\"", at % 256, (at + 1) % 256);
         terminal.feed((0..1_000_000).map(cell).collect::<String>().as_bytes());
         let mut contents = Contents::of(&terminal);
@@ -256,13 +258,13 @@ mod tests {
             frame.parse::<ScreenUpdate>().expect("parses").apply(&mut console);
             updates += 1;
             // The first row never stops changing.
-            let runs = vec![crate::terminal::Run {
+            let runs = vec![crate::terminal::CellRun {
                 text: updates.to_string(),
                 single: false,
                 wide: false,
                 style: Default::default(),
             }];
-            contents.rows[0] = Arc::new(Row { runs, wrapped: false });
+            contents.rows[0] = Arc::new(ScreenRow { runs, wrapped: false });
             if is_all {
                 break;
             }

@@ -21,7 +21,7 @@ use crate::envelope::TaskId;
 use crate::link::frame::{Frame, MAX_FROM_CONSOLE, MAX_FROM_RUNTIME};
 use crate::link::protocol::{ClientMessage, Request, ServerMessage, Shown};
 use crate::link::{Client, Error};
-use crate::model::{Closing, Snapshot};
+use crate::model::{CloseReason, Snapshot};
 use crate::process::ConsoleProcess;
 use crate::runtime::Handle;
 
@@ -131,7 +131,7 @@ impl ConsoleReader {
 async fn answer(local: &Local, requests: &StopRequests, id: u64, ask: Request) -> Outgoing {
     let is_embedded = !local.runtime.snapshot().borrow().headless;
     let refusal = match &ask {
-        Request::Shutdown { closing: Closing::StopCommand } if is_embedded => {
+        Request::Shutdown { closing: CloseReason::StopCommand } if is_embedded => {
             let ends = requests.ask(local.console.to_string()).await;
             (!ends).then_some("the person at the console that this runtime lives in keeps it running")
         }

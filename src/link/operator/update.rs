@@ -503,7 +503,7 @@ mod tests {
             state: crate::model::RunState::Running,
             steps: Vec::new(),
             branches: Vec::new(),
-            loops: vec![crate::model::LoopView { lines: crate::model::Lines::one(1), pass, max: None }],
+            loops: vec![crate::model::LoopView { lines: crate::model::LineRange::one(1), pass, max: None }],
             bindings: Vec::new(),
             sessions: 0,
             cost: 0,

@@ -125,7 +125,7 @@ impl From<Principal> for String {
 
 /// A recorded answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct RecordedAnswer {
     /// The answer itself.
     pub value: AnswerValue,
     /// Who gave it.
@@ -136,7 +136,7 @@ pub struct Answer {
     pub note: Option<String>,
 }
 
-impl Answer {
+impl RecordedAnswer {
     /// Returns the answer as it is recorded: a masked text is replaced by its length.
     #[must_use]
     pub fn as_recorded(&self, kind: &QuestionKind) -> Self {
@@ -151,7 +151,7 @@ impl Answer {
 
 /// An answer being given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Given {
+pub struct AnswerInput {
     /// The answer itself.
     pub value: AnswerValue,
     /// The reason, in the answerer's own words.
@@ -160,9 +160,9 @@ pub struct Given {
 
 /// The outcome of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Settled {
+pub enum QuestionOutcome {
     /// It was answered.
-    Answered(Answer),
+    Answered(RecordedAnswer),
     /// It was not answered in time.
     TimedOut {
         /// When the deadline passed.

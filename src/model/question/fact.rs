@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Answer, Comment, Question, QuestionId};
+use crate::model::{Comment, Question, QuestionId, RecordedAnswer};
 use crate::process::ConsoleProcess;
 
 /// A fact recorded about a question.
@@ -22,7 +22,7 @@ pub(crate) enum QuestionFact {
         /// The question.
         id: QuestionId,
         /// The answer; for a masked text, only its length.
-        answer: Answer,
+        answer: RecordedAnswer,
         /// The console in which the operator gave the answer, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         console: Option<ConsoleProcess>,

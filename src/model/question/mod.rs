@@ -5,9 +5,10 @@ mod fact;
 mod refusal;
 mod view;
 
-pub use answer::{Answer, AnswerValue, Given, Principal, Settled};
+pub use answer::{AnswerInput, AnswerValue, Principal, QuestionOutcome, RecordedAnswer};
 pub(crate) use fact::QuestionFact;
-pub use refusal::Refusal;
+pub use refusal::AnswerRefusal;
 pub use view::{
-    Asking, BindingView, Comment, Evidence, Expected, Origin, Question, QuestionId, QuestionKind, READING,
+    BindingView, Comment, Evidence, ExpectedAnswerer, NewQuestion, Question, QuestionId, QuestionKind,
+    QuestionOrigin, READING,
 };

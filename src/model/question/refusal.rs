@@ -4,7 +4,7 @@ use super::QuestionId;
 
 /// Why an answer was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum AnswerRefusal {
     /// No question of this recording has this id.
     #[error("no question {0} in this recording")]
     Unknown(QuestionId),

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::{Actor, TaskId};
-use crate::model::{Lines, PlaceName};
+use crate::model::{LineRange, PlaceName};
 
 /// An answer that follows its question sooner than this was not meant for it: a person had typed it before, or just
 /// as the question appeared.
@@ -123,13 +123,13 @@ impl QuestionKind {
 
 /// Where a question comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Origin {
+pub struct QuestionOrigin {
     /// The run of a program, e.g. `20261122-043511-k3f9x2`.
     pub run: Option<String>,
     /// The program's file.
     pub program: Option<PathBuf>,
     /// The lines of its statement.
-    pub lines: Option<Lines>,
+    pub lines: Option<LineRange>,
     /// Its name in the program: of the gate, the input or the agent.
     pub name: Option<String>,
     /// The gate's id in its run: its name, with a number from the second time on.
@@ -182,7 +182,7 @@ pub struct BindingView {
 
 /// Who is expected to answer, and in which role.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Expected {
+pub struct ExpectedAnswerer {
     /// Who: `a person`, `an agent`, `agent:LABEL`, or the program of a command.
     pub by: String,
     /// The command that is working on the answer, in which case nobody else needs to act.
@@ -204,9 +204,9 @@ pub struct Expected {
 
 /// A question about to be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asking {
+pub struct NewQuestion {
     /// Where it comes from.
-    pub origin: Origin,
+    pub origin: QuestionOrigin,
     /// Who runs the program that asks.
     pub asked_by: Actor,
     /// The kind of answer it wants.
@@ -220,7 +220,7 @@ pub struct Asking {
     /// Whether an agent may answer it. Ignored if only the operator ever may.
     pub agents: bool,
     /// Who is expected to answer, if known.
-    pub expected: Option<Expected>,
+    pub expected: Option<ExpectedAnswerer>,
 }
 
 /// A question that waits for an answer.
@@ -231,7 +231,7 @@ pub struct Question {
     /// Its number in this recording, starting at 1; shown as `q03` in the console.
     pub number: u32,
     /// Where it comes from.
-    pub origin: Origin,
+    pub origin: QuestionOrigin,
     /// Who runs the program that asks.
     pub asked_by: Actor,
     /// The kind of answer it wants.
@@ -251,7 +251,7 @@ pub struct Question {
     pub comments: Vec<Comment>,
     /// Who is expected to answer, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expected: Option<Expected>,
+    pub expected: Option<ExpectedAnswerer>,
     /// Its place, in a console attached to several.
     #[serde(skip)]
     pub place: Option<Arc<PlaceName>>,

@@ -13,11 +13,11 @@ use super::{Request, SharedDisk};
 use crate::config::quoted;
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::{Durability, Os};
-use crate::model::{ExecOutcome, ExecRequest, PROGRAM_CALL, Step};
+use crate::model::{ExecOutcome, ExecRequest, PROGRAM_CALL, ProgramStep};
 use crate::process::Leftovers;
 use crate::prose::source::Source;
 use crate::prose::vm::module::Library;
-use crate::runtime::{Handle, Stream};
+use crate::runtime::{Handle, OutputStream};
 
 /// The timeout of a fetch.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -97,7 +97,7 @@ async fn run(runtime: &Handle, by: &Actor, call: u64, url: &str, cwd: &Path) -> 
         leftovers: Leftovers::End,
         description: Some(format!("use {url}")),
         item: None,
-        step: Some(Step { id: TaskId::random(), variables: Vec::new() }),
+        step: Some(ProgramStep { id: TaskId::random(), variables: Vec::new() }),
         native: None,
     };
     let ran = runtime.exec(request).await;
@@ -110,11 +110,11 @@ async fn run(runtime: &Handle, by: &Actor, call: u64, url: &str, cwd: &Path) -> 
     let read = |stream| output.beginning(stream, most as u64);
     let status = task.ended.as_ref().and_then(|ended| ended.exit_status);
     if status != Some(0) {
-        let (said, _) = read(Stream::Stderr).await.unwrap_or_default();
+        let (said, _) = read(OutputStream::Stderr).await.unwrap_or_default();
         let said = String::from_utf8_lossy(&said).trim().to_owned();
         return Err(if said.is_empty() { "curl failed".to_owned() } else { said });
     }
-    match read(Stream::Stdout).await.map_err(|error| error.to_string())? {
+    match read(OutputStream::Stdout).await.map_err(|error| error.to_string())? {
         (bytes, true) => String::from_utf8(bytes).map_err(|_| "it is not text".to_owned()),
         (_, false) => Err(format!("it is longer than {most} bytes")),
     }

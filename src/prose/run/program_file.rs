@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use crate::files::{self, Access, Links};
+use crate::files::{self, FileAccess, Links};
 use crate::prose::source::Source;
 
 /// Reads a program's text.
@@ -33,7 +33,7 @@ pub fn to_text(bytes: Vec<u8>) -> Result<String, String> {
 /// # Errors
 /// When it cannot be written, or a link leads out of its folder; it is then left as it was.
 pub fn replace_text(path: &Path, text: &str) -> io::Result<()> {
-    files::open(path, Links::Within, Access::Read)?;
+    files::open(path, Links::Within, FileAccess::Read)?;
     let path = path.canonicalize()?;
     let mode = path.metadata()?.permissions().mode() & 0o7777;
     files::replace(&path, |file| {

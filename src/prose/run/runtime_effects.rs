@@ -11,14 +11,14 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::Clock;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
-    Asking, Error, ExecOutcome, ExecRequest, Exit, STEP_GRACE, Settled, Step, Stop, TaskFact, TaskStatus,
-    TaskView, Until,
+    Error, ExecOutcome, ExecRequest, Exit, NewQuestion, ProgramStep, QuestionOutcome, STEP_GRACE, Stop,
+    TaskFact, TaskStatus, TaskView, Until,
 };
 use crate::process::{Signal, script};
 use crate::prose::vm::effects::{
     CAPTURED_CHARS, CommandSpec, Decision, Effects, Event, NotAsked, NotRun, Present, Ran,
 };
-use crate::runtime::{Handle, Leftovers, Stream};
+use crate::runtime::{Handle, Leftovers, OutputStream};
 
 /// How long a task may take to end after KILL.
 const GONE: Duration = Duration::from_secs(5);
@@ -98,8 +98,8 @@ impl RuntimeEffects {
         if task.status.is_terminal() {
             script::forget(&task.folder);
         }
-        let (stdout, stdout_truncated) = self.read(&task, Stream::Stdout, kept).await;
-        let (stderr, stderr_truncated) = self.read(&task, Stream::Stderr, CAPTURED_CHARS).await;
+        let (stdout, stdout_truncated) = self.read(&task, OutputStream::Stdout, kept).await;
+        let (stderr, stderr_truncated) = self.read(&task, OutputStream::Stderr, CAPTURED_CHARS).await;
         let stderr = script::with_shells_name(stderr, &task.folder, self.shell.as_ref());
         Ok(Ran {
             exit_code: exit_code(&task),
@@ -118,7 +118,7 @@ impl RuntimeEffects {
     }
 
     /// Reads the beginning of a stream (docs/prose-rules.md#rule-22).
-    async fn read(&self, task: &TaskView, stream: Stream, kept: usize) -> (String, bool) {
+    async fn read(&self, task: &TaskView, stream: OutputStream, kept: usize) -> (String, bool) {
         let read = async {
             let output = self.runtime.output_of(task)?;
             output.beginning(stream, 4 * kept as u64).await
@@ -157,7 +157,7 @@ impl Effects for RuntimeEffects {
             leftovers: Leftovers::Keep,
             description: Some(place),
             item: None,
-            step: Some(Step { id: id.clone(), variables }),
+            step: Some(ProgramStep { id: id.clone(), variables }),
             native: None,
         };
         let mut guard = Guard { world: self, id: Some(id.clone()) };
@@ -184,10 +184,10 @@ impl Effects for RuntimeEffects {
         }
     }
 
-    async fn ask(&self, asking: Asking) -> Result<Decision, NotAsked> {
+    async fn ask(&self, asking: NewQuestion) -> Result<Decision, NotAsked> {
         match self.runtime.ask(asking).await {
-            Ok(Settled::Answered(answer)) => Ok(Decision::Answered(answer)),
-            Ok(Settled::TimedOut { at }) => Ok(Decision::TimedOut(at)),
+            Ok(QuestionOutcome::Answered(answer)) => Ok(Decision::Answered(answer)),
+            Ok(QuestionOutcome::TimedOut { at }) => Ok(Decision::TimedOut(at)),
             Err(Error::ShuttingDown) => Err(NotAsked::ShuttingDown),
             Err(error) => Err(NotAsked::Refused(error.to_string())),
         }

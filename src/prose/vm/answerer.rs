@@ -11,7 +11,7 @@ use super::session_command::Work;
 use crate::agents::{PermissionLine, PermissionRule};
 use crate::config::Answerer;
 use crate::envelope::mask;
-use crate::model::Expected;
+use crate::model::ExpectedAnswerer;
 use crate::prose::ast::{Agent, Model, Permission, Rule, Text};
 use crate::prose::session::{self, Brief, Given, commanded};
 
@@ -41,7 +41,7 @@ impl<E: Effects> Vm<E> {
         query.asking.within = timeout.or(settings.answer_within);
         query.is_for_agents = matches!(by, Answerer::Mcp(_));
         query.work = None;
-        query.asking.expected = Some(Expected {
+        query.asking.expected = Some(ExpectedAnswerer {
             by: if query.is_for_agents { by.called() } else { self.somebody() },
             task: None,
             agent: agent.name.clone(),

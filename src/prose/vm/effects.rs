@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::envelope::TaskId;
-use crate::model::{Answer, Asking};
+use crate::model::{NewQuestion, RecordedAnswer};
 use crate::runtime::PendingWrite;
 
 /// The effects of an execution.
@@ -27,7 +27,7 @@ pub trait Effects: Send + Sync {
     }
 
     /// Asks whoever is present. Dropping the future withdraws the question.
-    fn ask(&self, asking: Asking) -> impl Future<Output = Result<Decision, NotAsked>> + Send;
+    fn ask(&self, asking: NewQuestion) -> impl Future<Output = Result<Decision, NotAsked>> + Send;
 
     /// Returns who is present to answer now.
     fn present(&self) -> Present;
@@ -130,7 +130,7 @@ pub enum NotRun {
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// Somebody answered.
-    Answered(Answer),
+    Answered(RecordedAnswer),
     /// Nobody did in time.
     TimedOut(Timestamp),
     /// The answers file says that it fails, with this message.

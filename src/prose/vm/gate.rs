@@ -9,7 +9,7 @@ use super::effects::{Decision, Effects};
 use super::file::Site;
 use super::value::Value;
 use super::{Frame, Vm};
-use crate::model::{Answer, AnswerValue, QuestionKind};
+use crate::model::{AnswerValue, QuestionKind, RecordedAnswer};
 use crate::prose::ast::{Gate, OnReject};
 use crate::prose::run::state;
 
@@ -85,10 +85,10 @@ impl<E: Effects> Vm<E> {
         }
         let decided = self.decide(frame, &query).await?;
         let (word, who, note) = match &decided {
-            Decision::Answered(Answer { value: AnswerValue::Approve, principal, note, .. }) => {
+            Decision::Answered(RecordedAnswer { value: AnswerValue::Approve, principal, note, .. }) => {
                 ("approved", principal.to_string(), note.clone())
             }
-            Decision::Answered(Answer { principal, note, .. }) => {
+            Decision::Answered(RecordedAnswer { principal, note, .. }) => {
                 ("rejected", principal.to_string(), note.clone())
             }
             Decision::TimedOut(_) => ("timeout", "system".to_owned(), None),

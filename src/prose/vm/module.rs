@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::value::Value;
-use crate::model::Lines;
+use crate::model::LineRange;
 use crate::prose::Profile;
 use crate::prose::ast::Program;
 use crate::prose::run::folder::Folder;
@@ -60,9 +60,9 @@ impl Module {
     }
 
     /// Returns the lines of a span.
-    pub fn lines(&self, span: Span) -> Lines {
+    pub fn lines(&self, span: Span) -> LineRange {
         let last = span.end().saturating_sub(1).max(span.start());
         let Position { line, .. } = self.library.source.position(last);
-        Lines { first: self.line(span), last: u32::try_from(line).unwrap_or(u32::MAX) }
+        LineRange { first: self.line(span), last: u32::try_from(line).unwrap_or(u32::MAX) }
     }
 }

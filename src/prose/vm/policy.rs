@@ -11,7 +11,7 @@ use super::effects::{Decision, Effects};
 use super::exec::Command;
 use super::{Frame, Vm};
 use crate::config::ExecPolicy;
-use crate::model::{Answer, AnswerValue, Evidence, Principal, QuestionKind};
+use crate::model::{AnswerValue, Evidence, Principal, QuestionKind, RecordedAnswer};
 use crate::prose::run::journal::Key;
 
 /// The decision about a command under `once`; locked while the question is open.
@@ -61,8 +61,8 @@ impl<E: Effects> Vm<E> {
 fn verdict(decided: Decision, line: u32, key: &Key) -> Result<(), Halt> {
     let no = |by: &Principal, note: Option<&str>| Err(denied(line, by, note).at(key).into());
     match decided {
-        Decision::Answered(Answer { value: AnswerValue::Approve, .. }) => Ok(()),
-        Decision::Answered(Answer { principal, note, .. }) => no(&principal, note.as_deref()),
+        Decision::Answered(RecordedAnswer { value: AnswerValue::Approve, .. }) => Ok(()),
+        Decision::Answered(RecordedAnswer { principal, note, .. }) => no(&principal, note.as_deref()),
         Decision::Failed(message) => no(&Principal::File, Some(&message)),
         Decision::TimedOut(_) => Err(Thrown::new(line, "nobody let the command run in time").at(key).into()),
     }

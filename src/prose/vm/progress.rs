@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use crate::envelope::Actor;
 use crate::envelope::TaskId;
 use crate::model::{
-    BindingView, BranchView, Lines, LoopView, ProgramError, ProgramView, RunState, StepState, StepView,
+    BindingView, BranchView, LineRange, LoopView, ProgramError, ProgramView, RunState, StepState, StepView,
 };
 
 /// The view of a run.
@@ -42,7 +42,7 @@ impl Progress {
     }
 
     /// Records that a statement has begun or ended.
-    pub fn step(&self, lines: Lines, state: StepState) {
+    pub fn step(&self, lines: LineRange, state: StepState) {
         self.change(|view| {
             let step = step_at(&mut view.steps, lines);
             if state == StepState::Running && step.state != StepState::Asking {
@@ -58,7 +58,7 @@ impl Progress {
     }
 
     /// Records that a statement runs a command.
-    pub(super) fn task(&self, lines: Lines, task: &TaskId) {
+    pub(super) fn task(&self, lines: LineRange, task: &TaskId) {
         self.change(|view| {
             let step = step_at(&mut view.steps, lines);
             (step.state, step.task) = (StepState::Running, Some(task.clone()));
@@ -70,7 +70,7 @@ impl Progress {
 
     /// Records that a statement's command has ended. What the program makes of it is shown when the statement ends; a
     /// branch that is only a value has no statement, and its failure must not look like success.
-    pub(super) fn exited(&self, lines: Lines, exit_code: i32) {
+    pub(super) fn exited(&self, lines: LineRange, exit_code: i32) {
         let state = if exit_code == 0 { StepState::Done } else { StepState::Failed };
         self.change(|view| {
             let step = step_at(&mut view.steps, lines);
@@ -79,7 +79,7 @@ impl Progress {
     }
 
     /// Records that an iteration of a loop has begun.
-    pub(super) fn pass(&self, lines: Lines, pass: u32, max: Option<u32>) {
+    pub(super) fn pass(&self, lines: LineRange, pass: u32, max: Option<u32>) {
         self.change(|view| {
             match view.loops.iter_mut().find(|known| known.lines == lines) {
                 Some(known) => (known.pass, known.max) = (pass, max),
@@ -90,7 +90,7 @@ impl Progress {
     }
 
     /// Records that a loop has ended.
-    pub(super) fn loop_over(&self, lines: Lines) {
+    pub(super) fn loop_over(&self, lines: LineRange) {
         self.change(|view| view.loops.retain(|known| known.lines != lines));
     }
 
@@ -117,7 +117,7 @@ impl Progress {
     }
 
     /// Records that a parallel block has ended.
-    pub(super) fn joined(&self, block: Lines) {
+    pub(super) fn joined(&self, block: LineRange) {
         self.change(|view| {
             let is_inside =
                 |branch: &BranchView| block.holds(branch.lines.first) && block.holds(branch.lines.last);
@@ -172,7 +172,7 @@ fn is_asking(view: &ProgramView) -> bool {
 }
 
 /// Returns the step with these lines; steps are kept in order.
-fn step_at(steps: &mut Vec<StepView>, lines: Lines) -> &mut StepView {
+fn step_at(steps: &mut Vec<StepView>, lines: LineRange) -> &mut StepView {
     let at = steps.partition_point(|step| step.lines < lines);
     if steps.get(at).is_none_or(|step| step.lines != lines) {
         steps.insert(at, StepView { lines, state: StepState::Waiting, task: None, exit_code: None });
@@ -214,17 +214,17 @@ mod tests {
     #[test]
     fn a_run_is_asking_only_when_nothing_else_goes_on() {
         let progress = progress();
-        let block = Lines { first: 1, last: 9 };
+        let block = LineRange { first: 1, last: 9 };
         progress.step(block, StepState::Running);
-        progress.step(Lines::one(2), StepState::Asking);
+        progress.step(LineRange::one(2), StepState::Asking);
         assert_eq!(progress.view().state, RunState::Asking);
-        progress.task(Lines::one(3), &TaskId::random());
+        progress.task(LineRange::one(3), &TaskId::random());
         assert_eq!(progress.view().state, RunState::Running);
-        progress.exited(Lines::one(3), 0);
+        progress.exited(LineRange::one(3), 0);
         assert_eq!(progress.view().state, RunState::Asking);
         let lines: Vec<u32> = progress.view().steps.iter().map(|step| step.lines.first).collect();
         assert_eq!(lines, [1, 2, 3]);
-        progress.exited(Lines::one(3), 3);
+        progress.exited(LineRange::one(3), 3);
         assert_eq!(progress.view().steps[2].state, StepState::Failed);
     }
 
@@ -234,13 +234,13 @@ mod tests {
         let branch = |letter: &str| BranchView {
             letter: letter.to_owned(),
             name: None,
-            lines: Lines::one(2),
+            lines: LineRange::one(2),
             state: StepState::Running,
             task: None,
         };
         progress.forked(vec![branch("a"), branch("b")]);
-        progress.task(Lines::one(2), &TaskId::random());
-        progress.step(Lines::one(5), StepState::Asking);
+        progress.task(LineRange::one(2), &TaskId::random());
+        progress.step(LineRange::one(5), StepState::Asking);
         let states = || progress.view().steps.iter().map(|step| step.state).collect::<Vec<_>>();
         progress.branch_ended("a", StepState::Cancelled);
         assert_eq!(states(), [StepState::Running, StepState::Asking]);

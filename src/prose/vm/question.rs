@@ -8,7 +8,8 @@ use super::session_command::Work;
 use super::{Frame, Vm};
 use crate::envelope::{Actor, names_secret};
 use crate::model::{
-    Answer, AnswerValue, Asking, Evidence, Expected, Origin, Principal, QuestionKind, StepState,
+    AnswerValue, Evidence, ExpectedAnswerer, NewQuestion, Principal, QuestionKind, QuestionOrigin,
+    RecordedAnswer, StepState,
 };
 use crate::prose::answers::{Asked, Reply};
 use crate::prose::run::journal::Row;
@@ -19,7 +20,7 @@ const SHOWN: usize = 12;
 /// A question at a position in a program.
 pub(super) struct Query {
     pub(super) site: Site,
-    pub(super) asking: Asking,
+    pub(super) asking: NewQuestion,
     /// The command that answers it, if one does.
     pub(super) work: Option<Box<Work>>,
     /// Whether a connected agent is to answer it, even if agents generally may not.
@@ -80,7 +81,7 @@ impl<E: Effects> Vm<E> {
             // An input has to come from the caller.
             (query.work, query.is_for_agents) = (None, false);
             let by = if agents { self.somebody() } else { "a person".to_owned() };
-            query.asking.expected = Some(Expected { by, ..Expected::default() });
+            query.asking.expected = Some(ExpectedAnswerer { by, ..ExpectedAnswerer::default() });
         }
         self.text_of(frame, query).await
     }
@@ -126,15 +127,15 @@ impl<E: Effects> Vm<E> {
         kind: QuestionKind,
         text: String,
     ) -> Box<Query> {
-        let origin = Origin {
+        let origin = QuestionOrigin {
             run: Some(self.run.clone()),
             program: Some(frame.module.library.source.name().into()),
             lines: Some(frame.module.lines(site.span)),
-            ..Origin::default()
+            ..QuestionOrigin::default()
         };
         let (asked_by, evidence) = (Actor::System, Evidence::default());
         let (within, agents, expected) = (None, false, None);
-        let asking = Asking { origin, asked_by, kind, text, evidence, within, agents, expected };
+        let asking = NewQuestion { origin, asked_by, kind, text, evidence, within, agents, expected };
         Box::new(Query { site, asking, work: None, is_for_agents: false })
     }
 
@@ -149,7 +150,8 @@ impl<E: Effects> Vm<E> {
             return Ok(decided.clone());
         }
         let Put { decided, is_on_record } = self.put(frame, query).await?;
-        let is_abort = matches!(&decided, Decision::Answered(Answer { value: AnswerValue::Abort, .. }));
+        let is_abort =
+            matches!(&decided, Decision::Answered(RecordedAnswer { value: AnswerValue::Abort, .. }));
         if !is_abort && !is_on_record {
             // Aborting does not answer the question: it is asked again on resume.
             let decided = match &decided {
@@ -184,7 +186,7 @@ impl<E: Effects> Vm<E> {
     }
 
     fn answered_by_file(&self, frame: &Frame, query: &Query) -> Result<Option<Decision>, Halt> {
-        let Query { site, asking: Asking { origin, kind, text, .. }, .. } = query;
+        let Query { site, asking: NewQuestion { origin, kind, text, .. }, .. } = query;
         let is_guarded = matches!(kind, QuestionKind::Gate { .. } | QuestionKind::Command);
         if is_guarded && !self.policy.gates_from_answers {
             return Ok(None);
@@ -194,9 +196,12 @@ impl<E: Effects> Vm<E> {
         let at = self.effects.now();
         match self.policy.answers.take(&asked) {
             None => Ok(None),
-            Some(Ok(Reply::Value(value))) => {
-                Ok(Some(Decision::Answered(Answer { value, principal: Principal::File, at, note: None })))
-            }
+            Some(Ok(Reply::Value(value))) => Ok(Some(Decision::Answered(RecordedAnswer {
+                value,
+                principal: Principal::File,
+                at,
+                note: None,
+            }))),
             Some(Ok(Reply::Fail(message))) => Ok(Some(Decision::Failed(message))),
             Some(Ok(Reply::TimeOut)) => Ok(Some(Decision::TimedOut(at))),
             Some(Err(reason)) => {
@@ -209,7 +214,7 @@ impl<E: Effects> Vm<E> {
     async fn answered_by_somebody(&self, frame: &Frame, query: &Query) -> Result<Decision, Halt> {
         let Query { site, asking, is_for_agents, .. } = query;
         let agents = (self.policy.agents || *is_for_agents) && asking.agents && !asking.kind.is_operators();
-        let asking = Asking { agents, ..asking.clone() };
+        let asking = NewQuestion { agents, ..asking.clone() };
         let present = self.effects.present();
         if !(present.operator || agents && present.agent) {
             return Err(Halt::Unanswered { line: site.line, question: asking.text });
@@ -233,7 +238,7 @@ impl<E: Effects> Vm<E> {
 fn settled(frame: &Frame, query: &Query, decided: Decision) -> Result<AnswerValue, Halt> {
     let line = query.site.line;
     match decided {
-        Decision::Answered(Answer { value: AnswerValue::Abort, .. }) => Err(Halt::Aborted { line }),
+        Decision::Answered(RecordedAnswer { value: AnswerValue::Abort, .. }) => Err(Halt::Aborted { line }),
         Decision::Answered(answer) => Ok(answer.value),
         Decision::Failed(message) => Err(Thrown::new(line, message).at(&frame.key).into()),
         Decision::TimedOut(_) => Err(Thrown::new(line, "nobody answered in time").at(&frame.key).into()),

@@ -14,7 +14,9 @@ use super::scope::CommandEnd;
 use super::{Frame, Vm};
 use crate::agents::SessionReply;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{Answer, AnswerValue, Asking, Expected, Principal, QuestionKind, dollars};
+use crate::model::{
+    AnswerValue, ExpectedAnswerer, NewQuestion, Principal, QuestionKind, RecordedAnswer, dollars,
+};
 use crate::prose::run::journal::{CommandRecord, Row};
 use crate::prose::session::{Brief, Invocation, Started, preset, reply};
 
@@ -95,7 +97,7 @@ impl<E: Effects> Vm<E> {
         match value {
             Some(value) => {
                 let principal = Principal::Command(end.by);
-                let answer = Answer { value, principal, at: self.effects.now(), note: None };
+                let answer = RecordedAnswer { value, principal, at: self.effects.now(), note: None };
                 Ok(Some(Put { decided: Decision::Answered(answer), is_on_record: true }))
             }
             None if work.is_judgement() => {
@@ -195,7 +197,12 @@ impl<E: Effects> Vm<E> {
 
     /// Runs the command while asking whoever is present, and returns whichever finishes first; on return, nothing is
     /// left running.
-    async fn first_of(&self, frame: &Frame, order: CommandSpec, mut asking: Asking) -> Result<Came, NotRun> {
+    async fn first_of(
+        &self,
+        frame: &Frame,
+        order: CommandSpec,
+        mut asking: NewQuestion,
+    ) -> Result<Came, NotRun> {
         if let Some(expected) = &mut asking.expected {
             expected.task = Some(order.id.clone());
         }
@@ -221,9 +228,10 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Returns the question that a person may answer while the command is running.
-    fn meanwhile(&self, query: &Query, work: &Work) -> Asking {
-        let expected = Expected { by: work.called(), ..query.asking.expected.clone().unwrap_or_default() };
-        Asking { agents: false, within: None, expected: Some(expected), ..query.asking.clone() }
+    fn meanwhile(&self, query: &Query, work: &Work) -> NewQuestion {
+        let expected =
+            ExpectedAnswerer { by: work.called(), ..query.asking.expected.clone().unwrap_or_default() };
+        NewQuestion { agents: false, within: None, expected: Some(expected), ..query.asking.clone() }
     }
 
     /// Writes the files of a session, and returns how to start its command, and its variables.

@@ -10,8 +10,8 @@ use tokio::sync::mpsc;
 
 use super::ByteEvent;
 use super::fd_entry::{FIRST_OUTLET, FdEntry, Source, data_of};
-use super::outlet::{Copied, Outlet};
-use crate::terminal::Stream;
+use super::outlet::{CopyResult, Outlet};
+use crate::terminal::ByteSource;
 
 /// How long a command may keep writing to a caller that no longer reads, before its pipe breaks too. Meanwhile, a
 /// caller that was killed is noticed.
@@ -19,23 +19,23 @@ const BROKEN: Duration = Duration::from_millis(300);
 
 /// What must still be delivered before a task's end can be reported.
 #[derive(Debug, Default)]
-pub(super) struct Delivery {
+pub(super) struct OwedDelivery {
     /// Bytes of each stream that were written before the shell ended and are still unread.
     owed: Option<[usize; 3]>,
     /// The task has ended: what is left is delivered, until this deadline at most.
-    pub(super) closing: Option<Closing>,
+    pub(super) closing: Option<ClosingTask>,
     /// Its caller is gone, so it no longer matters whether anyone reads.
     is_detached: bool,
 }
 
 /// A task that has ended while its caller has not read everything.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Closing {
+pub(super) struct ClosingTask {
     /// The deadline; `None` waits indefinitely.
     pub(super) until: Option<Duration>,
 }
 
-impl Delivery {
+impl OwedDelivery {
     /// Tells whether anyone waits for a report about it.
     pub(super) fn is_awaited(&self) -> bool {
         self.owed.is_some() || self.closing.is_some()
@@ -50,9 +50,9 @@ impl FdEntry {
         }
         let Some(outlet) = self.outlets.get_mut(slot).and_then(Option::as_mut) else { return };
         match outlet.copy(bytes, now) {
-            Copied::All => {}
-            Copied::Stuck => self.stall(key, slot),
-            Copied::Broken => {
+            CopyResult::All => {}
+            CopyResult::Stuck => self.stall(key, slot),
+            CopyResult::Broken => {
                 if let Some(errno) = outlet.failed() {
                     // Only the first error counts.
                     let _ = self.io.unwritten.set(io::Error::from(errno).to_string());
@@ -86,7 +86,7 @@ impl FdEntry {
     /// Writes what is pending for a stream's caller, and resumes reading the stream once nothing is pending.
     pub(super) fn flush(&mut self, key: u64, slot: usize, now: Duration) {
         let Some(outlet) = self.outlets.get_mut(slot).and_then(Option::as_mut) else { return };
-        if outlet.flush(now) == Copied::Stuck {
+        if outlet.flush(now) == CopyResult::Stuck {
             return;
         }
         if let Some(errno) = outlet.failed() {
@@ -123,7 +123,7 @@ impl FdEntry {
     pub(super) fn owe(&mut self) {
         // What was written to a terminal beside the streams is not forwarded.
         let lying = |source: &Option<Source>| {
-            let source = source.as_ref().filter(|(stream, _)| *stream != Stream::Tty);
+            let source = source.as_ref().filter(|(stream, _)| *stream != ByteSource::Tty);
 
             let bytes = source.and_then(|(_, fd)| ioctl_fionread(fd).ok());
             bytes.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or_default()

@@ -7,11 +7,11 @@ use rustix::event::Timespec;
 use rustix::event::epoll;
 
 use super::ByteEvent;
-use super::copying::Closing;
+use super::copying::ClosingTask;
 use super::fd_entry::{DRAIN_LIMIT, Drain, FdEntry, QUIET, READS, read_available};
 use super::pump::{BUFFER_BYTES, Worker};
 use super::ring::RING_BYTES;
-use crate::terminal::Stream;
+use crate::terminal::ByteSource;
 
 impl Worker {
     /// Continues a stream whose caller can be written to again.
@@ -39,11 +39,11 @@ impl Worker {
     pub(super) fn say(&mut self, key: u64, line: &[u8]) {
         let now = self.clock.now().mono;
         let Some(entry) = self.entries.get_mut(&key) else { return };
-        let slot_of = |stream: Stream| {
+        let slot_of = |stream: ByteSource| {
             entry.sources.iter().position(|source| source.as_ref().is_some_and(|(own, _)| *own == stream))
         };
-        let of = |stream: Stream| slot_of(stream).map(|slot| (stream, slot));
-        let Some((stream, slot)) = of(Stream::Stderr).or_else(|| of(Stream::Stdout)) else { return };
+        let of = |stream: ByteSource| slot_of(stream).map(|slot| (stream, slot));
+        let Some((stream, slot)) = of(ByteSource::Stderr).or_else(|| of(ByteSource::Stdout)) else { return };
         entry.io.ingest(stream, line, RING_BYTES);
         entry.copy(key, slot, line, now);
         self.parsers.submit(&entry.io);
@@ -53,7 +53,7 @@ impl Worker {
         self.free(key);
         let until = patience.map(|patience| self.clock.now().mono + patience);
         if let Some(entry) = self.entries.get_mut(&key) {
-            entry.delivery.closing = Some(Closing { until });
+            entry.delivery.closing = Some(ClosingTask { until });
             self.closing.push(key);
         }
     }
@@ -63,7 +63,7 @@ impl Worker {
         let now = self.clock.now().mono;
         for key in std::mem::take(&mut self.closing) {
             let Some(entry) = self.entries.get(&key) else { continue };
-            let is_late = |closing: Closing| closing.until.is_some_and(|until| now >= until);
+            let is_late = |closing: ClosingTask| closing.until.is_some_and(|until| now >= until);
             if entry.has_more() && !entry.delivery.closing.is_some_and(is_late) {
                 self.closing.push(key);
                 continue;

@@ -7,10 +7,10 @@ use std::time::Duration;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
 
-use super::copying::Delivery;
+use super::copying::OwedDelivery;
 use super::outlet::Outlet;
 use super::task_io::TaskIo;
-use crate::terminal::Stream;
+use crate::terminal::ByteSource;
 
 /// After a shell's exit, its output is complete when no byte arrives for this long (docs/contract.md#execcommand).
 pub(super) const QUIET: Duration = Duration::from_millis(100);
@@ -28,18 +28,18 @@ pub(super) const WRITER: u64 = 3;
 pub(super) const FIRST_OUTLET: u64 = 4;
 
 /// A descriptor to read and the stream it carries.
-pub(crate) type Source = (Stream, OwnedFd);
+pub(crate) type Source = (ByteSource, OwnedFd);
 
 /// A task to watch: non-blocking descriptors to read, where each is copied to, by index, and where its input goes.
 #[derive(Debug)]
-pub(crate) struct Watched {
+pub(crate) struct TaskDescriptors {
     pub(crate) io: Arc<TaskIo>,
     pub(crate) sources: Vec<Source>,
     pub(crate) outlets: Vec<Outlet>,
     pub(crate) writer: Option<OwnedFd>,
 }
 
-impl Watched {
+impl TaskDescriptors {
     /// Registers its descriptors under a key.
     pub(super) fn register(&self, poll: &OwnedFd, key: u64) {
         let Self { io, sources, writer, .. } = self;
@@ -60,7 +60,7 @@ pub(super) struct FdEntry {
     pub(super) sources: [Option<Source>; 3],
     /// Where each source is copied to, by index.
     pub(super) outlets: [Option<Outlet>; 3],
-    pub(super) delivery: Delivery,
+    pub(super) delivery: OwedDelivery,
     pub(super) writer: Option<OwnedFd>,
     pub(super) drain: Option<Drain>,
     pub(super) paused: bool,
@@ -74,11 +74,14 @@ pub(super) struct Drain {
 
 impl FdEntry {
     /// Takes over descriptors that are registered in `poll`.
-    pub(super) fn of(Watched { io, sources, outlets, writer }: Watched, poll: Arc<OwnedFd>) -> Self {
+    pub(super) fn of(
+        TaskDescriptors { io, sources, outlets, writer }: TaskDescriptors,
+        poll: Arc<OwnedFd>,
+    ) -> Self {
         let (mut slots, mut copies) = ([const { None }; 3], [const { None }; 3]);
         slots.iter_mut().zip(sources).for_each(|(slot, source)| *slot = Some(source));
         copies.iter_mut().zip(outlets).for_each(|(slot, outlet)| *slot = Some(outlet));
-        let (drain, delivery) = (None, Delivery::default());
+        let (drain, delivery) = (None, OwedDelivery::default());
         Self { io, poll, sources: slots, outlets: copies, delivery, writer, drain, paused: false }
     }
 
@@ -86,7 +89,7 @@ impl FdEntry {
     /// reaches end-of-file by itself.
     pub(super) fn aside(&self) -> Option<usize> {
         let is_tty =
-            |source: &Option<Source>| source.as_ref().is_some_and(|(stream, _)| *stream == Stream::Tty);
+            |source: &Option<Source>| source.as_ref().is_some_and(|(stream, _)| *stream == ByteSource::Tty);
         self.sources.iter().position(is_tty).filter(|_| !self.io.tty)
     }
 
@@ -142,7 +145,7 @@ impl FdEntry {
     /// Has a terminal reported again whose other side is closed: what is left in it takes more than one read.
     pub(super) fn rearm(&self, key: u64, slot: usize) {
         if let Some((stream, fd)) = self.sources.get(slot).and_then(Option::as_ref)
-            && *stream == Stream::Tty
+            && *stream == ByteSource::Tty
         {
             let interest = self.interest(*stream);
             let _ = epoll::modify(&self.poll, fd, data_of(key, slot as u64), interest);
@@ -160,7 +163,7 @@ impl FdEntry {
     }
 
     /// Returns how a stream is watched now.
-    pub(super) fn interest(&self, stream: Stream) -> EventFlags {
+    pub(super) fn interest(&self, stream: ByteSource) -> EventFlags {
         if self.paused { EventFlags::empty() } else { interest(stream) }
     }
 }
@@ -168,8 +171,8 @@ impl FdEntry {
 /// Returns how a stream is watched. A terminal is reported once for each piece that arrives in it: to check whether one
 /// that was just read has more, as epoll does otherwise, the kernel first processes what is on its way through that
 /// terminal, and the thread waits for that, behind all other floods. Whatever arrives after a read is reported.
-pub(super) fn interest(stream: Stream) -> EventFlags {
-    if stream == Stream::Tty { EventFlags::IN | EventFlags::ET } else { EventFlags::IN }
+pub(super) fn interest(stream: ByteSource) -> EventFlags {
+    if stream == ByteSource::Tty { EventFlags::IN | EventFlags::ET } else { EventFlags::IN }
 }
 
 /// Returns the value by which epoll names a slot of a task.

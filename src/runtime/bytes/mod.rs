@@ -16,7 +16,7 @@ mod ring;
 mod task_io;
 mod viewers;
 
-pub(crate) use fd_entry::Watched;
+pub(crate) use fd_entry::TaskDescriptors;
 pub(crate) use outlet::{Outlet, are_one, full_device};
 pub(crate) use parsers::Parsers;
 pub(crate) use pump::Pump;

@@ -42,7 +42,7 @@ enum OutletDescriptor {
 
 /// The result of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Copied {
+pub(super) enum CopyResult {
     /// Everything was written.
     All,
     /// The rest waits for the reader.
@@ -84,9 +84,9 @@ impl Outlet {
     }
 
     /// Writes bytes after those that are pending; `now` is noted if it turns out to have no reader.
-    pub(super) fn copy(&mut self, bytes: &[u8], now: Duration) -> Copied {
+    pub(super) fn copy(&mut self, bytes: &[u8], now: Duration) -> CopyResult {
         if self.broken.is_some() {
-            return Copied::Broken;
+            return CopyResult::Broken;
         }
         if self.is_stuck() {
             self.pending.extend_from_slice(bytes);
@@ -99,7 +99,7 @@ impl Outlet {
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
                     self.pending.extend_from_slice(rest);
-                    return Copied::Stuck;
+                    return CopyResult::Stuck;
                 }
                 Err(errno) => {
                     let is_gone = matches!(errno, Errno::PIPE | Errno::CONNRESET | Errno::NOTCONN);
@@ -108,19 +108,19 @@ impl Outlet {
                 }
             }
         }
-        Copied::All
+        CopyResult::All
     }
 
     /// Writes what is pending.
-    pub(super) fn flush(&mut self, now: Duration) -> Copied {
+    pub(super) fn flush(&mut self, now: Duration) -> CopyResult {
         let waiting = std::mem::take(&mut self.pending);
         self.copy(&waiting, now)
     }
 
-    fn give_up(&mut self, now: Duration) -> Copied {
+    fn give_up(&mut self, now: Duration) -> CopyResult {
         self.pending = Vec::new();
         self.broken = Some(now);
-        Copied::Broken
+        CopyResult::Broken
     }
 
     fn write(&self, bytes: &[u8]) -> rustix::io::Result<usize> {
@@ -214,8 +214,8 @@ mod tests {
         let before = flags(&theirs);
         let mut outlet = Outlet::new(write).expect("an outlet");
         let sent: Vec<u8> = (0..200_000_u32).map(|at| (at % 251) as u8).collect();
-        assert_eq!(outlet.copy(&sent[..150_000], NOW), Copied::Stuck);
-        assert_eq!(outlet.copy(&sent[150_000..], NOW), Copied::Stuck);
+        assert_eq!(outlet.copy(&sent[..150_000], NOW), CopyResult::Stuck);
+        assert_eq!(outlet.copy(&sent[150_000..], NOW), CopyResult::Stuck);
         assert_eq!(flags(&theirs), before);
         drop(theirs);
         let mut read = File::from(read);
@@ -238,7 +238,7 @@ mod tests {
         let kept = theirs.try_clone().expect("a copy");
         let before = flags(&kept);
         let mut outlet = Outlet::new(theirs).expect("an outlet");
-        assert_eq!(outlet.copy(&vec![b'x'; 4 << 20], NOW), Copied::Stuck);
+        assert_eq!(outlet.copy(&vec![b'x'; 4 << 20], NOW), CopyResult::Stuck);
         assert_eq!(flags(&kept), before);
         drop(kept);
         let reader = std::thread::spawn(move || {
@@ -246,7 +246,7 @@ mod tests {
             ours.read_to_end(&mut all).expect("reads");
             all.len()
         });
-        while outlet.flush(NOW) == Copied::Stuck {
+        while outlet.flush(NOW) == CopyResult::Stuck {
             let mut fds = [PollFd::new(&outlet, PollFlags::OUT)];
             poll(&mut fds, None).expect("polls");
         }
@@ -262,10 +262,10 @@ mod tests {
         let file = OwnedFd::from(File::options().write(true).open(&path).expect("opens"));
         rustix::fs::seek(&file, rustix::fs::SeekFrom::Start(2)).expect("seeks");
         let mut outlet = Outlet::new(file.try_clone().expect("a copy")).expect("an outlet");
-        assert_eq!(outlet.copy(b"ab", NOW), Copied::All);
+        assert_eq!(outlet.copy(b"ab", NOW), CopyResult::All);
         assert_eq!(rustix::io::write(&file, b"c").expect("the position is shared"), 1);
         let end = OwnedFd::from(File::options().append(true).open(&path).expect("opens"));
-        assert_eq!(Outlet::new(end).expect("an outlet").copy(b"!", NOW), Copied::All);
+        assert_eq!(Outlet::new(end).expect("an outlet").copy(b"!", NOW), CopyResult::All);
         assert_eq!(std::fs::read_to_string(&path).expect("reads"), "01abc56789!");
     }
 
@@ -274,7 +274,7 @@ mod tests {
         let (read, write) = pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
         let mut outlet = Outlet::new(write).expect("an outlet");
         drop(read);
-        assert_eq!((outlet.copy(b"x", NOW), outlet.broken()), (Copied::Broken, Some(NOW)));
+        assert_eq!((outlet.copy(b"x", NOW), outlet.broken()), (CopyResult::Broken, Some(NOW)));
         assert!(!outlet.is_stuck());
     }
 

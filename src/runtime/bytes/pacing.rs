@@ -23,7 +23,7 @@ const TYPING: Duration = Duration::from_millis(500);
 
 /// Which terminals, by key, are paced.
 #[derive(Debug, Default)]
-pub(super) struct Pacing {
+pub(super) struct PacedTerminals {
     paced: HashSet<u64>,
     /// Other terminals that had a large piece since `began`.
     recent: Vec<u64>,
@@ -33,7 +33,7 @@ pub(super) struct Pacing {
     terminals: usize,
 }
 
-impl Pacing {
+impl PacedTerminals {
     /// Returns one for so many processors, which paces nothing yet.
     pub(super) fn of(processors: usize) -> Self {
         Self { terminals: TERMINALS * processors, ..Self::default() }
@@ -115,8 +115,8 @@ mod tests {
 
     const NOW: Duration = Duration::from_secs(5);
 
-    fn flooded(count: u64) -> Pacing {
-        let mut pacing = Pacing::default();
+    fn flooded(count: u64) -> PacedTerminals {
+        let mut pacing = PacedTerminals::default();
         (0..count).for_each(|key| pacing.read(key, LARGE, NOW));
         pacing
     }
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn small_pieces_and_those_at_other_times_are_no_crowd() {
-        let mut pacing = Pacing::default();
+        let mut pacing = PacedTerminals::default();
         (0..9).for_each(|key| pacing.read(key, LARGE - 1, NOW));
         (0..9).for_each(|key| pacing.read(key, LARGE, NOW + TOGETHER * 2 * u32::try_from(key).unwrap_or(0)));
         assert!(pacing.join(NOW).is_empty());

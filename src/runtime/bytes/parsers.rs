@@ -29,7 +29,7 @@ const KEEP_LARGE: Duration = Duration::from_millis(100);
 /// The handle of the pool.
 #[derive(Debug)]
 pub(crate) struct Parsers {
-    queue: Mutex<Queue>,
+    queue: Mutex<ParserQueue>,
     ready: Condvar,
     /// How many tasks wait: read for each piece of output, without the lock.
     waiting: AtomicUsize,
@@ -41,7 +41,7 @@ pub(crate) struct Parsers {
 }
 
 #[derive(Debug, Default)]
-struct Queue {
+struct ParserQueue {
     tasks: VecDeque<Arc<TaskIo>>,
     stop: bool,
 }
@@ -246,7 +246,7 @@ impl Parsers {
         queue.tasks.front().is_some_and(|first| first.id != io.id && self.viewers.is_focused(&first.id))
     }
 
-    fn lock_queue(&self) -> std::sync::MutexGuard<'_, Queue> {
+    fn lock_queue(&self) -> std::sync::MutexGuard<'_, ParserQueue> {
         lock(&self.queue)
     }
 }

@@ -13,8 +13,8 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 use tokio::sync::mpsc;
 
-use super::fd_entry::{FEW, FIRST_OUTLET, FdEntry, READS, SLOTS, WRITER, Watched, read_available};
-use super::pacing::Pacing;
+use super::fd_entry::{FEW, FIRST_OUTLET, FdEntry, READS, SLOTS, TaskDescriptors, WRITER, read_available};
+use super::pacing::PacedTerminals;
 use super::parsers::Parsers;
 use super::{ByteEvent, lock};
 use crate::clock::Clock;
@@ -28,13 +28,13 @@ const WAKE: u64 = u64::MAX;
 /// The handle of the pump thread.
 #[derive(Debug)]
 pub(crate) struct Pump {
-    shared: Arc<Shared>,
+    shared: Arc<PumpState>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 #[derive(Debug)]
-struct Shared {
-    requests: Mutex<Vec<Request>>,
+struct PumpState {
+    requests: Mutex<Vec<PumpRequest>>,
     /// Whether the thread was woken for requests: cheaper to check between reads than the list.
     has_requests: AtomicBool,
     wake: OwnedFd,
@@ -44,8 +44,8 @@ struct Shared {
 }
 
 #[derive(Debug)]
-enum Request {
-    Watch(u64, Watched),
+enum PumpRequest {
+    Watch(u64, TaskDescriptors),
     Write(TaskId),
     Say(TaskId, Vec<u8>),
     Unblock(TaskId),
@@ -72,7 +72,7 @@ impl Pump {
         let poll = Arc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?);
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         epoll::add(&poll, &wake, EventData::new_u64(WAKE), EventFlags::IN)?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(PumpState {
             requests: Mutex::default(),
             has_requests: AtomicBool::new(false),
             wake,
@@ -83,7 +83,7 @@ impl Pump {
             shared: shared.clone(),
             poll,
             paced: Arc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?),
-            pacing: Pacing::of(cores),
+            pacing: PacedTerminals::of(cores),
             clock,
             parsers,
             events,
@@ -99,13 +99,13 @@ impl Pump {
     }
 
     /// Starts reading a task's output and writing its input. The thread is not woken before there is something to read.
-    pub(crate) fn watch(&self, watched: Watched) {
+    pub(crate) fn watch(&self, watched: TaskDescriptors) {
         let key = self.shared.next.fetch_add(1, Ordering::Relaxed);
         let has_input = watched.io.has_input();
         // The thread may see the first event before this returns; the lock makes it wait for the request.
         let mut requests = lock(&self.shared.requests);
         watched.register(&self.shared.poll, key);
-        requests.push(Request::Watch(key, watched));
+        requests.push(PumpRequest::Watch(key, watched));
         drop(requests);
         if has_input {
             self.wake();
@@ -114,53 +114,53 @@ impl Pump {
 
     /// Writes a line to the task's standard error.
     pub(crate) fn say(&self, id: &TaskId, line: Vec<u8>) {
-        self.request(Request::Say(id.clone(), line));
+        self.request(PumpRequest::Say(id.clone(), line));
     }
 
     /// Reports `Delivered` once what is in the task's pipes now has reached its caller.
     pub(crate) fn deliver(&self, id: &TaskId) {
-        self.request(Request::Deliver(id.clone()));
+        self.request(PumpRequest::Deliver(id.clone()));
     }
 
     /// Notes that the task's caller is gone: the task continues whether or not anyone reads.
     pub(crate) fn detach(&self, id: &TaskId) {
-        self.request(Request::Detach(id.clone()));
+        self.request(PumpRequest::Detach(id.clone()));
     }
 
     /// Writes the task's queued input.
     pub(crate) fn write(&self, id: &TaskId) {
-        self.request(Request::Write(id.clone()));
+        self.request(PumpRequest::Write(id.clone()));
     }
 
     /// Resumes reading a task whose ring was full.
     pub(super) fn unblock(&self, id: &TaskId) {
-        self.request(Request::Unblock(id.clone()));
+        self.request(PumpRequest::Unblock(id.clone()));
     }
 
     /// Reports `Drained` once the task's output is quiet.
     pub(crate) fn drain(&self, id: &TaskId) {
-        self.request(Request::Drain(id.clone()));
+        self.request(PumpRequest::Drain(id.clone()));
     }
 
     /// Reads what is left, completes the log and closes the descriptors, once the caller has read everything or
     /// `patience` has passed.
     pub(crate) fn close(&self, id: &TaskId, patience: Option<Duration>) {
-        self.request(Request::Close { id: id.clone(), patience });
+        self.request(PumpRequest::Close { id: id.clone(), patience });
     }
 
     /// Like `close`, for a task whose log is complete; nothing is reported.
     pub(crate) fn forget(&self, id: &TaskId) {
-        self.request(Request::Forget(id.clone()));
+        self.request(PumpRequest::Forget(id.clone()));
     }
 
     /// Reads these tasks before all others, because a person types into them.
     pub(crate) fn prioritize(&self, ids: Vec<TaskId>) {
-        self.request(Request::Prioritize(ids));
+        self.request(PumpRequest::Prioritize(ids));
     }
 
     /// Stops the thread.
     pub(crate) fn stop(&self) {
-        self.request(Request::Quit);
+        self.request(PumpRequest::Quit);
         let thread = lock(&self.thread).take();
         if let Some(thread) = thread
             && thread.join().is_err()
@@ -169,7 +169,7 @@ impl Pump {
         }
     }
 
-    fn request(&self, request: Request) {
+    fn request(&self, request: PumpRequest) {
         lock(&self.shared.requests).push(request);
         self.wake();
     }
@@ -182,11 +182,11 @@ impl Pump {
 }
 
 pub(super) struct Worker {
-    shared: Arc<Shared>,
+    shared: Arc<PumpState>,
     pub(super) poll: Arc<OwnedFd>,
     /// The epoll set of the paced terminals.
     pub(super) paced: Arc<OwnedFd>,
-    pub(super) pacing: Pacing,
+    pub(super) pacing: PacedTerminals,
     pub(super) clock: Clock,
     pub(super) parsers: Arc<Parsers>,
     pub(super) events: mpsc::Sender<ByteEvent>,
@@ -268,19 +268,19 @@ impl Worker {
         let requests = std::mem::take(&mut *lock(&self.shared.requests));
         for request in requests {
             match request {
-                Request::Watch(key, watched) => self.add(key, watched),
-                Request::Write(id) => self.by_name(&id, Self::write),
-                Request::Say(id, line) => self.by_name(&id, |worker, key| worker.say(key, &line)),
-                Request::Unblock(id) => self.by_name(&id, Self::resume),
-                Request::Drain(id) => self.if_held(id, Self::begin_drain, ByteEvent::Drained),
-                Request::Deliver(id) => self.if_held(id, Self::begin_delivery, ByteEvent::Delivered),
-                Request::Detach(id) => self.by_name(&id, Self::detach),
-                Request::Close { id, patience } => {
+                PumpRequest::Watch(key, watched) => self.add(key, watched),
+                PumpRequest::Write(id) => self.by_name(&id, Self::write),
+                PumpRequest::Say(id, line) => self.by_name(&id, |worker, key| worker.say(key, &line)),
+                PumpRequest::Unblock(id) => self.by_name(&id, Self::resume),
+                PumpRequest::Drain(id) => self.if_held(id, Self::begin_drain, ByteEvent::Drained),
+                PumpRequest::Deliver(id) => self.if_held(id, Self::begin_delivery, ByteEvent::Delivered),
+                PumpRequest::Detach(id) => self.by_name(&id, Self::detach),
+                PumpRequest::Close { id, patience } => {
                     self.if_held(id, |worker, key| worker.begin_close(key, patience), ByteEvent::Closed);
                 }
-                Request::Forget(id) => self.by_name(&id, Self::close),
-                Request::Prioritize(ids) => self.read_first(ids),
-                Request::Quit => return true,
+                PumpRequest::Forget(id) => self.by_name(&id, Self::close),
+                PumpRequest::Prioritize(ids) => self.read_first(ids),
+                PumpRequest::Quit => return true,
             }
         }
         false
@@ -306,7 +306,7 @@ impl Worker {
         }
     }
 
-    fn add(&mut self, key: u64, watched: Watched) {
+    fn add(&mut self, key: u64, watched: TaskDescriptors) {
         self.names.insert(watched.io.id.clone(), key);
         let entry = FdEntry::of(watched, self.poll.clone());
         self.entries.insert(key, entry);

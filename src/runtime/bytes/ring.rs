@@ -16,7 +16,7 @@ const SLICE_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=RING_BYTES;
 
 /// The bytes, and their state on the way to a parser.
 #[derive(Debug, Default)]
-pub(super) struct Ring {
+pub(super) struct ByteRing {
     pub(super) bytes: Vec<u8>,
     /// A parser is working on the ring, or the ring is queued for one.
     pub(super) queued: bool,
@@ -32,7 +32,7 @@ pub(super) fn share(waiting: usize) -> usize {
     (ALL_BYTES / waiting.max(1)).clamp(LEAST_BYTES, RING_BYTES)
 }
 
-impl Ring {
+impl ByteRing {
     /// Appends bytes; `aside` says that they were written to a terminal beside the command's streams. Returns whether
     /// the ring is full: it is once it holds `most` bytes, until a parser takes them, even if more may wait by then.
     pub(super) fn ingest(&mut self, aside: bool, bytes: &[u8], most: usize) -> bool {
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn what_is_not_parsed_comes_before_what_has_come_since() {
-        let (mut ring, mut piece) = (Ring::default(), Vec::new());
+        let (mut ring, mut piece) = (ByteRing::default(), Vec::new());
         ring.ingest(false, b"abcdef", RING_BYTES);
         assert!(!ring.swap_out(&mut piece));
         ring.ingest(false, b"gh", RING_BYTES);
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_full_ring_says_so_and_a_quiet_one_holds_no_memory() {
-        let (mut ring, mut piece) = (Ring::default(), Vec::new());
+        let (mut ring, mut piece) = (ByteRing::default(), Vec::new());
         assert!(ring.ingest(false, &vec![b'y'; RING_BYTES], RING_BYTES));
         assert!(ring.swap_out(&mut piece));
         ring.ingest(false, b"more", RING_BYTES);
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn the_more_tasks_wait_the_less_of_each_may_wait() {
         assert_eq!([0, 1, 96, 192, 100_000].map(share), [256, 256, 256, 128, 64].map(|kib| kib << 10));
-        let mut ring = Ring::default();
+        let mut ring = ByteRing::default();
         assert!(!ring.ingest(false, &vec![b'y'; LEAST_BYTES], share(1)));
         assert!(ring.ingest(false, b"y", share(1_000)));
         assert!(ring.ingest(false, b"y", share(1)), "the task waits until a parser has taken the bytes");

@@ -10,18 +10,18 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 
 use super::lock;
-use super::ring::Ring;
+use super::ring::ByteRing;
 use crate::clock::Clock;
 use crate::envelope::TaskId;
 use crate::model::{MOST_INPUT, OutputView};
 use crate::process::Pty;
 use crate::runtime::log::{LogFiles, OutputLog};
-use crate::runtime::screen::Screen;
-use crate::terminal::{Origin, Size, Stream, Terminal};
+use crate::runtime::screen::TaskScreen;
+use crate::terminal::{ByteOrigin, ByteSource, Size, Terminal};
 
 /// How much of a task's output is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Progress {
+pub(crate) struct StoredProgress {
     /// Bytes stored in the merged log.
     pub(crate) stored: u64,
     /// Whether the task has ended and all its output is stored.
@@ -30,14 +30,14 @@ pub(crate) struct Progress {
 
 /// The error for a full input queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Backlogged {
+pub(crate) struct InputQueueFull {
     /// How many bytes wait to be read.
     pub(crate) waiting: usize,
 }
 
 /// The result of storing a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ingested {
+pub(super) struct IngestResult {
     /// Whether the ring is full, so that the task must wait.
     pub(super) full: bool,
     /// Whether this chunk made the task exceed its output limit.
@@ -69,11 +69,11 @@ pub(crate) struct TaskIo {
     pub(crate) tty: bool,
     /// Why output could not be written to its caller's descriptors.
     pub(crate) unwritten: OnceLock<String>,
-    pub(crate) screen: Arc<Screen>,
-    pub(crate) progress: watch::Sender<Progress>,
+    pub(crate) screen: Arc<TaskScreen>,
+    pub(crate) progress: watch::Sender<StoredProgress>,
     /// Its terminal, once it was started with one: either its streams or beside them.
     pub(crate) pty: OnceLock<Pty>,
-    pub(super) ring: Mutex<Ring>,
+    pub(super) ring: Mutex<ByteRing>,
     pub(super) typed: Mutex<InputQueue>,
     /// Whether a console shows it.
     pub(super) visible: AtomicBool,
@@ -85,7 +85,7 @@ pub(crate) struct TaskIo {
     /// Whether anything arrived from the terminal beside its streams.
     pub(super) has_spoken: AtomicBool,
     log: Mutex<OutputLog>,
-    counts: Counts,
+    counts: OutputCounts,
     output_bytes: Option<u64>,
     clock: Clock,
     since: Duration,
@@ -95,7 +95,7 @@ pub(crate) struct TaskIo {
 
 /// Counters of a task's output.
 #[derive(Debug, Default)]
-struct Counts {
+struct OutputCounts {
     bytes: AtomicU64,
     /// Bytes from the terminal beside its streams, which the other counters leave out.
     aside: AtomicU64,
@@ -143,15 +143,15 @@ impl InputQueue {
 impl TaskIo {
     /// Begins with an empty screen and with `files` in which the size is recorded.
     pub(crate) fn begin(spec: TaskIoSpec) -> Arc<Self> {
-        let origin = Origin::of(spec.tty);
+        let origin = ByteOrigin::of(spec.tty);
         let log = OutputLog::begin(&spec.folder, spec.files, spec.head_bytes, spec.tail_bytes);
         let since = spec.clock.now().mono;
         Arc::new(Self {
             id: spec.id,
             folder: spec.folder,
             tty: spec.tty,
-            screen: Arc::new(Screen::blank(spec.size, origin)),
-            progress: watch::Sender::new(Progress::default()),
+            screen: Arc::new(TaskScreen::blank(spec.size, origin)),
+            progress: watch::Sender::new(StoredProgress::default()),
             pty: OnceLock::new(),
             unwritten: OnceLock::new(),
             ring: Mutex::default(),
@@ -162,7 +162,7 @@ impl TaskIo {
             complete: AtomicBool::new(false),
             has_spoken: AtomicBool::new(false),
             log: Mutex::new(log),
-            counts: Counts::default(),
+            counts: OutputCounts::default(),
             output_bytes: spec.output_bytes,
             clock: spec.clock,
             since,
@@ -171,8 +171,8 @@ impl TaskIo {
     }
 
     /// Stores a chunk, counts it and adds it to the ring, where so many bytes may wait.
-    pub(super) fn ingest(&self, stream: Stream, bytes: &[u8], most: usize) -> Ingested {
-        if stream == Stream::Tty && !self.tty {
+    pub(super) fn ingest(&self, stream: ByteSource, bytes: &[u8], most: usize) -> IngestResult {
+        if stream == ByteSource::Tty && !self.tty {
             return self.ingest_aside(bytes, most);
         }
         let (dropped, stored) = {
@@ -195,16 +195,16 @@ impl TaskIo {
             moved
         });
         self.counted.notify_one();
-        Ingested { full: self.lock_ring().ingest(false, bytes, most), overrun }
+        IngestResult { full: self.lock_ring().ingest(false, bytes, most), overrun }
     }
 
     /// Stores a chunk from the terminal beside its streams: it is shown and logged, but is not part of the command's
     /// output.
-    fn ingest_aside(&self, bytes: &[u8], most: usize) -> Ingested {
-        self.lock_log().append(Stream::Tty, bytes, self.elapsed_ms());
+    fn ingest_aside(&self, bytes: &[u8], most: usize) -> IngestResult {
+        self.lock_log().append(ByteSource::Tty, bytes, self.elapsed_ms());
         self.counts.aside.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         self.counted.notify_one();
-        Ingested { full: self.lock_ring().ingest(true, bytes, most), overrun: false }
+        IngestResult { full: self.lock_ring().ingest(true, bytes, most), overrun: false }
     }
 
     /// Tells whether the last line from the terminal beside its streams is unfinished.
@@ -229,12 +229,12 @@ impl TaskIo {
     /// Queues input, which is written as the task reads it. An empty queue takes any length.
     ///
     /// # Errors
-    /// [`Backlogged`] if the bytes do not fit behind those that wait; none of them are queued then.
-    pub(crate) fn queue(&self, bytes: &[u8]) -> Result<(), Backlogged> {
+    /// [`InputQueueFull`] if the bytes do not fit behind those that wait; none of them are queued then.
+    pub(crate) fn queue(&self, bytes: &[u8]) -> Result<(), InputQueueFull> {
         let mut typed = self.lock_typed();
         let waiting = typed.sent();
         if waiting > 0 && waiting + bytes.len() > MOST_INPUT {
-            return Err(Backlogged { waiting });
+            return Err(InputQueueFull { waiting });
         }
         typed.bytes.extend(bytes);
         Ok(())
@@ -279,7 +279,7 @@ impl TaskIo {
     }
 
     /// Returns the end of a stream that is not in the log yet.
-    pub(crate) fn live_tail(&self, stream: Stream) -> Option<Vec<u8>> {
+    pub(crate) fn live_tail(&self, stream: ByteSource) -> Option<Vec<u8>> {
         self.lock_log().live_tail(stream)
     }
 
@@ -332,7 +332,7 @@ impl TaskIo {
         self.closed.load(Ordering::Acquire)
     }
 
-    pub(super) fn lock_ring(&self) -> MutexGuard<'_, Ring> {
+    pub(super) fn lock_ring(&self) -> MutexGuard<'_, ByteRing> {
         lock(&self.ring)
     }
 

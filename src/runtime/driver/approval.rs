@@ -8,7 +8,7 @@ use super::order::Reply;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{BatchRequest, Decision, Error, Fact, GateEvent, ParentTask, TaskView};
 use crate::process::ConsoleProcess;
-use crate::runtime::supervisor::{Action, Input, Verdict};
+use crate::runtime::supervisor::{BatchVerdict, SupervisorAction, SupervisorInput};
 
 impl Driver {
     /// Admits a batch, immediately or once the operator approves it.
@@ -19,7 +19,8 @@ impl Driver {
             return;
         }
         let call = batch.call;
-        let actions = self.supervisor.step(self.now(), Input::Batch { batch, within: within.cloned() });
+        let actions =
+            self.supervisor.step(self.now(), SupervisorInput::Batch { batch, within: within.cloned() });
         match self.supervisor.held_batch(call) {
             Some(ticket) => drop(self.batches.insert(ticket, reply)),
             None => {
@@ -40,23 +41,23 @@ impl Driver {
         if !self.supervisor.can_decide(ticket, &hash, &decision) {
             return Err(Error::NotHeld);
         }
-        let actions = self.supervisor.step(self.now(), Input::Decide { ticket, hash, decision });
+        let actions = self.supervisor.step(self.now(), SupervisorInput::Decide { ticket, hash, decision });
         self.carry_out(at_console(actions, from));
         Ok(())
     }
 
     /// Holds new calls from agents from now on, or releases those that only the pause holds.
     pub(super) fn pause(&mut self, paused: bool, from: Option<&ConsoleProcess>) {
-        let actions = self.supervisor.step(self.now(), Input::Pause { paused });
+        let actions = self.supervisor.step(self.now(), SupervisorInput::Pause { paused });
         self.carry_out(at_console(actions, from));
     }
 
-    pub(super) fn tell_batch(&mut self, ticket: u64, verdict: Verdict) {
+    pub(super) fn tell_batch(&mut self, ticket: u64, verdict: BatchVerdict) {
         let Some(reply) = self.batches.remove(&ticket) else { return };
         let answer = match verdict {
-            Verdict::Go => Ok(()),
-            Verdict::Denied { note } => Err(Error::Denied { note }),
-            Verdict::Pending => Err(Error::Pending),
+            BatchVerdict::Go => Ok(()),
+            BatchVerdict::Denied { note } => Err(Error::Denied { note }),
+            BatchVerdict::Pending => Err(Error::Pending),
         };
         // The caller may be gone; nothing was started.
         let _ = reply.send(answer);
@@ -88,9 +89,9 @@ impl Driver {
 }
 
 /// Adds the console that the operator's decisions were made in.
-fn at_console(mut actions: Vec<Action>, from: Option<&ConsoleProcess>) -> Vec<Action> {
+fn at_console(mut actions: Vec<SupervisorAction>, from: Option<&ConsoleProcess>) -> Vec<SupervisorAction> {
     for action in &mut actions {
-        if let Action::Gate(event) = action
+        if let SupervisorAction::Gate(event) = action
             && event.actor == Actor::Operator
         {
             event.console = from.cloned();

@@ -17,9 +17,9 @@ use super::Driver;
 use super::polling::polls_tty;
 use super::waiting::{Groups, TTY_SLEEPS};
 use crate::envelope::TaskId;
-use crate::model::{InputEvidence, Need, Waiting};
+use crate::model::{InputEvidence, InputNeed, InputWait};
 use crate::runtime::bytes::TaskIo;
-use crate::runtime::supervisor::Input;
+use crate::runtime::supervisor::SupervisorInput;
 
 /// Threads inspected per process.
 const MOST_THREADS: usize = 64;
@@ -29,7 +29,7 @@ const NAME_CHARS: usize = 32;
 const DEV_TTY: (u32, u32) = (5, 0);
 
 /// Inspects the terminal beside a task's streams; `since` is when the task last wrote.
-pub(super) fn observe(io: &TaskIo, since: Timestamp, groups: &Groups) -> Option<Waiting> {
+pub(super) fn observe(io: &TaskIo, since: Timestamp, groups: &Groups) -> Option<InputWait> {
     let pty = io.pty.get()?;
     let (mode, group, device) = (pty.input_mode().ok()?, pty.foreground_group()?, pty.device()?);
     let is_hidden = !mode.echo;
@@ -44,13 +44,13 @@ pub(super) fn observe(io: &TaskIo, since: Timestamp, groups: &Groups) -> Option<
         None => (poller()?, true),
     };
     let (kind, evidence) = match (is_hidden, mode.canonical, polls) {
-        (true, true, _) => (Need::Secret, InputEvidence::EchoOff),
-        (true, false, false) if io.asks() => (Need::Secret, InputEvidence::EchoOff),
-        (false, true, false) => (Need::Line, InputEvidence::TtyRead),
-        (_, false, false) => (Need::Key, InputEvidence::TtyRead),
-        (_, _, true) => (Need::Line, InputEvidence::TtyPoll),
+        (true, true, _) => (InputNeed::Secret, InputEvidence::EchoOff),
+        (true, false, false) if io.asks() => (InputNeed::Secret, InputEvidence::EchoOff),
+        (false, true, false) => (InputNeed::Line, InputEvidence::TtyRead),
+        (_, false, false) => (InputNeed::Key, InputEvidence::TtyRead),
+        (_, _, true) => (InputNeed::Line, InputEvidence::TtyPoll),
     };
-    Some(Waiting { kind, evidence, since, program: name(pid) })
+    Some(InputWait { kind, evidence, since, program: name(pid) })
 }
 
 /// Returns a program's name as reported by the kernel.
@@ -106,15 +106,15 @@ impl Driver {
             let waiting = self.supervisor.get(id).and_then(|task| task.waiting.clone());
             self.shared.pump.say(id, told(waiting.as_ref(), seconds).into_bytes());
         }
-        self.step(Input::Unanswered { id: id.clone() });
+        self.step(SupervisorInput::Unanswered { id: id.clone() });
     }
 }
 
 /// Returns the message for the command's standard error that explains why its program got no input.
-fn told(waiting: Option<&Waiting>, seconds: u64) -> String {
+fn told(waiting: Option<&InputWait>, seconds: u64) -> String {
     let program = waiting.and_then(|waiting| waiting.program.as_deref()).unwrap_or("a program");
     let what = match waiting.map(|waiting| waiting.kind) {
-        Some(Need::Secret) => "for a password",
+        Some(InputNeed::Secret) => "for a password",
         _ => "for input",
     };
     format!(
@@ -137,8 +137,8 @@ mod tests {
 
     #[test]
     fn a_caller_is_told_who_asked_for_what() {
-        let waiting = Waiting {
-            kind: Need::Secret,
+        let waiting = InputWait {
+            kind: InputNeed::Secret,
             evidence: InputEvidence::EchoOff,
             since: Timestamp::UNIX_EPOCH,
             program: Some("sudo".into()),

@@ -6,8 +6,8 @@ use crate::envelope::{Actor, TaskId};
 use crate::model::{TaskEvent, TaskFact, TaskView};
 use crate::process::{Scope, Signal};
 use crate::runtime::bytes::TaskIo;
-use crate::runtime::caller_command::Stage;
-use crate::runtime::supervisor::Input;
+use crate::runtime::caller_command::CallerStage;
+use crate::runtime::supervisor::SupervisorInput;
 
 impl Driver {
     /// Called when a task's shell has ended: its caller learns of that once all earlier output is delivered.
@@ -29,7 +29,7 @@ impl Driver {
     }
 
     /// Reports a task's progress to its caller.
-    pub(super) fn tell_caller(&self, id: &TaskId, stage: Stage) {
+    pub(super) fn tell_caller(&self, id: &TaskId, stage: CallerStage) {
         if let Some(caller) = self.live.get(id).and_then(|live| live.caller.as_ref()) {
             caller.tell(stage);
         }
@@ -37,7 +37,7 @@ impl Driver {
 
     /// Passes a signal of a task's caller on to those who would have received it.
     pub(super) fn pass_on(&mut self, by: &Actor, id: &TaskId, signal: Signal, scope: Scope) {
-        self.step(Input::PassedOn { id: id.clone(), by: by.clone(), signal });
+        self.step(SupervisorInput::PassedOn { id: id.clone(), by: by.clone(), signal });
         if let Some(host) = self.live.get(id).and_then(|live| live.host.as_ref()) {
             host.signal(signal, scope);
         }
@@ -46,18 +46,18 @@ impl Driver {
     /// Called when the caller of a task is gone.
     pub(super) fn caller_gone(&mut self, id: &TaskId) {
         self.shared.pump.detach(id);
-        self.step(Input::CallerGone { id: id.clone() });
+        self.step(SupervisorInput::CallerGone { id: id.clone() });
     }
 }
 
 /// Returns the stage that reports a task's end to its caller.
-pub(super) fn stage_at_end(task: &TaskView, io: &TaskIo) -> Stage {
+pub(super) fn stage_at_end(task: &TaskView, io: &TaskIo) -> CallerStage {
     let unwritten = io.unwritten.get().cloned();
     let is_stopped = task.stop.as_ref().is_some_and(|stop| stop.by == Actor::Operator);
     let is_signalled =
         |event: &TaskEvent| matches!(event.fact, TaskFact::Signal(_)) && event.actor == Actor::Operator;
     let by_operator = is_stopped || task.events.iter().any(is_signalled);
-    Stage::Ended {
+    CallerStage::Ended {
         exit: task.shell_end().cloned(),
         closing: task.ended_with_runtime(),
         unwritten,

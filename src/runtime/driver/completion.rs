@@ -11,7 +11,7 @@ use super::caller::stage_at_end;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{Error, ExecOutcome, Fact, Stop, TaskFact, TaskView};
 use crate::runtime::ended_outputs::EndedOutput;
-use crate::runtime::supervisor::Input;
+use crate::runtime::supervisor::SupervisorInput;
 use crate::runtime::task_folder::{self, TASKS};
 
 /// How long programs may take to end after their commands.
@@ -115,12 +115,12 @@ impl Driver {
 
     pub(super) fn cancel_foreground(&mut self, call: u64, by: &Actor, why: &str) {
         let foreground =
-            |task: &&crate::runtime::supervisor::Task| task.request.call == call && !task.promoted;
+            |task: &&crate::runtime::supervisor::SupervisedTask| task.request.call == call && !task.promoted;
         let id = self.supervisor.live().find(foreground).map(|task| task.id.clone());
-        self.step(Input::Withdraw { call });
+        self.step(SupervisorInput::Withdraw { call });
         if let Some(id) = id {
             let (by, why) = (by.clone(), Some(why.to_owned()));
-            self.step(Input::Stop { id, by, stop: Stop::default(), why });
+            self.step(SupervisorInput::Stop { id, by, stop: Stop::default(), why });
         }
     }
 

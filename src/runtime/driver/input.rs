@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Driver;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
-    Error, Fact, Input, InputOutcome, InputTarget, MOST_INPUT, Rejection, RejectionReason, TaskView,
+    Error, Fact, InputOutcome, InputRejection, InputTarget, MOST_INPUT, RejectionReason, TaskView, TypedInput,
 };
 use crate::runtime::bytes::TaskIo;
 use crate::runtime::supervisor;
@@ -26,7 +26,7 @@ pub(super) fn input(
     driver: &mut Driver,
     by: &Actor,
     id: &TaskId,
-    input: Input,
+    input: TypedInput,
 ) -> Result<InputOutcome, Error> {
     let Some(task) = driver.supervisor.get(id) else {
         let ended = driver.tasks.get(id).cloned().ok_or_else(|| Error::UnknownTask(id.clone()))?;
@@ -35,8 +35,8 @@ pub(super) fn input(
         return Ok(to_past(ended));
     };
     let target = target(task.request.tty || task.side_terminal, task.request.accepts_input);
-    let needs_tty = matches!(input, Input::Keys(_) | Input::Resize(_) | Input::Report(_));
-    let is_typed = !matches!(input, Input::Report(_));
+    let needs_tty = matches!(input, TypedInput::Keys(_) | TypedInput::Resize(_) | TypedInput::Report(_));
+    let is_typed = !matches!(input, TypedInput::Report(_));
     let admitted = driver.supervisor.admit(driver.now(), id, by, needs_tty);
     let io = driver.live.get(id).map(|live| live.io.clone());
     let sent = match (admitted, io) {
@@ -49,7 +49,7 @@ pub(super) fn input(
         Err(rejection) => {
             let reason = rejection.reason;
             if is_typed {
-                driver.step(supervisor::Input::Refused { id: id.clone(), by: by.clone(), reason });
+                driver.step(supervisor::SupervisorInput::Refused { id: id.clone(), by: by.clone(), reason });
             }
             (false, 0, Some(rejection))
         }
@@ -58,11 +58,16 @@ pub(super) fn input(
     Ok(InputOutcome { accepted, target, bytes_written, rejection, task })
 }
 
-fn send(driver: &mut Driver, by: &Actor, io: &TaskIo, input: Input) -> Result<Result<u64, Rejection>, Error> {
+fn send(
+    driver: &mut Driver,
+    by: &Actor,
+    io: &TaskIo,
+    input: TypedInput,
+) -> Result<Result<u64, InputRejection>, Error> {
     let id = io.id.clone();
-    let is_typed = !matches!(input, Input::Report(_));
+    let is_typed = !matches!(input, TypedInput::Report(_));
     let bytes = match input {
-        Input::Resize(size) => {
+        TypedInput::Resize(size) => {
             // Resize the screen first: the command redraws as soon as its terminal has the new size.
             io.resize(size);
             if let Some(pty) = io.pty.get()
@@ -73,22 +78,22 @@ fn send(driver: &mut Driver, by: &Actor, io: &TaskIo, input: Input) -> Result<Re
                 }
                 return Err(Error::io("resize the terminal of", id.as_str())(error));
             }
-            driver.step(supervisor::Input::Resized { id, by: by.clone(), size });
+            driver.step(supervisor::SupervisorInput::Resized { id, by: by.clone(), size });
             return Ok(Ok(0));
         }
-        Input::Eof if io.pty.get().is_none() => {
+        TypedInput::Eof if io.pty.get().is_none() => {
             io.queue_close();
             driver.shared.pump.write(&id);
             return Ok(Ok(0));
         }
-        Input::Eof => vec![end_of_file(io)],
-        Input::Text(text) => text.into_bytes(),
-        Input::Raw(bytes) | Input::Report(bytes) => bytes,
-        Input::Keys(keys) => {
+        TypedInput::Eof => vec![end_of_file(io)],
+        TypedInput::Text(text) => text.into_bytes(),
+        TypedInput::Raw(bytes) | TypedInput::Report(bytes) => bytes,
+        TypedInput::Keys(keys) => {
             let modes = modes(io);
             keys.into_iter().flat_map(|key| key.encode(modes)).collect()
         }
-        Input::Paste(text) => terminal::paste(&text, modes(io)),
+        TypedInput::Paste(text) => terminal::paste(&text, modes(io)),
     };
     refuse_long_lines(io, &bytes)?;
     if let Err(rejection) = queue(driver, io, &bytes) {
@@ -103,16 +108,16 @@ fn send(driver: &mut Driver, by: &Actor, io: &TaskIo, input: Input) -> Result<Re
         live.typed_bytes += count;
         live.looks.again();
     }
-    driver.step(supervisor::Input::Typed { id, by: by.clone(), bytes: count });
+    driver.step(supervisor::SupervisorInput::Typed { id, by: by.clone(), bytes: count });
     Ok(Ok(count))
 }
 
 /// Queues the bytes, which are written as the task reads them.
-fn queue(driver: &Driver, io: &TaskIo, bytes: &[u8]) -> Result<(), Rejection> {
+fn queue(driver: &Driver, io: &TaskIo, bytes: &[u8]) -> Result<(), InputRejection> {
     let length = bytes.len();
     if length > MOST_INPUT + terminal::MARKERS {
         let message = format!("The input has {length} bytes; a task takes at most {MOST_INPUT} at once.");
-        return Err(Rejection { reason: RejectionReason::InputTooLong, message });
+        return Err(InputRejection { reason: RejectionReason::InputTooLong, message });
     }
     if io.unread_input() + length > SURE_INPUT {
         let all: usize = driver.live.values().map(|live| live.io.unread_input()).sum();
@@ -157,22 +162,22 @@ pub(in crate::runtime) fn to_past(task: Arc<TaskView>) -> InputOutcome {
         accepted: false,
         target: target(task.tty || task.side_terminal, task.accepts_input),
         bytes_written: 0,
-        rejection: Some(Rejection { reason: RejectionReason::TaskNotRunning, message }),
+        rejection: Some(InputRejection { reason: RejectionReason::TaskNotRunning, message }),
         task,
     }
 }
 
-fn gone() -> Rejection {
-    Rejection {
+fn gone() -> InputRejection {
+    InputRejection {
         reason: RejectionReason::TaskNotRunning,
         message: "The task has just ended; read its end with TaskOutput.".into(),
     }
 }
 
-fn backlogged(waiting: usize, whose: &str, most: usize) -> Rejection {
+fn backlogged(waiting: usize, whose: &str, most: usize) -> InputRejection {
     let message = format!(
         "{waiting} bytes that were sent to {whose} before have not been read, and at most {most} may wait; retry when \
          they have been read."
     );
-    Rejection { reason: RejectionReason::InputBacklogged, message }
+    InputRejection { reason: RejectionReason::InputBacklogged, message }
 }

@@ -1,6 +1,6 @@
 //! Messages that wake the driver's loop, and how soon their effects are published.
 
-use super::order::Order;
+use super::order::DriverOrder;
 use crate::runtime::bytes::ByteEvent;
 
 /// How soon a change is published.
@@ -19,7 +19,7 @@ impl PublishPace {
 
 /// What woke the loop.
 pub(super) enum Message {
-    Order(Order),
+    Order(DriverOrder),
     Bytes(ByteEvent),
     Due,
     Second,

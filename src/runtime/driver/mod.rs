@@ -19,9 +19,9 @@ mod usage;
 mod waiting;
 
 pub(super) use input::to_past;
-pub(super) use order::{Order, Reply};
+pub(super) use order::{DriverOrder, Reply};
 pub(super) use questions::QuestionOrder;
-pub(super) use start::{Prepared, StartingTask, prepare};
+pub(super) use start::{PreparedStart, StartingTask, prepare};
 pub use usage::TaskUsage;
 pub(super) use usage::UnmeasuredTask;
 
@@ -38,11 +38,11 @@ use crate::envelope::TaskId;
 use crate::model::{Error, ExecOutcome, Fact, StopOutcome, TaskEvent};
 use crate::process::{Host, HostEvent, Scope, Signal, Spawner};
 use crate::runtime::bytes::{ByteEvent, Parsers, TaskIo};
-use crate::runtime::caller_command::{Caller, Stage};
+use crate::runtime::caller_command::{CallerStage, WaitingCaller};
 use crate::runtime::ended_outputs::EndedOutputs;
-use crate::runtime::shared::Shared;
-use crate::runtime::supervisor::{Action, Input, Order as HostOrder, Supervisor};
-use crate::runtime::task_list::TaskList;
+use crate::runtime::shared::RuntimeShared;
+use crate::runtime::supervisor::{HostOrder, Supervisor, SupervisorAction, SupervisorInput};
+use crate::runtime::task_list::RecentTasks;
 use message::{Message, PublishPace};
 use questions::Questions;
 use spare::SpareTimes;
@@ -58,13 +58,13 @@ const TEND: Duration = Duration::from_secs(3_600);
 
 /// The driver's state.
 pub(super) struct Driver {
-    shared: Arc<Shared>,
+    shared: Arc<RuntimeShared>,
     supervisor: Supervisor,
     spawner: Arc<Spawner>,
     parsers: Arc<Parsers>,
-    own: mpsc::Sender<Order>,
+    own: mpsc::Sender<DriverOrder>,
     live: HashMap<TaskId, Live>,
-    tasks: TaskList,
+    tasks: RecentTasks,
     outputs: EndedOutputs,
     published: u64,
     questions: Questions,
@@ -89,7 +89,7 @@ pub(super) struct Live {
     /// What its command is started with, until then.
     kit: Option<StartKit>,
     /// The program that waits for it, if it is a command from an agent's own shell.
-    caller: Option<Caller>,
+    caller: Option<WaitingCaller>,
     /// Number of bytes typed into it.
     typed_bytes: u64,
     looks: Looks,
@@ -99,10 +99,10 @@ pub(super) struct Live {
 
 impl Driver {
     pub(super) fn new(
-        shared: Arc<Shared>,
+        shared: Arc<RuntimeShared>,
         spawner: Arc<Spawner>,
         parsers: Arc<Parsers>,
-        own: mpsc::Sender<Order>,
+        own: mpsc::Sender<DriverOrder>,
     ) -> Self {
         Self {
             supervisor: Supervisor::new(&shared.limits),
@@ -111,7 +111,7 @@ impl Driver {
             parsers,
             own,
             live: HashMap::new(),
-            tasks: TaskList::default(),
+            tasks: RecentTasks::default(),
             outputs: EndedOutputs::default(),
             published: 0,
             questions: Questions::default(),
@@ -128,7 +128,7 @@ impl Driver {
     /// Runs until a shutdown has ended every task.
     pub(super) async fn run(
         mut self,
-        mut orders: mpsc::Receiver<Order>,
+        mut orders: mpsc::Receiver<DriverOrder>,
         mut bytes: mpsc::Receiver<ByteEvent>,
     ) {
         self.tend();
@@ -179,10 +179,10 @@ impl Driver {
         match message {
             // Nobody waits for a command's intermediate steps: whenever a caller is answered, the state is published.
             Message::Order(
-                order @ (Order::Exec { .. }
-                | Order::Started { .. }
-                | Order::StartFailed { .. }
-                | Order::Host { .. }),
+                order @ (DriverOrder::Exec { .. }
+                | DriverOrder::Started { .. }
+                | DriverOrder::StartFailed { .. }
+                | DriverOrder::Host { .. }),
             ) => {
                 self.order(order);
                 return PublishPace::Soon;
@@ -218,61 +218,63 @@ impl Driver {
     }
 
     /// Carries out an order; returns whether something shown may have changed.
-    fn order(&mut self, order: Order) -> bool {
+    fn order(&mut self, order: DriverOrder) -> bool {
         match order {
-            Order::Exec { prepared, within, reply } => start::exec(self, *prepared, within.as_ref(), reply),
-            Order::Input { by, id, input, reply } => {
+            DriverOrder::Exec { prepared, within, reply } => {
+                start::exec(self, *prepared, within.as_ref(), reply)
+            }
+            DriverOrder::Input { by, id, input, reply } => {
                 let _ = reply.send(input::input(self, &by, &id, input));
             }
-            Order::Stop { by, id, stop, reply } => {
+            DriverOrder::Stop { by, id, stop, reply } => {
                 let effect = self.supervisor.stop_effect(&id, stop);
-                self.step(Input::Stop { id: id.clone(), by, stop, why: None });
+                self.step(SupervisorInput::Stop { id: id.clone(), by, stop, why: None });
                 let task = self.view(&id).ok_or(Error::UnknownTask(id));
                 let _ = reply.send(task.map(|task| StopOutcome { effect, task }));
             }
-            Order::Rename { id, name } => {
+            DriverOrder::Rename { id, name } => {
                 let label = name.as_deref().map(Cow::Borrowed);
                 self.shared.note_late(&Fact::Named { task: Cow::Borrowed(&id), name: label });
                 if let Some(task) = self.view(&id) {
                     self.shared.session().agent_notices.renamed(&task, name.as_deref());
                 }
                 self.tasks.rename(&id, name.clone());
-                self.step(Input::Rename { id, name });
+                self.step(SupervisorInput::Rename { id, name });
             }
-            Order::Dismiss { id } => self.tasks.remove(&id),
-            Order::Known { tasks, reply } => {
+            DriverOrder::Dismiss { id } => self.tasks.remove(&id),
+            DriverOrder::Known { tasks, reply } => {
                 // The requester may be gone.
                 let _ = reply.send(Ok(self.known(&tasks)));
                 return false;
             }
-            Order::Publish { reply } => {
+            DriverOrder::Publish { reply } => {
                 self.publish();
                 let _ = reply.send(Ok(()));
                 return false;
             }
-            Order::IsFree { request, within, reply } => {
+            DriverOrder::IsFree { request, within, reply } => {
                 let _ = reply.send(Ok(self.supervisor.is_free(&request, within.as_ref())));
                 return false;
             }
-            Order::Pause { paused, from } => self.pause(paused, from.as_ref()),
-            Order::Step(input) => self.step(input),
-            Order::Admit { batch, within, reply } => self.admit(*batch, within.as_ref(), reply),
-            Order::Decide { ticket, hash, decision, from, reply } => {
+            DriverOrder::Pause { paused, from } => self.pause(paused, from.as_ref()),
+            DriverOrder::Step(input) => self.step(input),
+            DriverOrder::Admit { batch, within, reply } => self.admit(*batch, within.as_ref(), reply),
+            DriverOrder::Decide { ticket, hash, decision, from, reply } => {
                 let _ = reply.send(self.decide(ticket, hash, decision, from.as_ref()));
             }
-            Order::CancelForeground { call, by, why } => self.cancel_foreground(call, &by, &why),
-            Order::Started { id, running } => start::started(self, &id, *running),
-            Order::StartFailed { id, error } => start::failed(self, &id, error),
-            Order::Waiting { seen } => return self.seen(seen),
-            Order::Question(order) => self.question(order),
-            Order::PassOn { by, id, signal, scope } => self.pass_on(&by, &id, signal, scope),
-            Order::CallerGone { id } => self.caller_gone(&id),
-            Order::Host { id, event } => self.host_event(id, event),
-            Order::Shutdown { closing, reply } => {
+            DriverOrder::CancelForeground { call, by, why } => self.cancel_foreground(call, &by, &why),
+            DriverOrder::Started { id, running } => start::started(self, &id, *running),
+            DriverOrder::StartFailed { id, error } => start::failed(self, &id, error),
+            DriverOrder::Waiting { seen } => return self.seen(seen),
+            DriverOrder::Question(order) => self.question(order),
+            DriverOrder::PassOn { by, id, signal, scope } => self.pass_on(&by, &id, signal, scope),
+            DriverOrder::CallerGone { id } => self.caller_gone(&id),
+            DriverOrder::Host { id, event } => self.host_event(id, event),
+            DriverOrder::Shutdown { closing, reply } => {
                 self.closing.push(reply);
                 self.shared.programs.close();
                 self.withdraw_questions();
-                self.step(Input::Shutdown { closing });
+                self.step(SupervisorInput::Shutdown { closing });
             }
         }
         true
@@ -282,32 +284,36 @@ impl Driver {
         self.shared.clock.now()
     }
 
-    fn step(&mut self, input: Input) {
+    fn step(&mut self, input: SupervisorInput) {
         let actions = self.supervisor.step(self.shared.clock.now(), input);
         self.carry_out(actions);
     }
 
-    fn carry_out(&mut self, actions: Vec<Action>) {
+    fn carry_out(&mut self, actions: Vec<SupervisorAction>) {
         for action in actions {
             match action {
-                Action::Spawn(id) => start::spawn(self, &id),
-                Action::Order(id, order) => self.order_host(&id, &order),
-                Action::Wake { id, timer, epoch, at } => self.timers.set(at, Due::Task { id, timer, epoch }),
-                Action::WakeHold { ticket, at } => self.timers.set(at, Due::Hold { ticket }),
-                Action::Drain(id) if self.is_complete(&id) => self.step(Input::Drained { id }),
-                Action::Drain(id) => self.shared.pump.drain(&id),
-                Action::Promote(id) => self.answer(&id, ExecOutcome::Promoted),
-                Action::Queue(id) => {
-                    self.queue(&id);
-                    self.tell_caller(&id, Stage::Held);
+                SupervisorAction::Spawn(id) => start::spawn(self, &id),
+                SupervisorAction::Order(id, order) => self.order_host(&id, &order),
+                SupervisorAction::Wake { id, timer, epoch, at } => {
+                    self.timers.set(at, Due::Task { id, timer, epoch })
                 }
-                Action::EndInput { id, seconds } => self.unanswered(&id, seconds),
-                Action::Hold(id) => self.answer(&id, ExecOutcome::Held),
-                Action::Refuse { id, note } => self.refuse(&id, note),
-                Action::Admit { ticket, verdict } => self.tell_batch(ticket, verdict),
-                Action::Gate(event) => self.note_gate(&event),
-                Action::Close(id) => self.close_output(&id),
-                Action::Note(id, event) => self.note(&id, &event),
+                SupervisorAction::WakeHold { ticket, at } => self.timers.set(at, Due::Hold { ticket }),
+                SupervisorAction::Drain(id) if self.is_complete(&id) => {
+                    self.step(SupervisorInput::Drained { id })
+                }
+                SupervisorAction::Drain(id) => self.shared.pump.drain(&id),
+                SupervisorAction::Promote(id) => self.answer(&id, ExecOutcome::Promoted),
+                SupervisorAction::Queue(id) => {
+                    self.queue(&id);
+                    self.tell_caller(&id, CallerStage::Held);
+                }
+                SupervisorAction::EndInput { id, seconds } => self.unanswered(&id, seconds),
+                SupervisorAction::Hold(id) => self.answer(&id, ExecOutcome::Held),
+                SupervisorAction::Refuse { id, note } => self.refuse(&id, note),
+                SupervisorAction::Admit { ticket, verdict } => self.tell_batch(ticket, verdict),
+                SupervisorAction::Gate(event) => self.note_gate(&event),
+                SupervisorAction::Close(id) => self.close_output(&id),
+                SupervisorAction::Note(id, event) => self.note(&id, &event),
             }
         }
     }
@@ -329,7 +335,13 @@ impl Driver {
         self.jobs.spawn_blocking(work);
     }
 
-    fn adopt(&mut self, io: Arc<TaskIo>, kit: StartKit, caller: Option<Caller>, waiter: Reply<ExecOutcome>) {
+    fn adopt(
+        &mut self,
+        io: Arc<TaskIo>,
+        kit: StartKit,
+        caller: Option<WaitingCaller>,
+        waiter: Reply<ExecOutcome>,
+    ) {
         let id = io.id.clone();
         self.shared.ios().insert(id.clone(), io.clone());
         self.live.insert(
@@ -353,11 +365,11 @@ impl Driver {
             self.deliver(&id);
         }
         self.step(match event {
-            HostEvent::Exited(exit) => Input::Exited { id, exit },
-            HostEvent::AtWork { names } => Input::AtWork { id, names },
-            HostEvent::Leftovers { names } => Input::Leftovers { id, names },
-            HostEvent::Ended { survivors } => Input::Gone { id, survivors },
-            HostEvent::Lost => Input::HostLost { id },
+            HostEvent::Exited(exit) => SupervisorInput::Exited { id, exit },
+            HostEvent::AtWork { names } => SupervisorInput::AtWork { id, names },
+            HostEvent::Leftovers { names } => SupervisorInput::Leftovers { id, names },
+            HostEvent::Ended { survivors } => SupervisorInput::Gone { id, survivors },
+            HostEvent::Lost => SupervisorInput::HostLost { id },
         });
     }
 
@@ -375,11 +387,11 @@ impl Driver {
 
     fn byte_event(&mut self, event: ByteEvent) {
         match event {
-            ByteEvent::Drained(id) => self.step(Input::Drained { id }),
+            ByteEvent::Drained(id) => self.step(SupervisorInput::Drained { id }),
             ByteEvent::Delivered(id) => self.delivered(&id),
-            ByteEvent::Overrun(id) => self.step(Input::Overrun { id }),
+            ByteEvent::Overrun(id) => self.step(SupervisorInput::Overrun { id }),
             ByteEvent::Closed(id) => self.settle(&id),
-            ByteEvent::ScreenReset(id) => self.step(Input::ScreenReset { id }),
+            ByteEvent::ScreenReset(id) => self.step(SupervisorInput::ScreenReset { id }),
         }
     }
 }

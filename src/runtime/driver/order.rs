@@ -3,13 +3,13 @@
 use tokio::sync::oneshot;
 
 use super::questions::QuestionOrder;
-use super::start::Prepared;
+use super::start::PreparedStart;
 use super::usage::UnmeasuredTask;
 use super::waiting::WaitLook;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
-    BatchRequest, Closing, Decision, Error, ExecOutcome, ExecRequest, Input, InputOutcome, ParentTask, Stop,
-    StopOutcome,
+    BatchRequest, CloseReason, Decision, Error, ExecOutcome, ExecRequest, InputOutcome, ParentTask, Stop,
+    StopOutcome, TypedInput,
 };
 use crate::process::{ConsoleProcess, HostEvent, Running, Scope, Signal};
 use crate::runtime::supervisor;
@@ -18,9 +18,9 @@ pub(in crate::runtime) type Reply<T> = oneshot::Sender<Result<T, Error>>;
 
 /// One message to the driver; a `Step` is input that only the supervisor handles.
 #[derive(Debug)]
-pub(in crate::runtime) enum Order {
-    Exec { prepared: Box<Prepared>, within: Option<ParentTask>, reply: Reply<ExecOutcome> },
-    Input { by: Actor, id: TaskId, input: Input, reply: Reply<InputOutcome> },
+pub(in crate::runtime) enum DriverOrder {
+    Exec { prepared: Box<PreparedStart>, within: Option<ParentTask>, reply: Reply<ExecOutcome> },
+    Input { by: Actor, id: TaskId, input: TypedInput, reply: Reply<InputOutcome> },
     Stop { by: Actor, id: TaskId, stop: Stop, reply: Reply<StopOutcome> },
     Rename { id: TaskId, name: Option<String> },
     Dismiss { id: TaskId },
@@ -38,6 +38,6 @@ pub(in crate::runtime) enum Order {
     Waiting { seen: Vec<WaitLook> },
     Host { id: TaskId, event: HostEvent },
     Question(QuestionOrder),
-    Step(supervisor::Input),
-    Shutdown { closing: Closing, reply: oneshot::Sender<()> },
+    Step(supervisor::SupervisorInput),
+    Shutdown { closing: CloseReason, reply: oneshot::Sender<()> },
 }

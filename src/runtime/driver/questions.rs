@@ -7,26 +7,29 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::Driver;
-use super::order::{Order, Reply};
+use super::order::{DriverOrder, Reply};
 use crate::envelope::Actor;
 use crate::journal::Durability;
-use crate::model::{Answer, Asking, Error, Fact, Given, QuestionFact, QuestionId, Refusal, Settled};
+use crate::model::{
+    AnswerInput, AnswerRefusal, Error, Fact, NewQuestion, QuestionFact, QuestionId, QuestionOutcome,
+    RecordedAnswer,
+};
 use crate::process::ConsoleProcess;
-use crate::runtime::question::{FactReply, Machine};
+use crate::runtime::question::{FactReply, QuestionMachine};
 
 /// An order about questions.
 #[derive(Debug)]
 pub(in crate::runtime) enum QuestionOrder {
     /// Ask a question; the asker cancels `waits` when it stops waiting.
-    Ask { asking: Box<Asking>, reply: Reply<Settled>, waits: CancellationToken },
+    Ask { asking: Box<NewQuestion>, reply: Reply<QuestionOutcome>, waits: CancellationToken },
     /// Answer a question.
     Answer {
         by: Actor,
         /// The console the answer was given in.
         from: Option<ConsoleProcess>,
         id: QuestionId,
-        given: Given,
-        reply: Reply<Answer>,
+        given: AnswerInput,
+        reply: Reply<RecordedAnswer>,
     },
     /// Comment on a question.
     Comment { by: Actor, id: QuestionId, text: String, reply: Reply<()> },
@@ -41,9 +44,9 @@ pub(in crate::runtime) enum QuestionOrder {
 /// The question state machine, and the callers waiting for its decisions.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
-    pub(super) machine: Machine,
-    askers: HashMap<QuestionId, Reply<Settled>>,
-    answerers: HashMap<QuestionId, Reply<Answer>>,
+    pub(super) machine: QuestionMachine,
+    askers: HashMap<QuestionId, Reply<QuestionOutcome>>,
+    answerers: HashMap<QuestionId, Reply<RecordedAnswer>>,
 }
 
 impl Driver {
@@ -97,7 +100,7 @@ impl Driver {
         }
     }
 
-    fn ask(&mut self, asking: Asking, reply: Reply<Settled>, waits: CancellationToken) {
+    fn ask(&mut self, asking: NewQuestion, reply: Reply<QuestionOutcome>, waits: CancellationToken) {
         if !self.is_open() {
             // The asker may be gone as well.
             let _ = reply.send(Err(Error::ShuttingDown));
@@ -110,7 +113,7 @@ impl Driver {
         self.job(async move {
             waits.cancelled().await;
             // Once the driver is gone, there is nothing to withdraw.
-            let _ = own.send(Order::Question(QuestionOrder::Withdraw { id: name })).await;
+            let _ = own.send(DriverOrder::Question(QuestionOrder::Withdraw { id: name })).await;
         });
         self.record(id, fact);
     }
@@ -121,7 +124,7 @@ impl Driver {
         self.job(async move {
             let written = shared.write(&Fact::Question(Cow::Borrowed(&fact)), Durability::Synced).await;
             // Once the driver is gone, nobody waits any more.
-            let _ = own.send(Order::Question(QuestionOrder::Recorded { id, written })).await;
+            let _ = own.send(DriverOrder::Question(QuestionOrder::Recorded { id, written })).await;
         });
     }
 
@@ -140,7 +143,7 @@ impl Driver {
                 }
             }
             FactReply::Asker(settled) => {
-                if let (Settled::Answered(answer), Some(answerer)) = (&settled, answerer) {
+                if let (QuestionOutcome::Answered(answer), Some(answerer)) = (&settled, answerer) {
                     let _ = answerer.send(Ok(answer.clone()));
                 }
                 if let Some(asker) = self.questions.askers.remove(id) {
@@ -160,7 +163,7 @@ impl Driver {
         }
     }
 
-    fn note_fact(&self, said: Result<QuestionFact, Refusal>, reply: Reply<()>) {
+    fn note_fact(&self, said: Result<QuestionFact, AnswerRefusal>, reply: Reply<()>) {
         match said {
             Ok(fact) => {
                 self.shared.note(&Fact::Question(Cow::Borrowed(&fact)));
@@ -172,7 +175,7 @@ impl Driver {
 }
 
 /// Reports the refusal to the caller, if it is still there.
-fn refuse<T>(reply: oneshot::Sender<Result<T, Error>>, refusal: Refusal) {
+fn refuse<T>(reply: oneshot::Sender<Result<T, Error>>, refusal: AnswerRefusal) {
     let _ = reply.send(Err(Error::Question(refusal)));
 }
 

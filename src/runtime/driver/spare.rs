@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use super::Driver;
 use super::start::prepare_folder;
 use crate::envelope::TaskId;
-use crate::runtime::supervisor::Task;
+use crate::runtime::supervisor::SupervisedTask;
 
 /// How long spare hosts are kept after a start.
 const IDLE: Duration = Duration::from_secs(30);
@@ -37,7 +37,7 @@ impl Driver {
     /// Prepares spare hosts for what follows a task that was started: now, as far as there are hosts to use again, and
     /// the others once the task has ended or has run for a moment.
     pub(super) fn expect_more(&mut self, id: &TaskId) {
-        let follows = |task: &Task| task.request.step.is_some() || task.request.native.is_some();
+        let follows = |task: &SupervisedTask| task.request.step.is_some() || task.request.native.is_some();
         if self.supervisor.get(id).is_some_and(follows) || self.shared.session().has_agent() {
             self.spawner.expect_more();
             let now = self.now().mono;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::Driver;
 use crate::envelope::TaskId;
-use crate::runtime::supervisor::{Input, Timer};
+use crate::runtime::supervisor::{SupervisorInput, Timer};
 
 /// The pending timers.
 #[derive(Debug, Default)]
@@ -56,13 +56,13 @@ impl Timers {
     }
 
     /// Removes one timer that is due by `now`, and returns its input.
-    pub(super) fn take(&mut self, now: Duration) -> Option<Input> {
+    pub(super) fn take(&mut self, now: Duration) -> Option<SupervisorInput> {
         if self.first()? > now {
             return None;
         }
         self.0.pop().map(|Reverse((_, due))| match due {
-            Due::Task { id, timer, epoch } => Input::Due { id, timer, epoch },
-            Due::Hold { ticket } => Input::HoldOver { ticket },
+            Due::Task { id, timer, epoch } => SupervisorInput::Due { id, timer, epoch },
+            Due::Hold { ticket } => SupervisorInput::HoldOver { ticket },
         })
     }
 }

@@ -13,16 +13,16 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::order::Order;
+use super::order::DriverOrder;
 use super::polling::polls_tty;
 use super::{Driver, asking};
 use crate::envelope::TaskId;
-use crate::model::{InputEvidence, Need, Waiting};
+use crate::model::{InputEvidence, InputNeed, InputWait};
 use crate::process::{Host, Standstill};
 use crate::runtime::bytes::TaskIo;
 use crate::runtime::log::open_log;
-use crate::runtime::supervisor::Input;
-use crate::terminal::{Origin, clean};
+use crate::runtime::supervisor::SupervisorInput;
+use crate::terminal::{ByteOrigin, clean};
 
 /// Kernel functions in which a process sleeps while it reads a terminal; in some of them also while it writes to one.
 pub(super) const TTY_SLEEPS: [&str; 3] = ["n_tty_read", "wait_woken", "tty_read"];
@@ -31,23 +31,23 @@ pub(super) const TTY_SLEEPS: [&str; 3] = ["n_tty_read", "wait_woken", "tty_read"
 const PROMPT_BYTES: u64 = 2_048;
 
 /// Inspects a task's terminal; `since` is when the task last wrote.
-pub(super) fn observe(io: &TaskIo, since: Timestamp, groups: &Groups) -> Option<Waiting> {
+pub(super) fn observe(io: &TaskIo, since: Timestamp, groups: &Groups) -> Option<InputWait> {
     let pty = io.pty.get()?;
     let mode = pty.input_mode().ok()?;
     let group = pty.foreground_group()?;
     let reads = groups.members(group).any(reads_tty);
     let hidden = !mode.echo && mode.canonical;
     let (kind, evidence) = match (reads, hidden, mode.canonical) {
-        (true, true, _) => (Need::Secret, InputEvidence::EchoOff),
-        (true, false, true) => (Need::Line, InputEvidence::TtyRead),
+        (true, true, _) => (InputNeed::Secret, InputEvidence::EchoOff),
+        (true, false, true) => (InputNeed::Line, InputEvidence::TtyRead),
         // In raw mode an editor or a pager reads keys all the time, which is no question, or weak evidence of one.
         _ if !is_at_prompt(io) => return None,
-        (true, false, false) => (Need::Key, InputEvidence::TtyRead),
+        (true, false, false) => (InputNeed::Key, InputEvidence::TtyRead),
         _ if !groups.members(group).any(polls_tty) => return None,
-        (false, true, _) => (Need::Secret, InputEvidence::EchoOff),
-        (false, false, _) => (Need::Line, InputEvidence::TtyPoll),
+        (false, true, _) => (InputNeed::Secret, InputEvidence::EchoOff),
+        (false, false, _) => (InputNeed::Line, InputEvidence::TtyPoll),
     };
-    Some(Waiting { kind, evidence, since, program: None })
+    Some(InputWait { kind, evidence, since, program: None })
 }
 
 /// Tells whether a task's output ends in text on an unfinished line. Reads the end of its log.
@@ -59,7 +59,7 @@ fn is_at_prompt(io: &TaskIo) -> bool {
         return false;
     }
     let size = io.pty.get().and_then(|pty| pty.size().ok()).unwrap_or_default();
-    let text = clean(&end, Origin::Tty, size);
+    let text = clean(&end, ByteOrigin::Tty, size);
     !text.ends_with('\n') && text.lines().last().is_some_and(|line| !line.trim().is_empty())
 }
 
@@ -135,7 +135,7 @@ pub(in crate::runtime) struct WaitLook {
     id: TaskId,
     /// How often the task had got input when it was looked at.
     inputs: u64,
-    waiting: Option<Waiting>,
+    waiting: Option<InputWait>,
     is_quiet: bool,
     is_lent: bool,
 }
@@ -151,8 +151,8 @@ impl TaskLook {
         // Whoever reads the terminal keeps it.
         let turn = still.turn.filter(|_| may_lend && waiting.is_none());
         turn.into_iter().for_each(|turn| host.give_turn(turn));
-        let stopped = still.stopped.filter(|_| turn.is_none()).map(|program| Waiting {
-            kind: Need::Stopped,
+        let stopped = still.stopped.filter(|_| turn.is_none()).map(|program| InputWait {
+            kind: InputNeed::Stopped,
             evidence: if still.is_out_of_turn { InputEvidence::OutOfTurn } else { InputEvidence::Halted },
             since,
             program: Some(program),
@@ -218,7 +218,7 @@ impl Driver {
                 looks.push(TaskLook { io, host, shell, inputs, is_quiet, may_lend });
             }
         }
-        wrote.into_iter().for_each(|id| self.step(Input::Waiting { id, waiting: None }));
+        wrote.into_iter().for_each(|id| self.step(SupervisorInput::Waiting { id, waiting: None }));
         if looks.is_empty() {
             return;
         }
@@ -228,7 +228,7 @@ impl Driver {
             let groups = looks.iter().any(has_terminal).then(Groups::scan);
             let seen = looks.into_iter().map(|look| look.look(groups.as_ref(), now)).collect();
             // Once the driver is gone, nobody shows the result.
-            let _ = own.blocking_send(Order::Waiting { seen });
+            let _ = own.blocking_send(DriverOrder::Waiting { seen });
         });
     }
 
@@ -245,7 +245,8 @@ impl Driver {
                 && self.supervisor.get(id).is_some_and(|task| task.waiting != *waiting)
         });
         let is_news = !seen.is_empty();
-        seen.into_iter().for_each(|WaitLook { id, waiting, .. }| self.step(Input::Waiting { id, waiting }));
+        seen.into_iter()
+            .for_each(|WaitLook { id, waiting, .. }| self.step(SupervisorInput::Waiting { id, waiting }));
         is_news
     }
 }

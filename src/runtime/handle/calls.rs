@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::Handle;
 use crate::envelope::{Actor, Envelope, TaskId, mask_strings};
 use crate::journal::Durability;
-use crate::model::{AbandonedCall, AnsweredCall, CallRecord, Fact, Metrics, Standing, StreamView};
+use crate::model::{AbandonedCall, AnsweredCall, CallRecord, Fact, Metrics, StatusCounts, StreamView};
 use crate::runtime::agent_notices::AgentNotices;
 use crate::runtime::past;
 
@@ -119,8 +119,8 @@ impl Handle {
 
     /// Returns how much is running and waiting.
     #[must_use]
-    pub fn standing(&self) -> Standing {
-        Standing::of(&self.shared.snapshot.borrow())
+    pub fn standing(&self) -> StatusCounts {
+        StatusCounts::of(&self.shared.snapshot.borrow())
     }
 
     /// Returns the current metrics.

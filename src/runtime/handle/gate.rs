@@ -10,27 +10,28 @@ use crate::config::ApprovalRule;
 use crate::envelope::mask;
 use crate::model::{BatchRequest, Decision, Error, ExecRequest, Fact};
 use crate::process::ConsoleProcess;
-use crate::runtime::driver::Order;
-use crate::runtime::supervisor::Input;
+use crate::runtime::driver::DriverOrder;
+use crate::runtime::supervisor::SupervisorInput;
 
 impl Handle {
     /// Holds new calls from agents from now on, or releases those that only the pause holds; `from` is the console
     /// the person used.
     pub async fn pause(&self, paused: bool, from: Option<&ConsoleProcess>) {
-        self.tell(Order::Pause { paused, from: from.cloned() }).await;
+        self.tell(DriverOrder::Pause { paused, from: from.cloned() }).await;
     }
 
     /// Tells whether no rule and no pause concerns a command that was not started, so that its caller may run it by
     /// itself. A runtime that has ended does not give its word.
     pub async fn is_free(&self, request: ExecRequest) -> bool {
         let within = self.within.clone();
-        let asked = self.order(|reply| Order::IsFree { request: Box::new(request), within, reply }).await;
+        let asked =
+            self.order(|reply| DriverOrder::IsFree { request: Box::new(request), within, reply }).await;
         asked.unwrap_or(false)
     }
 
     /// Applies these approval rules to new calls from now on.
     pub async fn ask_by(&self, rules: Vec<ApprovalRule>) {
-        self.tell(Order::Step(Input::Rules { rules })).await;
+        self.tell(DriverOrder::Step(SupervisorInput::Rules { rules })).await;
     }
 
     /// Adds the approval rules of a console whose settings are stored elsewhere: they apply in addition to this
@@ -78,7 +79,7 @@ impl Handle {
             Decision::Deny { note } => Decision::Deny { note: mask(&note).into_owned() },
             decision => decision,
         };
-        self.order(|reply| Order::Decide { ticket, hash, decision, from, reply }).await
+        self.order(|reply| DriverOrder::Decide { ticket, hash, decision, from, reply }).await
     }
 
     /// Shows a notice about an action in one console to the person at the others.
@@ -98,6 +99,6 @@ impl Handle {
     /// If the operator denied it or did not decide in time.
     pub async fn admit(&self, batch: BatchRequest) -> Result<(), Error> {
         let within = self.within.clone();
-        self.order(|reply| Order::Admit { batch: Box::new(batch), within, reply }).await
+        self.order(|reply| DriverOrder::Admit { batch: Box::new(batch), within, reply }).await
     }
 }

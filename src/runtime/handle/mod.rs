@@ -12,7 +12,7 @@ mod tasks;
 mod tests;
 mod unrecorded;
 
-pub use notices::AgentNotices;
+pub use notices::AnswerNotices;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -26,18 +26,19 @@ use crate::clock::Clock;
 use crate::config::{Env, Limits};
 use crate::envelope::{Actor, TaskId, mask};
 use crate::journal::{self, Journal, Meta};
-use crate::model::{Closing, Error, Snapshot};
+use crate::model::{CloseReason, Error, Snapshot};
 use crate::model::{
-    ExecOutcome, ExecRequest, Fact, Input, InputOutcome, ParentTask, Stop, StopEffect, StopOutcome, Until,
+    ExecOutcome, ExecRequest, Fact, InputOutcome, ParentTask, Stop, StopEffect, StopOutcome, TypedInput,
+    Until,
 };
 use crate::process::environment::Environment;
 use crate::process::{Scope, Signal, Spawner};
 use crate::runtime::PendingWrite;
 use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
-use crate::runtime::caller_command::{Caller, NativeRequest};
-use crate::runtime::driver::{Driver, Order, Prepared, Reply, StartingTask, prepare, to_past};
-use crate::runtime::screen::Screen;
-use crate::runtime::shared::Shared;
+use crate::runtime::caller_command::{NativeRequest, WaitingCaller};
+use crate::runtime::driver::{Driver, DriverOrder, PreparedStart, Reply, StartingTask, prepare, to_past};
+use crate::runtime::screen::TaskScreen;
+use crate::runtime::shared::RuntimeShared;
 use crate::runtime::supervisor;
 use crate::terminal::{Size, Terminal};
 
@@ -70,8 +71,8 @@ pub struct Options {
 /// A handle to one runtime.
 #[derive(Debug, Clone)]
 pub struct Handle {
-    shared: Arc<Shared>,
-    orders: mpsc::Sender<Order>,
+    shared: Arc<RuntimeShared>,
+    orders: mpsc::Sender<DriverOrder>,
     /// The task that its holder runs in, if known.
     within: Option<ParentTask>,
     /// The environment that commands of this handle's holder inherit, before overrides.
@@ -114,7 +115,7 @@ impl Handle {
         };
         let environment = Environment::new(options.env.changed(options.environment), None);
         let shared =
-            Shared::new(clock, options.env, journal, (viewers, pump), (first, options.limits), nudge);
+            RuntimeShared::new(clock, options.env, journal, (viewers, pump), (first, options.limits), nudge);
         shared.note(&Fact::Recording {
             workspace: shared.workspace.as_path().into(),
             pid: std::process::id(),
@@ -152,9 +153,9 @@ impl Handle {
         self.exec_prepared(prepared).await
     }
 
-    async fn exec_prepared(&self, prepared: Prepared) -> Result<ExecOutcome, Error> {
+    async fn exec_prepared(&self, prepared: PreparedStart) -> Result<ExecOutcome, Error> {
         let (prepared, within) = (Box::new(prepared), self.within.clone());
-        self.order(|reply| Order::Exec { prepared, within, reply }).await
+        self.order(|reply| DriverOrder::Exec { prepared, within, reply }).await
     }
 
     /// Starts a command from an agent's own shell with the resources its caller passed in, and waits until it ends or
@@ -164,7 +165,7 @@ impl Handle {
     /// If the command was refused or could not be started.
     pub async fn exec_native(&self, request: NativeRequest) -> Result<ExecOutcome, Error> {
         let NativeRequest { exec, native, told } = request;
-        let caller = Caller::new(native, exec.tty, told)
+        let caller = WaitingCaller::new(native, exec.tty, told)
             .map_err(Error::io("take over the descriptors of", &exec.base))?;
         let prepared = self.prepare(exec).await?.called_by(caller);
         self.exec_prepared(prepared).await
@@ -176,7 +177,7 @@ impl Handle {
         self.spawner.next_id()
     }
 
-    async fn prepare(&self, request: ExecRequest) -> Result<Prepared, Error> {
+    async fn prepare(&self, request: ExecRequest) -> Result<PreparedStart, Error> {
         self.shared.check()?;
         let id = request.chosen_id().cloned().unwrap_or_else(|| self.next_id());
         // The host comes up concurrently with everything below, and does nothing without a command.
@@ -188,12 +189,12 @@ impl Handle {
 
     /// Passes on a signal that the caller of such a command has received.
     pub async fn pass_on(&self, by: &Actor, id: &TaskId, signal: Signal, scope: Scope) {
-        self.tell(Order::PassOn { by: by.clone(), id: id.clone(), signal, scope }).await;
+        self.tell(DriverOrder::PassOn { by: by.clone(), id: id.clone(), signal, scope }).await;
     }
 
     /// Reports that the caller of such a command is gone: the command is ended, unless a person has taken it over.
     pub async fn caller_gone(&self, id: &TaskId) {
-        self.tell(Order::CallerGone { id: id.clone() }).await;
+        self.tell(DriverOrder::CallerGone { id: id.clone() }).await;
     }
 
     /// Waits for at most `timeout` until a task has reached `until`; returns whether it has.
@@ -216,12 +217,12 @@ impl Handle {
     ///
     /// # Errors
     /// If there is no such task or the input is impossible.
-    pub async fn input(&self, by: &Actor, id: &TaskId, input: Input) -> Result<InputOutcome, Error> {
+    pub async fn input(&self, by: &Actor, id: &TaskId, input: TypedInput) -> Result<InputOutcome, Error> {
         if let Some(task) = self.past(id) {
             return Ok(to_past(task));
         }
         let (by, id) = (by.clone(), id.clone());
-        self.order(|reply| Order::Input { by, id, input, reply }).await
+        self.order(|reply| DriverOrder::Input { by, id, input, reply }).await
     }
 
     /// Stops a task or sends it a signal.
@@ -233,14 +234,14 @@ impl Handle {
             return Ok(StopOutcome { effect: StopEffect::Noop, task });
         }
         let (by, id) = (by.clone(), id.clone());
-        self.order(|reply| Order::Stop { by, id, stop, reply }).await
+        self.order(|reply| DriverOrder::Stop { by, id, stop, reply }).await
     }
 
     /// Stops a task whose caller is going away and cannot wait. A task that is not known yet is ended once it
     /// arrives.
     pub fn abandon(&self, id: &TaskId, by: &Actor) {
         let (reply, _) = oneshot::channel();
-        let order = Order::Stop { by: by.clone(), id: id.clone(), stop: Stop::default(), reply };
+        let order = DriverOrder::Stop { by: by.clone(), id: id.clone(), stop: Stop::default(), reply };
         // As in `cancel_foreground`.
         if self.orders.try_send(order).is_err() {
             tracing::warn!(task = %id, "the end of a task whose caller has gone could not be passed on");
@@ -250,24 +251,24 @@ impl Handle {
     /// Releases the operator's lease of a task.
     pub async fn release(&self, id: &TaskId) {
         let (id, by) = (id.clone(), Actor::Operator);
-        self.tell(Order::Step(supervisor::Input::Release { id, by })).await;
+        self.tell(DriverOrder::Step(supervisor::SupervisorInput::Release { id, by })).await;
     }
 
     /// Names a task for the console.
     pub async fn rename(&self, id: &TaskId, name: Option<String>) {
         let name = name.map(|name| mask(&name).into_owned());
-        self.tell(Order::Rename { id: id.clone(), name }).await;
+        self.tell(DriverOrder::Rename { id: id.clone(), name }).await;
     }
 
     /// Removes a finished task from the list; the recording keeps it.
     pub async fn dismiss(&self, id: &TaskId) {
-        self.tell(Order::Dismiss { id: id.clone() }).await;
+        self.tell(DriverOrder::Dismiss { id: id.clone() }).await;
     }
 
     /// Stops the command that a call is waiting for, if it still is. `why` is a clause saying why the client gave up.
     pub fn cancel_foreground(&self, call: u64, by: &Actor, why: &str) {
         // A full queue means that the driver is stuck; the command then ends by its own timeout or stop.
-        let order = Order::CancelForeground { call, by: by.clone(), why: why.to_owned() };
+        let order = DriverOrder::CancelForeground { call, by: by.clone(), why: why.to_owned() };
         if self.orders.try_send(order).is_err() {
             tracing::warn!(call, "a cancelled call could not be passed on");
         }
@@ -281,7 +282,7 @@ impl Handle {
 
     /// Returns the screen of a live task.
     #[must_use]
-    pub fn screen(&self, id: &TaskId) -> Option<Arc<Screen>> {
+    pub fn screen(&self, id: &TaskId) -> Option<Arc<TaskScreen>> {
         self.shared.io(id).map(|io| io.screen.clone())
     }
 
@@ -333,24 +334,24 @@ impl Handle {
 
     /// Ends all tasks, then the runtime. Returns once nothing of it is left.
     pub async fn shutdown(&self) {
-        self.shut_down(Closing::Unsaid).await;
+        self.shut_down(CloseReason::Unsaid).await;
     }
 
     /// Like `shutdown`, and records the reason with the tasks that end with it.
-    pub async fn shut_down(&self, closing: Closing) {
+    pub async fn shut_down(&self, closing: CloseReason) {
         let (reply, done) = oneshot::channel();
-        self.tell(Order::Shutdown { closing, reply }).await;
+        self.tell(DriverOrder::Shutdown { closing, reply }).await;
         // An error means that the driver has already ended, so the shutdown is done as well.
         let _ = done.await;
     }
 
-    pub(super) async fn order<T>(&self, order: impl FnOnce(Reply<T>) -> Order) -> Result<T, Error> {
+    pub(super) async fn order<T>(&self, order: impl FnOnce(Reply<T>) -> DriverOrder) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
         self.orders.send(order(reply)).await.map_err(|_| Error::ShuttingDown)?;
         answer.await.map_err(|_| Error::ShuttingDown)?
     }
 
-    async fn tell(&self, order: Order) {
+    async fn tell(&self, order: DriverOrder) {
         // Sending fails only when the runtime has ended, and the order no longer matters.
         let _ = self.orders.send(order).await;
     }

@@ -10,18 +10,18 @@ use crate::journal::Durability;
 use crate::model::{Error, Fact};
 use crate::process::ConsoleProcess;
 use crate::runtime::agent_notices::{DeliveredNotices, PARAGRAPH_CHARS, SEPARATOR, WORDS_CHARS};
-use crate::runtime::shared::Shared;
+use crate::runtime::shared::RuntimeShared;
 
 /// The start of the paragraph part about what happened without the agent.
 const SINCE: &str = "Since your last call: ";
 /// The start of the paragraph part about the call itself.
 const NOTE: &str = "Note: ";
 
-/// The notices delivered with one answer to an agent. If dropped without [`AgentNotices::given`], they go with the
+/// The notices delivered with one answer to an agent. If dropped without [`AnswerNotices::given`], they go with the
 /// next answer.
 #[derive(Debug)]
-pub struct AgentNotices {
-    shared: Arc<Shared>,
+pub struct AnswerNotices {
+    shared: Arc<RuntimeShared>,
     label: String,
     /// Notices about the call itself, which no other answer will carry.
     own: Vec<String>,
@@ -32,19 +32,19 @@ impl Handle {
     /// Takes the notices to deliver with an answer, starting with the sentences in `own`, which are about the call
     /// itself. `told` is the task whose end the answer reports itself.
     #[must_use]
-    pub fn agent_notices(&self, label: &str, own: Vec<String>, told: Option<&TaskId>) -> AgentNotices {
+    pub fn agent_notices(&self, label: &str, own: Vec<String>, told: Option<&TaskId>) -> AnswerNotices {
         let used: usize = own.iter().map(|text| text.chars().count() + SEPARATOR.len()).sum();
         let room = PARAGRAPH_CHARS.saturating_sub(used + NOTE.len() + SINCE.len() + 2);
         let is_open = self.shared.viewers.is_anyone();
         let taken = self.shared.session().agent_notices.take(label, room, told, is_open);
-        AgentNotices { shared: self.shared.clone(), label: label.to_owned(), own, taken }
+        AnswerNotices { shared: self.shared.clone(), label: label.to_owned(), own, taken }
     }
 
     /// Takes the messages that a person left for an agent that reads nothing but what its commands write.
     #[must_use]
-    pub fn words_for(&self, label: &str) -> AgentNotices {
+    pub fn words_for(&self, label: &str) -> AnswerNotices {
         let taken = self.shared.session().agent_notices.take_words(label);
-        AgentNotices { shared: self.shared.clone(), label: label.to_owned(), own: Vec::new(), taken }
+        AnswerNotices { shared: self.shared.clone(), label: label.to_owned(), own: Vec::new(), taken }
     }
 }
 
@@ -83,7 +83,7 @@ impl Handle {
     }
 }
 
-impl AgentNotices {
+impl AnswerNotices {
     /// Returns all sentences.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
@@ -111,7 +111,7 @@ impl AgentNotices {
     }
 }
 
-impl Drop for AgentNotices {
+impl Drop for AnswerNotices {
     fn drop(&mut self) {
         if !self.taken.ids.is_empty() {
             self.shared.session().agent_notices.put_back(&self.label, &self.taken.ids);

@@ -8,9 +8,11 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::Handle;
 use crate::envelope::Actor;
-use crate::model::{Answer, Asking, Error, Fact, Given, ProgramView, Question, QuestionId, Settled};
+use crate::model::{
+    AnswerInput, Error, Fact, NewQuestion, ProgramView, Question, QuestionId, QuestionOutcome, RecordedAnswer,
+};
 use crate::process::ConsoleProcess;
-use crate::runtime::driver::{Order, QuestionOrder, Reply};
+use crate::runtime::driver::{DriverOrder, QuestionOrder, Reply};
 
 /// The most bytes that a question's texts may have together: what can be sent to a console.
 const QUESTION_BYTES: usize = 512 << 10;
@@ -20,7 +22,7 @@ impl Handle {
     ///
     /// # Errors
     /// If it is too long or cannot be recorded, or the runtime shuts down.
-    pub async fn ask(&self, asking: Asking) -> Result<Settled, Error> {
+    pub async fn ask(&self, asking: NewQuestion) -> Result<QuestionOutcome, Error> {
         let bytes = asking.text.len() + asking.evidence.command.as_ref().map_or(0, String::len);
         if bytes > QUESTION_BYTES {
             return Err(Error::QuestionTooLong { bytes, limit: QUESTION_BYTES });
@@ -40,7 +42,12 @@ impl Handle {
     ///
     /// # Errors
     /// If the answer is rejected; an open question stays open.
-    pub async fn answer(&self, by: &Actor, id: &QuestionId, given: Given) -> Result<Answer, Error> {
+    pub async fn answer(
+        &self,
+        by: &Actor,
+        id: &QuestionId,
+        given: AnswerInput,
+    ) -> Result<RecordedAnswer, Error> {
         let (by, id) = (by.clone(), id.clone());
         self.about(|reply| QuestionOrder::Answer { by, from: None, id, given, reply }).await
     }
@@ -53,8 +60,8 @@ impl Handle {
         &self,
         console: &ConsoleProcess,
         id: &QuestionId,
-        given: Given,
-    ) -> Result<Answer, Error> {
+        given: AnswerInput,
+    ) -> Result<RecordedAnswer, Error> {
         let (by, from, id) = (Actor::Operator, Some(console.clone()), id.clone());
         self.about(|reply| QuestionOrder::Answer { by, from, id, given, reply }).await
     }
@@ -99,6 +106,6 @@ impl Handle {
     }
 
     async fn about<T>(&self, order: impl FnOnce(Reply<T>) -> QuestionOrder) -> Result<T, Error> {
-        self.order(|reply| Order::Question(order(reply))).await
+        self.order(|reply| DriverOrder::Question(order(reply))).await
     }
 }

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use super::Handle;
 use crate::envelope::TaskId;
 use crate::model::{Error, TaskView};
-use crate::runtime::driver::{Order, TaskUsage, UnmeasuredTask};
-use crate::runtime::output::{Output, StoredStreams, Stream};
+use crate::runtime::driver::{DriverOrder, TaskUsage, UnmeasuredTask};
+use crate::runtime::output::{OutputStream, StoredOutput, StoredStreams};
 
 impl Handle {
     /// Measures the current resource usage of live tasks; other tasks are left out.
     pub async fn usage(&self, tasks: Vec<TaskId>) -> Vec<TaskUsage> {
-        let Ok(live) = self.order(|reply| Order::Known { tasks, reply }).await else { return Vec::new() };
+        let Ok(live) = self.order(|reply| DriverOrder::Known { tasks, reply }).await else {
+            return Vec::new();
+        };
         let looked =
             tokio::task::spawn_blocking(move || live.into_iter().map(UnmeasuredTask::look).collect());
         looked.await.unwrap_or_default()
@@ -21,7 +23,7 @@ impl Handle {
     /// do this before reporting their end: the state in between is published only every now and then.
     pub async fn catch_up(&self) {
         // It fails when the runtime has ended, and then nothing is published any more.
-        let _ = self.order(|reply| Order::Publish { reply }).await;
+        let _ = self.order(|reply| DriverOrder::Publish { reply }).await;
     }
 
     /// Returns how many of the live and the most recently ended tasks are meant, and up to `most` of them, newest first;
@@ -61,7 +63,7 @@ impl Handle {
     ///
     /// # Errors
     /// If there is no such task.
-    pub fn output(&self, id: &TaskId) -> Result<Output, Error> {
+    pub fn output(&self, id: &TaskId) -> Result<StoredOutput, Error> {
         self.output_of(&*self.known(id)?)
     }
 
@@ -69,8 +71,8 @@ impl Handle {
     ///
     /// # Errors
     /// If its log cannot be measured.
-    pub fn output_of(&self, task: &TaskView) -> Result<Output, Error> {
-        let output = Output::new(task.folder.clone(), task.tty, self.shared.io(&task.id))?;
+    pub fn output_of(&self, task: &TaskView) -> Result<StoredOutput, Error> {
+        let output = StoredOutput::new(task.folder.clone(), task.tty, self.shared.io(&task.id))?;
         Ok(output.of_so_many_lines(task.output.lines))
     }
 
@@ -83,12 +85,12 @@ impl Handle {
         let task = self.find(id).await.ok_or_else(|| Error::UnknownTask(id.clone()))?;
         let output = self.output_of(&task)?;
         let of = |stream| output.artifact(stream);
-        let dropped_bytes = output.dropped(Stream::Merged)?;
+        let dropped_bytes = output.dropped(OutputStream::Merged)?;
         Ok(match task.tty {
-            true => StoredStreams { stdout: of(Stream::Merged).await?, stderr: None, dropped_bytes },
+            true => StoredStreams { stdout: of(OutputStream::Merged).await?, stderr: None, dropped_bytes },
             false => StoredStreams {
-                stdout: of(Stream::Stdout).await?,
-                stderr: Some(of(Stream::Stderr).await?),
+                stdout: of(OutputStream::Stdout).await?,
+                stderr: Some(of(OutputStream::Stderr).await?),
                 dropped_bytes,
             },
         })

@@ -147,7 +147,7 @@ async fn thousands_of_ended_tasks_leave_the_snapshot_and_memory_but_not_the_reco
         (long(number).as_str(), first.number, first.status)
     );
     assert!(handle.find(&"task_22222222".parse().expect("an id")).await.is_none());
-    let typed = handle.input(&Actor::Cli, &last.id, Input::Text("x".into())).await.expect("answered");
+    let typed = handle.input(&Actor::Cli, &last.id, TypedInput::Text("x".into())).await.expect("answered");
     assert!(typed.rejection.is_some(), "{typed:?}");
     assert_eq!(
         handle.stop(&Actor::Cli, &last.id, Stop::default()).await.expect("told").effect,

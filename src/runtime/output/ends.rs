@@ -1,7 +1,7 @@
 //! The beginning and the end of a long text, and its numbers, as its lines go by. Pure.
 
-use super::Piece;
-use crate::envelope::preview::Text;
+use super::StreamPiece;
+use crate::envelope::preview::StreamText;
 
 /// Collects them.
 #[derive(Debug)]
@@ -21,14 +21,14 @@ impl Ends {
         Self { most, head: String::new(), is_cut: false, tail: String::new(), lines: 0, chars: 0 }
     }
 
-    pub(super) fn take(&mut self, piece: Piece<'_>) {
+    pub(super) fn take(&mut self, piece: StreamPiece<'_>) {
         match piece {
-            Piece::Gap { lines, .. } => {
+            StreamPiece::Gap { lines, .. } => {
                 self.lines += lines;
                 self.is_cut = true;
                 self.tail.clear();
             }
-            Piece::Line(line) => {
+            StreamPiece::Line(line) => {
                 self.chars += u64::from(self.lines > 0) + line.chars();
                 self.lines += 1;
                 self.print(line.text);
@@ -54,11 +54,11 @@ impl Ends {
         }
     }
 
-    pub(super) fn into_text(self) -> Text {
+    pub(super) fn into_text(self) -> StreamText {
         let Self { head, is_cut, tail, lines, chars, .. } = self;
         match is_cut {
-            false => Text::Whole(head),
-            true => Text::Ends { head, tail, lines: Some(lines), chars: Some(chars) },
+            false => StreamText::Whole(head),
+            true => StreamText::Ends { head, tail, lines: Some(lines), chars: Some(chars) },
         }
     }
 }
@@ -68,23 +68,23 @@ mod tests {
     use super::super::HeldLine;
     use super::*;
 
-    fn collected(most: usize, lines: &[HeldLine<'_>]) -> Text {
+    fn collected(most: usize, lines: &[HeldLine<'_>]) -> StreamText {
         let mut ends = Ends::new(most);
-        lines.iter().for_each(|line| ends.take(Piece::Line(*line)));
+        lines.iter().for_each(|line| ends.take(StreamPiece::Line(*line)));
         ends.into_text()
     }
 
     #[test]
     fn short_text_is_whole_and_long_text_has_true_ends() {
         let lines = ["one", "two", "three"].map(HeldLine::whole);
-        assert_eq!(collected(100, &lines), Text::Whole("one\ntwo\nthree\n".into()));
+        assert_eq!(collected(100, &lines), StreamText::Whole("one\ntwo\nthree\n".into()));
         let cut = collected(6, &lines);
-        let Text::Ends { head, tail, lines, chars } = cut else { panic!("{cut:?}") };
+        let StreamText::Ends { head, tail, lines, chars } = cut else { panic!("{cut:?}") };
         assert!(head.starts_with("one\n") && tail.ends_with("three\n"));
         assert_eq!((lines, chars), (Some(3), Some(13)));
         let long = HeldLine { text: "xxx", before: 0, after: 1_000, end: "yyNEEDLE" };
         let cut = collected(100, &[long, HeldLine::whole("next")]);
-        let Text::Ends { head, tail, chars, .. } = cut else { panic!("{cut:?}") };
+        let StreamText::Ends { head, tail, chars, .. } = cut else { panic!("{cut:?}") };
         assert_eq!((head.as_str(), tail.as_str(), chars), ("xxx", "yyNEEDLE\nnext\n", Some(1_008)));
     }
 }

@@ -1,11 +1,11 @@
 //! Where the bytes of a stream are in a task's log, and when they came. Pure.
 
-use super::Stream;
-use crate::terminal::{self, Mark, MarkKind, Origin, Size};
+use super::OutputStream;
+use crate::terminal::{self, ByteOrigin, Mark, MarkKind, Size};
 
 /// Where the bytes of a stream are in the log.
 #[derive(Debug, Default)]
-pub(super) struct Layout {
+pub(super) struct StreamLayout {
     pub(super) segments: Vec<(u64, u64)>,
     /// When the bytes from an offset of the log on came, in milliseconds since the task started.
     pub(super) times: Vec<(u64, u32)>,
@@ -18,8 +18,8 @@ pub(super) struct Layout {
     pub(super) last_size: Size,
 }
 
-impl Layout {
-    pub(super) fn of(marks: &[Mark], wanted: (Stream, Origin), end: u64) -> Self {
+impl StreamLayout {
+    pub(super) fn of(marks: &[Mark], wanted: (OutputStream, ByteOrigin), end: u64) -> Self {
         let times = marks.iter().map(|mark| (mark.offset, mark.at_ms)).collect();
         let mut layout = Self { times, ..Self::default() };
         let ends = marks.iter().skip(1).map(|mark| mark.offset.min(end)).chain(std::iter::once(end));
@@ -115,14 +115,14 @@ impl Layout {
     }
 }
 
-fn belongs(stream: terminal::Stream, (wanted, origin): (Stream, Origin)) -> bool {
-    if stream == terminal::Stream::Tty && origin == Origin::Pipe {
+fn belongs(stream: terminal::ByteSource, (wanted, origin): (OutputStream, ByteOrigin)) -> bool {
+    if stream == terminal::ByteSource::Tty && origin == ByteOrigin::Pipe {
         // From a terminal beside the streams: shown to the operator, and to nobody else.
         return false;
     }
     match wanted {
-        Stream::Merged => true,
-        Stream::Stdout => stream != terminal::Stream::Stderr,
-        Stream::Stderr => stream == terminal::Stream::Stderr,
+        OutputStream::Merged => true,
+        OutputStream::Stdout => stream != terminal::ByteSource::Stderr,
+        OutputStream::Stderr => stream == terminal::ByteSource::Stderr,
     }
 }

@@ -2,9 +2,9 @@
 
 use std::fs::File;
 
-use super::{Error, Layout, Output, Stream, WHOLE_BYTES, blocking, live_tail};
+use super::{Error, OutputStream, StoredOutput, StreamLayout, WHOLE_BYTES, blocking, live_tail};
 use crate::envelope::preview::laid_out;
-use crate::terminal::{LogBytes as _, Origin, Size, Transcript};
+use crate::terminal::{ByteOrigin, LogBytes as _, Size, Transcript};
 
 /// Bytes of one line that are held, and bytes of its end; the rest of a longer line is counted.
 const LINE_BYTES: usize = 256 << 10;
@@ -26,7 +26,7 @@ pub struct HeldLine<'a> {
 
 /// An element of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Piece<'a> {
+pub enum StreamPiece<'a> {
     /// A line.
     Line(HeldLine<'a>),
     /// A gap where output was not kept.
@@ -67,7 +67,7 @@ fn count(text: &str) -> u64 {
     text.chars().count() as u64
 }
 
-impl Output {
+impl StoredOutput {
     /// Passes each line of a stream to `take`, along with a state, until it returns false; returns the state. The
     /// lines are those that previews of the whole stream show: JSON documents are laid out, and overwritten text
     /// shows what was written last. Of the line named by `part`, what is held begins there.
@@ -76,10 +76,10 @@ impl Output {
     /// When the log cannot be read.
     pub async fn fold_lines<S: Send + 'static>(
         &self,
-        stream: Stream,
+        stream: OutputStream,
         part: Option<LinePart>,
         state: S,
-        mut take: impl FnMut(&mut S, Piece<'_>) -> bool + Send + 'static,
+        mut take: impl FnMut(&mut S, StreamPiece<'_>) -> bool + Send + 'static,
     ) -> Result<S, Error> {
         let own = self.clone();
         blocking(move || {
@@ -101,7 +101,7 @@ impl Output {
 
     pub(super) fn line_at_now(&self, offset: u64) -> Result<u64, Error> {
         let before = Self { end: self.end.min(offset), io: None, is_over: false, ..self.clone() };
-        let layout = before.layout(Stream::Merged)?;
+        let layout = before.layout(OutputStream::Merged)?;
         let file = before.open()?;
         let last = layout.total().checked_sub(1);
         let ends_line = match last {
@@ -110,19 +110,19 @@ impl Output {
         };
         // The number of missing lines is known only for the whole log, and counts for offsets after the gap.
         let is_behind = layout.gaps.iter().any(|(before, _)| *before < layout.segments.len());
-        let all = self.layout(Stream::Merged)?;
+        let all = self.layout(OutputStream::Merged)?;
         let missing = if is_behind { self.lines_missing(&file, &all, None)? } else { 0 };
         let lines = before.count(&file, &layout, missing)?;
         Ok(lines + u64::from(ends_line))
     }
 
     /// Counts the lines of a stream, `missing` of which were not kept.
-    fn count(&self, file: &File, layout: &Layout, missing: u64) -> Result<u64, Error> {
+    fn count(&self, file: &File, layout: &StreamLayout, missing: u64) -> Result<u64, Error> {
         let mut all = 0;
         self.read_lines(file, layout, (None, missing), None, &mut |piece| {
             all += match piece {
-                Piece::Line(_) => 1,
-                Piece::Gap { lines, .. } => lines,
+                StreamPiece::Line(_) => 1,
+                StreamPiece::Gap { lines, .. } => lines,
             };
             true
         })?;
@@ -134,7 +134,7 @@ impl Output {
     pub(super) fn lines_missing(
         &self,
         file: &File,
-        layout: &Layout,
+        layout: &StreamLayout,
         live: Option<&[u8]>,
     ) -> Result<u64, Error> {
         if layout.gaps.len() != 1 || layout.shared {
@@ -158,9 +158,9 @@ impl Output {
 
     fn lines_now(
         &self,
-        stream: Stream,
+        stream: OutputStream,
         part: Option<LinePart>,
-        take: &mut dyn FnMut(Piece<'_>) -> bool,
+        take: &mut dyn FnMut(StreamPiece<'_>) -> bool,
     ) -> Result<(), Error> {
         let (layout, file) = (self.layout(stream)?, self.open()?);
         let live = self.io.as_ref().and_then(|io| live_tail(io, stream));
@@ -174,7 +174,7 @@ impl Output {
         for (number, line) in (1..).zip(laid_out(&text).lines()) {
             let line = HeldLine::whole(line);
             let first = part.filter(|(wanted, _)| *wanted == number).map(|(_, first)| first);
-            if !take(Piece::Line(first.map_or(line, |first| line.from(first)))) {
+            if !take(StreamPiece::Line(first.map_or(line, |first| line.from(first)))) {
                 break;
             }
         }
@@ -184,13 +184,13 @@ impl Output {
     pub(super) fn read_lines(
         &self,
         file: &File,
-        layout: &Layout,
+        layout: &StreamLayout,
         (live, missing): (Option<&[u8]>, u64),
         part: Option<LinePart>,
-        take: &mut dyn FnMut(Piece<'_>) -> bool,
+        take: &mut dyn FnMut(StreamPiece<'_>) -> bool,
     ) -> Result<(), Error> {
         let transcript = |size: Size| Transcript::new(self.origin, size);
-        let mut lines = Lines::new(self.origin, layout.first_size, part, take);
+        let mut lines = LineBuilder::new(self.origin, layout.first_size, part, take);
         for at in 0..=layout.segments.len() {
             let gap = layout.gaps.iter().find(|(before, _)| *before == at);
             if let Some((_, bytes)) = gap
@@ -222,7 +222,7 @@ impl Output {
 }
 
 /// Builds lines from bytes.
-struct Lines<'a> {
+struct LineBuilder<'a> {
     transcript: Transcript,
     /// The last rows of plain text, as long as there was nothing else: plain text is shown as it is, and only what a
     /// later sequence could still change is fed to the transcript.
@@ -238,19 +238,19 @@ struct Lines<'a> {
     /// The number of the current line.
     number: u64,
     part: Option<LinePart>,
-    take: &'a mut dyn FnMut(Piece<'_>) -> bool,
+    take: &'a mut dyn FnMut(StreamPiece<'_>) -> bool,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LineBuilder<'a> {
     fn new(
-        origin: Origin,
+        origin: ByteOrigin,
         size: Size,
         part: Option<LinePart>,
-        take: &'a mut dyn FnMut(Piece<'_>) -> bool,
+        take: &'a mut dyn FnMut(StreamPiece<'_>) -> bool,
     ) -> Self {
         Self {
             transcript: Transcript::new(origin, size),
-            plain: (origin == Origin::Pipe).then(String::new),
+            plain: (origin == ByteOrigin::Pipe).then(String::new),
             rows: usize::from(size.rows()),
             text: String::new(),
             before: 0,
@@ -319,7 +319,7 @@ impl<'a> Lines<'a> {
     fn give(&mut self) -> bool {
         let Self { text, before, after, tail, .. } = self;
         let line = HeldLine { text, before: *before, after: *after, end: tail };
-        let goes_on = (self.take)(Piece::Line(line));
+        let goes_on = (self.take)(StreamPiece::Line(line));
         self.text.clear();
         self.tail.clear();
         (self.before, self.after) = (0, 0);
@@ -330,7 +330,7 @@ impl<'a> Lines<'a> {
     /// Passes on a gap, which is between two lines.
     fn gap(&mut self, bytes: u64, lines: u64) -> bool {
         self.number += lines;
-        (self.take)(Piece::Gap { bytes, lines })
+        (self.take)(StreamPiece::Gap { bytes, lines })
     }
 
     /// Passes on what is left and starts over; `is_over` says that the output has ended.
@@ -357,10 +357,10 @@ mod tests {
     /// Reads bytes line by line, feeding `piece` bytes at a time.
     fn read(bytes: &[u8], piece: usize) -> Vec<String> {
         let mut all = Vec::new();
-        let take: &mut dyn FnMut(Piece<'_>) -> bool = &mut |piece| {
+        let take: &mut dyn FnMut(StreamPiece<'_>) -> bool = &mut |piece| {
             all.extend(match piece {
-                Piece::Line(line) => Some(line.text.to_owned()),
-                Piece::Gap { .. } => None,
+                StreamPiece::Line(line) => Some(line.text.to_owned()),
+                StreamPiece::Gap { .. } => None,
             });
             true
         };
@@ -372,14 +372,14 @@ mod tests {
         bytes: &[u8],
         piece: usize,
         part: Option<LinePart>,
-        take: &mut dyn FnMut(Piece<'_>) -> bool,
+        take: &mut dyn FnMut(StreamPiece<'_>) -> bool,
     ) {
         let size = Size::clamped(20, 3);
-        let mut lines = Lines::new(Origin::Pipe, size, part, take);
+        let mut lines = LineBuilder::new(ByteOrigin::Pipe, size, part, take);
         for piece in bytes.chunks(piece) {
             assert!(lines.feed(piece));
         }
-        lines.end(Transcript::new(Origin::Pipe, size), true);
+        lines.end(Transcript::new(ByteOrigin::Pipe, size), true);
     }
 
     proptest! {
@@ -390,19 +390,19 @@ mod tests {
             piece in 1_usize..70,
         ) {
             let text = plain + &rest;
-            let whole = clean(text.as_bytes(), Origin::Pipe, Size::clamped(20, 3));
+            let whole = clean(text.as_bytes(), ByteOrigin::Pipe, Size::clamped(20, 3));
             prop_assert_eq!(read(text.as_bytes(), piece), whole.lines().collect::<Vec<_>>());
         }
     }
 
     /// Returns the contents of a folder's log of seven lines: lines, and gaps as `+bytes (lines)`.
-    fn stored(folder: &std::path::Path, stream: Stream) -> Vec<String> {
-        let output = Output::new(folder.to_owned(), false, None).expect("a log").of_so_many_lines(7);
+    fn stored(folder: &std::path::Path, stream: OutputStream) -> Vec<String> {
+        let output = StoredOutput::new(folder.to_owned(), false, None).expect("a log").of_so_many_lines(7);
         let mut all = Vec::new();
-        let take: &mut dyn FnMut(Piece<'_>) -> bool = &mut |piece| {
+        let take: &mut dyn FnMut(StreamPiece<'_>) -> bool = &mut |piece| {
             all.push(match piece {
-                Piece::Line(line) => line.text.to_owned(),
-                Piece::Gap { bytes, lines } => format!("+{bytes} ({lines})"),
+                StreamPiece::Line(line) => line.text.to_owned(),
+                StreamPiece::Gap { bytes, lines } => format!("+{bytes} ({lines})"),
             });
             true
         };
@@ -412,17 +412,18 @@ mod tests {
 
     #[test]
     fn what_was_not_kept_is_told_where_it_was() {
-        use crate::terminal::Stream::{Stderr, Stdout};
+        use crate::terminal::ByteSource::{Stderr, Stdout};
         let dir = tempfile::tempdir().expect("temp dir");
         let mut log = OutputLog::begin(dir.path(), LogFiles::create(dir.path()).expect("files"), 8, 6);
         for (stream, text) in [(Stdout, "a1\na2\n"), (Stderr, "b1\n"), (Stdout, "a3\na4\na5\na6\n")] {
             log.append(stream, text.as_bytes(), 0);
         }
         log.finish(9);
-        assert_eq!(stored(dir.path(), Stream::Stdout), ["a1", "a2", "a3", "+4 (0)", "a5", "a6"]);
-        assert_eq!(stored(dir.path(), Stream::Stderr), ["b1"]);
-        assert_eq!(stored(dir.path(), Stream::Merged), ["a1", "a2", "b1", "a3", "+4 (1)", "a5", "a6"]);
-        let output = Output::new(dir.path().to_owned(), false, None).expect("a log").of_so_many_lines(7);
+        assert_eq!(stored(dir.path(), OutputStream::Stdout), ["a1", "a2", "a3", "+4 (0)", "a5", "a6"]);
+        assert_eq!(stored(dir.path(), OutputStream::Stderr), ["b1"]);
+        assert_eq!(stored(dir.path(), OutputStream::Merged), ["a1", "a2", "b1", "a3", "+4 (1)", "a5", "a6"]);
+        let output =
+            StoredOutput::new(dir.path().to_owned(), false, None).expect("a log").of_so_many_lines(7);
         assert_eq!(output.line_at_now(14).expect("read"), 7, "behind what is missing");
         assert_eq!([0, 2, 3, 7].map(|at| output.line_at_now(at).expect("read")), [1, 1, 2, 3]);
     }
@@ -435,8 +436,8 @@ mod tests {
                 .concat();
         for piece in [4_000, 1 << 20] {
             let mut seen = Vec::new();
-            let take: &mut dyn FnMut(Piece<'_>) -> bool = &mut |piece| {
-                let Piece::Line(line) = piece else { panic!("a gap") };
+            let take: &mut dyn FnMut(StreamPiece<'_>) -> bool = &mut |piece| {
+                let StreamPiece::Line(line) = piece else { panic!("a gap") };
                 let end: String = line.end.chars().rev().take(6).collect();
                 seen.push((line.text.len(), line.before, line.after, end.chars().rev().collect::<String>()));
                 true
@@ -453,7 +454,7 @@ mod tests {
             );
             let mut part = None;
             read_with(&long, piece, Some((1, 9 * most - 1)), &mut |piece| {
-                let Piece::Line(line) = piece else { panic!("a gap") };
+                let StreamPiece::Line(line) = piece else { panic!("a gap") };
                 part.get_or_insert((line.text.to_owned(), line.before, line.after));
                 true
             });

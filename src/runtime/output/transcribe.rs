@@ -2,15 +2,15 @@
 
 use std::fs::File;
 
-use super::{Error, Layout, Output};
+use super::{Error, StoredOutput, StreamLayout};
 use crate::terminal::{LogBytes as _, Transcript};
 
-impl Output {
+impl StoredOutput {
     /// Returns the text of a part of a stream, by the stream's own offsets.
     pub(super) fn transcribed(
         &self,
         file: &File,
-        layout: &Layout,
+        layout: &StreamLayout,
         from: u64,
         to: u64,
     ) -> Result<String, Error> {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::find::list;
 use crate::journal::{Item, Reader};
-use crate::model::{Ended, FactKind, TaskStatus};
+use crate::model::{FactKind, TaskEnd, TaskStatus};
 
 /// The number of recordings read: the newest ones.
 const MOST_RECORDINGS: usize = 20;
@@ -43,7 +43,7 @@ pub fn durations(recordings: &Path, workspace: &Path, but: &Path) -> Durations {
             if !FactKind::Ended.is(&record.header.kind) {
                 continue;
             }
-            if let Ok(Row { task }) = record.data::<Row>(&recording.folder) {
+            if let Ok(DurationRow { task }) = record.data::<DurationRow>(&recording.folder) {
                 task.add_to(&mut all);
             }
         }
@@ -64,20 +64,20 @@ pub fn add_run(all: &mut Durations, cmd: &str, ms: u64) {
 }
 
 #[derive(Deserialize)]
-struct Row {
-    task: Run,
+struct DurationRow {
+    task: RunFields,
 }
 
 /// The fields read from a task's row.
 #[derive(Deserialize)]
-struct Run {
+struct RunFields {
     cmd: String,
     status: TaskStatus,
     started_at: Option<jiff::Timestamp>,
-    ended: Option<Ended>,
+    ended: Option<TaskEnd>,
 }
 
-impl Run {
+impl RunFields {
     fn add_to(&self, all: &mut Durations) {
         let Some(ended) = self.ended.as_ref().filter(|_| self.status == TaskStatus::Completed) else {
             return;

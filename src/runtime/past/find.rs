@@ -27,7 +27,7 @@ pub struct ListedRecording {
 /// The state of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum RecordingState {
     /// A runtime is writing it now.
     Live,
     /// Its runtime closed it.
@@ -51,15 +51,15 @@ impl ListedRecording {
 
     /// Returns the recording's state, judging by its last row.
     #[must_use]
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> RecordingState {
         if self.live {
-            return State::Live;
+            return RecordingState::Live;
         }
         let last = journal::last(&self.folder).filter(|last| FactKind::Closed.is(&last.header.kind));
         match last.map(|last| last.row(&self.folder)) {
-            Some(Ok(Fact::Closed { recovered: true })) => State::Recovered,
-            Some(_) => State::Closed,
-            None => State::Unfinished,
+            Some(Ok(Fact::Closed { recovered: true })) => RecordingState::Recovered,
+            Some(_) => RecordingState::Closed,
+            None => RecordingState::Unfinished,
         }
     }
 }

@@ -9,7 +9,7 @@ mod retention;
 mod snapshot;
 
 pub use durations::{Durations, MOST_RUNS, add_run, durations};
-pub use find::{ListedRecording, RecordingMatch, State, list, resolve};
+pub use find::{ListedRecording, RecordingMatch, RecordingState, list, resolve};
 pub use reader::{PastCall, PastEvent, Recording, read};
 pub use retention::forget_looks;
 

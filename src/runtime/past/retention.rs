@@ -16,7 +16,7 @@ use crate::runtime::task_folder::{TASKS, is_of_tasks};
 
 /// One finished recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Finished {
+struct FinishedRecording {
     folder: PathBuf,
     name: String,
     bytes: u64,
@@ -42,10 +42,10 @@ pub(in crate::runtime) fn retain(
     clear(recordings);
     let all = list(recordings, None);
     let open: u64 = all.iter().filter(|listed| listed.live).map(|listed| size(&listed.folder)).sum();
-    let finished: Vec<Finished> = all
+    let finished: Vec<FinishedRecording> = all
         .into_iter()
         .filter(|listed| !listed.live && listed.folder != own && listed.is_own())
-        .map(|listed| Finished {
+        .map(|listed| FinishedRecording {
             bytes: size(&listed.folder),
             started_at: listed.meta.map(|meta| meta.started_at),
             has_run: has_run(&listed.folder),
@@ -66,13 +66,13 @@ pub(in crate::runtime) fn retain(
 /// Selects the recordings to remove, oldest first. Nothing is removed until a limit is exceeded by half, so that each
 /// removal is worthwhile.
 fn too_much<'a>(
-    finished: &'a [Finished],
+    finished: &'a [FinishedRecording],
     open_bytes: u64,
     limits: &config::Record,
     now: Timestamp,
-) -> Vec<(&'a Finished, &'static str)> {
+) -> Vec<(&'a FinishedRecording, &'static str)> {
     let total = open_bytes + finished.iter().map(|recording| recording.bytes).sum::<u64>();
-    let older = |recording: &Finished, age: Duration| {
+    let older = |recording: &FinishedRecording, age: Duration| {
         let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
         recording.started_at.is_some_and(|at| now.duration_since(at) > age)
     };
@@ -101,7 +101,7 @@ fn too_much<'a>(
     chosen
 }
 
-fn count(finished: &[Finished], has_run: bool) -> usize {
+fn count(finished: &[FinishedRecording], has_run: bool) -> usize {
     finished.iter().filter(|recording| recording.has_run == has_run).count()
 }
 
@@ -130,7 +130,7 @@ pub fn forget_looks(recording: &Path) {
 }
 
 /// Removes a recording: first records the removal, then renames its folder, then removes its files.
-fn remove(recording: &Finished, journal: &Journal, reason: &str) -> io::Result<()> {
+fn remove(recording: &FinishedRecording, journal: &Journal, reason: &str) -> io::Result<()> {
     if is_held(&recording.folder) {
         return Ok(());
     }
@@ -228,9 +228,9 @@ mod tests {
     };
 
     /// Finished recordings, each given by its size in bytes and its age in days.
-    fn finished(of: &[(u64, i64)]) -> Vec<Finished> {
+    fn finished(of: &[(u64, i64)]) -> Vec<FinishedRecording> {
         let day = |days: i64| Timestamp::UNIX_EPOCH - SignedDuration::from_hours(24 * days);
-        let one = |(bytes, days): &(u64, i64)| Finished {
+        let one = |(bytes, days): &(u64, i64)| FinishedRecording {
             folder: PathBuf::new(),
             name: format!("{bytes}/{days}"),
             bytes: *bytes,

@@ -10,8 +10,8 @@ use std::time::Duration;
 use crate::clock::Moment;
 use crate::envelope::{Actor, mask};
 use crate::model::{
-    Answer, AnswerValue, Asking, Comment, Given, Principal, Question, QuestionFact, QuestionId, Refusal,
-    Settled,
+    AnswerInput, AnswerRefusal, AnswerValue, Comment, NewQuestion, Principal, Question, QuestionFact,
+    QuestionId, QuestionOutcome, RecordedAnswer,
 };
 
 /// Settled questions that are remembered, so that a late answer can be told how they were settled.
@@ -29,40 +29,45 @@ pub(in crate::runtime) enum FactReply {
     /// The asker: the question was not asked, because it could not be recorded.
     NotAsked,
     /// The asker, with this outcome.
-    Asker(Settled),
+    Asker(QuestionOutcome),
     /// The answerer: the answer could not be recorded, and the question is open again.
     NotAnswered,
 }
 
 /// The questions of a recording.
 #[derive(Debug, Default)]
-pub(in crate::runtime) struct Machine {
-    open: BTreeMap<QuestionId, Entry>,
+pub(in crate::runtime) struct QuestionMachine {
+    open: BTreeMap<QuestionId, QuestionEntry>,
     settled: VecDeque<(QuestionId, String)>,
     numbers: u32,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct QuestionEntry {
     question: Arc<Question>,
     due: Option<Duration>,
-    state: State,
+    state: QuestionStage,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum State {
+enum QuestionStage {
     /// Being recorded; not visible to anyone yet.
     Announced,
     Open,
     /// Its outcome is being recorded and can no longer change.
-    Settling(Settled),
+    Settling(QuestionOutcome),
 }
 
-impl Machine {
+impl QuestionMachine {
     /// Adds a question. It is open once the returned fact is recorded.
-    pub(in crate::runtime) fn ask(&mut self, now: Moment, id: QuestionId, asking: Asking) -> QuestionFact {
+    pub(in crate::runtime) fn ask(
+        &mut self,
+        now: Moment,
+        id: QuestionId,
+        asking: NewQuestion,
+    ) -> QuestionFact {
         self.numbers += 1;
-        let Asking { origin, asked_by, kind, text, evidence, within, agents, expected } = asking;
+        let NewQuestion { origin, asked_by, kind, text, evidence, within, agents, expected } = asking;
         let question = Arc::new(Question {
             id: id.clone(),
             number: self.numbers,
@@ -79,7 +84,8 @@ impl Machine {
             place: None,
         });
         let due = within.map(|within| now.mono.saturating_add(within));
-        self.open.insert(id, Entry { question: question.clone(), due, state: State::Announced });
+        self.open
+            .insert(id, QuestionEntry { question: question.clone(), due, state: QuestionStage::Announced });
         QuestionFact::Asked { question: Arc::new(masked(&question)) }
     }
 
@@ -92,19 +98,22 @@ impl Machine {
         now: Moment,
         by: &Actor,
         id: &QuestionId,
-        given: Given,
-    ) -> Result<QuestionFact, Refusal> {
+        given: AnswerInput,
+    ) -> Result<QuestionFact, AnswerRefusal> {
         let entry = self.entry(id)?;
         entry.admit(by)?;
         if !entry.question.kind.accepts(&given.value) || (given.value == AnswerValue::Abort && !is_person(by))
         {
-            return Err(Refusal::DoesNotFit { id: id.clone(), expected: entry.question.kind.expected() });
+            return Err(AnswerRefusal::DoesNotFit {
+                id: id.clone(),
+                expected: entry.question.kind.expected(),
+            });
         }
-        let Given { value, note } = given;
+        let AnswerInput { value, note } = given;
         let note = note.filter(|note| !note.trim().is_empty()).map(|note| cut(&note));
-        let answer = Answer { value, principal: Principal::Actor(by.clone()), at: now.wall, note };
+        let answer = RecordedAnswer { value, principal: Principal::Actor(by.clone()), at: now.wall, note };
         let recorded = answer.as_recorded(&entry.question.kind);
-        entry.state = State::Settling(Settled::Answered(answer));
+        entry.state = QuestionStage::Settling(QuestionOutcome::Answered(answer));
         Ok(QuestionFact::Answered { id: id.clone(), answer: recorded, console: None })
     }
 
@@ -118,7 +127,7 @@ impl Machine {
         by: &Actor,
         id: &QuestionId,
         text: &str,
-    ) -> Result<QuestionFact, Refusal> {
+    ) -> Result<QuestionFact, AnswerRefusal> {
         let entry = self.entry(id)?;
         let comment = Comment { by: by.clone(), at: now.wall, text: cut(text) };
         let comments = &mut Arc::make_mut(&mut entry.question).comments;
@@ -137,10 +146,10 @@ impl Machine {
         &mut self,
         id: &QuestionId,
         may: bool,
-    ) -> Result<QuestionFact, Refusal> {
+    ) -> Result<QuestionFact, AnswerRefusal> {
         let entry = self.entry(id)?;
         if entry.question.kind.is_operators() {
-            return Err(Refusal::OperatorOnly { id: id.clone() });
+            return Err(AnswerRefusal::OperatorOnly { id: id.clone() });
         }
         Arc::make_mut(&mut entry.question).agents = may;
         Ok(QuestionFact::Agents { id: id.clone(), may })
@@ -148,7 +157,7 @@ impl Machine {
 
     /// Withdraws a question because the asker is gone. An answer that is already being recorded stands.
     pub(in crate::runtime) fn withdraw(&mut self, now: Moment, id: &QuestionId) -> Option<QuestionFact> {
-        let is_final = matches!(self.open.get(id)?.state, State::Settling(_));
+        let is_final = matches!(self.open.get(id)?.state, QuestionStage::Settling(_));
         if is_final {
             return None;
         }
@@ -159,10 +168,12 @@ impl Machine {
 
     /// Settles every question whose deadline has passed.
     pub(in crate::runtime) fn due(&mut self, now: Moment) -> Vec<QuestionFact> {
-        let late = |entry: &Entry| entry.state == State::Open && entry.due.is_some_and(|due| due <= now.mono);
+        let late = |entry: &QuestionEntry| {
+            entry.state == QuestionStage::Open && entry.due.is_some_and(|due| due <= now.mono)
+        };
         let late = self.open.iter_mut().filter(|(_, entry)| late(entry));
-        let settle = |(id, entry): (&QuestionId, &mut Entry)| {
-            entry.state = State::Settling(Settled::TimedOut { at: now.wall });
+        let settle = |(id, entry): (&QuestionId, &mut QuestionEntry)| {
+            entry.state = QuestionStage::Settling(QuestionOutcome::TimedOut { at: now.wall });
             QuestionFact::TimedOut { id: id.clone(), at: now.wall }
         };
         late.map(settle).collect()
@@ -170,22 +181,22 @@ impl Machine {
 
     /// Returns when the next question times out.
     pub(in crate::runtime) fn next_due(&self) -> Option<Duration> {
-        let open = self.open.values().filter(|entry| entry.state == State::Open);
+        let open = self.open.values().filter(|entry| entry.state == QuestionStage::Open);
         open.filter_map(|entry| entry.due).min()
     }
 
     /// Applies whether the last fact about a question was recorded.
     pub(in crate::runtime) fn recorded(&mut self, id: &QuestionId, is_recorded: bool) -> FactReply {
         let Some(entry) = self.open.get_mut(id) else { return FactReply::Nobody };
-        match (std::mem::replace(&mut entry.state, State::Open), is_recorded) {
-            (State::Announced, true) | (State::Open, _) => FactReply::Nobody,
-            (State::Announced, false) => {
+        match (std::mem::replace(&mut entry.state, QuestionStage::Open), is_recorded) {
+            (QuestionStage::Announced, true) | (QuestionStage::Open, _) => FactReply::Nobody,
+            (QuestionStage::Announced, false) => {
                 self.open.remove(id);
                 FactReply::NotAsked
             }
             // An answer that is not recorded has no effect. A timeout takes effect regardless.
-            (State::Settling(Settled::Answered(_)), false) => FactReply::NotAnswered,
-            (State::Settling(settled), _) => {
+            (QuestionStage::Settling(QuestionOutcome::Answered(_)), false) => FactReply::NotAnswered,
+            (QuestionStage::Settling(settled), _) => {
                 self.open.remove(id);
                 self.remember(id.clone(), &how(&settled));
                 FactReply::Asker(settled)
@@ -195,7 +206,7 @@ impl Machine {
 
     /// Returns the open questions, in the order they were asked.
     pub(in crate::runtime) fn questions(&self) -> Vec<Arc<Question>> {
-        let open = self.open.values().filter(|entry| entry.state == State::Open);
+        let open = self.open.values().filter(|entry| entry.state == QuestionStage::Open);
         let mut questions: Vec<Arc<Question>> = open.map(|entry| entry.question.clone()).collect();
         questions.sort_by_key(|question| question.number);
         questions
@@ -211,16 +222,16 @@ impl Machine {
         self.open.keys().cloned().collect()
     }
 
-    fn entry(&mut self, id: &QuestionId) -> Result<&mut Entry, Refusal> {
+    fn entry(&mut self, id: &QuestionId) -> Result<&mut QuestionEntry, AnswerRefusal> {
         let past = self.settled.iter().find(|(settled, _)| settled == id).map(|(_, how)| how.clone());
-        let refused = |how| Refusal::Settled { id: id.clone(), how };
+        let refused = |how| AnswerRefusal::Settled { id: id.clone(), how };
         match self.open.get_mut(id) {
             Some(entry) => match &entry.state {
-                State::Open => Ok(entry),
-                State::Settling(settled) => Err(refused(how(settled))),
-                State::Announced => Err(Refusal::Unknown(id.clone())),
+                QuestionStage::Open => Ok(entry),
+                QuestionStage::Settling(settled) => Err(refused(how(settled))),
+                QuestionStage::Announced => Err(AnswerRefusal::Unknown(id.clone())),
             },
-            None => Err(past.map_or_else(|| Refusal::Unknown(id.clone()), refused)),
+            None => Err(past.map_or_else(|| AnswerRefusal::Unknown(id.clone()), refused)),
         }
     }
 
@@ -232,14 +243,14 @@ impl Machine {
     }
 }
 
-impl Entry {
-    fn admit(&self, by: &Actor) -> Result<(), Refusal> {
+impl QuestionEntry {
+    fn admit(&self, by: &Actor) -> Result<(), AnswerRefusal> {
         let id = self.question.id.clone();
         match by {
             Actor::Operator => Ok(()),
-            _ if self.question.kind.is_operators() => Err(Refusal::OperatorOnly { id }),
+            _ if self.question.kind.is_operators() => Err(AnswerRefusal::OperatorOnly { id }),
             // Anyone can run a command line, including a managed task: it may do no more than agents may.
-            _ if !self.question.agents => Err(Refusal::NotForAgents { id }),
+            _ if !self.question.agents => Err(AnswerRefusal::NotForAgents { id }),
             _ => Ok(()),
         }
     }
@@ -249,10 +260,10 @@ fn is_person(by: &Actor) -> bool {
     *by == Actor::Operator
 }
 
-fn how(settled: &Settled) -> String {
+fn how(settled: &QuestionOutcome) -> String {
     match settled {
-        Settled::Answered(answer) => format!("answered by {}", answer.principal),
-        Settled::TimedOut { .. } => "not answered in time".to_owned(),
+        QuestionOutcome::Answered(answer) => format!("answered by {}", answer.principal),
+        QuestionOutcome::TimedOut { .. } => "not answered in time".to_owned(),
     }
 }
 

@@ -8,4 +8,4 @@ mod machine;
 #[cfg(test)]
 mod tests;
 
-pub(super) use machine::{FactReply, Machine};
+pub(super) use machine::{FactReply, QuestionMachine};

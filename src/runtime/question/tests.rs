@@ -5,11 +5,12 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 
-use super::machine::{FactReply, Machine};
+use super::machine::{FactReply, QuestionMachine};
 use crate::clock::Moment;
 use crate::envelope::Actor;
 use crate::model::{
-    AnswerValue, Asking, Evidence, Given, Origin, QuestionFact, QuestionId, QuestionKind, Refusal, Settled,
+    AnswerInput, AnswerRefusal, AnswerValue, Evidence, NewQuestion, QuestionFact, QuestionId, QuestionKind,
+    QuestionOrigin, QuestionOutcome,
 };
 
 fn at(seconds: u64) -> Moment {
@@ -21,9 +22,9 @@ fn id(number: u8) -> QuestionId {
     QuestionId::from_random([number; 8])
 }
 
-fn asking(kind: QuestionKind, within: Option<u64>, agents: bool) -> Asking {
-    Asking {
-        origin: Origin::default(),
+fn asking(kind: QuestionKind, within: Option<u64>, agents: bool) -> NewQuestion {
+    NewQuestion {
+        origin: QuestionOrigin::default(),
         asked_by: Actor::Cli,
         kind,
         text: "go on?".to_owned(),
@@ -46,8 +47,8 @@ fn choice() -> QuestionKind {
     QuestionKind::Choice { labels: vec!["Ship".to_owned(), "wait".to_owned()] }
 }
 
-fn given(value: AnswerValue) -> Given {
-    Given { value, note: None }
+fn given(value: AnswerValue) -> AnswerInput {
+    AnswerInput { value, note: None }
 }
 
 fn agent() -> Actor {
@@ -55,8 +56,8 @@ fn agent() -> Actor {
 }
 
 /// A state machine with one open question.
-fn open_question(kind: QuestionKind, within: Option<u64>, agents: bool) -> Machine {
-    let mut machine = Machine::default();
+fn open_question(kind: QuestionKind, within: Option<u64>, agents: bool) -> QuestionMachine {
+    let mut machine = QuestionMachine::default();
     machine.ask(at(0), id(1), asking(kind, within, agents));
     assert!(machine.questions().is_empty(), "nobody sees what is not on record");
     assert_eq!(machine.recorded(&id(1), true), FactReply::Nobody);
@@ -70,12 +71,14 @@ fn an_answer_is_final_once_it_is_on_record() {
     let fact = machine.answer(at(1), &Actor::Operator, &id(1), given(AnswerValue::Yes)).expect("taken");
     assert!(matches!(fact, QuestionFact::Answered { .. }));
     let again = machine.answer(at(2), &Actor::Operator, &id(1), given(AnswerValue::No));
-    assert_eq!(again, Err(Refusal::Settled { id: id(1), how: "answered by operator".into() }));
-    let FactReply::Asker(Settled::Answered(answer)) = machine.recorded(&id(1), true) else { panic!("told") };
+    assert_eq!(again, Err(AnswerRefusal::Settled { id: id(1), how: "answered by operator".into() }));
+    let FactReply::Asker(QuestionOutcome::Answered(answer)) = machine.recorded(&id(1), true) else {
+        panic!("told")
+    };
     assert_eq!((answer.value, answer.at), (AnswerValue::Yes, at(1).wall));
     assert!(machine.questions().is_empty());
     let late = machine.answer(at(3), &Actor::Operator, &id(1), given(AnswerValue::No));
-    assert_eq!(late, Err(Refusal::Settled { id: id(1), how: "answered by operator".into() }));
+    assert_eq!(late, Err(AnswerRefusal::Settled { id: id(1), how: "answered by operator".into() }));
 }
 
 #[test]
@@ -86,12 +89,12 @@ fn an_answer_that_cannot_go_on_record_takes_no_effect() {
     assert_eq!(machine.questions().len(), 1, "open again");
     assert_eq!(machine.due(at(60)).len(), 1, "its time still runs");
     // A timeout takes effect whether or not it was recorded.
-    assert!(matches!(machine.recorded(&id(1), false), FactReply::Asker(Settled::TimedOut { .. })));
+    assert!(matches!(machine.recorded(&id(1), false), FactReply::Asker(QuestionOutcome::TimedOut { .. })));
 }
 
 #[test]
 fn a_question_that_cannot_go_on_record_is_not_asked() {
-    let mut machine = Machine::default();
+    let mut machine = QuestionMachine::default();
     machine.ask(at(0), id(1), asking(yes_no(), None, true));
     assert_eq!(machine.recorded(&id(1), false), FactReply::NotAsked);
     assert!(machine.questions().is_empty() && machine.unsettled().is_empty());
@@ -103,9 +106,9 @@ fn only_the_operator_answers_a_gate() {
     assert!(!machine.questions()[0].agents, "whatever was asked for");
     for by in [agent(), Actor::Cli, Actor::System] {
         let refused = machine.answer(at(1), &by, &id(1), given(AnswerValue::Approve));
-        assert_eq!(refused, Err(Refusal::OperatorOnly { id: id(1) }), "{by}");
+        assert_eq!(refused, Err(AnswerRefusal::OperatorOnly { id: id(1) }), "{by}");
     }
-    assert_eq!(machine.let_agents(&id(1), true), Err(Refusal::OperatorOnly { id: id(1) }));
+    assert_eq!(machine.let_agents(&id(1), true), Err(AnswerRefusal::OperatorOnly { id: id(1) }));
     machine.comment(at(2), &agent(), &id(1), "the tests are green").expect("a comment is welcome");
     assert_eq!(machine.questions()[0].comments[0].text, "the tests are green");
     machine.answer(at(3), &Actor::Operator, &id(1), given(AnswerValue::Reject)).expect("taken");
@@ -116,11 +119,11 @@ fn an_agent_answers_only_where_it_may_and_what_fits() {
     let mut machine = open_question(choice(), None, false);
     let label = |label: &str| given(AnswerValue::Choice(label.to_owned()));
     let refused = machine.answer(at(1), &agent(), &id(1), label("Ship"));
-    assert_eq!(refused, Err(Refusal::NotForAgents { id: id(1) }));
+    assert_eq!(refused, Err(AnswerRefusal::NotForAgents { id: id(1) }));
     machine.let_agents(&id(1), true).expect("the operator hands it on");
     for bad in [label("ship"), label("Ship "), given(AnswerValue::Yes), given(AnswerValue::Abort)] {
         let refused = machine.answer(at(2), &agent(), &id(1), bad);
-        assert!(matches!(refused, Err(Refusal::DoesNotFit { .. })), "{refused:?}");
+        assert!(matches!(refused, Err(AnswerRefusal::DoesNotFit { .. })), "{refused:?}");
         assert_eq!(machine.questions().len(), 1, "it stays open");
     }
     machine.answer(at(3), &agent(), &id(1), label("Ship")).expect("exactly a label");
@@ -133,13 +136,13 @@ fn time_decides_at_its_moment_and_an_answer_before_it_wins() {
     assert!(machine.due(at(59)).is_empty());
     machine.answer(at(59), &Actor::Operator, &id(1), given(AnswerValue::Approve)).expect("taken");
     assert!(machine.due(at(61)).is_empty(), "an answer on its way to the record is an answer");
-    assert!(matches!(machine.recorded(&id(1), true), FactReply::Asker(Settled::Answered(_))));
+    assert!(matches!(machine.recorded(&id(1), true), FactReply::Asker(QuestionOutcome::Answered(_))));
 
     let mut machine = self::open_question(gate(), Some(60), false);
     assert!(matches!(machine.due(at(60))[..], [QuestionFact::TimedOut { .. }]));
     assert!(machine.due(at(61)).is_empty(), "once");
     let late = machine.answer(at(61), &Actor::Operator, &id(1), given(AnswerValue::Approve));
-    assert_eq!(late, Err(Refusal::Settled { id: id(1), how: "not answered in time".into() }));
+    assert_eq!(late, Err(AnswerRefusal::Settled { id: id(1), how: "not answered in time".into() }));
 }
 
 #[test]
@@ -149,7 +152,7 @@ fn a_question_taken_back_is_gone_but_an_answer_stays_one() {
     assert_eq!(machine.withdraw(at(1), &id(1)), None);
     assert!(machine.due(at(9)).is_empty() && machine.questions().is_empty());
     let late = machine.answer(at(2), &Actor::Operator, &id(1), given(AnswerValue::Yes));
-    assert_eq!(late, Err(Refusal::Settled { id: id(1), how: "withdrawn".into() }));
+    assert_eq!(late, Err(AnswerRefusal::Settled { id: id(1), how: "withdrawn".into() }));
 
     let mut machine = self::open_question(yes_no(), None, true);
     machine.answer(at(1), &agent(), &id(1), given(AnswerValue::Yes)).expect("taken");
@@ -168,7 +171,9 @@ fn a_masked_text_is_on_record_by_its_length() {
     let fact = machine.answer(at(1), &Actor::Operator, &id(1), secret).expect("taken");
     let row = serde_json::to_string(&fact).expect("a row");
     assert!(row.contains(r#"{"hidden":7}"#) && !row.contains("hunter2"), "{row}");
-    let FactReply::Asker(Settled::Answered(answer)) = machine.recorded(&id(1), true) else { panic!("told") };
+    let FactReply::Asker(QuestionOutcome::Answered(answer)) = machine.recorded(&id(1), true) else {
+        panic!("told")
+    };
     assert_eq!(answer.value, AnswerValue::Text("hunter2".to_owned()));
 }
 
@@ -225,7 +230,7 @@ proptest! {
     /// Whatever the order of events, a question is settled at most once, by the operator or by its timeout.
     #[test]
     fn nobody_is_told_twice(moves in prop::collection::vec(moves(), 0..60)) {
-        let (mut machine, mut now) = (Machine::default(), 0);
+        let (mut machine, mut now) = (QuestionMachine::default(), 0);
         let (mut asked, mut told) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
         for step in moves {
             match step {

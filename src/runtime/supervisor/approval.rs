@@ -1,10 +1,10 @@
 //! What passes the approval gate: the pause, the rules, the held calls and the decisions about them.
 
 use super::Supervisor;
-use super::gate::{BATCH, Callers, EXEC, Wider, command_of, is_agent};
-use super::message::{Action, CallOrigin, Verdict};
+use super::gate::{AllowedPrefix, BATCH, Callers, EXEC, command_of, is_agent};
+use super::message::{BatchVerdict, CallOrigin, SupervisorAction};
 use super::request_hash::{hash_of, hash_of_batch};
-use super::task::Task;
+use super::task::SupervisedTask;
 use crate::clock::Moment;
 use crate::config::ApprovalRule;
 use crate::envelope::Actor;
@@ -43,7 +43,7 @@ impl Supervisor {
     }
 
     /// Holds new calls from agents from now on, or releases those that only the pause holds.
-    pub(super) fn pause(&mut self, now: Moment, paused: bool) -> Vec<Action> {
+    pub(super) fn pause(&mut self, now: Moment, paused: bool) -> Vec<SupervisorAction> {
         if paused == self.gate.paused.is_some() {
             return Vec::new();
         }
@@ -62,7 +62,7 @@ impl Supervisor {
         let batches = std::mem::take(&mut self.gate.batches);
         for (ticket, call) in batches {
             if only_paused(&call.reason) {
-                actions.push(Action::Admit { ticket, verdict: Verdict::Go });
+                actions.push(SupervisorAction::Admit { ticket, verdict: BatchVerdict::Go });
             } else {
                 self.gate.batches.insert(ticket, call);
             }
@@ -78,7 +78,7 @@ impl Supervisor {
     /// Tells whether the operator can decide so on a held call: it is still the call they were shown.
     pub(crate) fn can_decide(&self, ticket: u64, hash: &str, decision: &Decision) -> bool {
         self.held_call(ticket, hash).is_some_and(|call| match decision {
-            Decision::Prefix(prefix) => Wider::of(prefix, &call).is_some(),
+            Decision::Prefix(prefix) => AllowedPrefix::of(prefix, &call).is_some(),
             Decision::Once | Decision::Exact | Decision::Deny { .. } => true,
         })
     }
@@ -88,14 +88,14 @@ impl Supervisor {
     }
 
     /// Applies these rules from now on. Calls that are already held stay held until the operator decides.
-    pub(super) fn set_rules(&mut self, now: Moment, rules: Vec<ApprovalRule>) -> Vec<Action> {
+    pub(super) fn set_rules(&mut self, now: Moment, rules: Vec<ApprovalRule>) -> Vec<SupervisorAction> {
         if rules == self.gate.rules {
             return Vec::new();
         }
         let told: Vec<String> = rules.iter().map(ToString::to_string).collect();
         self.gate.rules = rules;
         let said = gate_event(now, GateEventKind::Rules, None, &told.join("; "));
-        vec![Action::Gate(GateEvent { actor: Actor::System, ..said })]
+        vec![SupervisorAction::Gate(GateEvent { actor: Actor::System, ..said })]
     }
 
     /// Applies the operator's decision on a held call; `None` if it is no longer the call they were shown.
@@ -105,13 +105,13 @@ impl Supervisor {
         ticket: u64,
         hash: &str,
         decision: &Decision,
-    ) -> Option<Vec<Action>> {
+    ) -> Option<Vec<SupervisorAction>> {
         let call = self.held_call(ticket, hash)?;
         let note = match decision {
             Decision::Once => "",
             Decision::Exact => "and every one like it",
             Decision::Prefix(prefix) => {
-                self.gate.wider.push(Wider::of(prefix, &call)?);
+                self.gate.wider.push(AllowedPrefix::of(prefix, &call)?);
                 &format!("and all that begin with: {}", prefix.text())
             }
             Decision::Deny { note } => note.as_str(),
@@ -132,10 +132,10 @@ impl Supervisor {
         }
         self.gate.batches.remove(&ticket);
         let verdict = match decision {
-            Decision::Deny { note } => Verdict::Denied { note: note.clone() },
-            Decision::Once | Decision::Exact | Decision::Prefix(_) => Verdict::Go,
+            Decision::Deny { note } => BatchVerdict::Denied { note: note.clone() },
+            Decision::Once | Decision::Exact | Decision::Prefix(_) => BatchVerdict::Go,
         };
-        actions.push(Action::Admit { ticket, verdict });
+        actions.push(SupervisorAction::Admit { ticket, verdict });
         Some(actions)
     }
 
@@ -145,7 +145,7 @@ impl Supervisor {
         now: Moment,
         batch: BatchRequest,
         within: Option<&ParentTask>,
-    ) -> (Option<u64>, Vec<Action>) {
+    ) -> (Option<u64>, Vec<SupervisorAction>) {
         let behind = within.and_then(|within| self.behind(within));
         let hash = hash_of_batch(&batch);
         let callers = Callers { actor: &batch.actor, behind: behind.as_ref() };
@@ -172,25 +172,25 @@ impl Supervisor {
             ..gate_event(now, GateEventKind::Held, Some(&call), &note)
         };
         self.gate.batches.insert(ticket, call);
-        let wake = Action::WakeHold { ticket, at: now.mono + self.gate.patience };
-        (Some(ticket), vec![Action::Gate(said), wake])
+        let wake = SupervisorAction::WakeHold { ticket, at: now.mono + self.gate.patience };
+        (Some(ticket), vec![SupervisorAction::Gate(said), wake])
     }
 
     /// Handles the end of a held batch's time limit.
-    pub(super) fn hold_over(&mut self, now: Moment, ticket: u64) -> Vec<Action> {
+    pub(super) fn hold_over(&mut self, now: Moment, ticket: u64) -> Vec<SupervisorAction> {
         let Some(call) = self.gate.batches.remove(&ticket) else { return Vec::new() };
         let said =
             GateEvent { actor: Actor::System, ..gate_event(now, GateEventKind::Pending, Some(&call), "") };
-        vec![Action::Gate(said), Action::Admit { ticket, verdict: Verdict::Pending }]
+        vec![SupervisorAction::Gate(said), SupervisorAction::Admit { ticket, verdict: BatchVerdict::Pending }]
     }
 
     /// Handles a call whose answer nobody waits for any more: its batch, if held, is dropped.
-    pub(super) fn withdraw(&mut self, now: Moment, call: u64) -> Vec<Action> {
+    pub(super) fn withdraw(&mut self, now: Moment, call: u64) -> Vec<SupervisorAction> {
         self.gate.held_batch(call).map(|ticket| self.hold_over(now, ticket)).unwrap_or_default()
     }
 
     /// Ends all held batches, so that none can start any more.
-    pub(super) fn close_gate(&mut self, now: Moment) -> Vec<Action> {
+    pub(super) fn close_gate(&mut self, now: Moment) -> Vec<SupervisorAction> {
         let tickets: Vec<u64> = self.gate.batches.keys().copied().collect();
         tickets.into_iter().flat_map(|ticket| self.hold_over(now, ticket)).collect()
     }
@@ -203,7 +203,7 @@ fn program_of(cmd: &str) -> String {
     word.rsplit('/').next().unwrap_or(word).to_owned()
 }
 
-fn held_task(task: &Task) -> Option<HeldCall> {
+fn held_task(task: &SupervisedTask) -> Option<HeldCall> {
     let held = task.held.as_ref()?;
     Some(HeldCall {
         ticket: held.ticket,
@@ -220,8 +220,8 @@ fn held_task(task: &Task) -> Option<HeldCall> {
     })
 }
 
-fn event(now: Moment, what: GateEventKind, call: Option<&HeldCall>, note: &str) -> Action {
-    Action::Gate(gate_event(now, what, call, note))
+fn event(now: Moment, what: GateEventKind, call: Option<&HeldCall>, note: &str) -> SupervisorAction {
+    SupervisorAction::Gate(gate_event(now, what, call, note))
 }
 
 fn gate_event(now: Moment, what: GateEventKind, call: Option<&HeldCall>, note: &str) -> GateEvent {
@@ -244,9 +244,9 @@ mod tests {
     use super::*;
     use crate::config::{Limits, Prefix};
     use crate::envelope::TaskId;
-    use crate::model::{Closing, HeldCommand, TaskStatus};
+    use crate::model::{CloseReason, HeldCommand, TaskStatus};
     use crate::runtime::supervisor::tests::{at, id, new_task, request, status, stop_task};
-    use crate::runtime::supervisor::{Input, Stop, StopEffect, Timer};
+    use crate::runtime::supervisor::{Stop, StopEffect, SupervisorInput, Timer};
 
     fn rules() -> Limits {
         let rule = ApprovalRule { prefix: Some("git push".into()), ..ApprovalRule::default() };
@@ -266,8 +266,8 @@ mod tests {
         let mut supervisor = Supervisor::new(&Limits::default());
         supervisor.pause(at(0), true);
         let actions = supervisor.step(at(0), new_task(request(false, None)));
-        assert!(!actions.contains(&Action::Spawn(id())), "{actions:?}");
-        assert!(actions.contains(&Action::Queue(id())));
+        assert!(!actions.contains(&SupervisorAction::Spawn(id())), "{actions:?}");
+        assert!(actions.contains(&SupervisorAction::Queue(id())));
         supervisor
     }
 
@@ -277,7 +277,7 @@ mod tests {
         held[0].clone()
     }
 
-    fn answer(supervisor: &mut Supervisor, decision: &Decision) -> Vec<Action> {
+    fn answer(supervisor: &mut Supervisor, decision: &Decision) -> Vec<SupervisorAction> {
         let HeldCall { ticket, hash, .. } = only(supervisor);
         supervisor.decide(at(100), ticket, &hash, decision).expect("it is held")
     }
@@ -318,32 +318,32 @@ mod tests {
                 HoldReason::Rule(_) => "rule",
             });
             assert_eq!(held, reason, "{paused} {cmd} {actor}");
-            assert_eq!(actions.contains(&Action::Spawn(id())), reason.is_none());
+            assert_eq!(actions.contains(&SupervisorAction::Spawn(id())), reason.is_none());
         }
     }
 
     #[test]
     fn a_held_command_waits_as_long_as_its_caller_then_stays_queued() {
         let mut supervisor = held();
-        let due = Input::Due { id: id(), timer: Timer::Yield, epoch: 1 };
-        assert_eq!(supervisor.step(at(10_000), due), [Action::Hold(id())]);
+        let due = SupervisorInput::Due { id: id(), timer: Timer::Yield, epoch: 1 };
+        assert_eq!(supervisor.step(at(10_000), due), [SupervisorAction::Hold(id())]);
         assert_eq!(status(&supervisor), TaskStatus::Queued);
         assert!(supervisor.get(&id()).expect("the task").promoted, "it has a handle");
         // Released later, it runs as a task.
-        assert!(answer(&mut supervisor, &Decision::Once).contains(&Action::Spawn(id())));
-        let actions = supervisor.step(at(200), Input::Started { id: id(), pid: 1 });
-        assert!(!actions.contains(&Action::Promote(id())));
+        assert!(answer(&mut supervisor, &Decision::Once).contains(&SupervisorAction::Spawn(id())));
+        let actions = supervisor.step(at(200), SupervisorInput::Started { id: id(), pid: 1 });
+        assert!(!actions.contains(&SupervisorAction::Promote(id())));
         assert_eq!(status(&supervisor), TaskStatus::Running);
     }
 
     #[test]
     fn let_go_in_time_it_goes_on_as_usual() {
         let mut supervisor = held();
-        assert!(answer(&mut supervisor, &Decision::Once).contains(&Action::Spawn(id())));
+        assert!(answer(&mut supervisor, &Decision::Once).contains(&SupervisorAction::Spawn(id())));
         assert_eq!(supervisor.gate().held, []);
-        supervisor.step(at(200), Input::Started { id: id(), pid: 1 });
-        let due = Input::Due { id: id(), timer: Timer::Yield, epoch: 1 };
-        assert!(supervisor.step(at(10_000), due).contains(&Action::Promote(id())));
+        supervisor.step(at(200), SupervisorInput::Started { id: id(), pid: 1 });
+        let due = SupervisorInput::Due { id: id(), timer: Timer::Yield, epoch: 1 };
+        assert!(supervisor.step(at(10_000), due).contains(&SupervisorAction::Promote(id())));
     }
 
     #[test]
@@ -351,13 +351,18 @@ mod tests {
         let mut supervisor = held();
         let (ticket, _) = supervisor.admit_batch(at(1), batch(&["ls"], 2), None);
         let actions = supervisor.pause(at(5), false);
-        assert!(actions.contains(&Action::Spawn(id())));
-        assert!(actions.contains(&Action::Admit { ticket: ticket.expect("held"), verdict: Verdict::Go }));
+        assert!(actions.contains(&SupervisorAction::Spawn(id())));
+        assert!(
+            actions.contains(&SupervisorAction::Admit {
+                ticket: ticket.expect("held"),
+                verdict: BatchVerdict::Go
+            })
+        );
 
         let mut supervisor = Supervisor::new(&rules());
         supervisor.pause(at(0), true);
         supervisor.step(at(0), new_task(asked("git push", agent())));
-        assert!(!supervisor.pause(at(1), false).contains(&Action::Spawn(id())));
+        assert!(!supervisor.pause(at(1), false).contains(&SupervisorAction::Spawn(id())));
         assert_eq!(supervisor.gate().held.len(), 1);
         assert_eq!(supervisor.gate().paused, None);
     }
@@ -366,8 +371,8 @@ mod tests {
     fn a_denied_command_is_cancelled_and_its_caller_told_the_note() {
         let mut supervisor = held();
         let actions = answer(&mut supervisor, &deny("not on a Friday"));
-        assert!(actions.contains(&Action::Refuse { id: id(), note: "not on a Friday".into() }));
-        assert!(actions.contains(&Action::Close(id())));
+        assert!(actions.contains(&SupervisorAction::Refuse { id: id(), note: "not on a Friday".into() }));
+        assert!(actions.contains(&SupervisorAction::Close(id())));
         let task = supervisor.get(&id()).expect("the task");
         assert_eq!(task.status, TaskStatus::Cancelled);
         let (kind, message) = task.ended.as_ref().and_then(|ended| ended.error.clone()).expect("an error");
@@ -444,15 +449,15 @@ mod tests {
         let mut supervisor = held();
         let (effect, actions) = stop_task(&mut supervisor, at(1), &agent(), Stop::default());
         assert_eq!(effect, StopEffect::Cancelled);
-        assert!(actions.contains(&Action::Close(id())));
+        assert!(actions.contains(&SupervisorAction::Close(id())));
         assert_eq!(status(&supervisor), TaskStatus::Cancelled);
 
         let mut supervisor = held();
         let (ticket, _) = supervisor.admit_batch(at(1), batch(&["ls"], 2), None);
-        let actions = supervisor.step(at(2), Input::Shutdown { closing: Closing::Unsaid });
+        let actions = supervisor.step(at(2), SupervisorInput::Shutdown { closing: CloseReason::Unsaid });
         assert_eq!(status(&supervisor), TaskStatus::Interrupted);
-        let told = Action::Admit { ticket: ticket.expect("held"), verdict: Verdict::Pending };
-        assert!(actions.contains(&Action::Close(id())) && actions.contains(&told));
+        let told = SupervisorAction::Admit { ticket: ticket.expect("held"), verdict: BatchVerdict::Pending };
+        assert!(actions.contains(&SupervisorAction::Close(id())) && actions.contains(&told));
     }
 
     #[test]
@@ -461,14 +466,14 @@ mod tests {
         supervisor.pause(at(0), true);
         let (ticket, actions) = supervisor.admit_batch(at(0), batch(&["ls"], 7), None);
         let ticket = ticket.expect("held");
-        assert!(actions.contains(&Action::WakeHold { ticket, at: Duration::from_secs(45) }));
-        let actions = supervisor.step(at(45_000), Input::HoldOver { ticket });
-        assert!(actions.contains(&Action::Admit { ticket, verdict: Verdict::Pending }));
+        assert!(actions.contains(&SupervisorAction::WakeHold { ticket, at: Duration::from_secs(45) }));
+        let actions = supervisor.step(at(45_000), SupervisorInput::HoldOver { ticket });
+        assert!(actions.contains(&SupervisorAction::Admit { ticket, verdict: BatchVerdict::Pending }));
         assert_eq!(supervisor.gate().held, []);
-        assert_eq!(supervisor.step(at(46_000), Input::HoldOver { ticket }), []);
+        assert_eq!(supervisor.step(at(46_000), SupervisorInput::HoldOver { ticket }), []);
 
         assert!(supervisor.admit_batch(at(50_000), batch(&["ls"], 8), None).0.is_some());
-        supervisor.step(at(50_001), Input::Withdraw { call: 8 });
+        supervisor.step(at(50_001), SupervisorInput::Withdraw { call: 8 });
         assert_eq!(supervisor.gate().held, []);
     }
 
@@ -477,14 +482,14 @@ mod tests {
         let mut supervisor = Supervisor::new(&rules());
         let item = Some(crate::model::BatchItem { index: 1, count: 1 });
         let request = ExecRequest { item, ..asked("git push", agent()) };
-        assert!(supervisor.step(at(0), new_task(request)).contains(&Action::Spawn(id())));
+        assert!(supervisor.step(at(0), new_task(request)).contains(&SupervisorAction::Spawn(id())));
     }
 
     /// An agent's running task, and a call from it.
     fn out_of(owner: Actor, cmd: &str, is_agent: bool) -> (Supervisor, ParentTask) {
         let mut supervisor = Supervisor::new(&rules());
         supervisor.step(at(0), new_task(asked(cmd, owner)));
-        supervisor.step(at(1), Input::Started { id: id(), pid: 1 });
+        supervisor.step(at(1), SupervisorInput::Started { id: id(), pid: 1 });
         (supervisor, ParentTask { task: id(), is_agent })
     }
 
@@ -503,7 +508,7 @@ mod tests {
             let request = BatchRequest { actor: Actor::Cli, ..batch(&["ls"], 2) };
             let (ticket, actions) = supervisor.admit_batch(at(3), request.clone(), Some(&within));
             assert_eq!(ticket.is_some(), agent.is_some(), "{owner} {cmd}");
-            let told = |action: &Action| matches!(action, Action::Gate(event) if event.actor == Actor::Cli && event.note.starts_with("from task_"));
+            let told = |action: &SupervisorAction| matches!(action, SupervisorAction::Gate(event) if event.actor == Actor::Cli && event.note.starts_with("from task_"));
             assert_eq!(actions.iter().any(told), agent.is_some(), "the caller is told as who it is");
             assert_eq!(supervisor.admit_batch(at(4), request, None).0, None, "a script of a person goes on");
         }
@@ -533,9 +538,11 @@ mod tests {
     fn a_task_that_came_out_of_an_agents_task_passes_that_on() {
         let (mut supervisor, within) = out_of(agent(), "make", false);
         let second = TaskId::from_random([8; 8]);
-        let Input::Start(mut new) = new_task(asked("sh inner", Actor::Cli)) else { panic!("a start") };
+        let SupervisorInput::Start(mut new) = new_task(asked("sh inner", Actor::Cli)) else {
+            panic!("a start")
+        };
         (new.id, new.behind) = (second.clone(), supervisor.behind(&within));
-        supervisor.step(at(2), Input::Start(new));
+        supervisor.step(at(2), SupervisorInput::Start(new));
         let behind = supervisor.behind(&ParentTask { task: second, is_agent: false }).expect("a task");
         assert_eq!(behind.agent, Some(agent()));
     }

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use super::message::{Action, Timer};
-use super::task::Task;
+use super::message::{SupervisorAction, Timer};
+use super::task::SupervisedTask;
 use crate::clock::Moment;
 use crate::envelope::Actor;
 use crate::model::TaskFact;
@@ -15,10 +15,10 @@ const AFTER_CALLER: Duration = Duration::from_millis(200);
 /// The reason given for ending it.
 const CALLER_KILLED: &str = "its caller was killed";
 
-impl Task {
+impl SupervisedTask {
     /// Handles a caller that was killed or ended without waiting: if its command has not started yet, it is
     /// withdrawn.
-    pub(super) fn caller_gone(&mut self, now: Moment) -> Vec<Action> {
+    pub(super) fn caller_gone(&mut self, now: Moment) -> Vec<SupervisorAction> {
         if self.status.is_terminal() || self.exit().is_some() {
             return Vec::new();
         }
@@ -32,7 +32,7 @@ impl Task {
     }
 
     /// Handles the end of the delay after the caller's end.
-    pub(super) fn caller_is_missed(&mut self, now: Moment) -> Vec<Action> {
+    pub(super) fn caller_is_missed(&mut self, now: Moment) -> Vec<SupervisorAction> {
         if self.exit().is_some() {
             return Vec::new();
         }
@@ -43,15 +43,15 @@ impl Task {
         self.withdraw(now)
     }
 
-    fn withdraw(&mut self, now: Moment) -> Vec<Action> {
+    fn withdraw(&mut self, now: Moment) -> Vec<SupervisorAction> {
         let by = self.request.actor.clone();
         self.stop(now, &by, Duration::ZERO, true, Some(CALLER_KILLED))
     }
 
     /// Lets the command continue as a task.
-    fn outlive(&mut self, now: Moment, why: &str) -> Vec<Action> {
+    fn outlive(&mut self, now: Moment, why: &str) -> Vec<SupervisorAction> {
         let outlived = TaskFact::Outlived(why.to_owned());
-        vec![self.note(now, Actor::System, outlived), Action::Promote(self.id.clone())]
+        vec![self.note(now, Actor::System, outlived), SupervisorAction::Promote(self.id.clone())]
     }
 }
 
@@ -61,19 +61,19 @@ mod tests {
     use crate::config::Limits;
     use crate::model::{Exit, TaskStatus};
     use crate::process::Signal;
-    use crate::runtime::supervisor::message::Order;
+    use crate::runtime::supervisor::message::HostOrder;
     use crate::runtime::supervisor::tests::{at, end, id, new_task, orders, request, running, status};
-    use crate::runtime::supervisor::{Input, Supervisor};
+    use crate::runtime::supervisor::{Supervisor, SupervisorInput};
 
-    fn gone(supervisor: &mut Supervisor) -> Vec<Order> {
-        supervisor.step(at(10), Input::CallerGone { id: id() });
-        orders(&supervisor.step(at(210), Input::Due { id: id(), timer: Timer::Caller, epoch: 1 }))
+    fn gone(supervisor: &mut Supervisor) -> Vec<HostOrder> {
+        supervisor.step(at(10), SupervisorInput::CallerGone { id: id() });
+        orders(&supervisor.step(at(210), SupervisorInput::Due { id: id(), timer: Timer::Caller, epoch: 1 }))
     }
 
     #[test]
     fn a_command_whose_caller_was_killed_is_killed_soon_after() {
         let mut supervisor = running(false, None);
-        assert_eq!(gone(&mut supervisor), [Order::End(Duration::ZERO)]);
+        assert_eq!(gone(&mut supervisor), [HostOrder::End(Duration::ZERO)]);
         end(&mut supervisor, Exit::Signal(Signal::KILL));
         assert_eq!(status(&supervisor), TaskStatus::Cancelled);
         let task = supervisor.get(&id()).expect("the task");
@@ -85,9 +85,9 @@ mod tests {
         for tty in [false, true] {
             let mut supervisor = Supervisor::new(&Limits::default());
             supervisor.step(at(0), new_task(request(tty, None)));
-            assert_eq!(orders(&supervisor.step(at(1), Input::CallerGone { id: id() })), []);
-            let started = supervisor.step(at(2), Input::Started { id: id(), pid: 1 });
-            assert_eq!(orders(&started), [Order::End(Duration::ZERO)]);
+            assert_eq!(orders(&supervisor.step(at(1), SupervisorInput::CallerGone { id: id() })), []);
+            let started = supervisor.step(at(2), SupervisorInput::Started { id: id(), pid: 1 });
+            assert_eq!(orders(&started), [HostOrder::End(Duration::ZERO)]);
             end(&mut supervisor, Exit::Signal(Signal::KILL));
             let task = supervisor.get(&id()).expect("the task");
             assert_eq!(task.cause().as_deref(), Some("stopped by agent:a: its caller was killed"));
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn what_a_person_holds_outlives_its_caller_and_says_so() {
         let mut supervisor = running(true, None);
-        supervisor.step(at(5), Input::Typed { id: id(), by: Actor::Operator, bytes: 1 });
+        supervisor.step(at(5), SupervisorInput::Typed { id: id(), by: Actor::Operator, bytes: 1 });
         assert_eq!(gone(&mut supervisor), []);
         let task = supervisor.get(&id()).expect("the task");
         assert!(task.promoted && task.status == TaskStatus::Running);
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn what_a_shell_left_behind_is_not_its_callers_any_more() {
         let mut supervisor = running(false, None);
-        supervisor.step(at(5), Input::Exited { id: id(), exit: Exit::Code(0) });
+        supervisor.step(at(5), SupervisorInput::Exited { id: id(), exit: Exit::Code(0) });
         assert_eq!(gone(&mut supervisor), []);
     }
 }

@@ -2,21 +2,21 @@
 
 use std::time::Duration;
 
-use super::message::{Action, Timer};
-use super::task::Task;
+use super::message::{SupervisorAction, Timer};
+use super::task::SupervisedTask;
 use crate::clock::Moment;
 use crate::envelope::Actor;
-use crate::model::{Need, TaskFact, TaskStatus, TaskUpdate, Waiting};
+use crate::model::{InputNeed, InputWait, TaskFact, TaskStatus, TaskUpdate};
 
-impl Task {
-    pub(super) fn release(&mut self, now: Moment, by: Actor) -> Vec<Action> {
+impl SupervisedTask {
+    pub(super) fn release(&mut self, now: Moment, by: Actor) -> Vec<SupervisorAction> {
         match &self.lease {
             Some(_) => vec![self.note(now, by, TaskFact::Released)],
             None => Vec::new(),
         }
     }
 
-    pub(super) fn lapse(&mut self, now: Moment) -> Vec<Action> {
+    pub(super) fn lapse(&mut self, now: Moment) -> Vec<SupervisorAction> {
         let rest = self.leased_until.saturating_sub(now.mono);
         match &self.lease {
             Some(_) if rest.is_zero() => self.release(now, Actor::System),
@@ -27,11 +27,16 @@ impl Task {
 
     /// Updates what the task waits for; the beginning of a wait goes on its timeline. A question on a terminal beside
     /// its streams waits for `within`.
-    pub(super) fn waits(&mut self, now: Moment, waiting: Option<Waiting>, within: Duration) -> Vec<Action> {
+    pub(super) fn waits(
+        &mut self,
+        now: Moment,
+        waiting: Option<InputWait>,
+        within: Duration,
+    ) -> Vec<SupervisorAction> {
         let known = self.waiting.as_ref().map(|waiting| waiting.kind);
         match waiting.filter(|_| self.status == TaskStatus::Running) {
             Some(waiting) if known != Some(waiting.kind) => {
-                let asks = waiting.kind != Need::Stopped;
+                let asks = waiting.kind != InputNeed::Stopped;
                 let mut actions = vec![self.note(now, Actor::System, TaskFact::Waiting(waiting))];
                 if self.side_terminal && asks {
                     self.ask_within = within;
@@ -47,17 +52,17 @@ impl Task {
     }
 
     /// Handles a question that was not answered in time.
-    pub(super) fn give_up_asking(&mut self) -> Vec<Action> {
+    pub(super) fn give_up_asking(&mut self) -> Vec<SupervisorAction> {
         // What is stopped reads nothing.
-        if self.waiting.as_ref().is_none_or(|waiting| waiting.kind == Need::Stopped) {
+        if self.waiting.as_ref().is_none_or(|waiting| waiting.kind == InputNeed::Stopped) {
             return Vec::new();
         }
         self.is_unattended = true;
-        vec![Action::EndInput { id: self.id.clone(), seconds: self.ask_within.as_secs() }]
+        vec![SupervisorAction::EndInput { id: self.id.clone(), seconds: self.ask_within.as_secs() }]
     }
 
     /// Notes that the task was sent end-of-input.
-    pub(super) fn unanswered(&mut self, now: Moment) -> Vec<Action> {
+    pub(super) fn unanswered(&mut self, now: Moment) -> Vec<SupervisorAction> {
         if self.status.is_terminal() {
             return Vec::new();
         }

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use super::message::{Action, Order};
-use super::task::{Task, millis};
+use super::message::{HostOrder, SupervisorAction};
+use super::task::{SupervisedTask, millis};
 use crate::clock::Moment;
 use crate::envelope::{Actor, ErrorKind};
 use crate::model::error::START_UNKNOWN;
 use crate::model::{Exit, TaskFact, TaskStatus};
 use crate::process::Leftovers;
 
-impl Task {
-    pub(super) fn start_failed(&mut self, now: Moment, error: (String, String)) -> Vec<Action> {
+impl SupervisedTask {
+    pub(super) fn start_failed(&mut self, now: Moment, error: (String, String)) -> Vec<SupervisorAction> {
         if self.pid.is_some() || self.status.is_terminal() {
             return Vec::new();
         }
@@ -19,18 +19,18 @@ impl Task {
     }
 
     /// Handles the shell's exit. Its output may still be on the way, so drain it before anything is ended.
-    pub(super) fn exited(&mut self, now: Moment, exit: Exit) -> Vec<Action> {
+    pub(super) fn exited(&mut self, now: Moment, exit: Exit) -> Vec<SupervisorAction> {
         if self.exit().is_some() || self.status.is_terminal() {
             return Vec::new();
         }
         // What was typed before the exit precedes it in the timeline.
         let mut actions = self.flush_burst(now);
         actions.push(self.note(now, Actor::System, TaskFact::Exit(exit)));
-        actions.push(Action::Drain(self.id.clone()));
+        actions.push(SupervisorAction::Drain(self.id.clone()));
         actions
     }
 
-    pub(super) fn drained(&mut self, now: Moment) -> Vec<Action> {
+    pub(super) fn drained(&mut self, now: Moment) -> Vec<SupervisorAction> {
         if self.exit().is_none() || self.status.is_terminal() {
             return Vec::new();
         }
@@ -41,12 +41,17 @@ impl Task {
         // What an agent asked to keep is a task at once; what a program keeps is waited for like everything else.
         let leftovers = self.request.leftovers;
         let waits = leftovers == Leftovers::End || self.request.step.is_some();
-        vec![Action::Order(self.id.clone(), Order::Finish { leftovers, waits })]
+        vec![SupervisorAction::Order(self.id.clone(), HostOrder::Finish { leftovers, waits })]
     }
 
     /// Handles processes that outlived the shell and are still part of the command: it goes on until they end, its
     /// call has waited long enough, or its time is up.
-    pub(super) fn at_work(&mut self, now: Moment, names: Vec<String>, grace: Duration) -> Vec<Action> {
+    pub(super) fn at_work(
+        &mut self,
+        now: Moment,
+        names: Vec<String>,
+        grace: Duration,
+    ) -> Vec<SupervisorAction> {
         if self.exit().is_none() || self.is_cut_short || self.status != TaskStatus::Running {
             return Vec::new();
         }
@@ -62,16 +67,19 @@ impl Task {
 
     /// Ends what is still part of the command although its shell has exited: its time is up. How the shell ended
     /// stands.
-    pub(super) fn cut_short(&mut self) -> Vec<Action> {
+    pub(super) fn cut_short(&mut self) -> Vec<SupervisorAction> {
         self.is_out_of_time = true;
         if !self.is_at_work || self.is_cut_short {
             return Vec::new();
         }
         self.is_cut_short = true;
-        vec![Action::Order(self.id.clone(), Order::Finish { leftovers: Leftovers::End, waits: false })]
+        vec![SupervisorAction::Order(
+            self.id.clone(),
+            HostOrder::Finish { leftovers: Leftovers::End, waits: false },
+        )]
     }
 
-    pub(super) fn leftovers(&mut self, now: Moment, names: Vec<String>) -> Vec<Action> {
+    pub(super) fn leftovers(&mut self, now: Moment, names: Vec<String>) -> Vec<SupervisorAction> {
         if names.is_empty() || self.status.is_terminal() {
             return Vec::new();
         }
@@ -82,12 +90,12 @@ impl Task {
         if is_kept && !self.promoted {
             // From now on the task consists of what was kept; its caller need not wait for that.
             actions.push(self.note(now, Actor::System, TaskFact::Promoted { kept: true }));
-            actions.push(Action::Promote(self.id.clone()));
+            actions.push(SupervisorAction::Promote(self.id.clone()));
         }
         actions
     }
 
-    pub(super) fn gone(&mut self, now: Moment, survivors: Vec<String>) -> Vec<Action> {
+    pub(super) fn gone(&mut self, now: Moment, survivors: Vec<String>) -> Vec<SupervisorAction> {
         if self.status.is_terminal() {
             return Vec::new();
         }
@@ -99,7 +107,7 @@ impl Task {
         self.close(now, None, survivors)
     }
 
-    pub(super) fn host_lost(&mut self, now: Moment) -> Vec<Action> {
+    pub(super) fn host_lost(&mut self, now: Moment) -> Vec<SupervisorAction> {
         if self.status.is_terminal() {
             return Vec::new();
         }
@@ -117,14 +125,14 @@ impl Task {
         now: Moment,
         error: Option<(String, String)>,
         survivors: Vec<String>,
-    ) -> Vec<Action> {
+    ) -> Vec<SupervisorAction> {
         let mut actions = self.flush_burst(now);
         self.held = None;
         let ran_ms = Some(millis(now.mono.saturating_sub(self.since)));
         let status = self.final_status(self.interrupted);
         let end = TaskFact::End { status, ran_ms, error, survivors };
         actions.push(self.note(now, Actor::System, end));
-        actions.push(Action::Close(self.id.clone()));
+        actions.push(SupervisorAction::Close(self.id.clone()));
         actions
     }
 }

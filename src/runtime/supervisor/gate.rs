@@ -19,19 +19,19 @@ pub(super) const BATCH: &str = "ExecCommandBatch";
 
 /// What requires the operator's approval, and the batches waiting for it. Waiting commands are kept as tasks.
 #[derive(Debug)]
-pub(super) struct Gate {
+pub(super) struct ApprovalGate {
     pub(super) paused: Option<Timestamp>,
     pub(super) rules: Vec<ApprovalRule>,
     /// Hashes of requests that no longer need approval.
     pub(super) allowed: BTreeSet<String>,
     /// Command prefixes that no longer need approval.
-    pub(super) wider: Vec<Wider>,
+    pub(super) wider: Vec<AllowedPrefix>,
     pub(super) batches: BTreeMap<u64, HeldCall>,
     pub(super) patience: Duration,
     tickets: u64,
 }
 
-impl Gate {
+impl ApprovalGate {
     pub(super) fn new(limits: &Limits) -> Self {
         Self {
             paused: None,
@@ -139,14 +139,14 @@ pub(super) fn is_agent(actor: &Actor) -> bool {
 
 /// An allowed command prefix, valid for one caller, folder and shell.
 #[derive(Debug)]
-pub(super) struct Wider {
+pub(super) struct AllowedPrefix {
     prefix: Prefix,
     actor: Actor,
     /// The command that was approved: others may differ from it only in their text.
     like: HeldCommand,
 }
 
-impl Wider {
+impl AllowedPrefix {
     /// Creates one from a decision about a call of a single command with this prefix; `None` for any other call.
     pub(super) fn of(prefix: &Prefix, call: &HeldCall) -> Option<Self> {
         let [command] = &call.commands[..] else { return None };

@@ -6,8 +6,8 @@ use std::time::Duration;
 use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
-    BatchRequest, Closing, Decision, ExecRequest, Exit, GateEvent, ParentTask, RejectionReason, Stop,
-    StopSignal, TaskEvent, Waiting,
+    BatchRequest, CloseReason, Decision, ExecRequest, Exit, GateEvent, InputWait, ParentTask,
+    RejectionReason, Stop, StopSignal, TaskEvent,
 };
 use crate::process::{Leftovers, Signal};
 use crate::terminal::Size;
@@ -44,7 +44,7 @@ impl CallOrigin {
 
 /// An event that the supervisor reacts to.
 #[derive(Debug)]
-pub(crate) enum Input {
+pub(crate) enum SupervisorInput {
     Start(Box<NewTask>),
     Started {
         id: TaskId,
@@ -116,7 +116,7 @@ pub(crate) enum Input {
     },
     Waiting {
         id: TaskId,
-        waiting: Option<Waiting>,
+        waiting: Option<InputWait>,
     },
     /// The program that asked on the terminal beside the task's streams was sent end-of-input.
     Unanswered {
@@ -169,7 +169,7 @@ pub(crate) enum Input {
         call: u64,
     },
     Shutdown {
-        closing: Closing,
+        closing: CloseReason,
     },
 }
 
@@ -192,7 +192,7 @@ pub(crate) enum Timer {
 
 /// An action for the driver to carry out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Action {
+pub(crate) enum SupervisorAction {
     /// Start the process.
     Spawn(TaskId),
     /// Record that the task waits to be started.
@@ -200,7 +200,7 @@ pub(crate) enum Action {
     /// Answer the waiting call: the operator denied it.
     Refuse { id: TaskId, note: String },
     /// Send an order to its host.
-    Order(TaskId, Order),
+    Order(TaskId, HostOrder),
     /// Set a timer.
     Wake { id: TaskId, timer: Timer, epoch: u32, at: Duration },
     /// Keep reading until the task's output is quiet, then report `Drained`.
@@ -212,7 +212,7 @@ pub(crate) enum Action {
     /// Tell the waiting call that the operator has not released the command.
     Hold(TaskId),
     /// Answer the batch that waits for the operator.
-    Admit { ticket: u64, verdict: Verdict },
+    Admit { ticket: u64, verdict: BatchVerdict },
     /// Set the timer of a held batch.
     WakeHold { ticket: u64, at: Duration },
     /// Record an event of the approval gate.
@@ -225,7 +225,7 @@ pub(crate) enum Action {
 
 /// The decision on a held batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum BatchVerdict {
     Go,
     Denied { note: String },
     Pending,
@@ -233,7 +233,7 @@ pub(crate) enum Verdict {
 
 /// An order to a task host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum HostOrder {
     /// End the whole tree: TERM, this grace, KILL.
     End(Duration),
     /// The output is drained: end or keep the leftovers, then report; if it `waits`, when none of them is part of the

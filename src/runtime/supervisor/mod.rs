@@ -24,13 +24,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(crate) use message::{Action, Input, NewTask, Order, Timer, Verdict};
-pub(crate) use task::Task;
+pub(crate) use message::{BatchVerdict, HostOrder, NewTask, SupervisorAction, SupervisorInput, Timer};
+pub(crate) use task::SupervisedTask;
 
 use crate::clock::Moment;
 use crate::config::Limits;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{Closing, OutputView, Rejection, RejectionReason, Stop, StopEffect, StopSignal, TaskView};
+use crate::model::{
+    CloseReason, InputRejection, OutputView, RejectionReason, Stop, StopEffect, StopSignal, TaskView,
+};
 
 /// The state of all tasks of one recording.
 #[derive(Debug)]
@@ -40,10 +42,10 @@ pub(crate) struct Supervisor {
     limit: usize,
     output_bytes: u64,
     ask_within: Duration,
-    tasks: BTreeMap<TaskId, Task>,
-    gate: gate::Gate,
+    tasks: BTreeMap<TaskId, SupervisedTask>,
+    gate: gate::ApprovalGate,
     numbers: u32,
-    closing: Option<Closing>,
+    closing: Option<CloseReason>,
 }
 
 impl Supervisor {
@@ -55,7 +57,7 @@ impl Supervisor {
             output_bytes: limits.output_bytes.unwrap_or(u64::MAX),
             ask_within: limits.ask_within,
             tasks: BTreeMap::new(),
-            gate: gate::Gate::new(limits),
+            gate: gate::ApprovalGate::new(limits),
             numbers: 0,
             closing: None,
         }
@@ -63,57 +65,65 @@ impl Supervisor {
 
     /// Handles one input and returns the actions to carry out, in order. Inputs about unknown tasks, late inputs and
     /// timers of a past epoch change nothing.
-    pub(crate) fn step(&mut self, now: Moment, input: Input) -> Vec<Action> {
+    pub(crate) fn step(&mut self, now: Moment, input: SupervisorInput) -> Vec<SupervisorAction> {
         match input {
-            Input::Start(new) => self.start(now, *new),
-            Input::Shutdown { closing } => self.shutdown(now, closing),
-            Input::Rules { rules } => self.set_rules(now, rules),
-            Input::Pause { paused } => self.pause(now, paused),
-            Input::Decide { ticket, hash, decision } => {
+            SupervisorInput::Start(new) => self.start(now, *new),
+            SupervisorInput::Shutdown { closing } => self.shutdown(now, closing),
+            SupervisorInput::Rules { rules } => self.set_rules(now, rules),
+            SupervisorInput::Pause { paused } => self.pause(now, paused),
+            SupervisorInput::Decide { ticket, hash, decision } => {
                 self.decide(now, ticket, &hash, &decision).unwrap_or_default()
             }
-            Input::Batch { batch, within } => self.admit_batch(now, batch, within.as_ref()).1,
-            Input::Stop { id, by, stop, why } => {
+            SupervisorInput::Batch { batch, within } => self.admit_batch(now, batch, within.as_ref()).1,
+            SupervisorInput::Stop { id, by, stop, why } => {
                 let grace = self.stop_grace;
                 self.with(&id, |task, _| match stop.signal {
                     Some(signal) => task.signal(now, &by, signal),
                     None => task.stop(now, &by, task.grace(grace), stop.force, why.as_deref()),
                 })
             }
-            Input::PassedOn { id, by, signal } => match StopSignal::of(signal) {
+            SupervisorInput::PassedOn { id, by, signal } => match StopSignal::of(signal) {
                 Some(signal) => self.with(&id, |task, _| task.passed_on(now, &by, signal)),
                 None => Vec::new(),
             },
-            Input::HoldOver { ticket } => self.hold_over(now, ticket),
-            Input::Withdraw { call } => self.withdraw(now, call),
-            Input::Started { id, pid } => self.with(&id, |task, _| task.started(now, pid)),
-            Input::StartFailed { id, error } => self.with(&id, |task, _| task.start_failed(now, error)),
-            Input::Exited { id, exit } => self.with(&id, |task, _| task.exited(now, exit)),
-            Input::Drained { id } => self.with(&id, |task, _| task.drained(now)),
-            Input::Overrun { id } => {
+            SupervisorInput::HoldOver { ticket } => self.hold_over(now, ticket),
+            SupervisorInput::Withdraw { call } => self.withdraw(now, call),
+            SupervisorInput::Started { id, pid } => self.with(&id, |task, _| task.started(now, pid)),
+            SupervisorInput::StartFailed { id, error } => {
+                self.with(&id, |task, _| task.start_failed(now, error))
+            }
+            SupervisorInput::Exited { id, exit } => self.with(&id, |task, _| task.exited(now, exit)),
+            SupervisorInput::Drained { id } => self.with(&id, |task, _| task.drained(now)),
+            SupervisorInput::Overrun { id } => {
                 let (grace, limit) = (self.stop_grace, self.output_bytes);
                 self.with(&id, |task, _| task.overrun(now, limit, grace))
             }
-            Input::AtWork { id, names } => {
+            SupervisorInput::AtWork { id, names } => {
                 let grace = self.stop_grace;
                 self.with(&id, |task, _| task.at_work(now, names, task.grace(grace)))
             }
-            Input::Leftovers { id, names } => self.with(&id, |task, _| task.leftovers(now, names)),
-            Input::CallerGone { id } => self.with(&id, |task, _| task.caller_gone(now)),
-            Input::Gone { id, survivors } => self.with(&id, |task, _| task.gone(now, survivors)),
-            Input::HostLost { id } => self.with(&id, |task, _| task.host_lost(now)),
-            Input::Typed { id, by, bytes } => self.with(&id, |task, lease| task.typed(now, by, bytes, lease)),
-            Input::Refused { id, by, reason } => self.with(&id, |task, _| task.refused(now, by, reason)),
-            Input::Resized { id, by, size } => self.with(&id, |task, _| task.resized(now, by, size)),
-            Input::Release { id, by } => self.with(&id, |task, _| task.release(now, by)),
-            Input::ScreenReset { id } => self.with(&id, |task, _| task.screen_reset(now)),
-            Input::Rename { id, name } => self.with(&id, |task, _| task.rename(name)),
-            Input::Waiting { id, waiting } => {
+            SupervisorInput::Leftovers { id, names } => self.with(&id, |task, _| task.leftovers(now, names)),
+            SupervisorInput::CallerGone { id } => self.with(&id, |task, _| task.caller_gone(now)),
+            SupervisorInput::Gone { id, survivors } => self.with(&id, |task, _| task.gone(now, survivors)),
+            SupervisorInput::HostLost { id } => self.with(&id, |task, _| task.host_lost(now)),
+            SupervisorInput::Typed { id, by, bytes } => {
+                self.with(&id, |task, lease| task.typed(now, by, bytes, lease))
+            }
+            SupervisorInput::Refused { id, by, reason } => {
+                self.with(&id, |task, _| task.refused(now, by, reason))
+            }
+            SupervisorInput::Resized { id, by, size } => {
+                self.with(&id, |task, _| task.resized(now, by, size))
+            }
+            SupervisorInput::Release { id, by } => self.with(&id, |task, _| task.release(now, by)),
+            SupervisorInput::ScreenReset { id } => self.with(&id, |task, _| task.screen_reset(now)),
+            SupervisorInput::Rename { id, name } => self.with(&id, |task, _| task.rename(name)),
+            SupervisorInput::Waiting { id, waiting } => {
                 let within = self.ask_within;
                 self.with(&id, |task, _| task.waits(now, waiting, within))
             }
-            Input::Unanswered { id } => self.with(&id, |task, _| task.unanswered(now)),
-            Input::Due { id, timer, epoch } => {
+            SupervisorInput::Unanswered { id } => self.with(&id, |task, _| task.unanswered(now)),
+            SupervisorInput::Due { id, timer, epoch } => {
                 let grace = self.stop_grace;
                 self.with(&id, |task, _| task.due(now, timer, epoch, task.grace(grace)))
             }
@@ -132,9 +142,9 @@ impl Supervisor {
         id: &TaskId,
         by: &Actor,
         needs_tty: bool,
-    ) -> Result<(), Rejection> {
+    ) -> Result<(), InputRejection> {
         let Some(task) = self.tasks.get(id) else {
-            return Err(Rejection {
+            return Err(InputRejection {
                 reason: RejectionReason::TaskNotRunning,
                 message: "There is no such task.".into(),
             });
@@ -149,7 +159,7 @@ impl Supervisor {
         Some(task.measured(output).clone())
     }
 
-    pub(crate) fn get(&self, id: &TaskId) -> Option<&Task> {
+    pub(crate) fn get(&self, id: &TaskId) -> Option<&SupervisedTask> {
         self.tasks.get(id)
     }
 
@@ -161,15 +171,15 @@ impl Supervisor {
         self.tasks.iter_mut().map(move |(id, task)| task.measured(output(id)))
     }
 
-    pub(crate) fn live(&self) -> impl Iterator<Item = &Task> {
+    pub(crate) fn live(&self) -> impl Iterator<Item = &SupervisedTask> {
         self.tasks.values().filter(|task| !task.status.is_terminal())
     }
 
-    fn start(&mut self, now: Moment, new: NewTask) -> Vec<Action> {
+    fn start(&mut self, now: Moment, new: NewTask) -> Vec<SupervisorAction> {
         self.numbers += 1;
         let id = new.id.clone();
         let held = self.gate.hold(now, &new);
-        let (task, mut actions) = Task::queued(now, self.numbers, new, held);
+        let (task, mut actions) = SupervisedTask::queued(now, self.numbers, new, held);
         self.tasks.insert(id.clone(), task);
         if let (Some(task), Some(closing)) = (self.tasks.get_mut(&id), &self.closing) {
             actions.extend(task.interrupt(now, Duration::ZERO, closing));
@@ -177,7 +187,7 @@ impl Supervisor {
         actions
     }
 
-    fn shutdown(&mut self, now: Moment, closing: Closing) -> Vec<Action> {
+    fn shutdown(&mut self, now: Moment, closing: CloseReason) -> Vec<SupervisorAction> {
         // The first reason stands: a second shutdown only speeds things up.
         let closing = self.closing.get_or_insert(closing).clone();
         let usual = self.stop_grace;
@@ -187,7 +197,11 @@ impl Supervisor {
         actions
     }
 
-    fn with(&mut self, id: &TaskId, act: impl FnOnce(&mut Task, Duration) -> Vec<Action>) -> Vec<Action> {
+    fn with(
+        &mut self,
+        id: &TaskId,
+        act: impl FnOnce(&mut SupervisedTask, Duration) -> Vec<SupervisorAction>,
+    ) -> Vec<SupervisorAction> {
         let lease = self.lease;
         self.tasks.get_mut(id).map(|task| act(task, lease)).unwrap_or_default()
     }

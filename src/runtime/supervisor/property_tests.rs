@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use super::tests::{at, id, new_task, orders, request, status, stop_task};
 use super::*;
 use crate::model::{
-    Decision, Exit, InputEvidence, Need, OutputView, StopSignal, TaskEvent, TaskState, TaskUpdate, TaskView,
-    Waiting,
+    Decision, Exit, InputEvidence, InputNeed, InputWait, OutputView, StopSignal, TaskEvent, TaskState,
+    TaskUpdate, TaskView,
 };
 
 #[derive(Debug, Clone)]
@@ -55,35 +55,39 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-fn apply(supervisor: &mut Supervisor, now: Moment, event: Event) -> Vec<Action> {
+fn apply(supervisor: &mut Supervisor, now: Moment, event: Event) -> Vec<SupervisorAction> {
     let id = id();
     let agent = Actor::Agent("a".into());
     match event {
-        Event::Started => supervisor.step(now, Input::Started { id, pid: 1 }),
+        Event::Started => supervisor.step(now, SupervisorInput::Started { id, pid: 1 }),
         Event::StartFailed => {
-            supervisor.step(now, Input::StartFailed { id, error: ("k".into(), "m".into()) })
+            supervisor.step(now, SupervisorInput::StartFailed { id, error: ("k".into(), "m".into()) })
         }
-        Event::Exited(code) => supervisor.step(now, Input::Exited { id, exit: Exit::Code(code) }),
-        Event::Drained => supervisor.step(now, Input::Drained { id }),
-        Event::AtWork => supervisor.step(now, Input::AtWork { id, names: vec!["sort".into()] }),
-        Event::Leftovers => supervisor.step(now, Input::Leftovers { id, names: vec!["sleep".into()] }),
-        Event::Gone => supervisor.step(now, Input::Gone { id, survivors: vec![] }),
-        Event::HostLost => supervisor.step(now, Input::HostLost { id }),
+        Event::Exited(code) => supervisor.step(now, SupervisorInput::Exited { id, exit: Exit::Code(code) }),
+        Event::Drained => supervisor.step(now, SupervisorInput::Drained { id }),
+        Event::AtWork => supervisor.step(now, SupervisorInput::AtWork { id, names: vec!["sort".into()] }),
+        Event::Leftovers => {
+            supervisor.step(now, SupervisorInput::Leftovers { id, names: vec!["sleep".into()] })
+        }
+        Event::Gone => supervisor.step(now, SupervisorInput::Gone { id, survivors: vec![] }),
+        Event::HostLost => supervisor.step(now, SupervisorInput::HostLost { id }),
         Event::Stop(force) => stop_task(supervisor, now, &agent, Stop { force, signal: None }).1,
         Event::Signal => {
             stop_task(supervisor, now, &agent, Stop { force: false, signal: Some(StopSignal::Hup) }).1
         }
         Event::Typed(operator) => {
             let by = if operator { Actor::Operator } else { agent };
-            supervisor.step(now, Input::Typed { id, by, bytes: 3 })
+            supervisor.step(now, SupervisorInput::Typed { id, by, bytes: 3 })
         }
-        Event::Timeout(epoch) => supervisor.step(now, Input::Due { id, timer: Timer::Timeout, epoch }),
-        Event::Yield(epoch) => supervisor.step(now, Input::Due { id, timer: Timer::Yield, epoch }),
-        Event::Overrun => supervisor.step(now, Input::Overrun { id }),
+        Event::Timeout(epoch) => {
+            supervisor.step(now, SupervisorInput::Due { id, timer: Timer::Timeout, epoch })
+        }
+        Event::Yield(epoch) => supervisor.step(now, SupervisorInput::Due { id, timer: Timer::Yield, epoch }),
+        Event::Overrun => supervisor.step(now, SupervisorInput::Overrun { id }),
         Event::Waits(waits) => {
-            let (kind, evidence) = (Need::Line, InputEvidence::TtyRead);
-            let waiting = waits.then_some(Waiting { kind, evidence, since: now.wall, program: None });
-            supervisor.step(now, Input::Waiting { id, waiting })
+            let (kind, evidence) = (InputNeed::Line, InputEvidence::TtyRead);
+            let waiting = waits.then_some(InputWait { kind, evidence, since: now.wall, program: None });
+            supervisor.step(now, SupervisorInput::Waiting { id, waiting })
         }
         Event::Decide(approves) => {
             let decision = if approves { Decision::Once } else { Decision::Deny { note: "no".into() } };
@@ -91,7 +95,7 @@ fn apply(supervisor: &mut Supervisor, now: Moment, event: Event) -> Vec<Action> 
             held.and_then(|held| supervisor.decide(now, held.ticket, &held.hash, &decision))
                 .unwrap_or_default()
         }
-        Event::Shutdown => supervisor.step(now, Input::Shutdown { closing: Closing::Unsaid }),
+        Event::Shutdown => supervisor.step(now, SupervisorInput::Shutdown { closing: CloseReason::Unsaid }),
     }
 }
 
@@ -104,7 +108,7 @@ proptest! {
         let mut before = status(&supervisor);
         for (step, event) in events.into_iter().enumerate() {
             let actions = apply(&mut supervisor, at(step as u64 * 500), event);
-            closed += actions.iter().filter(|action| **action == Action::Close(id())).count();
+            closed += actions.iter().filter(|action| **action == SupervisorAction::Close(id())).count();
             let after = status(&supervisor);
             prop_assert!(after >= before, "{before:?} -> {after:?}");
             if before.is_terminal() {
@@ -130,15 +134,15 @@ proptest! {
         supervisor.pause(now(0), is_held);
         let asked = supervisor.step(now(0), new_task(request(true, Some(Duration::from_secs(1)))));
         let mut recorded: Option<TaskState> = None;
-        let mut record = |supervisor: &Supervisor, actions: Vec<Action>| {
+        let mut record = |supervisor: &Supervisor, actions: Vec<SupervisorAction>| {
             for action in actions {
                 let whole = || supervisor.get(&id()).expect("the task").whole(OutputView::default());
                 match (action, &mut recorded) {
-                    (Action::Queue(_) | Action::Spawn(_), None) => {
+                    (SupervisorAction::Queue(_) | SupervisorAction::Spawn(_), None) => {
                         recorded = Some(TaskState::new(TaskView { events: Vec::new(), ..whole() }));
                     }
-                    (Action::Spawn(_), Some(recorded)) => recorded.stands(whole()),
-                    (Action::Note(_, event), Some(recorded)) => {
+                    (SupervisorAction::Spawn(_), Some(recorded)) => recorded.stands(whole()),
+                    (SupervisorAction::Note(_, event), Some(recorded)) => {
                         let row = serde_json::to_string(&event).expect("written");
                         let event: TaskEvent = serde_json::from_str(&row).expect("read");
                         recorded.apply(TaskUpdate::Event(event));

@@ -57,7 +57,7 @@ mod tests {
     use crate::config::Limits;
     use crate::envelope::{Actor, TaskId};
     use crate::model::ExecRequest;
-    use crate::runtime::supervisor::message::Input;
+    use crate::runtime::supervisor::message::SupervisorInput;
     use crate::runtime::supervisor::tests::{at, request};
 
     fn new(id: u8, actor: Actor, cmd: String) -> NewTask {
@@ -83,7 +83,7 @@ mod tests {
         for id in 0..2 {
             let task = new(id, agent(), long());
             assert!(supervisor.refusal(&task).is_none());
-            supervisor.step(at(0), Input::Start(Box::new(task)));
+            supervisor.step(at(0), SupervisorInput::Start(Box::new(task)));
         }
         let refused = supervisor.refusal(&new(2, agent(), "ls".into()));
         assert!(matches!(refused, Some(Error::HeldLimit { .. })), "{refused:?}");
@@ -97,7 +97,7 @@ mod tests {
         let agent = || Actor::Agent("a".into());
         let mut supervisor = Supervisor::new(&Limits { tasks: 1, ..Limits::default() });
         let start = |supervisor: &mut Supervisor, id, actor| {
-            supervisor.step(at(0), Input::Start(Box::new(new(id, actor, "ls".into()))));
+            supervisor.step(at(0), SupervisorInput::Start(Box::new(new(id, actor, "ls".into()))));
         };
         supervisor.pause(at(0), true);
         for id in 0..5 {
@@ -127,7 +127,7 @@ mod tests {
                 ..new(0, Actor::Agent("a".into()), "ls".into())
             };
             match supervisor.refusal(&task) {
-                None => drop(supervisor.step(at(0), Input::Start(Box::new(task)))),
+                None => drop(supervisor.step(at(0), SupervisorInput::Start(Box::new(task)))),
                 Some(Error::HeldLimit { .. }) => return assert_eq!(at_most, MOST / LEAST),
                 other => panic!("{other:?}"),
             }

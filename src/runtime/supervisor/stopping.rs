@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use super::message::{Action, Order};
-use super::task::Task;
+use super::message::{HostOrder, SupervisorAction};
+use super::task::SupervisedTask;
 use crate::clock::Moment;
 use crate::envelope::Actor;
-use crate::model::{Closing, Stop, StopEffect, StopSignal, TaskFact, TaskStatus};
+use crate::model::{CloseReason, Stop, StopEffect, StopSignal, TaskFact, TaskStatus};
 use crate::process::Leftovers;
 
-impl Task {
+impl SupervisedTask {
     /// Returns what a stop or a signal does to the task as it stands.
     pub(super) fn stop_effect(&self, stop: Stop) -> StopEffect {
         match stop.signal {
@@ -29,7 +29,7 @@ impl Task {
         grace: Duration,
         force: bool,
         why: Option<&str>,
-    ) -> Vec<Action> {
+    ) -> Vec<SupervisorAction> {
         if self.status.is_terminal() {
             return Vec::new();
         }
@@ -46,16 +46,16 @@ impl Task {
         actions
     }
 
-    pub(super) fn signal(&mut self, now: Moment, by: &Actor, signal: StopSignal) -> Vec<Action> {
+    pub(super) fn signal(&mut self, now: Moment, by: &Actor, signal: StopSignal) -> Vec<SupervisorAction> {
         let mut actions = self.passed_on(now, by, signal);
         if !actions.is_empty() {
-            actions.push(Action::Order(self.id.clone(), Order::Signal(signal)));
+            actions.push(SupervisorAction::Order(self.id.clone(), HostOrder::Signal(signal)));
         }
         actions
     }
 
     /// Notes a signal that the task receives.
-    pub(super) fn passed_on(&mut self, now: Moment, by: &Actor, signal: StopSignal) -> Vec<Action> {
+    pub(super) fn passed_on(&mut self, now: Moment, by: &Actor, signal: StopSignal) -> Vec<SupervisorAction> {
         if self.status.is_terminal() || self.pid.is_none() {
             return Vec::new();
         }
@@ -63,7 +63,12 @@ impl Task {
     }
 
     /// Ends the task because the runtime is shutting down.
-    pub(super) fn interrupt(&mut self, now: Moment, grace: Duration, closing: &Closing) -> Vec<Action> {
+    pub(super) fn interrupt(
+        &mut self,
+        now: Moment,
+        grace: Duration,
+        closing: &CloseReason,
+    ) -> Vec<SupervisorAction> {
         if self.status.is_terminal() {
             return Vec::new();
         }
@@ -77,9 +82,9 @@ impl Task {
     }
 
     /// Orders the end of the task's tree, if it has one.
-    pub(super) fn end(&self, grace: Duration) -> Vec<Action> {
+    pub(super) fn end(&self, grace: Duration) -> Vec<SupervisorAction> {
         match self.pid {
-            Some(_) => vec![Action::Order(self.id.clone(), Order::End(grace))],
+            Some(_) => vec![SupervisorAction::Order(self.id.clone(), HostOrder::End(grace))],
             None => Vec::new(),
         }
     }
@@ -94,7 +99,7 @@ mod tests {
     use crate::clock::Moment;
     use crate::model::Exit;
     use crate::runtime::supervisor::tests::{at, end, id, orders, running, status, stop_task};
-    use crate::runtime::supervisor::{Input, Stop, Supervisor, Timer};
+    use crate::runtime::supervisor::{Stop, Supervisor, SupervisorInput, Timer};
 
     /// The task's public view.
     fn cause(supervisor: &Supervisor) -> Option<String> {
@@ -102,16 +107,16 @@ mod tests {
         task.cause()
     }
 
-    fn shut_down(supervisor: &mut Supervisor, ms: u64) -> Vec<Action> {
-        supervisor.step(at(ms), Input::Shutdown { closing: Closing::ConsoleClosed })
+    fn shut_down(supervisor: &mut Supervisor, ms: u64) -> Vec<SupervisorAction> {
+        supervisor.step(at(ms), SupervisorInput::Shutdown { closing: CloseReason::ConsoleClosed })
     }
 
     #[test]
     fn a_task_that_ends_with_its_runtime_says_why_the_runtime_ended() {
         let mut supervisor = running(false, None);
         let actions = shut_down(&mut supervisor, 10);
-        let note = |action: &Action| match action {
-            Action::Note(_, event) if matches!(event.fact, TaskFact::Stop { .. }) => {
+        let note = |action: &SupervisorAction| match action {
+            SupervisorAction::Note(_, event) if matches!(event.fact, TaskFact::Stop { .. }) => {
                 Some(event.fact.note().into_owned())
             }
             _ => None,
@@ -119,7 +124,7 @@ mod tests {
         let said = "ended with the runtime: the operator closed the console";
         assert_eq!(actions.iter().find_map(note).as_deref(), Some("TERM, the operator closed the console"));
         assert_eq!(cause(&supervisor).as_deref(), Some(said), "while it is being ended");
-        supervisor.step(at(11), Input::Shutdown { closing: Closing::Signal("SIGTERM".into()) });
+        supervisor.step(at(11), SupervisorInput::Shutdown { closing: CloseReason::Signal("SIGTERM".into()) });
         end(&mut supervisor, Exit::Signal(Signal::TERM));
         assert_eq!(
             (status(&supervisor), cause(&supervisor).as_deref()),
@@ -139,7 +144,7 @@ mod tests {
         );
 
         let mut late = running(false, Some(Duration::from_millis(300)));
-        late.step(at(301), Input::Due { id: id(), timer: Timer::Timeout, epoch: 1 });
+        late.step(at(301), SupervisorInput::Due { id: id(), timer: Timer::Timeout, epoch: 1 });
         shut_down(&mut late, 310);
         end(&mut late, Exit::Signal(Signal::TERM));
         assert_eq!(
@@ -148,7 +153,7 @@ mod tests {
         );
 
         let mut done = running(false, None);
-        done.step(at(5), Input::Exited { id: id(), exit: Exit::Code(0) });
+        done.step(at(5), SupervisorInput::Exited { id: id(), exit: Exit::Code(0) });
         shut_down(&mut done, 10);
         end(&mut done, Exit::Code(0));
         assert_eq!((status(&done), cause(&done)), (TaskStatus::Completed, None));
@@ -176,7 +181,8 @@ mod tests {
     fn whose_call_is_given_up_stops_its_command_and_says_so() {
         let mut supervisor = running(false, None);
         let why = Some("its caller hung up".to_owned());
-        supervisor.step(at(5), Input::Stop { id: id(), by: Actor::Cli, stop: Stop::default(), why });
+        supervisor
+            .step(at(5), SupervisorInput::Stop { id: id(), by: Actor::Cli, stop: Stop::default(), why });
         end(&mut supervisor, Exit::Signal(Signal::TERM));
         assert_eq!(status(&supervisor), TaskStatus::Cancelled);
         assert_eq!(cause(&supervisor).as_deref(), Some("stopped by cli: its caller hung up"));
@@ -189,12 +195,12 @@ mod tests {
             let limit = Duration::from_millis(300);
             let mut supervisor = running(false, Some(limit));
             let later = |ms| Moment { wall: jumped, ..at(ms) };
-            let due = || Input::Due { id: id(), timer: Timer::Timeout, epoch: 1 };
-            assert_eq!(orders(&supervisor.step(later(301), due())), [Order::End(Duration::from_secs(5))]);
+            let due = || SupervisorInput::Due { id: id(), timer: Timer::Timeout, epoch: 1 };
+            assert_eq!(orders(&supervisor.step(later(301), due())), [HostOrder::End(Duration::from_secs(5))]);
             let exit = Exit::Signal(Signal::TERM);
-            supervisor.step(later(310), Input::Exited { id: id(), exit });
-            supervisor.step(later(311), Input::Drained { id: id() });
-            supervisor.step(later(401), Input::Gone { id: id(), survivors: vec![] });
+            supervisor.step(later(310), SupervisorInput::Exited { id: id(), exit });
+            supervisor.step(later(311), SupervisorInput::Drained { id: id() });
+            supervisor.step(later(401), SupervisorInput::Gone { id: id(), survivors: vec![] });
             let task = supervisor.get(&id()).expect("the task");
             assert_eq!(
                 (task.lived_ms(), cause(&supervisor).as_deref()),
@@ -206,7 +212,7 @@ mod tests {
     #[test]
     fn f38_a_runtime_that_was_suspended_takes_no_exit_in_time_for_a_timeout() {
         let limit = Some(Duration::from_millis(300));
-        let due = |epoch| Input::Due { id: id(), timer: Timer::Timeout, epoch };
+        let due = |epoch| SupervisorInput::Due { id: id(), timer: Timer::Timeout, epoch };
         let mut suspended = running(false, limit);
         let actions = suspended.step(at(60_000), due(1));
         assert_eq!(orders(&actions), [], "whether it had ended in time is not known yet");
@@ -216,7 +222,7 @@ mod tests {
 
         let mut runs_on = running(false, limit);
         runs_on.step(at(60_000), due(1));
-        assert_eq!(orders(&runs_on.step(at(60_500), due(2))), [Order::End(Duration::from_secs(5))]);
+        assert_eq!(orders(&runs_on.step(at(60_500), due(2))), [HostOrder::End(Duration::from_secs(5))]);
         end(&mut runs_on, Exit::Signal(Signal::TERM));
         assert_eq!(cause(&runs_on).as_deref(), Some("timed out after 300 ms"));
     }

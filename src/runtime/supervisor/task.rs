@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::message::{Action, CallOrigin, NewTask, Order, Timer};
+use super::message::{CallOrigin, HostOrder, NewTask, SupervisorAction, Timer};
 use crate::clock::Moment;
 use crate::envelope::Actor;
 use crate::model::{
-    ExecRequest, HoldReason, OutputView, Rejection, RejectionReason, STEP_GRACE, TaskEvent, TaskFact,
+    ExecRequest, HoldReason, InputRejection, OutputView, RejectionReason, STEP_GRACE, TaskEvent, TaskFact,
     TaskState, TaskStatus, TaskUpdate, TaskView,
 };
 use crate::runtime::task_list;
@@ -34,7 +34,7 @@ pub(crate) struct HoldState {
 
 /// The supervisor's state of one task.
 #[derive(Debug)]
-pub(crate) struct Task {
+pub(crate) struct SupervisedTask {
     /// The public view; long commands are truncated in it.
     state: TaskState,
     pub(crate) request: ExecRequest,
@@ -70,7 +70,7 @@ pub(crate) struct Task {
     epochs: [u32; 6],
 }
 
-impl Deref for Task {
+impl Deref for SupervisedTask {
     type Target = TaskState;
 
     fn deref(&self) -> &TaskState {
@@ -78,13 +78,13 @@ impl Deref for Task {
     }
 }
 
-impl Task {
+impl SupervisedTask {
     pub(super) fn queued(
         now: Moment,
         number: u32,
         new: NewTask,
         held: Option<HoldState>,
-    ) -> (Self, Vec<Action>) {
+    ) -> (Self, Vec<SupervisorAction>) {
         let id = new.id.clone();
         let mut task = Self {
             state: TaskState::new(view(now, number, &new)),
@@ -107,7 +107,7 @@ impl Task {
             epochs: [0; 6],
         };
         let mut actions = match held {
-            None => vec![Action::Spawn(id)],
+            None => vec![SupervisorAction::Spawn(id)],
             Some(held) => task.hold(now, held),
         };
         if let Some(wait) = task.request.yield_after {
@@ -127,7 +127,7 @@ impl Task {
         TaskView { cmd: self.request.cmd.clone(), cmd_chars: None, output, ..(**self.view()).clone() }
     }
 
-    pub(super) fn started(&mut self, now: Moment, pid: u32) -> Vec<Action> {
+    pub(super) fn started(&mut self, now: Moment, pid: u32) -> Vec<SupervisorAction> {
         if self.pid.is_some() || self.status.is_terminal() {
             return Vec::new();
         }
@@ -139,7 +139,7 @@ impl Task {
             }
         } else {
             // Stopped before it started: nothing it does may count any more.
-            actions.push(Action::Order(self.id.clone(), Order::End(Duration::ZERO)));
+            actions.push(SupervisorAction::Order(self.id.clone(), HostOrder::End(Duration::ZERO)));
         }
         // A caller that does not wait at all gets a task, however soon the command ends.
         if self.overdue || self.request.yield_after == Some(Duration::ZERO) {
@@ -148,7 +148,13 @@ impl Task {
         actions
     }
 
-    pub(super) fn typed(&mut self, now: Moment, by: Actor, bytes: u64, lease: Duration) -> Vec<Action> {
+    pub(super) fn typed(
+        &mut self,
+        now: Moment,
+        by: Actor,
+        bytes: u64,
+        lease: Duration,
+    ) -> Vec<SupervisorAction> {
         if self.status.is_terminal() {
             return Vec::new();
         }
@@ -177,32 +183,37 @@ impl Task {
     }
 
     /// Puts the operator's recent keys on the timeline as one event.
-    pub(super) fn flush_burst(&mut self, now: Moment) -> Vec<Action> {
+    pub(super) fn flush_burst(&mut self, now: Moment) -> Vec<SupervisorAction> {
         match std::mem::take(&mut self.burst) {
             0 => Vec::new(),
             bytes => vec![self.note(now, Actor::Operator, TaskFact::Input(bytes))],
         }
     }
 
-    pub(super) fn refused(&mut self, now: Moment, by: Actor, reason: RejectionReason) -> Vec<Action> {
+    pub(super) fn refused(
+        &mut self,
+        now: Moment,
+        by: Actor,
+        reason: RejectionReason,
+    ) -> Vec<SupervisorAction> {
         vec![self.note(now, by, TaskFact::Refused(reason))]
     }
 
-    pub(super) fn resized(&mut self, now: Moment, by: Actor, size: Size) -> Vec<Action> {
+    pub(super) fn resized(&mut self, now: Moment, by: Actor, size: Size) -> Vec<SupervisorAction> {
         vec![self.note(now, by, TaskFact::Resize(size))]
     }
 
-    pub(super) fn rename(&mut self, name: Option<String>) -> Vec<Action> {
+    pub(super) fn rename(&mut self, name: Option<String>) -> Vec<SupervisorAction> {
         self.apply(TaskUpdate::Named(name));
         Vec::new()
     }
 
-    pub(super) fn screen_reset(&mut self, now: Moment) -> Vec<Action> {
+    pub(super) fn screen_reset(&mut self, now: Moment) -> Vec<SupervisorAction> {
         vec![self.note(now, Actor::System, TaskFact::ScreenReset)]
     }
 
-    pub(super) fn admit(&self, now: Moment, by: &Actor, needs_tty: bool) -> Result<(), Rejection> {
-        let refuse = |reason, message: String| Err(Rejection { reason, message });
+    pub(super) fn admit(&self, now: Moment, by: &Actor, needs_tty: bool) -> Result<(), InputRejection> {
+        let refuse = |reason, message: String| Err(InputRejection { reason, message });
         if self.status != TaskStatus::Running {
             let message = format!("The task is {}; nothing reads its input any more.", self.status.as_str());
             return refuse(RejectionReason::TaskNotRunning, message);
@@ -235,7 +246,13 @@ impl Task {
         if self.request.step.is_some() { STEP_GRACE } else { usual }
     }
 
-    pub(super) fn due(&mut self, now: Moment, timer: Timer, epoch: u32, grace: Duration) -> Vec<Action> {
+    pub(super) fn due(
+        &mut self,
+        now: Moment,
+        timer: Timer,
+        epoch: u32,
+        grace: Duration,
+    ) -> Vec<SupervisorAction> {
         if epoch != self.epochs[timer as usize] || self.status.is_terminal() {
             return Vec::new();
         }
@@ -249,7 +266,7 @@ impl Task {
         }
     }
 
-    pub(super) fn promote(&mut self, now: Moment) -> Vec<Action> {
+    pub(super) fn promote(&mut self, now: Moment) -> Vec<SupervisorAction> {
         if self.promoted {
             return Vec::new();
         }
@@ -261,7 +278,7 @@ impl Task {
         }
         if self.held.is_some() {
             self.apply(TaskUpdate::Deferred);
-            return vec![Action::Hold(self.id.clone())];
+            return vec![SupervisorAction::Hold(self.id.clone())];
         }
         if self.pid.is_none() {
             // Whether the command can start at all will be known in a moment, and the caller wants to know.
@@ -270,11 +287,11 @@ impl Task {
         }
         vec![
             self.note(now, Actor::System, TaskFact::Promoted { kept: false }),
-            Action::Promote(self.id.clone()),
+            SupervisorAction::Promote(self.id.clone()),
         ]
     }
 
-    pub(super) fn time_out(&mut self, now: Moment, grace: Duration) -> Vec<Action> {
+    pub(super) fn time_out(&mut self, now: Moment, grace: Duration) -> Vec<SupervisorAction> {
         if self.status == TaskStatus::Cancelling {
             return Vec::new();
         }
@@ -294,7 +311,7 @@ impl Task {
     }
 
     /// Ends a task that wrote more than `limit` bytes.
-    pub(super) fn overrun(&mut self, now: Moment, limit: u64, grace: Duration) -> Vec<Action> {
+    pub(super) fn overrun(&mut self, now: Moment, limit: u64, grace: Duration) -> Vec<SupervisorAction> {
         let has_ended = self.exit().is_some() && !self.is_at_work;
         if has_ended || self.status >= TaskStatus::Cancelling {
             return Vec::new();
@@ -303,23 +320,23 @@ impl Task {
     }
 
     /// Ends the tree for a reason of the runtime's own.
-    fn cut_off(&mut self, now: Moment, why: TaskFact, grace: Duration) -> Vec<Action> {
+    fn cut_off(&mut self, now: Moment, why: TaskFact, grace: Duration) -> Vec<SupervisorAction> {
         let mut actions = vec![self.note(now, Actor::System, why)];
         actions.extend(self.end(grace));
         actions
     }
 
-    pub(super) fn wake(&mut self, now: Moment, timer: Timer, after: Duration) -> Action {
+    pub(super) fn wake(&mut self, now: Moment, timer: Timer, after: Duration) -> SupervisorAction {
         self.epochs[timer as usize] += 1;
         let epoch = self.epochs[timer as usize];
-        Action::Wake { id: self.id.clone(), timer, epoch, at: now.mono + after }
+        SupervisorAction::Wake { id: self.id.clone(), timer, epoch, at: now.mono + after }
     }
 
     /// Creates an event: applies it to the task and returns the action that records it.
-    pub(super) fn note(&mut self, now: Moment, actor: Actor, fact: TaskFact) -> Action {
+    pub(super) fn note(&mut self, now: Moment, actor: Actor, fact: TaskFact) -> SupervisorAction {
         let event = TaskEvent { at: now.wall, actor, fact };
         self.apply(TaskUpdate::Event(event.clone()));
-        Action::Note(self.id.clone(), event)
+        SupervisorAction::Note(self.id.clone(), event)
     }
 
     pub(super) fn apply(&mut self, update: TaskUpdate) {

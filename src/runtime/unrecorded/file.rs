@@ -12,7 +12,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use super::{UnrecordedCommand, UnrecordedCommands};
 use crate::clock::Clock;
-use crate::files::{self, Access, OWN};
+use crate::files::{self, FileAccess, OWN};
 
 /// Beyond this file size, a command is only counted.
 const DESCRIBED_BYTES: u64 = 64 << 10;
@@ -44,7 +44,7 @@ pub fn leave_mark(path: &Path, mark: UnrecordedCommand) -> io::Result<()> {
     line.push(b'\n');
     // The file may be taken away just before the line is written: then it goes into the next one.
     for _ in 0..ATTEMPTS {
-        let file = files::open_or_create(path, Access::Append)?;
+        let file = files::open_or_create(path, FileAccess::Append)?;
         if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() && append(file, &line)? {
             return Ok(());
         }
@@ -118,7 +118,7 @@ impl TakenMarks {
     /// # Errors
     /// If something else is in its place: that stays there, and the marks of later commands where they are.
     fn open(path: &Path) -> io::Result<Option<Self>> {
-        let file = match files::open(path, OWN, Access::Read) {
+        let file = match files::open(path, OWN, FileAccess::Read) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             opened => opened?,
         };

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use crate::terminal::dialogue::Dialogue;
 use crate::terminal::history::LogBytes;
-use crate::terminal::marks::{Mark, MarkKind, Stream};
+use crate::terminal::marks::{ByteSource, Mark, MarkKind};
 use crate::terminal::size::Size;
-use crate::terminal::terminal::Origin;
+use crate::terminal::terminal::ByteOrigin;
 
 /// Maximum number of bytes of output in one line of a recording.
 const PIECE: usize = 64 * 1024;
@@ -30,7 +30,7 @@ pub struct Cast<'a> {
     /// The initial size.
     pub size: Size,
     /// The origin of the output; a pipe's line feeds are converted to what a terminal would receive.
-    pub origin: Origin,
+    pub origin: ByteOrigin,
     /// When the task was created, in seconds since the Unix epoch.
     pub started_at: i64,
     /// The command, with secrets masked.
@@ -60,9 +60,9 @@ impl Cast<'_> {
         marks: &[Mark],
         events: &[(u32, CastEvent)],
     ) -> io::Result<String> {
-        let mut lines = Lines { text: format!("{}\n", self.header()), version: self.version, last_ms: 0 };
+        let mut lines = CastLines { text: format!("{}\n", self.header()), version: self.version, last_ms: 0 };
         let mut events = events.iter().peekable();
-        let mut decoder = Decoder { pending: Vec::new(), feed_returns: self.origin == Origin::Pipe };
+        let mut decoder = TextDecoder { pending: Vec::new(), feed_returns: self.origin == ByteOrigin::Pipe };
         let (mut dialogue, mut size) = (Dialogue::default(), self.size);
         for (at, mark) in marks.iter().enumerate() {
             while let Some((at_ms, event)) = events.next_if(|(at_ms, _)| *at_ms < mark.at_ms) {
@@ -78,7 +78,7 @@ impl Cast<'_> {
                     lines.put(mark.at_ms, "m", &format!("{dropped} bytes dropped (log limit)"));
                 }
                 MarkKind::Chunk(stream) => {
-                    let aside = stream == Stream::Tty && self.origin == Origin::Pipe;
+                    let aside = stream == ByteSource::Tty && self.origin == ByteOrigin::Pipe;
                     let end = marks.get(at + 1).map_or(log.len(), |next| next.offset);
                     log.for_each_block(mark.offset..end, |_, block| {
                         block.chunks(PIECE).for_each(|piece| {
@@ -108,13 +108,13 @@ impl Cast<'_> {
 }
 
 /// The lines of a recording, each with its time.
-struct Lines {
+struct CastLines {
     text: String,
     version: CastVersion,
     last_ms: u32,
 }
 
-impl Lines {
+impl CastLines {
     fn put(&mut self, at_ms: u32, kind: &str, data: &str) {
         if data.is_empty() {
             return;
@@ -143,12 +143,12 @@ impl Lines {
 }
 
 /// Decodes bytes to text, however they are split into pieces; invalid UTF-8 becomes U+FFFD.
-struct Decoder {
+struct TextDecoder {
     pending: Vec<u8>,
     feed_returns: bool,
 }
 
-impl Decoder {
+impl TextDecoder {
     fn decode(&mut self, bytes: &[u8]) -> String {
         self.pending.extend_from_slice(bytes);
         let (mut text, mut done) = (String::new(), 0);
@@ -175,16 +175,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::terminal::Stream;
+    use crate::terminal::ByteSource;
 
     fn mark(offset: u64, at_ms: u32, kind: MarkKind) -> Mark {
         Mark { offset, line: 0, at_ms, kind }
     }
 
-    fn written(version: CastVersion, origin: Origin) -> Vec<Value> {
+    fn written(version: CastVersion, origin: ByteOrigin) -> Vec<Value> {
         let size = Size::clamped(80, 24);
         let cast = Cast { version, size, origin, started_at: 7, command: "sh" };
-        let chunk = MarkKind::Chunk(if origin == Origin::Tty { Stream::Tty } else { Stream::Stdout });
+        let chunk =
+            MarkKind::Chunk(if origin == ByteOrigin::Tty { ByteSource::Tty } else { ByteSource::Stdout });
         let marks = [
             mark(0, 0, MarkKind::Resize(size)),
             mark(0, 40, chunk),
@@ -199,7 +200,7 @@ mod tests {
 
     #[test]
     fn version_two_counts_from_the_beginning() {
-        let lines = written(CastVersion::V2, Origin::Tty);
+        let lines = written(CastVersion::V2, ByteOrigin::Tty);
         assert_eq!(
             (&lines[0]["version"], &lines[0]["width"], &lines[0]["timestamp"]),
             (&json!(2), &json!(80), &json!(7))
@@ -218,7 +219,7 @@ mod tests {
 
     #[test]
     fn version_three_counts_from_the_event_before_and_tells_the_exit() {
-        let lines = written(CastVersion::V3, Origin::Pipe);
+        let lines = written(CastVersion::V3, ByteOrigin::Pipe);
         assert_eq!((&lines[0]["version"], &lines[0]["term"]["rows"]), (&json!(3), &json!(24)));
         assert_eq!(
             lines[1..],
@@ -237,7 +238,7 @@ mod tests {
         #[test]
         fn where_bytes_are_cut_makes_no_difference(bytes in prop::collection::vec(prop_oneof![
             Just(0xf0_u8), Just(0x9f), Just(0x98), Just(0x80), Just(0xc3), Just(0xa9), Just(b'a')], 0..40), cuts in prop::collection::vec(1_usize..5, 1..40)) {
-            let mut text = Decoder { pending: Vec::new(), feed_returns: false };
+            let mut text = TextDecoder { pending: Vec::new(), feed_returns: false };
             let (mut joined, mut rest) = (String::new(), &bytes[..]);
             for cut in cuts.into_iter().cycle().take(40) {
                 let (piece, later) = rest.split_at(cut.min(rest.len()));

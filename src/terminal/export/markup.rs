@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use super::colours::{Palette, hex};
-use super::{Drawing, Run, runs};
+use super::{CellDrawing, StyledRun, runs};
 use crate::terminal::cell::CellStyle;
 
 /// Size of a cell and of the border, in pixels.
@@ -15,7 +15,7 @@ const BORDER: f64 = 12.0;
 const BASELINE: f64 = 13.5;
 
 /// Returns an HTML page.
-pub(super) fn html(drawing: &Drawing, title: &str, palette: &Palette) -> String {
+pub(super) fn html(drawing: &CellDrawing, title: &str, palette: &Palette) -> String {
     let title = escaped(title);
     let (fore, back) = (hex(palette.fore), hex(palette.back));
     let mut page = format!(
@@ -32,7 +32,7 @@ pub(super) fn html(drawing: &Drawing, title: &str, palette: &Palette) -> String 
     page
 }
 
-fn span(page: &mut String, run: &Run, palette: &Palette) {
+fn span(page: &mut String, run: &StyledRun, palette: &Palette) {
     let text = escaped(&run.text);
     if run.style == CellStyle::default() {
         return page.push_str(&text);
@@ -46,7 +46,7 @@ fn span(page: &mut String, run: &Run, palette: &Palette) {
 }
 
 /// Returns an SVG image.
-pub(super) fn svg(drawing: &Drawing, title: &str, palette: &Palette) -> String {
+pub(super) fn svg(drawing: &CellDrawing, title: &str, palette: &Palette) -> String {
     let widest = drawing.rows.iter().map(Vec::len).max().unwrap_or(0).max(usize::from(drawing.columns));
     let width = widest as f64 * CELL.0 + 2.0 * BORDER;
     let height = drawing.rows.len() as f64 * CELL.1 + 2.0 * BORDER;
@@ -65,7 +65,7 @@ pub(super) fn svg(drawing: &Drawing, title: &str, palette: &Palette) -> String {
     picture
 }
 
-fn text(picture: &mut String, run: &Run, top: f64, palette: &Palette) {
+fn text(picture: &mut String, run: &StyledRun, top: f64, palette: &Palette) {
     let style = run.style;
     let (left, width) = (run.column as f64 * CELL.0 + BORDER, run.columns as f64 * CELL.0);
     let (fore, back) = palette.inks(style);

@@ -13,7 +13,7 @@ use super::terminal::Terminal;
 
 /// Rows of cells, as shown on a screen or in a log.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Drawing {
+pub struct CellDrawing {
     /// The width in columns; longer rows extend it.
     pub columns: u16,
     /// The rows from top to bottom; a wide character is followed by its second half.
@@ -21,7 +21,7 @@ pub struct Drawing {
 }
 
 /// Adjacent cells of the same style.
-struct Run {
+struct StyledRun {
     text: String,
     style: CellStyle,
     /// The column it begins in, and its width in columns.
@@ -29,7 +29,7 @@ struct Run {
     columns: usize,
 }
 
-impl Drawing {
+impl CellDrawing {
     /// Draws the current contents of a terminal.
     #[must_use]
     pub fn of(terminal: &Terminal) -> Self {
@@ -82,8 +82,8 @@ impl Drawing {
 }
 
 /// Splits a row where its style changes, without blanks at its end.
-fn runs(row: &[Cell<'_>]) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
+fn runs(row: &[Cell<'_>]) -> Vec<StyledRun> {
+    let mut runs: Vec<StyledRun> = Vec::new();
     for (column, cell) in row.iter().enumerate() {
         let width = usize::from(cell.width);
         match runs.last_mut() {
@@ -92,7 +92,7 @@ fn runs(row: &[Cell<'_>]) -> Vec<Run> {
                 run.text.push_str(&cell.text);
                 run.columns = column + width.max(1) - run.column;
             }
-            _ => runs.push(Run {
+            _ => runs.push(StyledRun {
                 text: cell.text.to_string(),
                 style: cell.style,
                 column,
@@ -118,12 +118,12 @@ mod tests {
 
     use super::*;
     use crate::terminal::cell::Color;
-    use crate::terminal::{Origin, Size};
+    use crate::terminal::{ByteOrigin, Size};
 
-    fn drawn(bytes: &[u8]) -> (Terminal, Drawing) {
-        let mut terminal = Terminal::new(Size::clamped(20, 4), Origin::Tty);
+    fn drawn(bytes: &[u8]) -> (Terminal, CellDrawing) {
+        let mut terminal = Terminal::new(Size::clamped(20, 4), ByteOrigin::Tty);
         terminal.feed(bytes);
-        let drawing = Drawing::of(&terminal);
+        let drawing = CellDrawing::of(&terminal);
         (terminal, drawing)
     }
 

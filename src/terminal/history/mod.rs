@@ -12,25 +12,25 @@ use std::io;
 pub use log::LogBytes;
 pub use page::{Page, PageRow};
 
-use super::marks::{Mark, MarkKind, Stream};
+use super::marks::{ByteSource, Mark, MarkKind};
 use super::size::Size;
-use super::terminal::Origin;
+use super::terminal::ByteOrigin;
 
 /// A raw log with its marks, for looking back. A line's number is the number of line feeds before it.
-pub struct History<'a, L: ?Sized> {
+pub struct LogHistory<'a, L: ?Sized> {
     log: &'a L,
     marks: &'a [Mark],
-    origin: Origin,
+    origin: ByteOrigin,
     size: Size,
     /// Whether pages of PTY output have the requested width, where possible.
     reflows: bool,
 }
 
-impl<'a, L: LogBytes + ?Sized> History<'a, L> {
+impl<'a, L: LogBytes + ?Sized> LogHistory<'a, L> {
     /// Returns a view of `log`. The marks are in order; `size` is that of the terminal before the first
     /// resize mark.
     #[must_use]
-    pub fn new(log: &'a L, marks: &'a [Mark], origin: Origin, size: Size) -> Self {
+    pub fn new(log: &'a L, marks: &'a [Mark], origin: ByteOrigin, size: Size) -> Self {
         Self { log, marks, origin, size, reflows: false }
     }
 
@@ -99,15 +99,15 @@ impl<'a, L: LogBytes + ?Sized> History<'a, L> {
 
     /// Tells whether the log has output from a terminal beside the command's streams.
     fn has_dialogue(&self) -> bool {
-        let is_aside = |mark: &Mark| mark.kind == MarkKind::Chunk(Stream::Tty);
-        self.origin == Origin::Pipe && self.marks.iter().any(is_aside)
+        let is_aside = |mark: &Mark| mark.kind == MarkKind::Chunk(ByteSource::Tty);
+        self.origin == ByteOrigin::Pipe && self.marks.iter().any(is_aside)
     }
 
     /// Tells whether the byte at `offset` is part of such output, and up to which offset the answer is the
     /// same.
     fn is_aside_at(&self, offset: u64) -> (bool, u64) {
         let chunk = |mark: &Mark| match mark.kind {
-            MarkKind::Chunk(stream) => Some((mark.offset, stream == Stream::Tty)),
+            MarkKind::Chunk(stream) => Some((mark.offset, stream == ByteSource::Tty)),
             _ => None,
         };
         let next = self.marks.partition_point(|mark| mark.offset <= offset);

@@ -2,14 +2,14 @@
 
 use std::io;
 
-use super::History;
+use super::LogHistory;
 use super::log::LogBytes;
 use crate::terminal::cell::Cell;
 use crate::terminal::dialogue::Dialogue;
 use crate::terminal::reach::Measure;
 use crate::terminal::size::Size;
 use crate::terminal::switch::last_switch;
-use crate::terminal::terminal::{Origin, Terminal};
+use crate::terminal::terminal::{ByteOrigin, Terminal};
 
 /// Number of lines read before the page, for the colours and modes they set.
 const CONTEXT_LINES: u64 = 200;
@@ -44,7 +44,7 @@ pub struct PageRow {
     pub line: u64,
 }
 
-impl<L: LogBytes + ?Sized> History<'_, L> {
+impl<L: LogBytes + ?Sized> LogHistory<'_, L> {
     /// Returns the rows from the beginning of a log line on, at most as many as `size` has. PTY output is as
     /// wide as the PTY was, unless reflowed; pipe output is as wide as `size`.
     ///
@@ -55,7 +55,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
             return Ok(Page { rows: Vec::new(), first_line, next_line: first_line });
         };
         let bytes = self.log.read_range(start..(start + PAGE_BYTES).min(self.log.len()))?;
-        let own = if self.origin == Origin::Tty { self.size_at(start).cols() } else { size.cols() };
+        let own = if self.origin == ByteOrigin::Tty { self.size_at(start).cols() } else { size.cols() };
         if self.reflows && own != size.cols() {
             let sheet = self.sheet(first_line, start, size)?;
             if let Some(page) = self.draw(sheet, (first_line, start), &bytes, true) {
@@ -70,7 +70,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
     /// Draws lines on a sheet until it is full; with `plain`, returns `None` if any line is not plain.
     fn draw(
         &self,
-        mut sheet: Sheet,
+        mut sheet: PageTerminal,
         (first_line, start): (u64, u64),
         bytes: &[u8],
         plain: bool,
@@ -122,7 +122,13 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
 
     /// Draws a line or a part of it, starting at `offset`, with a mark in front of output from a terminal
     /// beside the command's streams; returns whether all of it fitted.
-    fn draw_on(&self, sheet: &mut Sheet, dialogue: &mut Option<Dialogue>, offset: u64, bytes: &[u8]) -> bool {
+    fn draw_on(
+        &self,
+        sheet: &mut PageTerminal,
+        dialogue: &mut Option<Dialogue>,
+        offset: u64,
+        bytes: &[u8],
+    ) -> bool {
         let Some(dialogue) = dialogue else { return sheet.draw(bytes) };
         let (mut at, mut rest, mut all) = (offset, bytes, true);
         while !rest.is_empty() {
@@ -136,7 +142,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
     }
 
     /// Returns an empty sheet whose terminal is in the state left by the output before `start`.
-    fn sheet(&self, first_line: u64, start: u64, size: Size) -> io::Result<Sheet> {
+    fn sheet(&self, first_line: u64, start: u64, size: Size) -> io::Result<PageTerminal> {
         let mut terminal =
             Terminal::new(Size::clamped(size.cols(), size.rows().saturating_add(MARGIN)), self.origin);
         let context = self.start_of(first_line.saturating_sub(CONTEXT_LINES))?.unwrap_or(start);
@@ -159,7 +165,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
         if is_alternate {
             terminal.feed_aside(b"\x1b[?1049h");
         }
-        Ok(Sheet { terminal, rows: size.rows(), begun: Vec::new(), line: first_line })
+        Ok(PageTerminal { terminal, rows: size.rows(), begun: Vec::new(), line: first_line })
     }
 
     /// Tells whether the program was on the alternate screen when it wrote the byte at `offset`.
@@ -170,7 +176,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
 }
 
 /// A terminal on which a page is drawn.
-struct Sheet {
+struct PageTerminal {
     terminal: Terminal,
     /// The number of rows requested.
     rows: u16,
@@ -179,7 +185,7 @@ struct Sheet {
     line: u64,
 }
 
-impl Sheet {
+impl PageTerminal {
     fn is_full(&self) -> bool {
         !self.terminal.modes().alternate_screen && self.terminal.cursor().row >= self.rows
     }

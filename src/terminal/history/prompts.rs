@@ -6,13 +6,13 @@ use std::io;
 use memchr::memmem::Finder;
 
 use super::log::LogBytes;
-use super::{History, line_feeds};
+use super::{LogHistory, line_feeds};
 
 const MARK: &[u8] = b"\x1b]133;A";
 /// Number of bytes searched at once.
 const BLOCK: u64 = 256 * 1024;
 
-impl<L: LogBytes + ?Sized> History<'_, L> {
+impl<L: LogBytes + ?Sized> LogHistory<'_, L> {
     /// Returns the first line from `from_line` on, or with `forward` unset the last one up to it, on which a
     /// prompt begins.
     ///
@@ -74,7 +74,7 @@ mod tests {
 
     use super::*;
     use crate::terminal::size::Size;
-    use crate::terminal::terminal::Origin;
+    use crate::terminal::terminal::ByteOrigin;
 
     fn naive(log: &str) -> Vec<u64> {
         let is_prompt = |line: &str| line.contains("\x1b]133;A\x07") || line.contains("\x1b]133;A;");
@@ -82,7 +82,7 @@ mod tests {
     }
 
     fn check(log: &str) {
-        let history = History::new(log.as_bytes(), &[], Origin::Tty, Size::default());
+        let history = LogHistory::new(log.as_bytes(), &[], ByteOrigin::Tty, Size::default());
         let prompts = naive(log);
         for line in 0..=history.lines() {
             let after = prompts.iter().copied().find(|prompt| *prompt >= line);

@@ -7,9 +7,9 @@ use std::io;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::log::LogBytes;
-use super::{History, line_feeds};
+use super::{LogHistory, line_feeds};
 use crate::terminal::size::Size;
-use crate::terminal::terminal::Origin;
+use crate::terminal::terminal::ByteOrigin;
 use crate::terminal::transcript::clean;
 
 /// Number of bytes searched at once.
@@ -17,7 +17,7 @@ const BLOCK: u64 = 256 * 1024;
 /// Lines longer than this are searched in parts of this length.
 const MAX_LINE: u64 = 1024 * 1024;
 
-impl<L: LogBytes + ?Sized> History<'_, L> {
+impl<L: LogBytes + ?Sized> LogHistory<'_, L> {
     /// Returns the first line from `from_line` on, or with `forward` unset the last one up to it, whose text
     /// contains `needle`.
     ///
@@ -27,7 +27,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
         if needle.is_empty() {
             return Ok(None);
         }
-        let Some(needle) = Needle::smart(needle) else { return Ok(None) };
+        let Some(needle) = LogPattern::smart(needle) else { return Ok(None) };
         if forward {
             self.search_forward(&needle, from_line)
         } else {
@@ -40,7 +40,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
     /// # Errors
     /// When the log cannot be read.
     pub fn count(&self, needle: &str, line: u64) -> io::Result<(u64, u64)> {
-        let Some(needle) = Needle::smart(needle) else { return Ok((0, 0)) };
+        let Some(needle) = LogPattern::smart(needle) else { return Ok((0, 0)) };
         let (mut from, mut first, mut before, mut all) = (0, 0, 0, 0);
         while from < self.log.len() {
             let to = self.line_end(from, (from + BLOCK).min(self.log.len()))?;
@@ -61,7 +61,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
     /// # Errors
     /// When the log cannot be read.
     pub fn last_holding(&self, needle: &str, most: usize, bytes: u64) -> io::Result<Vec<(u64, String)>> {
-        let Some(needle) = Needle::smart(needle) else { return Ok(Vec::new()) };
+        let Some(needle) = LogPattern::smart(needle) else { return Ok(Vec::new()) };
         let end = self.log.len();
         let mut from = self.line_start(end.saturating_sub(bytes), end)?;
         let (mut line, mut found) = (0, VecDeque::new());
@@ -84,7 +84,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
         Ok(found.into_iter().map(|(at, text)| (before + at, text)).collect())
     }
 
-    fn search_forward(&self, needle: &Needle, from_line: u64) -> io::Result<Option<u64>> {
+    fn search_forward(&self, needle: &LogPattern, from_line: u64) -> io::Result<Option<u64>> {
         let Some(mut from) = self.start_of(from_line)? else { return Ok(None) };
         let mut line = from_line;
         let end = self.log.len();
@@ -100,7 +100,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
         Ok(None)
     }
 
-    fn search_backward(&self, needle: &Needle, from_line: u64) -> io::Result<Option<u64>> {
+    fn search_backward(&self, needle: &LogPattern, from_line: u64) -> io::Result<Option<u64>> {
         let (mut to, mut line) = match self.start_of(from_line.saturating_add(1))? {
             Some(start) => (start, from_line + 1),
             None => (self.log.len(), self.lines()),
@@ -154,9 +154,9 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
 }
 
 /// A text to search for. Matches case-insensitively unless it contains a capital letter.
-struct Needle(Regex);
+struct LogPattern(Regex);
 
-impl Needle {
+impl LogPattern {
     /// Creates a needle; `None` if the text is empty or far too long.
     fn smart(text: &str) -> Option<Self> {
         let is_exact = text.chars().any(char::is_uppercase);
@@ -203,5 +203,5 @@ impl Needle {
 fn shown(line: &[u8]) -> String {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    clean(line, Origin::Pipe, Size::default())
+    clean(line, ByteOrigin::Pipe, Size::default())
 }

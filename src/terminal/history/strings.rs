@@ -2,12 +2,12 @@
 
 use std::io;
 
-use super::History;
+use super::LogHistory;
 use super::log::LogBytes;
 use crate::terminal::open_string::open_string;
 use crate::terminal::scanner::Patience;
 
-impl<L: LogBytes + ?Sized> History<'_, L> {
+impl<L: LogBytes + ?Sized> LogHistory<'_, L> {
     /// Returns where the string begins that is open at an offset, if there is one; none if the program wrote on in
     /// it for so long that it is text.
     ///

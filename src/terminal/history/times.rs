@@ -2,13 +2,13 @@
 
 use std::io;
 
-use super::History;
+use super::LogHistory;
 use super::log::LogBytes;
 
 /// Maximum number of bytes read for the lines of a page.
 const MOST_BYTES: u64 = 1024 * 1024;
 
-impl<L: LogBytes + ?Sized> History<'_, L> {
+impl<L: LogBytes + ?Sized> LogHistory<'_, L> {
     /// Returns when the first byte of each of the given lines arrived, in milliseconds since the task
     /// started; `None` for a line without any bytes yet, and for lines more than a mebibyte after the first.
     /// The lines must be in order.
@@ -40,15 +40,16 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal::{Mark, MarkKind, Origin, Size, Stream};
+    use crate::terminal::{ByteOrigin, ByteSource, Mark, MarkKind, Size};
 
     #[test]
     fn a_line_has_the_time_of_its_first_byte() {
         let log = &b"one\ntwo\nthree\nfou"[..];
-        let mark = |offset, line, at_ms| Mark { offset, line, at_ms, kind: MarkKind::Chunk(Stream::Stdout) };
+        let mark =
+            |offset, line, at_ms| Mark { offset, line, at_ms, kind: MarkKind::Chunk(ByteSource::Stdout) };
         // "one\nt" arrived at once, "wo\n" later, "three\nfou" at the end.
         let marks = [mark(0, 0, 5), mark(5, 1, 900), mark(8, 2, 4_000)];
-        let history = History::new(log, &marks, Origin::Pipe, Size::default());
+        let history = LogHistory::new(log, &marks, ByteOrigin::Pipe, Size::default());
         let times = |lines: &[u64]| history.times(lines).expect("reads");
         assert_eq!(times(&[0, 1, 2, 3]), [Some(5), Some(5), Some(4_000), Some(4_000)]);
         assert_eq!(times(&[1, 1, 3]), [Some(5), Some(5), Some(4_000)], "rows of one line have one time");
@@ -59,7 +60,7 @@ mod tests {
     #[test]
     fn the_last_lines_that_hold_a_text_are_numbered_as_in_the_whole_log() {
         let log: String = (0..100).map(|line| format!("line {line}\r\n")).collect();
-        let history = History::new(log.as_bytes(), &[], Origin::Pipe, Size::default());
+        let history = LogHistory::new(log.as_bytes(), &[], ByteOrigin::Pipe, Size::default());
         let found = |needle, most, bytes| history.last_holding(needle, most, bytes).expect("reads");
         assert_eq!(found("line 7", 50, 1 << 20).len(), 11);
         assert_eq!(found("LINE 7", 50, 1 << 20).len(), 0);

@@ -1,7 +1,7 @@
 //! Control characters and simple escape sequences.
 
-use super::{Pass, Saved, State};
-use crate::terminal::terminal::Origin;
+use super::{NormaliserState, Pass, SavedPen};
+use crate::terminal::terminal::ByteOrigin;
 
 impl Pass<'_> {
     pub(super) fn take_control(&mut self, byte: u8) {
@@ -16,7 +16,7 @@ impl Pass<'_> {
             }
             b'\t' => self.tab(1),
             b'\n' | 0x0b | 0x0c => {
-                if self.state.newline || self.state.origin == Origin::Pipe {
+                if self.state.newline || self.state.origin == ByteOrigin::Pipe {
                     self.carriage_return();
                 }
                 self.line_feed();
@@ -79,7 +79,7 @@ impl Pass<'_> {
     }
 
     pub(super) fn note_saved(&mut self) {
-        let saved = Saved { charsets: self.state.charsets, pen: self.state.pen };
+        let saved = SavedPen { charsets: self.state.charsets, pen: self.state.pen };
         self.state.saved[usize::from(self.state.alternate)] = saved;
         let margins = self.state.margins();
         margins.saved_relative = margins.relative;
@@ -91,7 +91,7 @@ impl Pass<'_> {
     }
 
     pub(super) fn note_restored(&mut self) {
-        let Saved { charsets, pen } = self.state.saved[usize::from(self.state.alternate)];
+        let SavedPen { charsets, pen } = self.state.saved[usize::from(self.state.alternate)];
         (self.state.charsets, self.state.pen) = (charsets, pen);
         let margins = self.state.margins();
         margins.relative = margins.saved_relative;
@@ -100,9 +100,9 @@ impl Pass<'_> {
 
     fn full_reset(&mut self) {
         self.emit(b"\x1bc");
-        let State { size, origin, colours, ref mut gathered, .. } = *self.state;
+        let NormaliserState { size, origin, colours, ref mut gathered, .. } = *self.state;
         let gathered = std::mem::take(gathered);
-        *self.state = State { gathered, colours, ..State::new(size, origin) };
+        *self.state = NormaliserState { gathered, colours, ..NormaliserState::new(size, origin) };
         self.state.scrollback_cleared = true;
     }
 

@@ -21,9 +21,9 @@ use super::modes::{Cursor, Modes};
 use super::osc::Properties;
 use super::scanner::Scanner;
 use super::size::Size;
-use super::terminal::{Fed, Origin, Terminal};
+use super::terminal::{ByteOrigin, FeedResult, Terminal};
 use keyboard::Keyboard;
-use plain::{ERASE_ROW, ERASE_TO_END, Plain};
+use plain::{ERASE_ROW, ERASE_TO_END, PlainBeginning};
 use sgr::Pen;
 use tabs::Tabs;
 
@@ -38,20 +38,20 @@ const WORTH_A_CALL: usize = 512;
 #[derive(Debug)]
 pub(super) struct Normaliser {
     scanner: Scanner,
-    state: State,
+    state: NormaliserState,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct NormaliserState {
     size: Size,
-    origin: Origin,
+    origin: ByteOrigin,
     /// Bytes not yet passed to the emulator.
     gathered: Vec<u8>,
     charsets: Charsets,
     pen: Pen,
     tabs: Tabs,
     /// What was saved on the primary and the alternate screen.
-    saved: [Saved; 2],
+    saved: [SavedPen; 2],
     /// The margins of the primary and the alternate screen.
     screens: [Margins; 2],
     alternate: bool,
@@ -76,7 +76,7 @@ struct State {
 
 /// What DECSC saves besides the cursor.
 #[derive(Debug, Clone, Copy, Default)]
-struct Saved {
+struct SavedPen {
     charsets: Charsets,
     pen: Pen,
 }
@@ -92,12 +92,12 @@ struct Margins {
 
 impl Normaliser {
     /// Returns a normaliser for a fresh emulator.
-    pub(super) fn new(size: Size, origin: Origin) -> Self {
-        Self { scanner: Scanner::for_screen(), state: State::new(size, origin) }
+    pub(super) fn new(size: Size, origin: ByteOrigin) -> Self {
+        Self { scanner: Scanner::for_screen(), state: NormaliserState::new(size, origin) }
     }
 
     /// Feeds output of the program to the emulator.
-    pub(super) fn feed(&mut self, bytes: &[u8], emulator: &mut Vt100, fed: &mut Fed) {
+    pub(super) fn feed(&mut self, bytes: &[u8], emulator: &mut Vt100, fed: &mut FeedResult) {
         let mut pass = Pass { state: &mut self.state, emulator, fed };
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -121,7 +121,7 @@ impl Normaliser {
 
     /// Shows the content of an open string as text.
     pub(super) fn give_up_string(&mut self, emulator: &mut Vt100) {
-        let mut fed = Fed::default();
+        let mut fed = FeedResult::default();
         let mut pass = Pass { state: &mut self.state, emulator, fed: &mut fed };
         self.scanner.give_up_string(&mut pass);
         pass.flush();
@@ -132,7 +132,7 @@ impl Normaliser {
     pub(super) fn feed_aside(&mut self, bytes: &[u8], emulator: &mut Vt100) {
         self.scanner.drop_unfinished();
         let own = std::mem::replace(&mut self.scanner, Scanner::for_screen());
-        self.feed(bytes, emulator, &mut Fed::default());
+        self.feed(bytes, emulator, &mut FeedResult::default());
         self.scanner = own;
     }
 
@@ -155,7 +155,7 @@ impl Normaliser {
 
     /// Tells whether text currently means what it would to a fresh terminal, apart from its style.
     pub(super) fn is_plain(&self) -> bool {
-        let State { charsets, tabs, alternate, insert, no_wrap, newline, .. } = &self.state;
+        let NormaliserState { charsets, tabs, alternate, insert, no_wrap, newline, .. } = &self.state;
         let is_usual = tabs.are_default && *charsets == Charsets::default();
         let margins = self.state.screens[0];
         let is_whole = margins.region.is_none() && !margins.relative;
@@ -187,8 +187,8 @@ impl Normaliser {
     }
 }
 
-impl State {
-    fn new(size: Size, origin: Origin) -> Self {
+impl NormaliserState {
+    fn new(size: Size, origin: ByteOrigin) -> Self {
         Self { size, origin, tabs: Tabs::new(size.cols()), ..Self::default() }
     }
 
@@ -197,7 +197,7 @@ impl State {
         !(self.insert
             || self.no_wrap
             || self.newline
-            || self.origin == Origin::Pipe
+            || self.origin == ByteOrigin::Pipe
             || !self.tabs.are_default
             || self.pen.struck
             || self.charsets.is_drawing())
@@ -218,14 +218,14 @@ impl State {
 
 /// One call of [`Normaliser::feed`]: the state, the emulator and the results.
 struct Pass<'a> {
-    state: &'a mut State,
+    state: &'a mut NormaliserState,
     emulator: &'a mut Vt100,
-    fed: &'a mut Fed,
+    fed: &'a mut FeedResult,
 }
 
 impl Pass<'_> {
     /// Passes on what needs no change at the beginning of `bytes`; returns what that was.
-    fn pass_on(&mut self, bytes: &[u8]) -> Plain {
+    fn pass_on(&mut self, bytes: &[u8]) -> PlainBeginning {
         let plain = self.state.plain(bytes);
         let sent = &bytes[..plain.len];
         match sent.strip_suffix(ERASE_TO_END).filter(|_| plain.erases_row) {
@@ -302,7 +302,7 @@ impl Pass<'_> {
     /// Replies to the program, unless it cannot read or has asked for more than it may.
     fn reply(&mut self, bytes: &[u8]) {
         let has_room = self.fed.replies.len() + bytes.len() <= Terminal::MAX_REPLIES;
-        if self.state.origin == Origin::Tty && has_room {
+        if self.state.origin == ByteOrigin::Tty && has_room {
             self.fed.replies.extend_from_slice(bytes);
         }
     }

@@ -2,7 +2,7 @@
 //! ASCII text and the sequences programs use most, recognised by their bytes alone. Everything else is left
 //! to the scanner.
 
-use super::State;
+use super::NormaliserState;
 
 /// The longest parameter list that is handled here.
 const MAX_LIST: usize = 64;
@@ -67,7 +67,7 @@ const RULES: [Rule; 256] = {
 
 /// The part at the beginning of some output that needs no change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Plain {
+pub(super) struct PlainBeginning {
     /// Its length.
     pub(super) len: usize,
     /// Whether it ends with a sequence that erases from the first column to the end of the row. That is
@@ -80,9 +80,9 @@ pub(super) const ERASE_TO_END: &[u8] = b"\x1b[K";
 /// The sequence that erases the whole row.
 pub(super) const ERASE_ROW: &[u8] = b"\x1b[2K";
 
-impl State {
+impl NormaliserState {
     /// Returns the part at the beginning of `bytes` that needs no change, and keeps track of its effects.
-    pub(super) fn plain(&mut self, bytes: &[u8]) -> Plain {
+    pub(super) fn plain(&mut self, bytes: &[u8]) -> PlainBeginning {
         let takes_text = self.takes_text();
         // Kept in a register: in memory, each sequence would wait for the previous one.
         let mut may_pend = self.may_pend;
@@ -106,7 +106,7 @@ impl State {
             }
         }
         self.may_pend = may_pend;
-        Plain { len, erases_row }
+        PlainBeginning { len, erases_row }
     }
 
     /// Returns the length of the sequence at the beginning of `bytes` if it is complete and needs no change.
@@ -200,14 +200,14 @@ fn text_len(bytes: &[u8], text: &Text) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal::{Cell, Cursor, Origin, Size, Terminal};
+    use crate::terminal::{ByteOrigin, Cell, Cursor, Size, Terminal};
     use proptest::prelude::*;
 
     /// Returns what a terminal shows after some output fed in pieces of this length: single bytes never take
     /// the fast path for sequences.
     fn shown(output: &[u8], piece: usize) -> (Vec<Cell<'static>>, Vec<bool>, Cursor) {
         let size = Size::clamped(7, 4);
-        let mut terminal = Terminal::new(size, Origin::Tty);
+        let mut terminal = Terminal::new(size, ByteOrigin::Tty);
         output.chunks(piece).for_each(|piece| drop(terminal.feed(piece)));
         let places = (0..size.rows()).flat_map(|row| (0..size.cols()).map(move |col| (row, col)));
         let cells = places.map(|(row, col)| terminal.cell(row, col).into_owned()).collect();

@@ -5,7 +5,7 @@ use super::{Margins, Pass};
 use crate::terminal::csi::{Csi, Parameter};
 use crate::terminal::modes::{MouseEncoding, MouseMode};
 use crate::terminal::replies::{self, ModeReport};
-use crate::terminal::terminal::Origin;
+use crate::terminal::terminal::ByteOrigin;
 
 /// ANSI modes that no terminal of today sets: guarded areas, editing extents, transfers of what is on the screen.
 const REFUSED_ANSI: [u16; 12] = [1, 5, 7, 10, 11, 13, 14, 15, 16, 17, 18, 19];
@@ -40,7 +40,7 @@ impl Pass<'_> {
                 }
                 7 => self.state.no_wrap = !on,
                 // On a pipe there is no other screen to come back from.
-                47 | 1047 | 1049 if self.state.origin == Origin::Pipe => {}
+                47 | 1047 | 1049 if self.state.origin == ByteOrigin::Pipe => {}
                 47 | 1047 | 1049 if on => self.enter_alternate(mode),
                 47 | 1047 | 1049 => self.leave_alternate(mode),
                 1004 => self.state.focus_events = on,

@@ -7,9 +7,9 @@
 use super::Pass;
 use crate::terminal::csi::Csi;
 use crate::terminal::replies;
-use crate::terminal::scanner::{Sink, label};
+use crate::terminal::scanner::{SequenceSink, label};
 
-impl Sink for Pass<'_> {
+impl SequenceSink for Pass<'_> {
     fn text(&mut self, text: &str) {
         self.take_text(text);
     }

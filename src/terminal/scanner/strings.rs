@@ -34,7 +34,7 @@ pub(super) enum EndedString<'a> {
 }
 
 /// The part that a string has in a picture.
-enum Part {
+enum StringPart {
     /// More of it follows.
     Middle,
     Last,
@@ -120,16 +120,18 @@ impl HeldString {
     pub(super) fn end(&mut self) -> EndedString<'_> {
         self.drop_content();
         match self.part() {
-            Part::Middle => {
+            StringPart::Middle => {
                 self.picture = self.picture.saturating_add(self.length);
                 EndedString::Nothing
             }
-            Part::Last => EndedString::Picture(std::mem::take(&mut self.picture).saturating_add(self.length)),
-            Part::None if self.kind == b']' && self.head.len() <= MAX_OSC => {
+            StringPart::Last => {
+                EndedString::Picture(std::mem::take(&mut self.picture).saturating_add(self.length))
+            }
+            StringPart::None if self.kind == b']' && self.head.len() <= MAX_OSC => {
                 self.head.retain(|byte| *byte >= 0x20);
                 EndedString::Osc(&self.head)
             }
-            Part::None => EndedString::Nothing,
+            StringPart::None => EndedString::Nothing,
         }
     }
 
@@ -139,13 +141,13 @@ impl HeldString {
     }
 
     /// Tells whether it is a picture: sixel, the graphics of kitty, or a file of iTerm2.
-    fn part(&self) -> Part {
+    fn part(&self) -> StringPart {
         let (kind, head) = match self.head.strip_prefix(THROUGH_TMUX).filter(|_| self.kind == b'P') {
             Some(inner) => {
                 let begin = inner.iter().position(|byte| *byte != 0x1b).unwrap_or(inner.len());
                 match inner[begin..].split_first() {
                     Some((kind, head)) => (*kind, head),
-                    None => return Part::None,
+                    None => return StringPart::None,
                 }
             }
             None => (self.kind, self.head.as_slice()),
@@ -153,33 +155,33 @@ impl HeldString {
         match kind {
             b'P' => {
                 let last = head.iter().find(|byte| !matches!(byte, b'0'..=b'9' | b';'));
-                if last == Some(&b'q') { Part::Last } else { Part::None }
+                if last == Some(&b'q') { StringPart::Last } else { StringPart::None }
             }
             b'_' => match head.strip_prefix(b"G") {
                 Some(rest) => self.part_of_kitty(rest),
-                None => Part::None,
+                None => StringPart::None,
             },
             b']' => match head.strip_prefix(b"1337;") {
-                Some(rest) if rest.starts_with(b"File=") => Part::Last,
-                Some(rest) if rest.starts_with(b"FilePart=") => Part::Middle,
-                Some(rest) if rest.starts_with(b"FileEnd") && self.picture > 0 => Part::Last,
-                _ => Part::None,
+                Some(rest) if rest.starts_with(b"File=") => StringPart::Last,
+                Some(rest) if rest.starts_with(b"FilePart=") => StringPart::Middle,
+                Some(rest) if rest.starts_with(b"FileEnd") && self.picture > 0 => StringPart::Last,
+                _ => StringPart::None,
             },
-            _ => Part::None,
+            _ => StringPart::None,
         }
     }
 
-    fn part_of_kitty(&self, head: &[u8]) -> Part {
+    fn part_of_kitty(&self, head: &[u8]) -> StringPart {
         let mut parts = head.splitn(2, |byte| *byte == b';');
         let keys = parts.next().unwrap_or_default();
         let has_data = parts.next().is_some_and(|data| !data.is_empty() && data[0] != 0x1b);
         let has = |key: &[u8]| keys.split(|byte| *byte == b',').any(|own| own == key);
         if has(b"m=1") {
-            Part::Middle
+            StringPart::Middle
         } else if self.picture > 0 || has_data && !has(b"a=q") {
-            Part::Last
+            StringPart::Last
         } else {
-            Part::None
+            StringPart::None
         }
     }
 }

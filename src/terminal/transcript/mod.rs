@@ -13,8 +13,8 @@ use unicode_width::UnicodeWidthChar;
 use super::charset::Charsets;
 use super::scanner::{Patience, Scanner};
 use super::size::Size;
-use super::terminal::Origin;
-use rows::Rows;
+use super::terminal::ByteOrigin;
+use rows::TextRows;
 
 /// Builds the text of what a program printed.
 #[derive(Debug)]
@@ -36,10 +36,10 @@ const DELETE_PICTURE: char = '␡';
 #[derive(Debug, Default)]
 struct TextScreen {
     size: Size,
-    origin: Origin,
-    rows: Rows,
-    cursor: Place,
-    saved: Place,
+    origin: ByteOrigin,
+    rows: TextRows,
+    cursor: SavedCursor,
+    saved: SavedCursor,
     /// The first and last row of the scroll region, unless it is the whole screen.
     region: Option<(usize, usize)>,
     /// Whether a change to 80 or 132 columns clears the screen.
@@ -54,7 +54,7 @@ struct TextScreen {
 
 /// The cursor, with the character sets that are saved along with it.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+struct SavedCursor {
     row: usize,
     /// Equal to the width if the next character wraps to the next row.
     col: usize,
@@ -64,7 +64,7 @@ struct Place {
 impl Transcript {
     /// Returns an empty transcript. `size` is that of the terminal; pipes have no width.
     #[must_use]
-    pub fn new(origin: Origin, size: Size) -> Self {
+    pub fn new(origin: ByteOrigin, size: Size) -> Self {
         let screen = TextScreen { size, origin, ..TextScreen::default() };
         Self { scanner: Scanner::default(), screen, patience: Patience::default() }
     }
@@ -118,7 +118,7 @@ impl Transcript {
 
 /// Returns the text of what a program printed.
 #[must_use]
-pub fn clean(bytes: &[u8], origin: Origin, size: Size) -> String {
+pub fn clean(bytes: &[u8], origin: ByteOrigin, size: Size) -> String {
     let mut transcript = Transcript::new(origin, size);
     transcript.feed(bytes);
     transcript.finish()
@@ -137,7 +137,7 @@ impl TextScreen {
 
     /// Returns the number of columns of the terminal; a pipe has none.
     fn width(&self) -> Option<usize> {
-        (self.origin == Origin::Tty).then_some(usize::from(self.size.cols()))
+        (self.origin == ByteOrigin::Tty).then_some(usize::from(self.size.cols()))
     }
 
     fn height(&self) -> usize {
@@ -188,7 +188,7 @@ impl TextScreen {
     }
 
     fn print_one(&mut self, c: char) {
-        let c = if c == DELETE && self.origin == Origin::Pipe { DELETE_PICTURE } else { c };
+        let c = if c == DELETE && self.origin == ByteOrigin::Pipe { DELETE_PICTURE } else { c };
         let row = self.cursor.row;
         match c.width() {
             None => {}
@@ -196,12 +196,12 @@ impl TextScreen {
                 if self.rows.at(row).is_heavy() {
                     self.wrap();
                 }
-                let Place { row, col, .. } = self.cursor;
+                let SavedCursor { row, col, .. } = self.cursor;
                 self.rows.at(row).mark(col, c);
             }
             Some(columns) => {
                 self.make_room(columns);
-                let Place { row, col, .. } = self.cursor;
+                let SavedCursor { row, col, .. } = self.cursor;
                 self.rows.at(row).put(col, c, columns);
                 self.cursor.col += columns;
                 self.last = Some(c);
@@ -211,7 +211,7 @@ impl TextScreen {
 
     /// Wraps if `columns` more columns do not fit.
     fn make_room(&mut self, columns: usize) {
-        let Place { row, col, .. } = self.cursor;
+        let SavedCursor { row, col, .. } = self.cursor;
         if col + columns > self.columns() {
             self.wrap();
         } else if !self.rows.at(row).can_edit(col) {
@@ -232,7 +232,7 @@ impl TextScreen {
             0x08 => self.left(1),
             b'\t' => self.tab(),
             b'\n' | 0x0b | 0x0c => {
-                if self.origin == Origin::Pipe {
+                if self.origin == ByteOrigin::Pipe {
                     self.cursor.col = 0;
                 }
                 self.line_feed();
@@ -241,7 +241,9 @@ impl TextScreen {
             0x0e => self.cursor.charsets.shift(true),
             0x0f => self.cursor.charsets.shift(false),
             // It means nothing on a pipe, and is not to vanish.
-            0 | 0x01..=0x06 | 0x10..=0x1f if self.origin == Origin::Pipe => self.print_one(picture_of(byte)),
+            0 | 0x01..=0x06 | 0x10..=0x1f if self.origin == ByteOrigin::Pipe => {
+                self.print_one(picture_of(byte))
+            }
             _ => {}
         }
     }
@@ -252,7 +254,7 @@ impl TextScreen {
     }
 
     fn tab(&mut self) {
-        let Place { row, col, .. } = self.cursor;
+        let SavedCursor { row, col, .. } = self.cursor;
         let last = self.width().map_or(usize::MAX, |width| width - 1);
         if col < last {
             self.cursor.col = self.rows.at(row).tab(col).min(last);
@@ -280,11 +282,11 @@ mod tests {
     use super::*;
 
     fn tty(text: &str) -> String {
-        clean(text.as_bytes(), Origin::Tty, Size::clamped(10, 4))
+        clean(text.as_bytes(), ByteOrigin::Tty, Size::clamped(10, 4))
     }
 
     fn pipe(text: &str) -> String {
-        clean(text.as_bytes(), Origin::Pipe, Size::clamped(10, 4))
+        clean(text.as_bytes(), ByteOrigin::Pipe, Size::clamped(10, 4))
     }
 
     #[test]
@@ -336,7 +338,7 @@ mod tests {
             "more than a screen"
         );
         assert_eq!(tty("a\r\n\x1b[?1049h\x1b[2J\x1b[H"), "a\n", "an empty one");
-        let mut going_on = Transcript::new(Origin::Tty, Size::clamped(10, 4));
+        let mut going_on = Transcript::new(ByteOrigin::Tty, Size::clamped(10, 4));
         going_on.feed(b"a\x1b[?1049hboom");
         assert_eq!(going_on.so_far(), "a");
         // What a program prints without end takes no more room than it may.
@@ -352,13 +354,13 @@ mod tests {
 
     #[test]
     fn f58_a_string_in_which_the_program_writes_on_is_text() {
-        let mut transcript = Transcript::new(Origin::Pipe, Size::default());
+        let mut transcript = Transcript::new(ByteOrigin::Pipe, Size::default());
         for (now, text) in [(0, "a\x1bPstray\n"), (100, "one\n"), (1_500, "two\n"), (2_200, "three\n")] {
             transcript.note_time(now);
             transcript.feed(text.as_bytes());
         }
         assert_eq!(transcript.so_far(), "astray\none\ntwo\nthree\n");
-        let mut open = Transcript::new(Origin::Pipe, Size::default());
+        let mut open = Transcript::new(ByteOrigin::Pipe, Size::default());
         open.feed(b"a\x1b]1337;File=:AAAA");
         assert_eq!(open.so_far(), "a", "it may still end");
     }
@@ -384,7 +386,7 @@ mod tests {
 
     #[test]
     fn invalid_bytes_are_replaced_and_line_drawing_is_drawn() {
-        assert_eq!(clean(b"a\xffb\xe4\xbd", Origin::Pipe, Size::default()), "a\u{FFFD}b\u{FFFD}");
+        assert_eq!(clean(b"a\xffb\xe4\xbd", ByteOrigin::Pipe, Size::default()), "a\u{FFFD}b\u{FFFD}");
         assert_eq!(tty("\x1b(0lqk\x1b(Bq\x1b[3b"), "┌─┐qqqq");
     }
 

@@ -9,23 +9,23 @@ const TAB: usize = 8;
 /// reach its end.
 const HEAVY: usize = 512 << 10;
 
-/// Rows wider than this are not split into cells; see [`Row::can_edit`].
+/// Rows wider than this are not split into cells; see [`TextRow::can_edit`].
 const MAX_CELLS: usize = 1 << 16;
 
 /// One row.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct TextRow {
     /// The text, until the row is edited.
-    plain: Option<Plain>,
+    plain: Option<UneditedText>,
     /// The cells, after that.
-    cells: Vec<Cell>,
+    cells: Vec<TextCell>,
     /// Whether its text continues in the next row.
     pub(super) wrapped: bool,
 }
 
 /// Text that has only grown at its end.
 #[derive(Debug)]
-struct Plain {
+struct UneditedText {
     text: String,
     width: usize,
     /// Whether every byte takes one column.
@@ -33,7 +33,7 @@ struct Plain {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Cell {
+enum TextCell {
     /// Nothing was printed here.
     Blank,
     Char(char),
@@ -46,14 +46,14 @@ enum Cell {
     Filler,
 }
 
-impl Default for Row {
+impl Default for TextRow {
     fn default() -> Self {
-        let plain = Plain { text: String::new(), width: 0, flat: true };
+        let plain = UneditedText { text: String::new(), width: 0, flat: true };
         Self { plain: Some(plain), cells: Vec::new(), wrapped: false }
     }
 }
 
-impl Row {
+impl TextRow {
     /// Returns the number of columns in use.
     pub(super) fn width(&self) -> usize {
         self.plain.as_ref().map_or(self.cells.len(), |plain| plain.width)
@@ -70,17 +70,17 @@ impl Row {
             Some(plain) => return plain.text,
             None => self.cells,
         };
-        while cells.last() == Some(&Cell::Blank) {
+        while cells.last() == Some(&TextCell::Blank) {
             cells.pop();
         }
         let mut text = String::with_capacity(cells.len());
         for cell in cells {
             match cell {
-                Cell::Blank => text.push(' '),
-                Cell::Char(c) => text.push(c),
-                Cell::Marked(marked) => text.push_str(&marked),
-                Cell::Tab => text.push('\t'),
-                Cell::Tail | Cell::Filler => {}
+                TextCell::Blank => text.push(' '),
+                TextCell::Char(c) => text.push(c),
+                TextCell::Marked(marked) => text.push_str(&marked),
+                TextCell::Tab => text.push('\t'),
+                TextCell::Tail | TextCell::Filler => {}
             }
         }
         text
@@ -167,8 +167,8 @@ impl Row {
                 plain.flat = false;
             }
             None => {
-                self.cells.push(Cell::Tab);
-                self.cells.resize(stop, Cell::Filler);
+                self.cells.push(TextCell::Tab);
+                self.cells.resize(stop, TextCell::Filler);
             }
         }
         stop
@@ -184,7 +184,7 @@ impl Row {
             for col in from..to {
                 self.free(col);
             }
-            return self.cells()[from..to].fill(Cell::Blank);
+            return self.cells()[from..to].fill(TextCell::Blank);
         }
         self.wrapped = false;
         match &mut self.plain {
@@ -207,7 +207,7 @@ impl Row {
         }
         self.free(col);
         let cells = self.cells();
-        cells.splice(col..col, std::iter::repeat_n(Cell::Blank, count));
+        cells.splice(col..col, std::iter::repeat_n(TextCell::Blank, count));
         cells.truncate(limit);
     }
 
@@ -229,7 +229,7 @@ impl Row {
                 plain.text.extend(std::iter::repeat_n(' ', col - plain.width));
                 plain.width = col;
             }
-            None if self.cells.len() < col => self.cells.resize(col, Cell::Blank),
+            None if self.cells.len() < col => self.cells.resize(col, TextCell::Blank),
             _ => {}
         }
     }
@@ -240,17 +240,17 @@ impl Row {
         }
         let cells = self.cells();
         if cells.len() < col + columns {
-            cells.resize(col + columns, Cell::Tail);
+            cells.resize(col + columns, TextCell::Tail);
         }
-        cells[col] = Cell::Char(c);
-        cells[col + 1..col + columns].fill(Cell::Tail);
+        cells[col] = TextCell::Char(c);
+        cells[col + 1..col + columns].fill(TextCell::Tail);
     }
 
     /// Breaks up the wide character or tab that covers a column, so that the column can be changed on its
     /// own.
     fn free(&mut self, col: usize) {
         let cells = self.cells();
-        let joined = |cell: Option<&Cell>| matches!(cell, Some(Cell::Tail | Cell::Filler));
+        let joined = |cell: Option<&TextCell>| matches!(cell, Some(TextCell::Tail | TextCell::Filler));
         if !joined(cells.get(col)) && !joined(cells.get(col + 1)) {
             return;
         }
@@ -263,11 +263,11 @@ impl Row {
             end += 1;
         }
         if let Some(group) = cells.get_mut(first..end) {
-            group.fill(Cell::Char(' '));
+            group.fill(TextCell::Char(' '));
         }
     }
 
-    fn cells(&mut self) -> &mut Vec<Cell> {
+    fn cells(&mut self) -> &mut Vec<TextCell> {
         if let Some(plain) = self.plain.take() {
             self.cells = split_into_cells(&plain.text);
         }
@@ -275,19 +275,19 @@ impl Row {
     }
 }
 
-fn split_into_cells(text: &str) -> Vec<Cell> {
+fn split_into_cells(text: &str) -> Vec<TextCell> {
     let mut cells = Vec::with_capacity(text.len());
     for c in text.chars() {
         match (c, c.width()) {
             ('\t', _) => {
                 let stop = next_stop(cells.len());
-                cells.push(Cell::Tab);
-                cells.resize(stop, Cell::Filler);
+                cells.push(TextCell::Tab);
+                cells.resize(stop, TextCell::Filler);
             }
             (_, Some(0)) => add_mark(&mut cells, c),
             (_, columns) => {
-                cells.push(Cell::Char(c));
-                cells.extend((1..columns.unwrap_or(1)).map(|_| Cell::Tail));
+                cells.push(TextCell::Char(c));
+                cells.extend((1..columns.unwrap_or(1)).map(|_| TextCell::Tail));
             }
         }
     }
@@ -295,15 +295,15 @@ fn split_into_cells(text: &str) -> Vec<Cell> {
 }
 
 /// Adds a combining mark to the last character.
-fn add_mark(cells: &mut [Cell], mark: char) {
+fn add_mark(cells: &mut [TextCell], mark: char) {
     match cells {
-        [.., cell @ (Cell::Char(_) | Cell::Marked(_)), Cell::Tail] | [.., cell] => {
+        [.., cell @ (TextCell::Char(_) | TextCell::Marked(_)), TextCell::Tail] | [.., cell] => {
             let marked = match cell {
-                Cell::Char(c) => [*c, mark].iter().collect(),
-                Cell::Marked(text) if text.len() < 64 => format!("{text}{mark}"),
+                TextCell::Char(c) => [*c, mark].iter().collect(),
+                TextCell::Marked(text) if text.len() < 64 => format!("{text}{mark}"),
                 _ => return,
             };
-            *cell = Cell::Marked(marked.into());
+            *cell = TextCell::Marked(marked.into());
         }
         [] => {}
     }
@@ -317,8 +317,8 @@ fn next_stop(col: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn row(text: &str) -> Row {
-        let mut row = Row::default();
+    fn row(text: &str) -> TextRow {
+        let mut row = TextRow::default();
         for c in text.chars() {
             match c.width() {
                 _ if c == '\t' => {

@@ -2,33 +2,33 @@
 
 use std::collections::VecDeque;
 
-use super::row::Row;
+use super::row::TextRow;
 
 /// The rows that would be on a screen, created as needed, and the finished text above them.
 #[derive(Debug, Default)]
-pub(super) struct Rows {
+pub(super) struct TextRows {
     finished: String,
     /// How much of the finished text is kept, in bytes; none is all.
     most: Option<usize>,
-    rows: VecDeque<Row>,
+    rows: VecDeque<TextRow>,
 }
 
-impl Rows {
+impl TextRows {
     /// Returns empty rows that keep only the end of what is finished, of about that many bytes.
     pub(super) fn keeping(most: usize) -> Self {
         Self { most: Some(most), ..Self::default() }
     }
 
     /// Returns a row, creating it if necessary.
-    pub(super) fn at(&mut self, row: usize) -> &mut Row {
+    pub(super) fn at(&mut self, row: usize) -> &mut TextRow {
         if self.rows.len() <= row {
-            self.rows.resize_with(row + 1, Row::default);
+            self.rows.resize_with(row + 1, TextRow::default);
         }
         &mut self.rows[row]
     }
 
     /// Returns a row if it exists.
-    pub(super) fn get(&mut self, row: usize) -> Option<&mut Row> {
+    pub(super) fn get(&mut self, row: usize) -> Option<&mut TextRow> {
         self.rows.get_mut(row)
     }
 
@@ -85,14 +85,14 @@ impl Rows {
     /// Inserts an empty row at `bottom`, if there are rows from there on.
     fn fill(&mut self, bottom: usize) {
         if self.rows.len() > bottom {
-            self.rows.insert(bottom, Row::default());
+            self.rows.insert(bottom, TextRow::default());
         }
     }
 
     /// Moves the rows from `top` to `bottom` down by one; the last one is lost.
     pub(super) fn scroll_down(&mut self, top: usize, bottom: usize) {
         if top < self.rows.len() {
-            self.rows.insert(top, Row::default());
+            self.rows.insert(top, TextRow::default());
             self.rows.remove(bottom + 1);
         }
     }

@@ -1,17 +1,17 @@
 //! Escape sequences that move the cursor or change text.
 
-use super::row::Row;
-use super::rows::Rows;
-use super::{Place, TextScreen};
+use super::row::TextRow;
+use super::rows::TextRows;
+use super::{SavedCursor, TextScreen};
 
 /// How much of what scrolled off the alternate screen is kept, in bytes.
 const ALTERNATE_BYTES: usize = 64 << 10;
 use crate::terminal::csi::{Csi, Parameter};
-use crate::terminal::scanner::{Sink, label};
+use crate::terminal::scanner::{SequenceSink, label};
 use crate::terminal::size::Size;
-use crate::terminal::terminal::Origin;
+use crate::terminal::terminal::ByteOrigin;
 
-impl Sink for TextScreen {
+impl SequenceSink for TextScreen {
     fn text(&mut self, text: &str) {
         if let Some(alternate) = &mut self.alternate {
             return alternate.text(text);
@@ -91,7 +91,7 @@ impl TextScreen {
     fn modes(&mut self, csi: &Csi<'_>, on: bool) {
         for mode in csi.parameters().map(Parameter::value) {
             match mode {
-                47 | 1047 | 1049 if self.origin == Origin::Pipe => {}
+                47 | 1047 | 1049 if self.origin == ByteOrigin::Pipe => {}
                 47 | 1047 | 1049 if on && self.alternate.is_none() => {
                     if mode == 1049 {
                         self.saved = self.cursor;
@@ -126,21 +126,21 @@ impl TextScreen {
 
     fn reset(&mut self) {
         self.rows.finish_all();
-        (self.cursor, self.saved) = (Place::default(), Place::default());
+        (self.cursor, self.saved) = (SavedCursor::default(), SavedCursor::default());
         (self.region, self.alternate) = (None, None);
     }
 
     /// Returns an empty alternate screen, with the cursor where it is.
     fn other_screen(&self) -> Self {
         let (size, origin, cursor) = (self.size, self.origin, self.cursor);
-        let rows = Rows::keeping(ALTERNATE_BYTES);
+        let rows = TextRows::keeping(ALTERNATE_BYTES);
         Self { size, origin, rows, cursor, saved: cursor, is_alternate: true, ..Self::default() }
     }
 
     /// Clears the screen. What was on the primary one had been printed, and stays.
     fn clear(&mut self) {
         match self.is_alternate {
-            true => self.rows = Rows::keeping(ALTERNATE_BYTES),
+            true => self.rows = TextRows::keeping(ALTERNATE_BYTES),
             false => self.rows.finish_all(),
         }
     }
@@ -216,7 +216,7 @@ impl TextScreen {
     }
 
     /// Edits the cursor's row, if it has any content.
-    fn edit(&mut self, change: impl FnOnce(&mut Row)) {
+    fn edit(&mut self, change: impl FnOnce(&mut TextRow)) {
         if let Some(row) = self.rows.get(self.cursor.row) {
             change(row);
         }
@@ -241,7 +241,7 @@ impl TextScreen {
     }
 
     fn erase_screen(&mut self, what: u16) {
-        let Place { row, col, .. } = self.cursor;
+        let SavedCursor { row, col, .. } = self.cursor;
         match what {
             // Equivalent to clearing the whole screen.
             0 if (row, col) == (0, 0) => self.clear(),

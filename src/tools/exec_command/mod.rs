@@ -21,7 +21,7 @@ use super::verb::{Caller, Context, Done, Hints, Verb};
 use super::{input, schema};
 use crate::envelope::ToolError;
 use crate::model::{self, ExecOutcome, ExecRequest, TaskStatus, TaskView};
-use crate::runtime::{self, Handle, Stream};
+use crate::runtime::{self, Handle, OutputStream};
 use crate::terminal::Size;
 
 use result::ExecResult;
@@ -250,8 +250,8 @@ async fn ended(runtime: &Handle, task: Arc<TaskView>, budget: Budget) -> Result<
         return Ok(Complete::Ended { task, stdout, stderr: StreamPreview::default() });
     }
     let (stdout, stderr) = StreamPreview::streams(&output, &task.id, budget).await?;
-    let stdout = stdout.keep(&output, Stream::Stdout).await;
-    let stderr = stderr.keep(&output, Stream::Stderr).await;
+    let stdout = stdout.keep(&output, OutputStream::Stdout).await;
+    let stderr = stderr.keep(&output, OutputStream::Stderr).await;
     Ok(Complete::Ended { task, stdout, stderr })
 }
 

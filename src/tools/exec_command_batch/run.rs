@@ -12,7 +12,7 @@ use crate::envelope::{ErrorKind, ToolError};
 use crate::model::{
     BatchItem, BatchRequest, Error, ExecOutcome, ExecRequest, HeldCommand, TaskStatus, TaskView,
 };
-use crate::runtime::{Leftovers, Output, Stream};
+use crate::runtime::{Leftovers, OutputStream, StoredOutput};
 use crate::tools::budget::Room;
 use crate::tools::cancel_guard::{CancelGuard, withdrawn};
 use crate::tools::errors::unusable_field;
@@ -181,12 +181,12 @@ impl Batch<'_> {
                 *stdout = stdout
                     .clone()
                     .within(room(at, "stdout_preview").unwrap_or(Room::NONE))
-                    .keep(&output, Stream::Stdout)
+                    .keep(&output, OutputStream::Stdout)
                     .await;
                 *stderr = stderr
                     .clone()
                     .within(room(at, "stderr_preview").unwrap_or(Room::NONE))
-                    .keep(&output, Stream::Stderr)
+                    .keep(&output, OutputStream::Stderr)
                     .await;
             }
         }
@@ -220,7 +220,7 @@ impl Drop for Batch<'_> {
     }
 }
 
-fn output(cx: &Context<'_>, task: &Arc<TaskView>) -> Option<Output> {
+fn output(cx: &Context<'_>, task: &Arc<TaskView>) -> Option<StoredOutput> {
     let output = cx.runtime.output_of(task);
     output.map_err(|error| tracing::warn!(%error, "a batch is answered without the files of an item")).ok()
 }

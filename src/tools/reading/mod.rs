@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::errors::unusable;
 use crate::envelope::{ToolError, one_line};
-use crate::runtime::{LinePart, Stream};
+use crate::runtime::{LinePart, OutputStream};
 
 /// The maximum number of context lines around a match.
 pub(super) const MOST_CONTEXT: u64 = 50;
@@ -39,7 +39,7 @@ pub(super) enum Streams {
     Stderr,
 }
 
-impl From<Streams> for Stream {
+impl From<Streams> for OutputStream {
     fn from(streams: Streams) -> Self {
         match streams {
             Streams::Output => Self::Merged,

@@ -10,7 +10,7 @@ use super::{Streams, Wanted};
 use crate::clock::Clock;
 use crate::envelope::preview::Preview;
 use crate::envelope::{TaskId, ToolError};
-use crate::runtime::{Output, Piece};
+use crate::runtime::{StoredOutput, StreamPiece};
 use crate::tools::budget::{Budget, Room};
 use crate::tools::errors::unusable;
 use crate::tools::preview::StreamPreview;
@@ -49,7 +49,7 @@ pub struct StreamLines {
 
 /// Reads the requested lines of a task's output. Also returns the text.
 pub(in crate::tools) async fn read(
-    output: Output,
+    output: StoredOutput,
     id: &TaskId,
     wanted: Wanted,
     budget: Budget,
@@ -65,13 +65,13 @@ pub(in crate::tools) async fn read(
     let part = wanted.part();
     let page = Page::new(wanted, room);
     let end = clock.now().mono + LONGEST;
-    let take = move |page: &mut Page, piece: Piece<'_>| {
+    let take = move |page: &mut Page, piece: StreamPiece<'_>| {
         let line = match piece {
-            Piece::Gap { bytes, lines } => {
+            StreamPiece::Gap { bytes, lines } => {
                 page.gap(bytes, lines);
                 return true;
             }
-            Piece::Line(line) => line,
+            StreamPiece::Line(line) => line,
         };
         page.line(line);
         let is_look_due = line.text.len() > LONG_LINE || page.seen().is_multiple_of(LINES_PER_LOOK);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pilothouse::runtime::{log_path, read_marks};
-use pilothouse::terminal::{MarkKind, Origin, Size, Terminal};
+use pilothouse::terminal::{ByteOrigin, MarkKind, Size, Terminal};
 
 use super::material::{CODE, repository};
 use super::picture::Picture;
@@ -67,7 +67,7 @@ impl<'a> Focus<'a> {
     fn told(&self) -> Picture {
         let folder = self.folder();
         let log = std::fs::read(log_path(&folder)).expect("the log");
-        let mut terminal = Terminal::new(Size::default(), Origin::Tty);
+        let mut terminal = Terminal::new(Size::default(), ByteOrigin::Tty);
         let mut fed = 0;
         for mark in read_marks(&folder).expect("marks") {
             let until = usize::try_from(mark.offset).expect("an offset").min(log.len());

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use pilothouse::config::{Env, Limits};
 use pilothouse::envelope::{Actor, TaskId};
-use pilothouse::model::{ExecOutcome, ExecRequest, Input, TaskStatus, Until};
+use pilothouse::model::{ExecOutcome, ExecRequest, TaskStatus, TypedInput, Until};
 use pilothouse::process::Spawner;
-use pilothouse::runtime::{Handle, Leftovers, Options, Screen, log_path};
-use pilothouse::terminal::{Color, KeyPress, Origin, Size, Terminal};
+use pilothouse::runtime::{Handle, Leftovers, Options, TaskScreen, log_path};
+use pilothouse::terminal::{ByteOrigin, Color, KeyPress, Size, Terminal};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -35,7 +35,7 @@ pub(super) struct Session {
     tokio: Runtime,
     runtime: Handle,
     task: TaskId,
-    screen: Arc<Screen>,
+    screen: Arc<TaskScreen>,
     log: PathBuf,
     checkpoints: Vec<Checkpoint>,
 }
@@ -166,17 +166,17 @@ impl Session {
     /// Types text.
     #[track_caller]
     pub(super) fn types(&mut self, text: &str) -> &mut Self {
-        self.input(Input::Raw(text.as_bytes().to_vec()))
+        self.input(TypedInput::Raw(text.as_bytes().to_vec()))
     }
 
     /// Presses keys by name.
     #[track_caller]
     pub(super) fn presses(&mut self, names: &[&str]) -> &mut Self {
         let keys = names.iter().map(|name| KeyPress::parse(name).expect("a key")).collect();
-        self.input(Input::Keys(keys))
+        self.input(TypedInput::Keys(keys))
     }
 
-    fn input(&mut self, input: Input) -> &mut Self {
+    fn input(&mut self, input: TypedInput) -> &mut Self {
         let sent =
             self.tokio.block_on(self.runtime.input(&Actor::Operator, &self.task, input)).expect("input");
         assert!(sent.accepted, "{sent:?}");
@@ -276,7 +276,7 @@ fn size() -> Size {
 }
 
 fn replayed(bytes: &[u8]) -> Picture {
-    let mut terminal = Terminal::new(size(), Origin::Tty);
+    let mut terminal = Terminal::new(size(), ByteOrigin::Tty);
     terminal.feed(bytes);
     Picture::of(&terminal)
 }

@@ -8,7 +8,7 @@ use crate::console::state::{State, alias, questions, words};
 use crate::console::text::visible;
 use crate::envelope::TaskId;
 use crate::model::{
-    AgentView, HeldCall, HoldReason, Question, QuestionId, Snapshot, TaskStatus, TaskView, Waiting,
+    AgentView, HeldCall, HoldReason, InputWait, Question, QuestionId, Snapshot, TaskStatus, TaskView,
 };
 use crate::terminal::Dialogue;
 
@@ -39,7 +39,7 @@ pub enum Waits<'a> {
     /// A held call.
     Held(&'a HeldCall),
     /// A task, and what it waits for.
-    Input(&'a TaskView, &'a Waiting),
+    Input(&'a TaskView, &'a InputWait),
     /// A task that wrote too much output.
     Capped(&'a TaskView),
     /// A task, and the number of processes it left behind.

@@ -152,7 +152,7 @@ impl Watching {
             let what = format!("CPU over {} % {} s", rule.cpu, rule.cpu_for.as_secs());
             self.lasts(task, (since, rule.cpu_for), now, (busy_id(&task.id, rule.cpu, since), what));
         }
-        let waits = task.waiting.as_ref().is_some_and(crate::model::Waiting::is_certain);
+        let waits = task.waiting.as_ref().is_some_and(crate::model::InputWait::is_certain);
         if !rule.silence.is_zero() && !waits {
             let what = format!("silent for {} s", rule.silence.as_secs());
             self.lasts(task, (last_sign(task), rule.silence), now, (silence_id(task), what));

@@ -9,7 +9,7 @@ use crate::console::state::{alias, command, cut_top};
 use crate::console::text::{Piece, bytes, column, count, millis, piece, right};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
-use crate::model::{Gauge, Histogram, Limit, TaskView};
+use crate::model::{Gauge, Histogram, LimitKind, TaskView};
 
 /// Width of a limit's bar, in cells.
 const BAR: usize = 8;
@@ -77,11 +77,11 @@ fn limit(painter: &mut Painter<'_>, gauge: &Gauge) -> Vec<Piece> {
         next.into_iter().for_each(|at| painter.wake_at(at));
     }
     let (name, told): (&str, fn(u64) -> String) = match gauge.limit {
-        Limit::Tasks => ("live tasks", count),
-        Limit::Output => ("output/task", bytes),
-        Limit::Kept => ("kept/stream", bytes),
-        Limit::Wall => ("time/task", |ms| millis(ms / 1_000 * 1_000)),
-        Limit::Disk => ("disk", bytes),
+        LimitKind::Tasks => ("live tasks", count),
+        LimitKind::Output => ("output/task", bytes),
+        LimitKind::Kept => ("kept/stream", bytes),
+        LimitKind::Wall => ("time/task", |ms| millis(ms / 1_000 * 1_000)),
+        LimitKind::Disk => ("disk", bytes),
     };
     let percent = u128::from(used) * 100 / u128::from(gauge.cap.max(1));
     let percent = u64::try_from(percent).unwrap_or(u64::MAX);

@@ -14,7 +14,7 @@ use crate::console::state::questions::title;
 use crate::console::text::{Piece, piece, visible, wrapped};
 use crate::console::theme::Role;
 use crate::console::widgets::{has_been_read, places};
-use crate::model::{AnswerValue, BindingView, Expected, Given, Question, QuestionKind};
+use crate::model::{AnswerInput, AnswerValue, BindingView, ExpectedAnswerer, Question, QuestionKind};
 
 /// Maximum number of rows shown of a value.
 const VALUE_LINES: usize = 6;
@@ -93,7 +93,7 @@ impl QuestionDialog {
     }
 
     /// Returns the answer that an action stands for, if any.
-    pub fn given(&self, action: Action) -> Option<Given> {
+    pub fn given(&self, action: Action) -> Option<AnswerInput> {
         let value = match (action, &self.question.kind) {
             (Action::Yes, _) => AnswerValue::Yes,
             (Action::No, _) => AnswerValue::No,
@@ -110,7 +110,7 @@ impl QuestionDialog {
         };
         let note = self.note.value().trim();
         let note = (!note.is_empty()).then(|| note.to_owned());
-        self.question.kind.accepts(&value).then_some(Given { value, note })
+        self.question.kind.accepts(&value).then_some(AnswerInput { value, note })
     }
 
     /// Moves the highlight to another label.
@@ -187,8 +187,8 @@ impl QuestionDialog {
 }
 
 /// Describes who is expected to answer, and with which settings.
-fn expected(expected: &Expected) -> Vec<Vec<Piece>> {
-    let Expected { by, task, agent, model, permissions, skills } = expected;
+fn expected(expected: &ExpectedAnswerer) -> Vec<Vec<Piece>> {
+    let ExpectedAnswerer { by, task, agent, model, permissions, skills } = expected;
     let by = visible::one_line(by).into_owned();
     let who = match task {
         Some(_) => format!("{by} is at work on it; your answer ends that"),

@@ -15,7 +15,7 @@ use crate::console::text::{Document, Piece, count, piece, visible};
 use crate::console::theme::{Glyphs, Role};
 use crate::envelope::{TaskId, preview};
 use crate::model::{CallRecord, TaskView};
-use crate::runtime::Stream;
+use crate::runtime::OutputStream;
 use crate::tools::Cursor;
 use crate::tools::exec_command_batch::{SentItem, sent_of_batch};
 
@@ -99,7 +99,10 @@ impl Page {
             if transcript.all.is_empty() {
                 return;
             }
-            self.say(if stream_shown.stream == Stream::Stderr { "stderr:" } else { "stdout:" }, Role::Title);
+            self.say(
+                if stream_shown.stream == OutputStream::Stderr { "stderr:" } else { "stdout:" },
+                Role::Title,
+            );
         }
         let sent = parts(stream_shown, transcript);
         self.is_unknown |= sent.is_none();
@@ -180,8 +183,8 @@ fn of_batch(record: &CallRecord, tasks: &[Arc<TaskView>]) -> Result<Vec<ShownCom
         let stream_shown =
             |stream, sent| ShownStream { stream, sent, is_cut: item.is_cut, from: 0, to: None };
         let streams = vec![
-            stream_shown(Stream::Stdout, item.stdout.clone()),
-            stream_shown(Stream::Stderr, item.stderr.clone()),
+            stream_shown(OutputStream::Stdout, item.stdout.clone()),
+            stream_shown(OutputStream::Stderr, item.stderr.clone()),
         ];
         ShownCommand { name: format!("[{}] {}", item.index, item.cmd), task, streams }
     };
@@ -213,17 +216,18 @@ fn streams(record: &CallRecord) -> Result<Vec<ShownStream>, &'static str> {
             let cursor = |value: &Value| value.as_str()?.parse().ok().map(Cursor::position);
             let from = cursor(&record.input["since"]).unwrap_or(0);
             let to = cursor(&task["next_cursor"]);
-            let stream_shown = shown(Stream::Merged, &task["output_preview"], &task["output_truncated"]);
+            let stream_shown =
+                shown(OutputStream::Merged, &task["output_preview"], &task["output_truncated"]);
             Ok(vec![ShownStream { from, to, ..stream_shown }])
         }
         ("ExecCommand", Some("promoted_to_task")) => Ok(vec![shown(
-            Stream::Merged,
+            OutputStream::Merged,
             &result["initial_output_preview"],
             &result["initial_output_truncated"],
         )]),
         ("ExecCommand", Some("completed")) => Ok(vec![
-            shown(Stream::Stdout, &result["stdout_preview"], &result["truncated"]),
-            shown(Stream::Stderr, &result["stderr_preview"], &result["truncated"]),
+            shown(OutputStream::Stdout, &result["stdout_preview"], &result["truncated"]),
+            shown(OutputStream::Stderr, &result["stderr_preview"], &result["truncated"]),
         ]),
         _ => Err("this answer shows no output of a task"),
     }
@@ -267,10 +271,10 @@ impl Receipts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::envelope::preview::Text;
+    use crate::envelope::preview::StreamText;
 
     fn stream_shown(sent: &str, is_cut: bool) -> ShownStream {
-        ShownStream { stream: Stream::Merged, sent: Some(sent.into()), is_cut, from: 0, to: None }
+        ShownStream { stream: OutputStream::Merged, sent: Some(sent.into()), is_cut, from: 0, to: None }
     }
 
     fn told(stream_shown: &ShownStream, all: &str, before: &str, until: Option<&str>) -> Option<Vec<String>> {
@@ -287,7 +291,7 @@ mod tests {
     #[test]
     fn both_ends_of_a_preview_are_found_in_the_transcript() {
         let all = numbers(400);
-        let cut = preview::cut(&Text::Whole(all.clone()), 600).expect("not blank");
+        let cut = preview::cut(&StreamText::Whole(all.clone()), 600).expect("not blank");
         assert!(cut.truncated);
         let found = told(&stream_shown(&cut.text, true), &all, "", Some(&all)).expect("it can be told");
         assert!(all.starts_with(&found[0]) && all.ends_with(&found[1]), "{found:?}");

@@ -1,6 +1,6 @@
 //! Decoding control sequences: keys with modifiers, mouse, focus, answers.
 
-use crate::terminal::host_terminal::Answer;
+use crate::terminal::host_terminal::TerminalAnswer;
 use crate::terminal::{Key, KeyPress, MouseButton, MouseInput, MouseKind};
 
 use super::Decoded;
@@ -79,8 +79,8 @@ fn decoded(parameters: &[u8], letter: u8) -> Option<Decoded> {
     }
     if parameters.starts_with(b"?") {
         return match letter {
-            b'c' => Some(Decoded::Answer(Answer::Attributes)),
-            b'u' => Some(Decoded::Answer(Answer::Keys)),
+            b'c' => Some(Decoded::Answer(TerminalAnswer::Attributes)),
+            b'u' => Some(Decoded::Answer(TerminalAnswer::Keys)),
             _ => None,
         };
     }
@@ -94,7 +94,7 @@ fn decoded(parameters: &[u8], letter: u8) -> Option<Decoded> {
         b'I' | b'O' if parameters.is_empty() => return Some(Decoded::Focus(letter == b'I')),
         b'R' if first > 1 => {
             let (row, column) = (u16::try_from(first).ok()?, u16::try_from(number(1)).ok()?);
-            return Some(Decoded::Answer(Answer::Cursor { row, column }));
+            return Some(Decoded::Answer(TerminalAnswer::Cursor { row, column }));
         }
         b'P' | b'Q' | b'R' | b'S' => Key::F(letter - b'P' + 1),
         b'Z' => Key::BackTab,

@@ -7,7 +7,7 @@ use crate::console::state::names::alias;
 use crate::console::state::words::{how, who};
 use crate::console::text::finding::Words;
 use crate::envelope::Actor;
-use crate::model::{Need, PlaceId, TaskStatus, TaskView};
+use crate::model::{InputNeed, PlaceId, TaskStatus, TaskView};
 
 /// A filter by state or kind of initiator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
@@ -127,7 +127,7 @@ fn told_of(task: &TaskView) -> String {
     let waits = match (&task.held, &task.waiting) {
         (Some(_), _) => "to approve",
         (None, Some(waiting)) if waiting.is_certain() => "waiting",
-        (None, Some(waiting)) if waiting.kind == Need::Stopped => "stopped",
+        (None, Some(waiting)) if waiting.kind == InputNeed::Stopped => "stopped",
         (None, Some(_)) => "at a prompt",
         (None, None) => "",
     };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::{Key, Line, Row, RunRow, Written};
-use crate::model::{Answer, AnswerValue};
+use crate::model::{AnswerValue, RecordedAnswer};
 use crate::prose::run::error::Error;
 use crate::prose::vm::effects::{Decision, Ran};
 
@@ -83,7 +83,7 @@ impl History {
             // An answer that is not on record is asked for again.
             Row::Run(_)
             | Row::Decided {
-                decided: Decision::Answered(Answer { value: AnswerValue::Hidden(_), .. }),
+                decided: Decision::Answered(RecordedAnswer { value: AnswerValue::Hidden(_), .. }),
                 ..
             } => {}
             Row::Decided { key, decided } => self.place(key).decided = Some(decided),

@@ -26,7 +26,7 @@ use super::value::Value;
 use super::{AnswerPolicy, Budget, Frame, Vm};
 use crate::config::{ExecPolicy, SessionSettings};
 use crate::envelope::Actor;
-use crate::model::{Answer, AnswerValue, Asking, Principal, ProgramView, StepState};
+use crate::model::{AnswerValue, NewQuestion, Principal, ProgramView, RecordedAnswer, StepState};
 use crate::prose::answers::Answers;
 use crate::prose::run::Error;
 use crate::prose::run::SharedDisk;
@@ -81,13 +81,13 @@ impl Effects for Play {
         Ok(ran)
     }
 
-    async fn ask(&self, asking: Asking) -> Result<Decision, NotAsked> {
+    async fn ask(&self, asking: NewQuestion) -> Result<Decision, NotAsked> {
         self.asked.lock().expect("asked").push(asking.text.clone());
         let names = asking.evidence.bindings.iter().map(|binding| binding.name.clone());
         *self.shown.lock().expect("shown") = names.collect();
         let value = self.operator.clone().ok_or(NotAsked::ShuttingDown)?;
         let principal = Principal::Actor(Actor::Operator);
-        Ok(Decision::Answered(Answer { value, principal, at: self.now(), note: None }))
+        Ok(Decision::Answered(RecordedAnswer { value, principal, at: self.now(), note: None }))
     }
 
     fn present(&self) -> Present {

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::envelope::Actor;
-use crate::model::{Answer, AnswerValue, Asking, Principal, QuestionKind};
+use crate::model::{AnswerValue, NewQuestion, Principal, QuestionKind, RecordedAnswer};
 use crate::prose::vm::effects::{CommandSpec, Decision, Effects, Event, NotAsked, NotRun, Present, Ran};
 
 /// What survives when a process is killed: what its commands did, and what its operator remembers.
@@ -56,7 +56,7 @@ impl Effects for Played {
         Ok(Ran { exit_code: exit_code.into(), stdout, ended_in, ..Ran::default() })
     }
 
-    async fn ask(&self, asking: Asking) -> Result<Decision, NotAsked> {
+    async fn ask(&self, asking: NewQuestion) -> Result<Decision, NotAsked> {
         let mut outside = self.outside.lock().expect("outside");
         let text = format!("{} {:?}", asking.text, asking.evidence.pass);
         let mut hasher = DefaultHasher::new();
@@ -99,7 +99,7 @@ impl Effects for Played {
             outside.asked.push(text);
         }
         let principal = Principal::Actor(Actor::Operator);
-        Ok(Decision::Answered(Answer { value, principal, at: self.now(), note: None }))
+        Ok(Decision::Answered(RecordedAnswer { value, principal, at: self.now(), note: None }))
     }
 
     fn present(&self) -> Present {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::envelope::TaskId;
 use crate::model::{Error, ExecRequest};
 use crate::process::{Resource, WorkdirError, workdir};
-use crate::runtime::shared::Shared;
+use crate::runtime::shared::RuntimeShared;
 use crate::runtime::task_folder::TaskFolder;
 use crate::terminal::Size;
 
@@ -28,7 +28,7 @@ impl StartFiles {
     /// Finds them without waiting for a file system, if the folder was prepared and the directory is one of those used
     /// lately; otherwise on a blocking thread.
     pub(super) async fn find(
-        shared: &Arc<Shared>,
+        shared: &Arc<RuntimeShared>,
         request: ExecRequest,
         id: &TaskId,
     ) -> Result<(Self, ExecRequest), Error> {
@@ -40,7 +40,7 @@ impl StartFiles {
         tokio::task::spawn_blocking(find).await.map_err(|_| Error::ShuttingDown)?
     }
 
-    fn find_at_once(shared: &Shared, request: &ExecRequest, id: &TaskId) -> Option<Self> {
+    fn find_at_once(shared: &RuntimeShared, request: &ExecRequest, id: &TaskId) -> Option<Self> {
         let now = shared.clock.now().mono;
         let checked = Duration::from_micros(shared.disk_checked.load(Ordering::Relaxed));
         let is_usual = request.size.is_none_or(|size| size == Size::default());
@@ -52,7 +52,7 @@ impl StartFiles {
         Some(Self { workdir: place.path, folder: shared.spare_folders.take_at_once(id)? })
     }
 
-    fn find_now(shared: &Shared, request: &ExecRequest, id: &TaskId) -> Result<Self, Error> {
+    fn find_now(shared: &RuntimeShared, request: &ExecRequest, id: &TaskId) -> Result<Self, Error> {
         enough_disk(shared)?;
         let root = root(shared, request.runs_anywhere());
         let place = workdir::resolve(root, &request.base, request.workdir.as_deref())
@@ -64,12 +64,12 @@ impl StartFiles {
 }
 
 /// Prepares the folder of a future task and returns its path, if there is room for one. Blocks.
-pub(in crate::runtime::driver) fn prepare_folder(shared: &Shared, id: &TaskId) -> Option<PathBuf> {
+pub(in crate::runtime::driver) fn prepare_folder(shared: &RuntimeShared, id: &TaskId) -> Option<PathBuf> {
     enough_disk(shared).ok()?;
     shared.spare_folders.prepare(&shared.recording, id)
 }
 
-fn enough_disk(shared: &Shared) -> Result<(), Error> {
+fn enough_disk(shared: &RuntimeShared) -> Result<(), Error> {
     let now = shared.clock.now().mono;
     // A file system that does not report its free space is written to until it refuses.
     if let Ok(disk) = rustix::fs::statvfs(&shared.recording) {
@@ -105,6 +105,6 @@ pub(super) fn not_entered(workdir: String, error: &WorkdirError) -> Error {
 }
 
 /// Returns the directory that the working directory must lie in: for a program's commands, anywhere.
-pub(super) fn root(shared: &Shared, is_step: bool) -> &Path {
+pub(super) fn root(shared: &RuntimeShared, is_step: bool) -> &Path {
     if is_step { Path::new("/") } else { &shared.workspace }
 }

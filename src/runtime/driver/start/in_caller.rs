@@ -10,19 +10,19 @@ use crate::process::ComingHost;
 use crate::process::environment::{self, Environment};
 use crate::runtime::PendingWrite;
 use crate::runtime::bytes::{TaskIo, TaskIoSpec};
-use crate::runtime::caller_command::Caller;
-use crate::runtime::shared::Shared;
+use crate::runtime::caller_command::WaitingCaller;
+use crate::runtime::shared::RuntimeShared;
 use crate::runtime::supervisor::NewTask;
 use crate::runtime::task_folder::TaskFolder;
 
 /// A command ready to start: where and how it runs is decided, and its folder and log exist.
 #[derive(Debug)]
-pub(in crate::runtime) struct Prepared {
+pub(in crate::runtime) struct PreparedStart {
     pub(super) io: Arc<TaskIo>,
     pub(super) new: Box<NewTask>,
     pub(super) folder: TaskFolder,
     pub(super) kit: StartKit,
-    pub(super) caller: Option<Caller>,
+    pub(super) caller: Option<WaitingCaller>,
 }
 
 /// A task about to be created: its id, its host, and whether the host provides a terminal beside the task's streams.
@@ -36,11 +36,11 @@ pub(in crate::runtime) struct StartingTask {
 /// Does the file-system work of a start outside the driver, which must never wait for a disk. If this fails or is
 /// dropped, nothing has happened.
 pub(in crate::runtime) async fn prepare(
-    shared: &Arc<Shared>,
+    shared: &Arc<RuntimeShared>,
     request: ExecRequest,
     StartingTask { id, host, side_terminal }: StartingTask,
     environment: Environment,
-) -> Result<Prepared, Error> {
+) -> Result<PreparedStart, Error> {
     let (StartFiles { workdir, mut folder }, request) = StartFiles::find(shared, request, &id).await?;
     let shell = environment::choose_shell(request.shell.as_deref(), environment.get("SHELL"));
     let shell = shell.to_string_lossy().into_owned();
@@ -59,12 +59,12 @@ pub(in crate::runtime) async fn prepare(
     let path = folder.path().to_owned();
     let new = NewTask { id, request, behind: None, workdir, shell, folder: path, side_terminal };
     let kit = StartKit { environment, host: Some(host), write: None };
-    Ok(Prepared { io, new: Box::new(new), folder, kit, caller: None })
+    Ok(PreparedStart { io, new: Box::new(new), folder, kit, caller: None })
 }
 
-impl Prepared {
+impl PreparedStart {
     /// Adds what the caller of a command from an agent's own shell passed in.
-    pub(in crate::runtime) fn called_by(self, caller: Caller) -> Self {
+    pub(in crate::runtime) fn called_by(self, caller: WaitingCaller) -> Self {
         Self { caller: Some(caller), ..self }
     }
 

@@ -9,21 +9,21 @@ use std::sync::Arc;
 use super::files::{not_entered, root};
 use crate::envelope::with_causes;
 use crate::journal::Durability;
-use crate::model::{Error, Fact, Step, TaskView};
+use crate::model::{Error, Fact, ProgramStep, TaskView};
 use crate::process::environment::{Environment, Terminals};
 use crate::process::{
     ComingHost, Command, CommandOrder, Exact, Profile, Running, SpawnError, Spawner, Stdio, Workdir,
     environment, script, workdir,
 };
 use crate::runtime::PendingWrite;
-use crate::runtime::shared::Shared;
+use crate::runtime::shared::RuntimeShared;
 
 /// A command about to be started.
 pub(super) struct StartJob {
     /// Its task, with the whole command.
     pub(super) view: Arc<TaskView>,
     /// Present for a command of a program.
-    pub(super) step: Option<Step>,
+    pub(super) step: Option<ProgramStep>,
     /// How and where to start a command from an agent's own shell.
     pub(super) native: Option<(Exact, OwnedFd)>,
     /// What must be on disk before it begins.
@@ -35,7 +35,7 @@ impl StartJob {
     /// Instructs the host, records the start, and lets the command begin once all that it waits for is on disk.
     pub(super) async fn start(
         mut self,
-        shared: &Shared,
+        shared: &RuntimeShared,
         spawner: &Spawner,
         host: ComingHost,
     ) -> Result<Running, Error> {
@@ -79,7 +79,7 @@ impl StartJob {
     /// Prepares everything the command needs from this process.
     async fn order(
         &self,
-        (shared, spawner): (&Shared, &Spawner),
+        (shared, spawner): (&RuntimeShared, &Spawner),
         native: Option<(Exact, OwnedFd)>,
         env: &[(OsString, OsString)],
         umask: Option<u32>,
@@ -120,7 +120,7 @@ impl StartJob {
         write.on_disk().await.map_err(unwritten)
     }
 
-    async fn record(&self, shared: &Shared, env: &[(OsString, OsString)]) -> Result<(), Error> {
+    async fn record(&self, shared: &RuntimeShared, env: &[(OsString, OsString)]) -> Result<(), Error> {
         let names = env.iter().filter_map(|(name, _)| name.to_str()).collect();
         shared.write(&Fact::Start { task: Cow::Borrowed(&self.view), env: names }, Durability::Synced).await
     }

@@ -1,16 +1,16 @@
 //! The part of a start that runs in the driver's loop.
 
-use super::in_caller::Prepared;
+use super::in_caller::PreparedStart;
 use super::in_job::StartJob;
 use crate::envelope::TaskId;
 use crate::model::{Error, ExecOutcome, ParentTask};
 use crate::process::environment::Environment;
 use crate::process::{ComingHost, Running};
 use crate::runtime::PendingWrite;
-use crate::runtime::caller_command::Stage;
-use crate::runtime::driver::order::{Order, Reply};
+use crate::runtime::caller_command::CallerStage;
+use crate::runtime::driver::order::{DriverOrder, Reply};
 use crate::runtime::driver::{Driver, streams};
-use crate::runtime::supervisor::Input;
+use crate::runtime::supervisor::SupervisorInput;
 use crate::terminal::Size;
 
 /// What a command is started with, beside what its task says.
@@ -27,7 +27,7 @@ pub(in crate::runtime::driver) struct StartKit {
 /// Accepts a command, or refuses it before anything has happened.
 pub(in crate::runtime::driver) fn exec(
     driver: &mut Driver,
-    prepared: Prepared,
+    prepared: PreparedStart,
     within: Option<&ParentTask>,
     reply: Reply<ExecOutcome>,
 ) {
@@ -39,13 +39,13 @@ pub(in crate::runtime::driver) fn exec(
         let _ = reply.send(Err(refusal));
         return driver.blocking_job(move || drop(prepared));
     }
-    let Prepared { io, new, folder, kit, caller } = prepared;
+    let PreparedStart { io, new, folder, kit, caller } = prepared;
     folder.keep();
     let id = new.id.clone();
     driver.shared.viewers.refresh(&io);
     driver.shared.commands().begin(&new.id, &new.request.cmd);
     driver.adopt(io, kit, caller, reply);
-    driver.step(Input::Start(new));
+    driver.step(SupervisorInput::Start(new));
     // A command that is held gets another host when it is released.
     if let Some(kit) = driver.live.get_mut(&id).and_then(|live| live.kit.as_mut()) {
         kit.host = None;
@@ -65,8 +65,8 @@ pub(in crate::runtime::driver) fn spawn(driver: &mut Driver, id: &TaskId) {
         let size = job.view.side_terminal.then(Size::default);
         let host = host.unwrap_or_else(|| spawner.begin(Some(id.as_str()), size));
         let order = match job.start(&shared, &spawner, host).await {
-            Ok(running) => Order::Started { id, running: Box::new(running) },
-            Err(error) => Order::StartFailed { id, error },
+            Ok(running) => DriverOrder::Started { id, running: Box::new(running) },
+            Err(error) => DriverOrder::StartFailed { id, error },
         };
         // The driver is gone only when the runtime has ended, and then the host ends the task.
         let _ = own.send(order).await;
@@ -80,20 +80,20 @@ pub(in crate::runtime::driver) fn started(driver: &mut Driver, id: &TaskId, runn
         live.host = Some(host);
         streams::watch(&driver.shared, &live.io, (streams, side), live.caller.as_mut());
         if let (Some(caller), Some(_)) = (&live.caller, pid) {
-            caller.tell(Stage::Started);
+            caller.tell(CallerStage::Started);
         }
     }
     let (own, name) = (driver.own.clone(), id.clone());
     driver.job(async move {
         while let Some(event) = events.recv().await {
-            if own.send(Order::Host { id: name.clone(), event }).await.is_err() {
+            if own.send(DriverOrder::Host { id: name.clone(), event }).await.is_err() {
                 return;
             }
         }
     });
     // Otherwise the only event says that the host is lost.
     if let Some(pid) = pid {
-        driver.step(Input::Started { id: id.clone(), pid });
+        driver.step(SupervisorInput::Started { id: id.clone(), pid });
         driver.expect_more(id);
     }
 }
@@ -104,5 +104,5 @@ pub(in crate::runtime::driver) fn failed(driver: &mut Driver, id: &TaskId, error
     if let Some(live) = driver.live.get_mut(id) {
         live.start_error = Some(error);
     }
-    driver.step(Input::StartFailed { id: id.clone(), error: row });
+    driver.step(SupervisorInput::StartFailed { id: id.clone(), error: row });
 }

@@ -13,5 +13,5 @@ mod in_job;
 mod in_loop;
 
 pub(super) use files::prepare_folder;
-pub(in crate::runtime) use in_caller::{Prepared, StartingTask, prepare};
+pub(in crate::runtime) use in_caller::{PreparedStart, StartingTask, prepare};
 pub(super) use in_loop::{StartKit, exec, failed, spawn, started};

@@ -13,8 +13,8 @@ use crate::link::operator::fleet::*;
 use crate::link::protocol::Request;
 use crate::link::{Address, Running};
 use crate::model::{
-    AgentView, AnswerValue, CallSummary, Decision, GateView, Given, HeldCall, HoldReason, Input, OutputView,
-    Question, QuestionId, QuestionKind, TaskStatus, TaskView,
+    AgentView, AnswerInput, AnswerValue, CallSummary, Decision, GateView, HeldCall, HoldReason, OutputView,
+    Question, QuestionId, QuestionKind, TaskStatus, TaskView, TypedInput,
 };
 use crate::terminal::Size;
 
@@ -264,7 +264,7 @@ impl World {
         self.check_tasks(&merged)?;
         self.check_numbers(&merged)?;
         for question in &merged.questions {
-            let given = Given { value: AnswerValue::Approve, note: None };
+            let given = AnswerInput { value: AnswerValue::Approve, note: None };
             let ask = Request::Answer { question: question.id.clone(), given, nonce: None };
             let (whose, _) = self.routed(ask).expect("somebody is asked");
             prop_assert_eq!(&whose, &question.text);
@@ -287,7 +287,7 @@ impl World {
         let mut seen = std::collections::HashSet::new();
         for task in &merged.tasks {
             prop_assert!(seen.insert(task.id.clone()), "{} twice", task.id);
-            let typed = Request::Send { task: task.id.clone(), input: Input::Eof };
+            let typed = Request::Send { task: task.id.clone(), input: TypedInput::Eof };
             let stop = Request::call("TaskStop", json!({"task_id": task.id}));
             for request in [typed, stop] {
                 let (whose, _) = self.routed(request).expect("somebody is asked");
