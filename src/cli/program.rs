@@ -22,8 +22,8 @@ use crate::envelope::{Actor, SafeText, mask, one_line};
 use crate::link::Scripts;
 use crate::model::CloseReason;
 use crate::paths::Places;
-use crate::prose::run::{Outcome, Refusal, Request, Run, RunEnd};
-use crate::prose::vm::effects::Event;
+use crate::prose::engine::run::{Outcome, Refusal, Request, Run, RunEnd};
+use crate::prose::engine::vm::effects::Event;
 use crate::tools::CutShort;
 
 /// Events that may be queued for printing; beyond that, the program waits.

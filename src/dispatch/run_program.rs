@@ -12,9 +12,9 @@ use super::context::Context;
 use super::response::{Failure, Response};
 use crate::config::{ExecPolicy, ProgramSettings};
 use crate::prose::Profile;
-use crate::prose::answers::Answers;
-use crate::prose::run::{self, Outcome, Refusal, Request, RunEnd, load};
-use crate::prose::vm::Budget;
+use crate::prose::engine::answers::Answers;
+use crate::prose::engine::run::{self, Outcome, Refusal, Request, RunEnd, load};
+use crate::prose::engine::vm::Budget;
 use crate::tools::CutShort;
 
 /// `run`: runs a program.

@@ -14,8 +14,8 @@ use crate::model::{
     AnswerInput, CallRecord, CloseReason, Decision, InputOutcome, Metrics, QuestionId, StatusCounts,
     StreamView, TypedInput,
 };
-use crate::prose::run::{self, Outcome, Refusal};
-use crate::prose::vm::effects::Event;
+use crate::prose::engine::run::{self, Outcome, Refusal};
+use crate::prose::engine::vm::effects::Event;
 use crate::runtime::{LogPart, LogPiece, StoredStreams, TaskUsage};
 use crate::terminal::host_terminal::DefaultColours;
 use crate::tools::{Answer, CutShort};

@@ -16,8 +16,8 @@ use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
 use crate::model::{Metrics, ParentTask, STREAM_CALL, StatusCounts, StreamView};
 use crate::process::EnclosingTask;
-use crate::prose::run::{Outcome, Refusal, Request as ProgramRequest, Run};
-use crate::prose::vm::effects::Event;
+use crate::prose::engine::run::{Outcome, Refusal, Request as ProgramRequest, Run};
+use crate::prose::engine::vm::effects::Event;
 use crate::runtime::{Handle, StoredStreams};
 use crate::tools::{self, Answer, Caller, Cut, IdempotencyKeys};
 

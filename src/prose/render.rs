@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthChar;
 
-use super::diagnostic::{Diagnostic, Severity};
-use super::source::{Position, Source, Span};
+use super::syntax::{Diagnostic, Position, Severity, Source, Span};
 use crate::envelope::is_hidden;
 
 /// The number of columns shown of a source line; of a longer one, those around the position.
@@ -155,7 +154,7 @@ fn shown(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prose::{Profile, check};
+    use crate::prose::syntax::{Profile, check};
 
     fn first(text: &str) -> String {
         let source = Source::new("deploy.prose", text).expect("short");

@@ -81,7 +81,7 @@ fn a_killed_run_goes_on_and_does_nothing_twice() {
 
 #[test]
 fn killed_after_any_row_of_its_journal_a_run_comes_to_the_end_of_one_that_was_not() {
-    // docs/prose-rules.md#rule-31. `src/prose/vm/tests/cut.rs` tears any write; here the process is really killed.
+    // docs/prose-rules.md#rule-31. `src/prose/engine/vm/tests/cut.rs` tears any write; here the process is really killed.
     let program = "let a = exec \"echo one | tee -a log\"\na = \"{a}{a}\"\nfor x, n in a:\n  exec \"echo {x}-{n} >> log\"\n\
                    block f(p):\n  let m = exec \"echo {p} | tee -a log\"\n  exec \"echo {m}-again >> log\"\n\
                    try:\n  do f(\"two\")\n  exec \"echo three >> log; exit 3\"\ncatch as e:\n  exec \"echo four >> log\"\n\

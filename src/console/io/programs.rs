@@ -10,8 +10,8 @@ use crate::config::{Faults, Loaded, ProgramSettings};
 use crate::console::msg::Msg;
 use crate::link::Scripts;
 use crate::model::PlaceId;
-use crate::prose::run::Request;
-use crate::prose::vm::Budget;
+use crate::prose::engine::run::Request;
+use crate::prose::engine::vm::Budget;
 
 /// Capacity of the event channel; the events are discarded, because the screen shows the program.
 const EVENTS: usize = 16;

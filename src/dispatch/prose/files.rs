@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::dispatch::context::Context;
 use crate::dispatch::host::Host;
 use crate::dispatch::response::Failure;
-use crate::prose::ast::UsePath;
-use crate::prose::run::program_file::{read_text, to_text};
+use crate::prose::engine::run::program_file::{read_text, to_text};
+use crate::prose::syntax::ast::UsePath;
 use crate::prose::{self, Contract, Imports, Profile, Source};
 
 /// Reads a program; `-` is standard input. The inner error says why it cannot be read.

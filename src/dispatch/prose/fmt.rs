@@ -11,7 +11,7 @@ use crate::dispatch::command::{Danger, Example, Local};
 use crate::dispatch::context::Context;
 use crate::dispatch::response::Failure;
 use crate::envelope::SafeText;
-use crate::prose::run::program_file::replace_text;
+use crate::prose::engine::run::program_file::replace_text;
 use crate::prose::{self, Source};
 
 /// Formats programs.

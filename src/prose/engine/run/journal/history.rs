@@ -1,0 +1,136 @@
+//! What earlier executions of a run have recorded, indexed for lookup: read once on resume, then never changed.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use super::{Key, Line, Row, RunRow, Written};
+use crate::model::{AnswerValue, RecordedAnswer};
+use crate::prose::engine::run::error::Error;
+use crate::prose::engine::vm::effects::{Decision, Ran};
+
+/// The rows of a journal.
+#[derive(Debug, Default)]
+pub(super) struct History {
+    pub(super) places: HashMap<Key, Place>,
+    pub(super) numbers: HashMap<(Key, String), u32>,
+    /// The last writer of each binding's file.
+    pub(super) writers: HashMap<PathBuf, (Key, Written)>,
+    /// How the run ended, and whether it can be resumed.
+    pub(super) end: Option<(String, bool)>,
+    /// How often each line was added to the `state.md` of a folder; `None` is the run's own folder.
+    lines: HashMap<(Option<PathBuf>, String), usize>,
+    /// The last line recorded, if no other row follows it.
+    pub(super) last_line: Option<Line>,
+}
+
+/// What is known about one place in the program.
+#[derive(Debug, Default)]
+pub(super) struct Place {
+    pub(super) is_begun: bool,
+    /// The line of the command.
+    pub(super) line: u32,
+    pub(super) is_bound: bool,
+    pub(super) ran: Option<Box<Ran>>,
+    /// The outcome of the command that ended the run.
+    pub(super) failed: Option<Box<Ran>>,
+    pub(super) decided: Option<Decision>,
+    pub(super) marks: Vec<String>,
+    pub(super) joined: Option<Vec<(usize, bool)>>,
+}
+
+impl History {
+    /// Parses the complete rows of a journal.
+    ///
+    /// # Errors
+    /// The first row that is not valid.
+    pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<(RunRow, Self), Error> {
+        let broken =
+            |line: usize, reason: String| Error::Journal { path: path.to_owned(), line: line + 1, reason };
+        let mut rows = bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty());
+        let parse = |(at, line): (usize, &[u8])| {
+            serde_json::from_slice::<Row>(line).map_err(|error| broken(at, error.to_string()))
+        };
+        let first = match rows.next().map(parse).transpose()? {
+            Some(Row::Run(first)) if first.version == RunRow::VERSION => first,
+            Some(Row::Run(first)) => {
+                return Err(broken(0, format!("version {} is not known", first.version)));
+            }
+            _ => return Err(broken(0, "it does not begin with the run".to_owned())),
+        };
+        let mut history = Self::default();
+        for row in rows {
+            history.apply(parse(row)?);
+        }
+        Ok((first, history))
+    }
+
+    fn place(&mut self, key: Key) -> &mut Place {
+        self.places.entry(key).or_default()
+    }
+
+    fn apply(&mut self, row: Row) {
+        self.last_line = None;
+        match row {
+            Row::Resumed { .. } => self.end = None,
+            Row::Begun { key, line, .. } => {
+                let place = self.place(key);
+                (place.failed, place.is_begun, place.line) = (None, true, line);
+            }
+            Row::Ran { key, ran } => {
+                let place = self.place(key);
+                (place.failed, place.ran) = (None, Some(ran));
+            }
+            // An answer that is not on record is asked for again.
+            Row::Run(_)
+            | Row::Decided {
+                decided: Decision::Answered(RecordedAnswer { value: AnswerValue::Hidden(_), .. }),
+                ..
+            } => {}
+            Row::Decided { key, decided } => self.place(key).decided = Some(decided),
+            Row::Number { key, of, number } => drop(self.numbers.insert((key, of), number)),
+            Row::Mark { key, text, of } => {
+                self.place(key).marks.push(text.clone());
+                let times = self.lines.entry((of.clone(), text.clone())).or_default();
+                *times += 1;
+                self.last_line = Some(Line { of, text, times: *times });
+            }
+            Row::Bound { key, file, digest } => {
+                let before = self.writers.remove(&file).map(|(_, written)| written.digest);
+                self.writers.insert(file, (key.clone(), Written { digest, before }));
+                self.place(key).is_bound = true;
+            }
+            Row::Joined { key, ends } => self.place(key).joined = Some(ends),
+            Row::End { how, place, .. } => {
+                let can_resume = how == "interrupted" || place.is_some();
+                if let Some(place) = place {
+                    self.reopen(&place);
+                }
+                self.end = Some((how, can_resume));
+            }
+        }
+    }
+
+    /// Reverts what ended a run and everything that followed from it: the enclosing joins, and the `catch` and
+    /// `finally` it led to.
+    fn reopen(&mut self, key: &Key) {
+        let place = self.place(key.clone());
+        (place.is_begun, place.decided) = (false, None);
+        place.failed = place.ran.take().or(place.failed.take());
+        for (at, _) in key.match_indices('/') {
+            let (around, inner) = (&key[..at], &key[at + 1..]);
+            if let Some(place) = self.places.get_mut(around) {
+                place.joined = None;
+            }
+            let follows: &[&str] = match inner.split('/').next() {
+                Some("try") => &["catch", "finally"],
+                Some("catch") => &["finally"],
+                _ => continue,
+            };
+            for part in follows {
+                let beneath = format!("{around}/{part}/");
+                self.places.retain(|key, _| !key.starts_with(&beneath));
+                self.writers.retain(|_, (key, _)| !key.starts_with(&beneath));
+            }
+        }
+    }
+}

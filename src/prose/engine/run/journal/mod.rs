@@ -1,0 +1,353 @@
+//! The journal of a run (`journal.jsonl`): what was begun, and with what outcome. To resume, the program is executed
+//! again from its beginning, and whatever has been recorded is replayed from here rather than repeated. Anything that
+//! was begun but has no recorded end is reported as such, and never silently repeated.
+
+mod history;
+mod row;
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use rustix::fs::{FlockOperation, flock};
+use sha2::{Digest as _, Sha256};
+
+use self::history::{History, Place};
+pub use self::row::{Row, RunRow};
+use super::SharedDisk;
+use super::error::Error;
+use super::folder::hold;
+use crate::envelope::mask;
+use crate::journal::LineFile;
+use crate::prose::engine::vm::effects::{Decision, Ran};
+use crate::runtime::PendingWrite;
+
+/// The name of the file in the run's folder.
+pub const JOURNAL: &str = "journal.jsonl";
+
+/// A place in the execution: the path that leads to it, the same in each execution of the same program.
+pub type Key = Arc<str>;
+
+/// What the journal contains about a command.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CommandRecord {
+    /// Nothing: it was not reached.
+    New,
+    /// It was begun, and its outcome is unknown.
+    Begun,
+    /// It failed in this way, and that ended the run.
+    Failed(Box<Ran>),
+    /// Its outcome.
+    Ran(Box<Ran>),
+}
+
+/// What the journal contains about a binding at a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BindingRecord {
+    /// It was not written.
+    New,
+    /// Another place has written the same file since.
+    Overwritten,
+    /// This place was the last one to write the file, or was about to.
+    Last(Written),
+}
+
+/// The possible contents of a binding's file, as digests: what was to be written last, or what was there before.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Written {
+    digest: String,
+    before: Option<String>,
+}
+
+impl Written {
+    /// Returns whether a text is what was there before: the run was interrupted before it wrote the file.
+    pub fn is_stale(&self, text: &str) -> bool {
+        let digest = digest(text);
+        digest != self.digest && self.before.as_ref() == Some(&digest)
+    }
+}
+
+/// A line of a `state.md`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// The folder of the used program that it belongs to; `None` for the run's own.
+    pub of: Option<PathBuf>,
+    /// The line.
+    pub text: String,
+    /// How often the file contains it.
+    pub times: usize,
+}
+
+/// The journal of a run, open for writing.
+#[derive(Debug)]
+pub struct RunJournal {
+    path: PathBuf,
+    rows: Mutex<LineFile>,
+    disk: SharedDisk,
+    /// What earlier executions did; never changed.
+    history: History,
+    numbers: Mutex<HashMap<String, u32>>,
+}
+
+impl RunJournal {
+    /// Creates the journal of a new run.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn create(disk: SharedDisk, folder: &Path, first: RunRow) -> Result<Self, Error> {
+        let path = folder.join(JOURNAL);
+        let created = hold(folder).and_then(|held| disk.create(&held.path(Path::new(JOURNAL))));
+        let file = created.map_err(Error::io("create", &path))?;
+        lock(&file, &first.run)?;
+        let rows = Mutex::new(LineFile::new(file, 0));
+        let journal = Self { path, rows, disk, history: History::default(), numbers: Mutex::default() };
+        journal.write(&Row::Run(first))?;
+        Ok(journal)
+    }
+
+    /// Opens the journal of a run to resume it. A partly written last row is cut off.
+    ///
+    /// # Errors
+    /// When it cannot be used, another process uses it, or the run has ended.
+    pub fn open(disk: SharedDisk, folder: &Path, run: &str) -> Result<(Self, RunRow), Error> {
+        let path = folder.join(JOURNAL);
+        let held = hold(folder).map_err(Error::io("open", &path))?;
+        let at = held.path(Path::new(JOURNAL));
+        let file = disk.open(&at).map_err(Error::io("open", &path))?;
+        lock(&file, run)?;
+        let (rows, bytes) = LineFile::repaired(&*disk, file, &at).map_err(Error::io("read", &path))?;
+        let (first, history) = History::read(&path, &bytes)?;
+        if let Some((how, false)) = &history.end {
+            return Err(Error::Over { run: run.to_owned(), how: how.clone() });
+        }
+        let mut numbers: HashMap<String, u32> = HashMap::new();
+        for ((_, of), number) in &history.numbers {
+            let highest = numbers.entry(of.clone()).or_default();
+            *highest = (*highest).max(*number);
+        }
+        Ok((Self { path, rows: Mutex::new(rows), disk, history, numbers: Mutex::new(numbers) }, first))
+    }
+
+    fn known(&self, key: &Key) -> Option<&Place> {
+        self.history.places.get(key)
+    }
+
+    /// Returns what is known about the command at a place.
+    pub fn command(&self, key: &Key) -> CommandRecord {
+        match self.known(key) {
+            Some(Place { ran: Some(ran), .. }) => CommandRecord::Ran(ran.clone()),
+            Some(Place { failed: Some(ran), .. }) => CommandRecord::Failed(ran.clone()),
+            Some(Place { is_begun: true, .. }) => CommandRecord::Begun,
+            _ => CommandRecord::New,
+        }
+    }
+
+    /// Returns what ended the run, if that is known and can be run again, and its line.
+    pub fn known_failure(&self) -> Option<(u32, &Ran)> {
+        let mut places = self.history.places.values();
+        // One of which nobody knows whether it ran is in doubt.
+        let known = |ran: &&Ran| ran.unknown.is_none();
+        places.find_map(|place| Some((place.line, place.failed.as_deref().filter(known)?)))
+    }
+
+    /// Records that a command is about to start. On return, the row is written but not necessarily on disk: the
+    /// command must do nothing before it is.
+    ///
+    /// # Errors
+    /// When it cannot be written, in which case the command must not start.
+    pub fn begin(&self, key: &Key, line: u32, cmd: &str, at: Timestamp) -> Result<PendingWrite, Error> {
+        self.write(&Row::Begun { key: key.clone(), line, cmd: mask(cmd).into_owned(), at })?;
+        let file = self.rows().file().try_clone().map_err(Error::io("sync", &self.path))?;
+        let disk = self.disk.clone();
+        Ok(PendingWrite::by(move || disk.sync(&file)))
+    }
+
+    /// Waits until a row is on disk.
+    ///
+    /// # Errors
+    /// When it could not be synced: the run cannot continue.
+    pub async fn settled(&self, marked: &PendingWrite) -> Result<(), Error> {
+        let failed = |why: String| Error::io("sync", &self.path)(std::io::Error::other(why));
+        marked.on_disk().await.map_err(failed)
+    }
+
+    /// Returns how the question at a place was decided.
+    pub fn decided(&self, key: &Key) -> Option<&Decision> {
+        self.known(key)?.decided.as_ref()
+    }
+
+    /// Returns how the branches of the block at a place ended, in order.
+    pub fn joined(&self, key: &Key) -> Option<&[(usize, bool)]> {
+        self.known(key)?.joined.as_deref()
+    }
+
+    /// Returns the number of something at a place: the same in each execution, and never reused.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn number(&self, of: &str, key: &Key) -> Result<u32, Error> {
+        if let Some(known) = self.history.numbers.get(&(key.clone(), of.to_owned())) {
+            return Ok(*known);
+        }
+        let number = {
+            let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+            let next = numbers.entry(of.to_owned()).or_default();
+            *next += 1;
+            *next
+        };
+        self.write(&Row::Number { key: key.clone(), of: of.to_owned(), number })?;
+        Ok(number)
+    }
+
+    /// Records that a line is added to the `state.md` of a folder; returns false if an earlier execution has recorded
+    /// it.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn mark(&self, key: &Key, text: &str, folder: &Path) -> Result<bool, Error> {
+        if self.known(key).is_some_and(|place| place.marks.iter().any(|line| line == text)) {
+            return Ok(false);
+        }
+        let of = (self.path.parent() != Some(folder)).then(|| folder.to_owned());
+        self.write(&Row::Mark { key: key.clone(), text: text.to_owned(), of })?;
+        Ok(true)
+    }
+
+    /// Returns the line that may be missing from its file: the run was interrupted right after recording it.
+    pub fn last_line(&self) -> Option<&Line> {
+        self.history.last_line.as_ref()
+    }
+
+    /// Returns whether an earlier execution has recorded any line at a place.
+    pub fn is_marked(&self, key: &Key) -> bool {
+        self.known(key).is_some_and(|place| !place.marks.is_empty())
+    }
+
+    /// Returns what earlier executions did with the binding at a place.
+    pub fn binding(&self, key: &Key, file: &Path) -> BindingRecord {
+        match self.history.writers.get(file) {
+            Some((writer, written)) if writer == key => BindingRecord::Last(written.clone()),
+            _ if self.known(key).is_some_and(|place| place.is_bound) => BindingRecord::Overwritten,
+            _ => BindingRecord::New,
+        }
+    }
+
+    /// Records that a binding's file is about to be replaced, so that later changes by a person can be told from what
+    /// the run wrote.
+    ///
+    /// # Errors
+    /// When it cannot be written, in which case the file must not be changed.
+    pub fn bind(&self, key: Key, file: PathBuf, text: &str) -> Result<(), Error> {
+        self.write(&Row::Bound { key, file, digest: digest(text) })
+    }
+
+    /// Returns whether earlier executions have recorded an outcome here.
+    pub fn is_begun(&self, key: &Key) -> bool {
+        self.known(key).is_some_and(|place| place.ran.is_some() || place.decided.is_some())
+    }
+
+    /// Appends a row.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self, row: &Row) -> Result<(), Error> {
+        let mut line =
+            serde_json::to_vec(row).map_err(|error| Error::io("write", &self.path)(error.into()))?;
+        line.push(b'\n');
+        self.rows().append(&*self.disk, &line).map_err(Error::io("write", &self.path))
+    }
+
+    fn rows(&self) -> MutexGuard<'_, LineFile> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn digest(text: &str) -> String {
+    Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Locks the file: two processes must not execute the same run. The lock is released with the file, however the
+/// process ends.
+fn lock(file: &File, run: &str) -> Result<(), Error> {
+    flock(file, FlockOperation::NonBlockingLockExclusive).map_err(|_| Error::Busy { run: run.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first() -> RunRow {
+        RunRow {
+            version: RunRow::VERSION,
+            run: "r".into(),
+            program: "/p".into(),
+            cwd: "/".into(),
+            shell: "/bin/sh".into(),
+            inputs: Vec::new(),
+            exec: crate::config::ExecPolicy::default(),
+            sessions: Vec::new(),
+            allow_unenforced: false,
+            at: Timestamp::UNIX_EPOCH,
+        }
+    }
+
+    fn os() -> SharedDisk {
+        Arc::new(crate::journal::Os)
+    }
+
+    #[tokio::test]
+    async fn what_was_done_is_known_and_what_was_begun_is_in_doubt() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let key = |text: &str| Key::from(text);
+        {
+            let journal = RunJournal::create(os(), dir.path(), first()).expect("made");
+            for name in ["a", "b"] {
+                let marked = journal.begin(&key(name), 1, "true", Timestamp::UNIX_EPOCH).expect("written");
+                journal.settled(&marked).await.expect("synced");
+            }
+            let ran = Box::new(Ran { stdout: "x\n".into(), ..Ran::default() });
+            journal.write(&Row::Ran { key: key("a"), ran }).expect("written");
+            assert_eq!(journal.number("call", &key("c")).expect("a number"), 1);
+            assert_eq!(journal.number("call", &key("d")).expect("a number"), 2);
+            assert!(journal.mark(&key("a"), "1→ ✓", dir.path()).expect("written"));
+            journal.bind(key("a"), "bindings/x.md".into(), "text").expect("written");
+            assert!(matches!(RunJournal::open(os(), dir.path(), "r"), Err(Error::Busy { .. })));
+            journal.disk.write(journal.rows().file(), b"{\"row\":\"ma").expect("half a row");
+        }
+        let (journal, row) = RunJournal::open(os(), dir.path(), "r").expect("opens");
+        assert_eq!(row, first());
+        assert!(matches!(journal.command(&key("a")), CommandRecord::Ran(ran) if ran.stdout == "x\n"));
+        assert_eq!(
+            (journal.command(&key("b")), journal.command(&key("z"))),
+            (CommandRecord::Begun, CommandRecord::New)
+        );
+        assert_eq!(journal.command(&key("b")), CommandRecord::Begun);
+        assert_eq!(journal.number("call", &key("d")).expect("known"), 2);
+        assert_eq!(journal.number("call", &key("e")).expect("a new one"), 3);
+        assert!(!journal.mark(&key("a"), "1→ ✓", dir.path()).expect("known"));
+        let file = Path::new("bindings/x.md");
+        assert!(
+            matches!(journal.binding(&key("a"), file), BindingRecord::Last(it) if !it.is_stale("another"))
+        );
+        assert_eq!(journal.binding(&key("b"), file), BindingRecord::New);
+        journal
+            .write(&Row::End { at: Timestamp::UNIX_EPOCH, how: "completed".into(), place: None })
+            .expect("written");
+        drop(journal);
+        assert!(matches!(RunJournal::open(os(), dir.path(), "r"), Err(Error::Over { .. })));
+    }
+
+    #[test]
+    fn a_journal_that_makes_no_sense_is_refused_with_its_line() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        drop(RunJournal::create(os(), dir.path(), first()).expect("made"));
+        let path = dir.path().join(JOURNAL);
+        let mut text = std::fs::read_to_string(&path).expect("readable");
+        text.push_str("{\"row\":\"what\"}\n");
+        std::fs::write(&path, text).expect("written");
+        let refused = RunJournal::open(os(), dir.path(), "r").expect_err("refused").to_string();
+        assert!(refused.contains("line 2"), "{refused}");
+    }
+}

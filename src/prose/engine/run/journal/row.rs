@@ -1,0 +1,128 @@
+//! The rows of a journal, including the first one.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::Key;
+use crate::config::ExecPolicy;
+use crate::prose::engine::vm::effects::{Decision, Ran};
+
+/// One row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "row", rename_all = "snake_case")]
+pub enum Row {
+    /// The first row.
+    Run(RunRow),
+    /// A command is about to start.
+    Begun {
+        /// Where.
+        key: Key,
+        /// Its line.
+        line: u32,
+        /// The command.
+        cmd: String,
+        /// When.
+        at: Timestamp,
+    },
+    /// A command has ended.
+    Ran {
+        /// Where.
+        key: Key,
+        /// How.
+        ran: Box<Ran>,
+    },
+    /// A question is settled.
+    Decided {
+        /// Where.
+        key: Key,
+        /// How.
+        decided: Decision,
+    },
+    /// A number was given.
+    Number {
+        /// Where.
+        key: Key,
+        /// Of what.
+        of: String,
+        /// Which.
+        number: u32,
+    },
+    /// A line was written to `state.md`.
+    Mark {
+        /// Where.
+        key: Key,
+        /// The line.
+        text: String,
+        /// The folder of the used program that it is about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        of: Option<PathBuf>,
+    },
+    /// A binding is about to be written.
+    Bound {
+        /// Where.
+        key: Key,
+        /// Its file.
+        file: PathBuf,
+        /// What will be in it.
+        #[serde(default)]
+        digest: String,
+    },
+    /// A parallel block is over: its branches in the order of their ends, and whether they succeeded.
+    Joined {
+        /// Where.
+        key: Key,
+        /// Branch, success.
+        ends: Vec<(usize, bool)>,
+    },
+    /// Another process.
+    Resumed {
+        /// When.
+        at: Timestamp,
+    },
+    /// It is over, or was cut off in order.
+    End {
+        /// When.
+        at: Timestamp,
+        /// How: `completed`, `failed`, `interrupted`.
+        how: String,
+        /// What ended it, where doing that again may end differently.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        place: Option<Key>,
+    },
+}
+
+/// What a run was begun with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunRow {
+    /// The version of the rows.
+    pub version: u32,
+    /// The run's id.
+    pub run: String,
+    /// The program's file.
+    pub program: PathBuf,
+    /// Where its commands start.
+    pub cwd: PathBuf,
+    /// The shell that runs them.
+    pub shell: String,
+    /// Inputs that were given; of those with the name of a secret, [`MASKED`](crate::envelope::MASKED) instead of the
+    /// value.
+    pub inputs: Vec<(String, String)>,
+    /// Which commands a person is asked about.
+    #[serde(default)]
+    pub exec: ExecPolicy,
+    /// Who answers sessions, as it was typed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<String>,
+    /// Permissions that nothing enforces do not keep it from running.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_unenforced: bool,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl RunRow {
+    /// The version of the row format.
+    pub const VERSION: u32 = 1;
+}

@@ -1,0 +1,116 @@
+//! Determines who answers a question according to the settings: a command, a connected agent, or a person.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use super::Vm;
+use super::effects::{CAPTURED_CHARS, Effects};
+use super::question::Query;
+use super::scope::Bound;
+use super::session_command::Work;
+use crate::agents::{PermissionLine, PermissionRule};
+use crate::config::Answerer;
+use crate::envelope::mask;
+use crate::model::ExpectedAnswerer;
+use crate::prose::engine::session::{self, Brief, Given, commanded};
+use crate::prose::syntax::ast::{Agent, Model, Permission, Rule, Text};
+
+impl<E: Effects> Vm<E> {
+    /// Assigns the condition, choice or value in a question to the answerer that the settings name for it.
+    pub(super) fn judged_by(&self, query: &mut Query, context: Vec<Given>) {
+        let brief = Brief {
+            agent: session::Agent::default(),
+            task: query.asking.text.clone(),
+            wants: query.asking.kind.clone(),
+            memory: None,
+            context,
+        };
+        self.answered_by(query, self.policy.sessions.judge(), brief, None);
+    }
+
+    /// Assigns a question to an answerer, with its brief; `timeout` is the question's own limit.
+    pub(super) fn answered_by(
+        &self,
+        query: &mut Query,
+        by: &Answerer,
+        brief: Brief,
+        timeout: Option<Duration>,
+    ) {
+        let settings = &self.policy.sessions;
+        let agent = &brief.agent;
+        query.asking.within = timeout.or(settings.answer_within);
+        query.is_for_agents = matches!(by, Answerer::Mcp(_));
+        query.work = None;
+        query.asking.expected = Some(ExpectedAnswerer {
+            by: if query.is_for_agents { by.called() } else { self.somebody() },
+            task: None,
+            agent: agent.name.clone(),
+            model: agent.model.clone(),
+            permissions: agent.permissions.iter().map(ToString::to_string).collect(),
+            skills: agent.skills.clone(),
+        });
+        if let Answerer::Command(words) = by {
+            query.work = Some(Box::new(Work {
+                words: commanded(words),
+                brief,
+                timeout: timeout.unwrap_or(settings.timeout),
+                memory: None,
+                resumes: false,
+            }));
+        }
+    }
+
+    /// Describes who may answer if nobody is named.
+    pub(super) fn somebody(&self) -> String {
+        if self.policy.agents { "an agent or a person" } else { "a person" }.to_owned()
+    }
+}
+
+/// Returns the description of an agent for its answerer; `prompt` is already interpolated.
+pub(super) fn told(agent: Option<&Agent>, model: Option<Model>, prompt: Option<String>) -> session::Agent {
+    session::Agent {
+        name: agent.map(|agent| agent.name.as_str().to_owned()),
+        model: model.map(|model| <&str>::from(model).to_owned()),
+        prompt,
+        permissions: agent.map(|agent| permissions(&agent.permissions)).unwrap_or_default(),
+        skills: agent.map(|agent| texts(&agent.skills)).unwrap_or_default(),
+    }
+}
+
+/// Returns the permissions of an agent. A word that is not a known rule grants nothing.
+pub fn permissions(of: &[Permission]) -> Vec<PermissionLine> {
+    let rule = |rule: &Rule| match rule {
+        Rule::Word(word) => match word.as_str() {
+            "allow" => PermissionRule::Allow,
+            "deny" => PermissionRule::Deny,
+            _ => PermissionRule::Prompt,
+        },
+        Rule::Patterns(patterns) => PermissionRule::Patterns(texts(patterns)),
+    };
+    of.iter()
+        .map(|one| PermissionLine { kind: one.kind.as_str().to_owned(), rule: rule(&one.rule) })
+        .collect()
+}
+
+fn texts(all: &[Text]) -> Vec<String> {
+    all.iter().map(|text| text.shown().into_owned()).collect()
+}
+
+/// Returns a value in the form in which a session's command gets it: in full.
+pub(super) fn given(name: &str, bound: &Bound) -> Given {
+    let made = bound.made.as_ref();
+    let exit = made.and_then(|made| made.exit_code).map(|code| format!("exit code {code}"));
+    let out = made.filter(|made| made.timed_out).map(|_| "timed out".to_owned());
+    let is_cut = made.is_some_and(|made| made.stdout_truncated);
+    let cut = is_cut.then(|| format!("cut after {CAPTURED_CHARS} characters"));
+    let mut value = bound.value.body().to_owned();
+    if is_cut {
+        let _ = write!(value, "\n[the output is cut here, after {CAPTURED_CHARS} characters]\n");
+    }
+    if let Some(stderr) = made.map(|made| made.stderr.trim_end()).filter(|stderr| !stderr.is_empty()) {
+        value = format!("{}\n\nstderr:\n{stderr}\n", value.trim_end());
+    }
+    let command = made.map(|made| mask(&made.command).into_owned()).filter(|command| !command.is_empty());
+    let made = [exit, out, cut].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    Given { name: name.to_owned(), made, command, value }
+}

@@ -1,0 +1,105 @@
+//! Why a statement did not complete: an error that the program may catch, a return, or an end that no program
+//! catches.
+
+use std::sync::Arc;
+
+use super::scope::CommandEnd;
+use super::value::Value;
+use crate::prose::engine::run::Error;
+use crate::prose::engine::run::journal::Key;
+
+/// The result of an expression: a value, and how the command that created it ended.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Evaluated {
+    /// The value.
+    pub value: Value,
+    /// How the command ended, if known.
+    pub made: Option<CommandEnd>,
+}
+
+impl From<Value> for Evaluated {
+    fn from(value: Value) -> Self {
+        Self { value, made: None }
+    }
+}
+
+/// An error inside a program.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Thrown {
+    /// What went wrong, on one line or more.
+    pub message: String,
+    /// The line of the statement.
+    pub line: u32,
+    /// The output of the failed command.
+    pub stdout: String,
+    /// How it ended, if a command failed.
+    pub made: Option<CommandEnd>,
+    /// The place of the recorded failure, if retrying it may have another outcome: a command, an answer.
+    pub place: Option<Key>,
+    /// Whether someone caused it deliberately, or its command may have run: it is not retried.
+    pub is_final: bool,
+}
+
+impl Thrown {
+    /// Creates an error without a command.
+    pub fn new(line: u32, message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            line,
+            stdout: String::new(),
+            made: None,
+            place: None,
+            is_final: false,
+        }
+    }
+
+    /// Returns the same error, with the place at which its cause is recorded.
+    #[must_use]
+    pub fn at(self, place: &Key) -> Self {
+        Self { place: Some(place.clone()), ..self }
+    }
+}
+
+/// Why an execution stops.
+#[derive(Debug)]
+pub enum Halt {
+    /// An error that can be caught.
+    Thrown(Arc<Thrown>),
+    /// A return from a block with this value.
+    Return(Evaluated),
+    /// A cancellation: another branch decided, or the run is ending.
+    Cancelled,
+    /// Nobody could answer what was asked on this line.
+    Unanswered {
+        /// The line.
+        line: u32,
+        /// What was asked.
+        question: String,
+    },
+    /// The run's budget is used up before the session on this line.
+    OverBudget {
+        /// The line.
+        line: u32,
+        /// The limit that was reached.
+        budget: String,
+    },
+    /// A person aborted the program at this line.
+    Aborted {
+        /// The line.
+        line: u32,
+    },
+    /// The run itself cannot continue.
+    Broken(Error),
+}
+
+impl From<Error> for Halt {
+    fn from(error: Error) -> Self {
+        Self::Broken(error)
+    }
+}
+
+impl From<Thrown> for Halt {
+    fn from(thrown: Thrown) -> Self {
+        Self::Thrown(Arc::new(thrown))
+    }
+}

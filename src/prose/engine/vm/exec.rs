@@ -1,0 +1,241 @@
+//! Commands: their text, where they run, and how their end is handled.
+
+use std::path::{Path, PathBuf};
+
+use super::control_flow::{Evaluated, Halt, Thrown};
+use super::effects::{CAPTURED_CHARS, CommandSpec, Effects, NotRun, Ran};
+use super::file::Site;
+use super::policy::denied;
+use super::scope::{CommandEnd, Missing};
+use super::value::Value;
+use super::{Frame, Vm};
+use crate::envelope::Actor;
+use crate::model::{AnswerValue, Principal, QuestionKind};
+use crate::prose::engine::run::journal::{CommandRecord, Key, Row};
+use crate::prose::syntax::ast::{Exec, OnFail, Text};
+
+/// How many lines of stderr, and characters of these, an error quotes.
+const ERROR_LINES: usize = 5;
+const ERROR_CHARS: usize = 600;
+
+/// A command about to run: its interpolated text, and where.
+pub(super) struct Command<'a> {
+    pub(super) exec: &'a Exec,
+    pub(super) site: Site,
+    pub(super) text: String,
+    pub(super) cwd: PathBuf,
+}
+
+impl<E: Effects> Vm<E> {
+    /// Runs a command, unless an earlier execution did.
+    pub(super) async fn exec(&self, frame: &Frame, exec: &Exec) -> Result<Evaluated, Halt> {
+        let site = frame.site(exec.span);
+        let text = self.command_text(frame, &exec.command, site.line)?;
+        let cwd = match &exec.cwd {
+            Some(text) => self.directory(frame, text, site.line)?,
+            None => frame.cwd.get(),
+        };
+        let command = Command { exec, site, text, cwd };
+        let ran = match self.journal.command(&frame.key) {
+            CommandRecord::Ran(ran) => *ran,
+            CommandRecord::New => self.run_command(frame, &command).await?,
+            CommandRecord::Begun => self.run_in_doubt(frame, &command, None).await?,
+            CommandRecord::Failed(ran) if self.policy.rerun && ran.unknown.is_none() => {
+                self.run_command(frame, &command).await?
+            }
+            CommandRecord::Failed(ran) => self.run_in_doubt(frame, &command, Some(*ran)).await?,
+        };
+        // `cwd:` applies to that command alone (docs/prose-rules.md#rule-1).
+        if let (None, Some(ended_in)) = (&exec.cwd, &ran.ended_in) {
+            frame.cwd.set(ended_in.clone());
+        }
+        outcome(&command, ran, &frame.key)
+    }
+
+    /// Asks what to do about a command that was begun in an earlier execution, or that ended the run.
+    async fn run_in_doubt(
+        &self,
+        frame: &Frame,
+        command: &Command<'_>,
+        failed: Option<Ran>,
+    ) -> Result<Ran, Halt> {
+        let text = match failed {
+            Some(ran) => format!("This command ended the run: {}", failure(&ran)),
+            None => {
+                "This command had started when the run was cut off, and nobody knows how it ended.".to_owned()
+            }
+        };
+        let doubt = frame.at("doubt");
+        let mut query = self.operators_query(&doubt, command.site, QuestionKind::InFlight, text);
+        query.asking.evidence.command = Some(command.text.clone());
+        // An earlier decision about this command in doubt does not apply to this time.
+        match self.answer_now(&doubt, &query).await? {
+            AnswerValue::Skip => {
+                let ran = Ran { skipped: true, ..Ran::default() };
+                self.journal.write(&Row::Ran { key: frame.key.clone(), ran: Box::new(ran.clone()) })?;
+                Ok(ran)
+            }
+            AnswerValue::Rerun => self.run_command(frame, command).await,
+            _ => Err(Halt::Aborted { line: command.site.line }),
+        }
+    }
+
+    async fn run_command(&self, frame: &Frame, command: &Command<'_>) -> Result<Ran, Halt> {
+        let Command { exec, site: Site { span, line }, text, cwd } = command;
+        let (lines, line) = (frame.module.lines(*span), *line);
+        self.allowed(frame, command).await?;
+        let permit = tokio::select! {
+            permit = self.permits.acquire() => permit,
+            () = frame.cancel.cancelled() => return Err(Halt::Cancelled),
+        };
+        let begun = self.journal.begin(&frame.key, line, text, self.effects.now())?;
+        let order = CommandSpec {
+            id: self.effects.next_id(),
+            command: text.clone(),
+            cwd: cwd.clone(),
+            timeout: exec.timeout(),
+            place: format!("{}:{line}", frame.module.library.source.name()),
+            variables: Vec::new(),
+            kept: CAPTURED_CHARS,
+            begun: begun.clone(),
+        };
+        if frame.module.is_main {
+            self.progress.task(lines, &order.id);
+        }
+        self.tell(frame, "exec", line, text.clone(), None, None).await;
+        let ran = self.effects.exec(order, &frame.cancel).await;
+        drop(permit);
+        self.journal.settled(&begun).await?;
+        match ran {
+            Ok(ran) => {
+                self.journal.write(&Row::Ran { key: frame.key.clone(), ran: Box::new(ran.clone()) })?;
+                if frame.module.is_main {
+                    self.progress.exited(lines, ran.exit_code);
+                }
+                let detail = (ran.exit_code != 0).then(|| last_lines(&ran.stderr));
+                self.tell(frame, "ran", line, summary(&ran), Some(ran.exit_code == 0), detail).await;
+                Ok(ran)
+            }
+            // Not in the journal: how far it got is unknown.
+            Err(NotRun::Cancelled) => Err(Halt::Cancelled),
+            // A denial by a person is not a failure of the command: no on-fail ignores it
+            // (docs/prose-rules.md#rule-35).
+            Err(NotRun::Denied(note)) => {
+                let thrown = denied(line, &Principal::Actor(Actor::Operator), Some(&note));
+                Err(thrown.at(&frame.key).into())
+            }
+        }
+    }
+
+    /// Returns the text of a command with its variables interpolated literally, in a single pass
+    /// (docs/prose-rules.md#rule-13, #rule-14).
+    fn command_text(&self, frame: &Frame, text: &Text, line: u32) -> Result<String, Halt> {
+        let command = self.filled_at(frame, text, line)?;
+        if command.contains('\0') {
+            return Err(Thrown::new(line, "the command has a NUL character in it").into());
+        }
+        if command.trim().is_empty() {
+            return Err(Thrown::new(line, "the command is empty once its variables are inserted").into());
+        }
+        Ok(command)
+    }
+
+    /// Returns the directory given by `cwd:`, relative to the current one (docs/prose-rules.md#rule-1).
+    fn directory(&self, frame: &Frame, text: &Text, line: u32) -> Result<PathBuf, Halt> {
+        let asked = self.filled_at(frame, text, line)?;
+        let beneath_home = asked.strip_prefix("~/").or((asked == "~").then_some(""));
+        match (beneath_home, &self.home) {
+            (Some(rest), Some(home)) => Ok(home.join(rest)),
+            (Some(_), None) => Err(Thrown::new(line, format!("{asked}: there is no home directory")).into()),
+            (None, _) => Ok(frame.cwd.get().join(Path::new(&asked))),
+        }
+    }
+
+    /// Returns a text with its variables interpolated.
+    pub(super) fn filled(&self, frame: &Frame, text: &Text) -> Result<String, Halt> {
+        self.filled_at(frame, text, frame.line(text.span))
+    }
+
+    fn filled_at(&self, frame: &Frame, text: &Text, line: u32) -> Result<String, Halt> {
+        text.filled(|name| match frame.scope.find(name.as_str()) {
+            Ok(bound) => Ok(bound.value.inserted()),
+            Err(missing) if is_literal(frame, text, missing) => Ok(format!("{{{}}}", name.as_str())),
+            Err(missing) => Err(absent(name.as_str(), missing, line).into()),
+        })
+    }
+}
+
+/// Returns whether an undeclared name is left as written (docs/prose-rules.md#rule-38): only in a text in which every
+/// other name has a value or is undeclared too.
+fn is_literal(frame: &Frame, text: &Text, missing: Missing) -> bool {
+    let stays = |name: &str| frame.scope.find(name).is_ok() || !frame.module.declares(name);
+    missing == Missing::NotReached && text.holes().all(|name| stays(name.as_str()))
+}
+
+/// Returns the error that says why a name has no value (docs/prose-rules.md#rule-8, #rule-17).
+pub(super) fn absent(name: &str, missing: Missing, line: u32) -> Thrown {
+    let why = match missing {
+        Missing::Failed(failed) => format!("the statement on line {failed} that binds it has failed"),
+        Missing::NotReached => "no statement that binds it was reached".to_owned(),
+        Missing::Lost(block) => format!("the parallel block on line {block} was over without it"),
+    };
+    Thrown::new(line, format!("{name} has no value here: {why}"))
+}
+
+/// Applies the failure policy to the end of a command (docs/prose-rules.md#rule-5).
+fn outcome(command: &Command<'_>, ran: Ran, key: &Key) -> Result<Evaluated, Halt> {
+    let Command { exec, site: Site { line, .. }, text, .. } = command;
+    let made = CommandEnd {
+        command: text.clone(),
+        exit_code: Some(ran.exit_code),
+        stderr: ran.stderr.clone(),
+        timed_out: ran.timed_out,
+        stdout_truncated: ran.stdout_truncated,
+        stderr_truncated: ran.stderr_truncated,
+    };
+    let on_fail = exec.on_fail();
+    // No on-fail ignores that a command may or may not have run.
+    if ran.unknown.is_some() || ran.exit_code != 0 && on_fail == OnFail::Throw {
+        let thrown = Thrown { is_final: ran.unknown.is_some(), ..Thrown::new(*line, failure(&ran)).at(key) };
+        return Err(Thrown { stdout: ran.stdout, made: Some(made), ..thrown }.into());
+    }
+    // "ignore" never reveals how it ended, even if it succeeded (docs/prose-rules.md#rule-7).
+    let made = (on_fail != OnFail::Ignore).then_some(made);
+    Ok(Evaluated { value: Value::text(ran.stdout), made })
+}
+
+/// Describes how a command failed.
+pub(in crate::prose::engine) fn failure(ran: &Ran) -> String {
+    let (ended, said) = match ran {
+        Ran { unknown: Some(why), .. } => (why.clone(), [&*ran.stdout, &ran.stderr].join("\n")),
+        Ran { timed_out: true, exit_code, stderr, .. } => {
+            (format!("the command took longer than allowed (exit code {exit_code})"), stderr.clone())
+        }
+        Ran { exit_code, stderr, .. } => {
+            (format!("the command ended with exit code {exit_code}"), stderr.clone())
+        }
+    };
+    match last_lines(&said).as_str() {
+        "" => ended,
+        lines => format!("{ended}: {lines}"),
+    }
+}
+
+/// Describes in a few words how a command ended.
+fn summary(ran: &Ran) -> String {
+    let how = match ran {
+        Ran { unknown: Some(_), .. } => "not known".to_owned(),
+        Ran { timed_out: true, .. } => "timed out".to_owned(),
+        Ran { exit_code: 0, .. } => "ok".to_owned(),
+        Ran { exit_code, .. } => format!("exit {exit_code}"),
+    };
+    format!("{how}  {} ms", ran.duration_ms)
+}
+
+/// Returns the last few lines that are not blank.
+pub(super) fn last_lines(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let end = lines[lines.len().saturating_sub(ERROR_LINES)..].join("\n");
+    let skip = end.chars().count().saturating_sub(ERROR_CHARS);
+    end.chars().skip(skip).collect()
+}

@@ -1,0 +1,103 @@
+//! Approval of commands before they run (docs/prose-rules.md#rule-35). A decision applies only to exactly that text
+//! in that directory: its key contains the hash of both.
+
+use std::path::Path;
+use std::sync::{Arc, PoisonError};
+
+use sha2::{Digest as _, Sha256};
+
+use super::control_flow::{Halt, Thrown};
+use super::effects::{Decision, Effects};
+use super::exec::Command;
+use super::{Frame, Vm};
+use crate::config::ExecPolicy;
+use crate::model::{AnswerValue, Evidence, Principal, QuestionKind, RecordedAnswer};
+use crate::prose::engine::run::journal::Key;
+
+/// The decision about a command under `once`; locked while the question is open.
+pub(super) type Turn = Arc<tokio::sync::Mutex<Option<Decision>>>;
+
+impl<E: Effects> Vm<E> {
+    /// Returns once a command may run, asking for approval if the policy requires it.
+    pub(super) async fn allowed(&self, frame: &Frame, command: &Command<'_>) -> Result<(), Halt> {
+        let asked = format!("allow:{}", hash(&command.text, &command.cwd));
+        match self.policy.exec {
+            ExecPolicy::Allow => Ok(()),
+            ExecPolicy::Ask => {
+                let own = frame.at(asked);
+                let decided = self.ask_to_run(&own, command).await?;
+                verdict(decided, command.site.line, &own.key)
+            }
+            ExecPolicy::Once => {
+                // A branch that reaches the same command while the question is open waits for its answer.
+                let turn = self.turn(&asked);
+                let mut known = tokio::select! {
+                    known = turn.lock() => known,
+                    () = frame.cancel.cancelled() => return Err(Halt::Cancelled),
+                };
+                let own = Frame { key: asked.into(), ..frame.clone() };
+                let decided = match known.take() {
+                    Some(decided) => decided,
+                    None => self.ask_to_run(&own, command).await?,
+                };
+                verdict(known.insert(decided).clone(), command.site.line, &own.key)
+            }
+        }
+    }
+
+    async fn ask_to_run(&self, frame: &Frame, command: &Command<'_>) -> Result<Decision, Halt> {
+        let text = command.text.clone();
+        let mut query = self.operators_query(frame, command.site, QuestionKind::Command, text);
+        query.asking.evidence = Evidence { workdir: Some(command.cwd.clone()), ..Evidence::default() };
+        self.decide(frame, &query).await
+    }
+
+    fn turn(&self, asked: &str) -> Turn {
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        turns.entry(Key::from(asked)).or_default().clone()
+    }
+}
+
+fn verdict(decided: Decision, line: u32, key: &Key) -> Result<(), Halt> {
+    let no = |by: &Principal, note: Option<&str>| Err(denied(line, by, note).at(key).into());
+    match decided {
+        Decision::Answered(RecordedAnswer { value: AnswerValue::Approve, .. }) => Ok(()),
+        Decision::Answered(RecordedAnswer { principal, note, .. }) => no(&principal, note.as_deref()),
+        Decision::Failed(message) => no(&Principal::File, Some(&message)),
+        Decision::TimedOut(_) => Err(Thrown::new(line, "nobody let the command run in time").at(key).into()),
+    }
+}
+
+/// Returns the error of a command that was denied.
+pub(super) fn denied(line: u32, by: &Principal, note: Option<&str>) -> Thrown {
+    let who = match by {
+        Principal::File => "the answers file".to_owned(),
+        Principal::Actor(actor) => format!("the {actor}"),
+        Principal::Command(program) => program.clone(),
+    };
+    let note = note.filter(|note| !note.is_empty()).map(|note| format!(": {note}")).unwrap_or_default();
+    Thrown::new(line, format!("{who} did not let the command run{note}"))
+}
+
+fn hash(command: &str, cwd: &Path) -> String {
+    let mut digest = Sha256::new();
+    for part in [command.as_bytes(), cwd.as_os_str().as_encoded_bytes()] {
+        digest.update((part.len() as u64).to_be_bytes());
+        digest.update(part);
+    }
+    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_told_from_every_other_and_from_itself_elsewhere() {
+        let hashes = [("a b", "/w"), ("a", " b/w"), ("a b", "/v"), ("a b ", "/w")]
+            .map(|(command, cwd)| hash(command, Path::new(cwd)));
+        let distinct: std::collections::HashSet<_> = hashes.iter().collect();
+        assert_eq!(distinct.len(), hashes.len());
+        assert!(ExecPolicy::Allow < ExecPolicy::Once && ExecPolicy::Once < ExecPolicy::Ask);
+    }
+}

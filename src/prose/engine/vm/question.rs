@@ -1,0 +1,266 @@
+//! Questions of a program: answered from the journal, from the answers file, or by whoever is present.
+
+use super::answerer::given;
+use super::control_flow::{Halt, Thrown};
+use super::effects::{Decision, Effects, NotAsked};
+use super::file::{Site, binding_view};
+use super::session_command::Work;
+use super::{Frame, Vm};
+use crate::envelope::{Actor, names_secret};
+use crate::model::{
+    AnswerValue, Evidence, ExpectedAnswerer, NewQuestion, Principal, QuestionKind, QuestionOrigin,
+    RecordedAnswer, StepState,
+};
+use crate::prose::engine::answers::{Asked, Reply};
+use crate::prose::engine::run::journal::Row;
+
+/// The number of values shown with a question that names none.
+const SHOWN: usize = 12;
+
+/// A question at a position in a program.
+pub(super) struct Query {
+    pub(super) site: Site,
+    pub(super) asking: NewQuestion,
+    /// The command that answers it, if one does.
+    pub(super) work: Option<Box<Work>>,
+    /// Whether a connected agent is to answer it, even if agents generally may not.
+    pub(super) is_for_agents: bool,
+}
+
+/// The result of asking a question.
+pub(super) struct Put {
+    pub(super) decided: Decision,
+    /// Whether it is already in the journal.
+    pub(super) is_on_record: bool,
+}
+
+impl<E: Effects> Vm<E> {
+    /// Asks for a yes or a no; `follows` describes the consequences of each.
+    pub(super) async fn ask_yes_no(
+        &self,
+        frame: &Frame,
+        site: Site,
+        text: String,
+        follows: (&str, &str),
+    ) -> Result<bool, Halt> {
+        let kind = QuestionKind::YesNo { yes: follows.0.to_owned(), no: follows.1.to_owned() };
+        Ok(self.answer(frame, self.query(frame, site, kind, text)).await? == AnswerValue::Yes)
+    }
+
+    /// Asks for one of several labels and returns its index.
+    pub(super) async fn ask_choice(
+        &self,
+        frame: &Frame,
+        site: Site,
+        text: String,
+        labels: Vec<String>,
+    ) -> Result<usize, Halt> {
+        let query = self.query(frame, site, QuestionKind::Choice { labels: labels.clone() }, text);
+        let AnswerValue::Choice(chosen) = self.answer(frame, query).await? else {
+            return Err(Halt::Aborted { line: site.line });
+        };
+        let place = labels.iter().position(|label| *label == chosen);
+        place.ok_or_else(|| Thrown::new(site.line, format!("no option is called {chosen}")).into())
+    }
+
+    /// Asks for a text; `agents` may answer it too.
+    pub(super) async fn ask_text(
+        &self,
+        frame: &Frame,
+        site: Site,
+        name: Option<&str>,
+        text: String,
+        agents: bool,
+    ) -> Result<String, Halt> {
+        // A secret is for the operator to type, and is not recorded.
+        let masked = name.is_some_and(names_secret);
+        let agents = agents && !masked;
+        let mut query = self.query(frame, site, QuestionKind::Text { masked }, text);
+        (query.asking.origin.name, query.asking.agents) = (name.map(str::to_owned), agents);
+        if name.is_some() {
+            // An input has to come from the caller.
+            (query.work, query.is_for_agents) = (None, false);
+            let by = if agents { self.somebody() } else { "a person".to_owned() };
+            query.asking.expected = Some(ExpectedAnswerer { by, ..ExpectedAnswerer::default() });
+        }
+        self.text_of(frame, query).await
+    }
+
+    /// Asks a question that expects a text.
+    pub(super) async fn text_of(&self, frame: &Frame, query: Box<Query>) -> Result<String, Halt> {
+        let line = query.site.line;
+        match self.answer(frame, query).await? {
+            AnswerValue::Text(text) => Ok(text),
+            _ => Err(Halt::Aborted { line }),
+        }
+    }
+
+    /// Asks a question again, ignoring any answer from an earlier execution.
+    pub(super) async fn answer_now(&self, frame: &Frame, query: &Query) -> Result<AnswerValue, Halt> {
+        let put = self.put(frame, query).await?;
+        settled(frame, query, put.decided)
+    }
+
+    /// Prepares a question that agents may answer, with the values it names.
+    pub(super) fn query(&self, frame: &Frame, site: Site, kind: QuestionKind, text: String) -> Box<Query> {
+        let visible = frame.scope.visible();
+        let is_named = |name: &str| words(&text).any(|word| word == name);
+        let mut shown: Vec<_> = visible.iter().filter(|(name, _)| is_named(name)).collect();
+        if shown.is_empty() {
+            shown = visible.iter().take(SHOWN).collect();
+        }
+        let bindings = shown.iter().map(|(name, bound)| binding_view(frame, name, bound)).collect();
+        let mut query = self.operators_query(frame, site, kind, text);
+        query.asking.evidence = Evidence { bindings, pass: frame.pass, ..Evidence::default() };
+        query.asking.agents = true;
+        if !query.asking.kind.is_operators() {
+            self.judged_by(&mut query, shown.iter().map(|(name, bound)| given(name, bound)).collect());
+        }
+        query
+    }
+
+    /// Prepares a question for the operator alone, without values.
+    pub(super) fn operators_query(
+        &self,
+        frame: &Frame,
+        site: Site,
+        kind: QuestionKind,
+        text: String,
+    ) -> Box<Query> {
+        let origin = QuestionOrigin {
+            run: Some(self.run.clone()),
+            program: Some(frame.module.library.source.name().into()),
+            lines: Some(frame.module.lines(site.span)),
+            ..QuestionOrigin::default()
+        };
+        let (asked_by, evidence) = (Actor::System, Evidence::default());
+        let (within, agents, expected) = (None, false, None);
+        let asking = NewQuestion { origin, asked_by, kind, text, evidence, within, agents, expected };
+        Box::new(Query { site, asking, work: None, is_for_agents: false })
+    }
+
+    async fn answer(&self, frame: &Frame, query: Box<Query>) -> Result<AnswerValue, Halt> {
+        let decided = self.decide(frame, &query).await?;
+        settled(frame, &query, decided)
+    }
+
+    /// Decides a question, once across all executions of a run.
+    pub(super) async fn decide(&self, frame: &Frame, query: &Query) -> Result<Decision, Halt> {
+        if let Some(decided) = self.journal.decided(&frame.key) {
+            return Ok(decided.clone());
+        }
+        let Put { decided, is_on_record } = self.put(frame, query).await?;
+        let is_abort =
+            matches!(&decided, Decision::Answered(RecordedAnswer { value: AnswerValue::Abort, .. }));
+        if !is_abort && !is_on_record {
+            // Aborting does not answer the question: it is asked again on resume.
+            let decided = match &decided {
+                Decision::Answered(answer) => Decision::Answered(answer.as_recorded(&query.asking.kind)),
+                other => other.clone(),
+            };
+            self.journal.write(&Row::Decided { key: frame.key.clone(), decided })?;
+        }
+        Ok(decided)
+    }
+
+    async fn put(&self, frame: &Frame, query: &Query) -> Result<Put, Halt> {
+        let put = match (self.answered_by_file(frame, query)?, &query.work) {
+            (Some(decided), _) => Some(Put { decided, is_on_record: false }),
+            (None, Some(work)) => Box::pin(self.by_command(frame, query, work)).await?,
+            (None, None) => None,
+        };
+        let put = match put {
+            Some(put) => put,
+            None => Put { decided: self.answered_by_somebody(frame, query).await?, is_on_record: false },
+        };
+        let (text, ok) = match &put.decided {
+            Decision::Answered(answer) => {
+                let answer = answer.as_recorded(&query.asking.kind);
+                (format!("{} ({})", shown(&answer.value), answer.principal), None)
+            }
+            Decision::TimedOut(_) => ("nobody answered in time".to_owned(), Some(false)),
+            Decision::Failed(message) => (message.clone(), Some(false)),
+        };
+        self.tell(frame, "answer", query.site.line, text, ok, None).await;
+        Ok(put)
+    }
+
+    fn answered_by_file(&self, frame: &Frame, query: &Query) -> Result<Option<Decision>, Halt> {
+        let Query { site, asking: NewQuestion { origin, kind, text, .. }, .. } = query;
+        let is_guarded = matches!(kind, QuestionKind::Gate { .. } | QuestionKind::Command);
+        if is_guarded && !self.policy.gates_from_answers {
+            return Ok(None);
+        }
+        let pass = frame.pass.map(|(pass, _)| pass);
+        let asked = Asked { name: origin.name.as_deref(), line: site.line, kind, text, pass };
+        let at = self.effects.now();
+        match self.policy.answers.take(&asked) {
+            None => Ok(None),
+            Some(Ok(Reply::Value(value))) => Ok(Some(Decision::Answered(RecordedAnswer {
+                value,
+                principal: Principal::File,
+                at,
+                note: None,
+            }))),
+            Some(Ok(Reply::Fail(message))) => Ok(Some(Decision::Failed(message))),
+            Some(Ok(Reply::TimeOut)) => Ok(Some(Decision::TimedOut(at))),
+            Some(Err(reason)) => {
+                let question = format!("{text}: the answers file: {reason}");
+                Err(Halt::Unanswered { line: site.line, question })
+            }
+        }
+    }
+
+    async fn answered_by_somebody(&self, frame: &Frame, query: &Query) -> Result<Decision, Halt> {
+        let Query { site, asking, is_for_agents, .. } = query;
+        let agents = (self.policy.agents || *is_for_agents) && asking.agents && !asking.kind.is_operators();
+        let asking = NewQuestion { agents, ..asking.clone() };
+        let present = self.effects.present();
+        if !(present.operator || agents && present.agent) {
+            return Err(Halt::Unanswered { line: site.line, question: asking.text });
+        }
+        self.tell(frame, "ask", site.line, asking.text.clone(), None, None).await;
+        self.show_step(frame, site.span, StepState::Asking);
+        let settled = tokio::select! {
+            settled = self.effects.ask(asking) => settled,
+            () = frame.cancel.cancelled() => return Err(Halt::Cancelled),
+        };
+        self.show_step(frame, site.span, StepState::Running);
+        match settled {
+            Ok(decided) => Ok(decided),
+            Err(NotAsked::ShuttingDown) => Err(Halt::Cancelled),
+            Err(NotAsked::Refused(reason)) => Err(Thrown::new(site.line, reason).into()),
+        }
+    }
+}
+
+/// Returns the answer to a question, or the halt that it caused.
+fn settled(frame: &Frame, query: &Query, decided: Decision) -> Result<AnswerValue, Halt> {
+    let line = query.site.line;
+    match decided {
+        Decision::Answered(RecordedAnswer { value: AnswerValue::Abort, .. }) => Err(Halt::Aborted { line }),
+        Decision::Answered(answer) => Ok(answer.value),
+        Decision::Failed(message) => Err(Thrown::new(line, message).at(&frame.key).into()),
+        Decision::TimedOut(_) => Err(Thrown::new(line, "nobody answered in time").at(&frame.key).into()),
+    }
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'))
+}
+
+/// Returns an answer as shown on a line of the run's output.
+fn shown(value: &AnswerValue) -> String {
+    match value {
+        AnswerValue::Choice(label) => label.clone(),
+        AnswerValue::Text(text) => crate::envelope::one_line(text, 80),
+        AnswerValue::Hidden(_) => "hidden".to_owned(),
+        AnswerValue::Yes => "yes".to_owned(),
+        AnswerValue::No => "no".to_owned(),
+        AnswerValue::Approve => "approved".to_owned(),
+        AnswerValue::Reject => "rejected".to_owned(),
+        AnswerValue::Rerun => "rerun".to_owned(),
+        AnswerValue::Skip => "skip".to_owned(),
+        AnswerValue::Abort => "abort".to_owned(),
+    }
+}

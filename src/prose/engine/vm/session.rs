@@ -1,0 +1,300 @@
+//! `session` and `resume`: work that needs judgement. The answerer does the work and reports the result; agents with
+//! a memory store in files what was asked and answered.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::answerer::{given, told};
+use super::control_flow::{Evaluated, Halt, Thrown};
+use super::effects::Effects;
+use super::file::{Site, binding_view};
+use super::question::Query;
+use super::scope::{Bound, Missing};
+use super::value::Value;
+use super::{Frame, Vm};
+use crate::config::SessionSubject;
+use crate::model::QuestionKind;
+use crate::prose::engine::run::journal::CommandRecord;
+use crate::prose::engine::run::{folder, state};
+use crate::prose::engine::session::Brief;
+use crate::prose::syntax::Profile;
+use crate::prose::syntax::Span;
+use crate::prose::syntax::ast::{
+    Agent, Backoff, Entry, Expr, Persist, Resume, Session, SessionProperties, Subject,
+};
+
+impl<E: Effects> Vm<E> {
+    /// Runs a session.
+    pub(super) async fn session(&self, frame: &Frame, session: &Session) -> Result<Evaluated, Halt> {
+        self.session_after(frame, session, None).await
+    }
+
+    /// Runs a session that receives the result of the previous one.
+    pub(super) async fn session_after(
+        &self,
+        frame: &Frame,
+        session: &Session,
+        before: Option<&Evaluated>,
+    ) -> Result<Evaluated, Halt> {
+        let agent = session
+            .subject
+            .agent()
+            .and_then(|agent| frame.module.library.program.agent(agent.as_str()))
+            .cloned();
+        let mut task = Vec::new();
+        if let Subject::Prompt(prompt) = &session.subject {
+            task.push(self.filled(frame, prompt)?);
+        }
+        if let Some(prompt) = &session.properties.prompt {
+            task.push(self.filled(frame, prompt)?);
+        }
+        let label = match &session.subject {
+            Subject::Named { name, .. } => Some(name.as_str()),
+            _ => None,
+        };
+        let task = task.join("\n\n");
+        let of = &session.properties;
+        let task =
+            Task { span: session.span, agent: agent.as_deref(), label, task, of, before, resumes: false };
+        self.work(frame, task).await
+    }
+
+    /// Runs a session that continues from an agent's memory.
+    pub(super) async fn resume(&self, frame: &Frame, resume: &Resume) -> Result<Evaluated, Halt> {
+        let line = frame.line(resume.span);
+        let agent = frame.module.library.program.agent(resume.agent.as_str()).cloned();
+        let memory = agent.as_deref().and_then(|agent| self.memory(frame, agent));
+        let known = memory.as_ref().and_then(|memory| frame.module.folder.read(&memory.join("memory.md")));
+        let has_worked = self.journal.is_begun(&frame.at("try1").key);
+        if known.is_none() && !has_worked {
+            let name = resume.agent.as_str();
+            let persist = agent.as_deref().and_then(|agent| agent.persist.as_ref());
+            let outlives = persist.is_some_and(|persist| persist.value != Persist::Run);
+            if !outlives || frame.module.library.profile == Profile::Strict {
+                return Err(Thrown::new(line, format!("E018: {name} has no memory to go on from")).into());
+            }
+            let text = format!("HPW026: the agent `{name}` has no memory yet and starts with an empty one");
+            self.tell(frame, "warn", line, text, None, None).await;
+        }
+        let task = match &resume.properties.prompt {
+            Some(prompt) => self.filled(frame, prompt)?,
+            None => "Go on.".to_owned(),
+        };
+        let of = &resume.properties;
+        let (label, before) = (None, None);
+        let task =
+            Task { span: resume.span, agent: agent.as_deref(), label, task, of, before, resumes: true };
+        self.work(frame, task).await
+    }
+
+    async fn work(&self, frame: &Frame, work: Task<'_>) -> Result<Evaluated, Halt> {
+        let site = frame.site(work.span);
+        let own = work.agent.map(|agent| &agent.properties);
+        let retry = work.of.retry.or(own.and_then(|own| own.retry)).map_or(0, |retry| retry.value);
+        let backoff =
+            work.of.backoff.or(own.and_then(|own| own.backoff)).map_or(Backoff::None, |it| it.value);
+        let mut attempt = 1;
+        loop {
+            let try_it = frame.at(format!("try{attempt}"));
+            match Box::pin(self.attempt(&try_it, &work, site)).await {
+                Err(Halt::Thrown(thrown)) if attempt <= retry && !thrown.is_final => {
+                    self.mark(&try_it, site.line, state::retry(&frame.number, attempt, retry)).await?;
+                    let next = frame.at(format!("try{}", attempt + 1));
+                    if !self.journal.is_begun(&next.key) {
+                        self.pause(frame, backoff, attempt).await?;
+                    }
+                    attempt += 1;
+                }
+                ended => return ended,
+            }
+        }
+    }
+
+    async fn attempt(&self, frame: &Frame, work: &Task<'_>, site: Site) -> Result<Evaluated, Halt> {
+        let prompt = work.agent.and_then(|agent| agent.properties.prompt.as_ref());
+        let prompt = prompt.map(|prompt| self.filled(frame, prompt)).transpose()?;
+        let mut text = String::new();
+        if let Some(prompt) = &prompt {
+            let _ = writeln!(text, "{}\n", prompt.trim());
+        }
+        text.push_str(&work.task);
+        let mut context = Vec::new();
+        if let Some(before) = work.before {
+            context.push(loose("before", &before.value));
+        }
+        if let Some(named) = &work.of.context {
+            self.context(frame, named, true, &mut context).await?;
+        }
+        let mut query = self.query(frame, site, QuestionKind::Text { masked: false }, text);
+        if work.of.context.is_some() || work.before.is_some() {
+            let view = |(name, bound): &(String, Arc<Bound>)| binding_view(frame, name, bound);
+            query.asking.evidence.bindings = context.iter().map(view).collect();
+        }
+        query.asking.origin.name = work.agent.map(|agent| agent.name.as_str().to_owned());
+        self.direct(frame, work, prompt, &context, &mut query);
+        let is_new = self.journal.decided(&frame.key).is_none()
+            && !matches!(self.journal.command(&frame.key), CommandRecord::Ran(_));
+        if query.work.is_none() && is_new {
+            self.afford(site.line)?;
+        }
+        let command = query.work.clone();
+        let answer = self.text_of(frame, query).await?;
+        if let (true, Some(agent)) = (is_new, work.agent) {
+            self.remember(frame, agent, &work.task, &answer)?;
+            if let Some(command) = &command {
+                self.keep_session(frame, command)?;
+            }
+        }
+        Ok(Value::text(answer).into())
+    }
+
+    /// Determines who answers a session, and with which brief.
+    fn direct(
+        &self,
+        frame: &Frame,
+        work: &Task<'_>,
+        prompt: Option<String>,
+        context: &[(String, Arc<Bound>)],
+        query: &mut Query,
+    ) {
+        let own = work.agent.and_then(|agent| agent.properties.model);
+        let agent = told(work.agent, work.of.model.or(own).map(|model| model.value), prompt);
+        let memory = work.agent.and_then(|agent| self.memory(frame, agent));
+        let known = memory.as_ref().filter(|_| work.resumes);
+        let brief = Brief {
+            task: work.task.clone(),
+            wants: query.asking.kind.clone(),
+            memory: known.and_then(|memory| frame.module.folder.read(&memory.join("memory.md"))),
+            context: context.iter().map(|(name, bound)| given(name, bound)).collect(),
+            agent,
+        };
+        let (name, model) = (brief.agent.name.clone(), brief.agent.model.clone());
+        let subject = SessionSubject { agent: name.as_deref(), model: model.as_deref(), label: work.label };
+        let by = self.policy.sessions.answerer(subject);
+        self.answered_by(query, by, brief, work.of.timeout.map(|timeout| timeout.value));
+        if let Some(command) = &mut query.work {
+            (command.memory, command.resumes) = (memory, work.resumes);
+        }
+    }
+
+    /// Collects the context of a session: the bindings it names, with how they were created, and other values. A
+    /// branch that a parallel block completed without is omitted (docs/prose-rules.md#rule-11), unless nothing else
+    /// is named.
+    async fn context(
+        &self,
+        frame: &Frame,
+        context: &Expr,
+        is_alone: bool,
+        into: &mut Vec<(String, Arc<Bound>)>,
+    ) -> Result<(), Halt> {
+        let before = into.len();
+        match context {
+            Expr::Name(name) => match frame.scope.find(name.as_str()) {
+                Ok(bound) => into.push((name.as_str().to_owned(), bound)),
+                Err(Missing::Lost(_)) if !is_alone => {}
+                Err(missing) => {
+                    return Err(super::exec::absent(name.as_str(), missing, frame.line(name.span)).into());
+                }
+            },
+            Expr::List(list) => {
+                for part in &list.value {
+                    Box::pin(self.context(frame, part, false, into)).await?;
+                }
+                if let (true, Some(first)) = (into.len() == before, list.value.first()) {
+                    Box::pin(self.context(frame, first, true, into)).await?;
+                }
+            }
+            Expr::Record(record) => {
+                let name = |entry: &Entry| Expr::Name(entry.key.clone());
+                for entry in &record.value {
+                    match &entry.value {
+                        None => Box::pin(self.context(frame, &name(entry), false, into)).await?,
+                        Some(value) => {
+                            let value = self.value(&frame.at("context"), value).await?;
+                            into.push(loose(entry.key.as_str(), &value.value));
+                        }
+                    }
+                }
+                if let (true, Some(first)) = (into.len() == before, record.value.first()) {
+                    Box::pin(self.context(frame, &name(first), true, into)).await?;
+                }
+            }
+            other => {
+                let value = self.value(&frame.at("context"), other).await?;
+                into.push(loose("context", &value.value));
+            }
+        }
+        Ok(())
+    }
+
+    async fn pause(&self, frame: &Frame, backoff: Backoff, attempt: u32) -> Result<(), Halt> {
+        let pause = match backoff {
+            Backoff::None => return Ok(()),
+            Backoff::Linear => Duration::from_secs(1),
+            Backoff::Exponential => Duration::from_secs(1 << (attempt - 1).min(6)),
+        };
+        tokio::select! {
+            () = tokio::time::sleep(pause) => Ok(()),
+            () = frame.cancel.cancelled() => Err(Halt::Cancelled),
+        }
+    }
+
+    /// Returns the folder of an agent's memory; `None` if it has no memory.
+    fn memory(&self, frame: &Frame, agent: &Agent) -> Option<PathBuf> {
+        let name = agent.name.as_str();
+        let project = || {
+            let run = frame.module.folder.path();
+            run.ancestors().find(|above| above.ends_with(folder::PROJECT)).unwrap_or(run).to_owned()
+        };
+        let place = match &agent.persist.as_ref()?.value {
+            Persist::Run => frame.module.folder.path().join("agents"),
+            Persist::Project => project().join("agents"),
+            Persist::User => self.home.as_ref()?.join(folder::PROJECT).join("agents"),
+            Persist::Path(path) => return Some(frame.cwd.get().join(path)),
+        };
+        Some(place.join(name))
+    }
+
+    /// Stores what an agent with a memory was asked and answered: a file for each time, and an entry in its memory.
+    fn remember(&self, frame: &Frame, agent: &Agent, task: &str, answer: &str) -> Result<(), Halt> {
+        let Some(memory) = self.memory(frame, agent) else { return Ok(()) };
+        let name = agent.name.as_str();
+        let folder = &frame.module.folder;
+        let taken = |number: &u32| folder.has(&memory.join(format!("{name}-{number:03}.md")));
+        let number = (1..).find(|number| !taken(number)).unwrap_or(1);
+        let at = self.effects.now();
+        let segment = format!(
+            "# Segment {number:03}\n\ntimestamp: {at:.0}\nprompt: {task:?}\n\n## Summary\n\n{answer}\n"
+        );
+        folder.write(&memory.join(format!("{name}-{number:03}.md")), &segment)?;
+        let path = memory.join("memory.md");
+        let known = folder.read(&path).unwrap_or_else(|| format!("# Agent History: {name}\n"));
+        let all = format!("{known}\n## {at:.0}\n\nAsked: {}\n\n{answer}\n", first_line(task));
+        folder.write(&path, &all)?;
+        Ok(())
+    }
+}
+
+/// The work of a session.
+struct Task<'a> {
+    span: Span,
+    agent: Option<&'a Agent>,
+    /// The session's name.
+    label: Option<&'a str>,
+    task: String,
+    of: &'a SessionProperties,
+    before: Option<&'a Evaluated>,
+    /// Whether it continues from the agent's memory.
+    resumes: bool,
+}
+
+/// Returns a value that accompanies a task without being bound to a name.
+fn loose(name: &str, value: &Value) -> (String, Arc<Bound>) {
+    (name.to_owned(), Arc::new(Bound::given(value.clone(), 0)))
+}
+
+fn first_line(text: &str) -> &str {
+    text.trim().lines().next().unwrap_or_default()
+}

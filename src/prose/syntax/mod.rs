@@ -1,0 +1,28 @@
+//! The language: text -> tokens -> tree -> diagnostics, and back to canonical text. Pure, and independent of everything
+//! else.
+
+pub mod ast;
+mod check;
+mod checked;
+mod codes;
+mod contract;
+mod diagnostic;
+mod duration;
+mod format;
+mod lexer;
+mod parser;
+mod reference;
+mod similar;
+mod source;
+#[cfg(test)]
+mod tests;
+mod token;
+
+pub use self::checked::{Checked, check, check_with, parse};
+pub use self::codes::{Code, Row, When};
+pub use self::contract::{Contract, Imports};
+pub use self::diagnostic::{Diagnostic, Profile, Related, Severity};
+pub use self::duration::parse_duration;
+pub use self::format::format;
+pub use self::reference::codes_reference;
+pub use self::source::{Position, Source, Span, TooLong};

@@ -1,0 +1,45 @@
+//! The front end as a whole: the diagnostics of small programs.
+
+mod cases;
+mod codes;
+mod layout;
+mod rules;
+
+use super::{Checked, Profile, Source, check};
+
+/// Checks a program in `compat`.
+fn compat(text: &str) -> Checked {
+    check(&Source::new("t.prose", text).expect("short"), Profile::Compat)
+}
+
+/// Checks a program in `strict`.
+fn strict(text: &str) -> Checked {
+    check(&Source::new("t.prose", text).expect("short"), Profile::Strict)
+}
+
+/// Returns each diagnostic as code and line.
+fn told(checked: &Checked, text: &str) -> Vec<String> {
+    let source = Source::new("t.prose", text).expect("short");
+    let say = |one: &super::Diagnostic| format!("{}:{}", one.code, source.line_of(one.span.start()));
+    checked.diagnostics.iter().map(say).collect()
+}
+
+/// Expects exactly these diagnostics of a program in `compat`.
+#[track_caller]
+fn expect(text: &str, codes: &[&str]) {
+    let checked = compat(text);
+    assert_eq!(told(&checked, text), codes, "\n{text}\n{}", all(&checked));
+}
+
+/// Expects exactly these diagnostics of a program in `strict`.
+#[track_caller]
+fn expect_strict(text: &str, codes: &[&str]) {
+    let checked = strict(text);
+    assert_eq!(told(&checked, text), codes, "\n{text}\n{}", all(&checked));
+}
+
+fn all(checked: &Checked) -> String {
+    let each: Vec<String> =
+        checked.diagnostics.iter().map(|one| format!("{}: {}", one.code, one.message)).collect();
+    each.join("\n")
+}
