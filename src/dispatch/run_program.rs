@@ -13,6 +13,7 @@ use super::response::{Failure, Response};
 use crate::config::{ExecPolicy, ProgramSettings};
 use crate::prose::Profile;
 use crate::prose::engine::answers::Answers;
+use crate::prose::engine::record::error::Error as RunError;
 use crate::prose::engine::run::{self, Outcome, Refusal, Request, RunEnd, load};
 use crate::prose::engine::vm::Budget;
 use crate::tools::CutShort;
@@ -272,7 +273,7 @@ impl Local for RunProgram {
 
     async fn dry_run(cx: &mut Context, input: RunInput) -> Result<Value, Failure> {
         let request = input.request(&cx.host.cwd()?, false, ProgramSettings::default())?;
-        let refused = |error: run::Error| Failure::new(Code::ProgramRefused, error.to_string());
+        let refused = |error: RunError| Failure::new(Code::ProgramRefused, error.to_string());
         if let Some(run) = &input.resume {
             run::find(&cx.host.places()?.workspace, run).map_err(refused)?;
         }

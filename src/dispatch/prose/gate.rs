@@ -13,7 +13,7 @@ use crate::dispatch::command::{CommandReach, Danger, Example, Local};
 use crate::dispatch::context::Context;
 use crate::dispatch::response::Failure;
 use crate::files::{self, OWN};
-use crate::prose::engine::run::folder;
+use crate::prose::engine::record::folder;
 
 /// `prose gate approve` and `reject`: opens a gate, or keeps it closed.
 pub(in crate::dispatch) struct ProseGateDecide<const OPENS: bool>;

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::Deserialize;
 use toml::Value as Given;
 
-use super::run::Error;
+use super::record::error::Error;
 use crate::files::{self, Links};
 use crate::model::{AnswerValue, QuestionKind};
 

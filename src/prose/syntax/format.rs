@@ -4,10 +4,9 @@
 use std::borrow::Cow;
 
 use super::diagnostic::{Diagnostic, Profile, Reports};
-use super::lexer;
-use super::parser;
 use super::source::{Source, Span};
 use super::token::{Token, TokenKind, is_spaced};
+use super::{lexer, parser};
 
 /// The number of spaces per level of indentation.
 const LEVEL: usize = 2;

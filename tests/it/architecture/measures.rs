@@ -124,6 +124,21 @@ fn the_rooms_of_the_console_import_downwards_and_no_feature_names_another() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The rooms of prose; each knows only those before it.
+const PROSE_ROOMS: [&str; 4] = ["prose/syntax", "prose/engine/record", "prose/engine/vm", "prose/engine/run"];
+
+#[test]
+fn the_rooms_of_prose_import_downwards_and_the_language_imports_nothing_else() {
+    let room = |file: &str| PROSE_ROOMS.iter().position(|room| file.starts_with(room));
+    let mut wrong = Vec::new();
+    for (file, imported) in file_imports(&modules()) {
+        let Some(own) = room(&file) else { continue };
+        let is_wrong = |other: &&String| room(other).map_or(own == 0, |at| at > own);
+        wrong.extend(imported.iter().filter(is_wrong).map(|other| format!("{file} names {other}")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// Lines of code, without comments, blank lines and tests.
 fn lines(code: &str) -> usize {
     let is_code = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");

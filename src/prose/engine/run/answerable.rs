@@ -4,10 +4,10 @@
 
 use std::path::Path;
 
-use super::Request;
-use super::error::Error;
-use super::preflight::questions;
+use super::questions::questions;
+use super::request::Request;
 use crate::config::{Answerer, ExecPolicy, SessionSettings, SessionSubject};
+use crate::prose::engine::record::error::Error;
 use crate::prose::engine::session::{Invocation, preset};
 use crate::prose::engine::survey::PossibleQuestion;
 use crate::prose::engine::vm::module::Library;

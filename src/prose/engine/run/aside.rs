@@ -1,6 +1,6 @@
 //! Work with files, kept off the threads on which the runtime answers everybody.
 
-use super::error::Error;
+use crate::prose::engine::record::error::Error;
 
 /// Does work with files that a client or a workspace names on a thread of its own: a file system may take any time.
 ///

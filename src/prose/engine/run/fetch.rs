@@ -7,14 +7,15 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::aside::aside;
-use super::error::Error;
 use super::registry::Registry;
-use super::{Request, SharedDisk};
+use super::request::Request;
 use crate::config::quoted;
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::{Durability, Os};
 use crate::model::{ExecOutcome, ExecRequest, PROGRAM_CALL, ProgramStep};
 use crate::process::Leftovers;
+use crate::prose::engine::record::error::Error;
+use crate::prose::engine::record::folder::SharedDisk;
 use crate::prose::engine::vm::module::Library;
 use crate::prose::syntax::Source;
 use crate::runtime::{Handle, OutputStream};

@@ -4,14 +4,13 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::error::Error;
 use super::program_file::read_text;
 use super::registry::{Found, Registry};
+use crate::prose::engine::record::error::Error;
 use crate::prose::engine::survey::survey;
 use crate::prose::engine::vm::module::Library;
-use crate::prose::syntax::Source;
 use crate::prose::syntax::ast::{Use, UsePath};
-use crate::prose::syntax::{Checked, Contract, Diagnostic, Imports, Profile, check_with, parse};
+use crate::prose::syntax::{Checked, Contract, Diagnostic, Imports, Profile, Source, check_with, parse};
 
 /// Loads a program. `text` is its text, if that differs from the current contents of the file.
 ///

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::journal::Key;
 use crate::model::dollars;
+use crate::prose::engine::record::journal::Key;
+use crate::prose::engine::value::Value;
 use crate::prose::engine::vm::control_flow::{Evaluated, Halt, Thrown};
-use crate::prose::engine::vm::value::Value;
 
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

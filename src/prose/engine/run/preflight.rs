@@ -1,20 +1,19 @@
 //! Checks before a program runs: unknown inputs, and questions that nobody could answer.
 
-use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
 
-use super::Request;
 use super::answerable::answerer;
-use super::error::Error;
-use super::journal::RunJournal;
-use crate::config::{Answerer, ExecPolicy};
-
+use super::questions::questions;
+use super::request::Request;
+use crate::config::Answerer;
 use crate::model::QuestionKind;
 use crate::prose::engine::answers::Asked;
-use crate::prose::engine::survey::{PossibleQuestion, Survey};
+use crate::prose::engine::record::command_result::failure;
+use crate::prose::engine::record::error::Error;
+use crate::prose::engine::record::journal::RunJournal;
+use crate::prose::engine::survey::PossibleQuestion;
+use crate::prose::engine::vm::AnswerPolicy;
 use crate::prose::engine::vm::module::Library;
-use crate::prose::engine::vm::{AnswerPolicy, failure};
 use crate::runtime::Handle;
 
 /// Rejects inputs that the program does not have.
@@ -90,53 +89,6 @@ pub(super) fn again(
     }
     let run = request.resume.clone().unwrap_or_default();
     Err(Error::KnownFailure { run, line, what: what.trim_end().to_owned() })
-}
-
-/// Lists the questions of a program and of those it uses; a used program asks for an input only if a call omits it.
-pub(super) fn questions(loaded: &Library, exec: ExecPolicy) -> Vec<(String, PossibleQuestion)> {
-    let name = loaded.source.name().to_owned();
-    let asks = |survey: &Survey| {
-        let commands = if exec == ExecPolicy::Allow { Vec::new() } else { survey.commands.clone() };
-        survey.questions.iter().cloned().chain(commands).collect::<Vec<_>>()
-    };
-    let mut given = Given::default();
-    given.note(&loaded.survey, &loaded.uses);
-    let mut all: Vec<_> = asks(&loaded.survey).into_iter().map(|possible| (name.clone(), possible)).collect();
-    let mut open: Vec<_> = loaded.uses.values().cloned().collect();
-    let mut seen = std::collections::HashSet::new();
-    while let Some(library) = open.pop() {
-        if !seen.insert(library.source.name().to_owned()) {
-            continue;
-        }
-        given.note(&library.survey, &library.uses);
-        all.extend(
-            asks(&library.survey).into_iter().map(|possible| (library.source.name().to_owned(), possible)),
-        );
-        open.extend(library.uses.values().cloned());
-    }
-    all.retain(|(program, possible)| {
-        possible.construct != "input" || *program == name || given.is_left_out(program, possible)
-    });
-    all
-}
-
-/// The inputs provided in the calls of used programs, by the program's file.
-#[derive(Default)]
-struct Given(HashMap<String, Vec<Vec<String>>>);
-
-impl Given {
-    fn note(&mut self, survey: &Survey, uses: &HashMap<String, Arc<Library>>) {
-        for call in &survey.calls {
-            if let Some(library) = uses.get(&call.program) {
-                self.0.entry(library.source.name().to_owned()).or_default().push(call.inputs.clone());
-            }
-        }
-    }
-
-    fn is_left_out(&self, program: &str, input: &PossibleQuestion) -> bool {
-        let has = |inputs: &Vec<String>| inputs.iter().any(|name| Some(name) == input.name.as_ref());
-        self.0.get(program).is_some_and(|calls| !calls.iter().all(has))
-    }
 }
 
 fn described(program: &str, possible: &PossibleQuestion) -> String {

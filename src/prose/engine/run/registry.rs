@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::SharedDisk;
-use super::error::Error;
-use super::folder::{PROJECT, make};
 use super::program_file::read_text;
 use crate::journal::replace_file;
+use crate::prose::engine::record::error::Error;
+use crate::prose::engine::record::folder::{PROJECT, SharedDisk, make};
 use crate::prose::syntax::ast::UsePath;
 
 /// The lock file with the digests, in the workspace.

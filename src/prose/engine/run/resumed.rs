@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::SharedDisk;
-use super::error::Error;
-use super::folder::{self, Folder};
-use super::journal::{self, RunJournal, RunRow};
 use super::load::read;
+use crate::prose::engine::record::error::Error;
+use crate::prose::engine::record::folder::{self, Folder, SharedDisk};
+use crate::prose::engine::record::journal::{self, RunJournal, RunRow};
 
 /// A run to be resumed.
 pub(super) struct Resumed {

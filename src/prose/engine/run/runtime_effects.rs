@@ -15,9 +15,9 @@ use crate::model::{
     TaskFact, TaskStatus, TaskView, Until,
 };
 use crate::process::{Signal, script};
-use crate::prose::engine::vm::effects::{
-    CAPTURED_CHARS, CommandSpec, Decision, Effects, Event, NotAsked, NotRun, Present, Ran,
-};
+use crate::prose::engine::record::command_result::{CAPTURED_CHARS, Ran};
+use crate::prose::engine::record::decision::Decision;
+use crate::prose::engine::vm::effects::{CommandSpec, Effects, Event, NotAsked, NotRun, Present};
 use crate::runtime::{Handle, Leftovers, OutputStream};
 
 /// How long a task may take to end after KILL.

@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::Vm;
-use super::effects::{CAPTURED_CHARS, Effects};
-use super::question::Query;
+use super::effects::Effects;
+use super::query::{Query, Work};
 use super::scope::Bound;
-use super::session_command::Work;
 use crate::agents::{PermissionLine, PermissionRule};
 use crate::config::Answerer;
 use crate::envelope::mask;
 use crate::model::ExpectedAnswerer;
+use crate::prose::engine::record::command_result::CAPTURED_CHARS;
 use crate::prose::engine::session::{self, Brief, Given, commanded};
 use crate::prose::syntax::ast::{Agent, Model, Permission, Rule, Text};
 

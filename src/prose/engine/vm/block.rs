@@ -3,15 +3,18 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::control::given;
 use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::Effects;
+use super::frame::{CallChain, Cwd};
 use super::module::Module;
 use super::scope::Scope;
-use super::value::Value;
-use super::{CallChain, Cwd, DEPTH, Frame, Vm};
-use crate::prose::engine::run::state;
+use super::{Frame, Vm};
+use crate::prose::engine::record::state;
+use crate::prose::engine::value::Value;
 use crate::prose::syntax::ast::{Call, Invocation};
+
+/// The default limit on the depth of block calls.
+const DEPTH: u32 = 100;
 
 impl<E: Effects> Vm<E> {
     /// Executes `do block(…)`.
@@ -40,7 +43,7 @@ impl<E: Effects> Vm<E> {
         };
         let missing = std::iter::repeat(Value::Nothing);
         for (parameter, argument) in block.parameters.iter().zip(arguments.into_iter().chain(missing)) {
-            given(&own, parameter.as_str(), argument, line);
+            own.bind_local(parameter.as_str(), argument, line);
         }
         self.mark(frame, line, state::call(&frame.number, name, id)).await?;
         let value = match self.body(&own, &block.body).await {

@@ -1,13 +1,10 @@
 //! The budget for the sessions of a run: the run stops before a session that would exceed it, and can be resumed.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::Vm;
-use super::control_flow::Halt;
-use super::effects::Effects;
 use crate::prose::syntax::parse_duration;
 
 /// What sessions may take. A run that is resumed begins with a whole one.
@@ -39,24 +36,33 @@ impl Budget {
     }
 }
 
-impl<E: Effects> Vm<E> {
-    /// Accounts for the start of a session, unless the budget is used up.
-    pub(super) fn afford(&self, line: u32) -> Result<(), Halt> {
-        let Budget { sessions, time } = self.policy.budget;
-        let used_up = |budget: String| Err(Halt::OverBudget { line, budget });
-        let spent = self.effects.now().as_millisecond().saturating_sub(self.began.as_millisecond());
+/// The cost of a run's session commands, including those of earlier executions.
+#[derive(Debug, Default)]
+pub struct Spent {
+    /// The number of sessions that have ended.
+    pub sessions: AtomicU32,
+    /// Their reported cost, in millionths of a dollar.
+    pub cost: AtomicU64,
+    /// The number of sessions that this execution has begun.
+    begun: AtomicU32,
+}
+
+impl Spent {
+    /// Accounts for the start of a session so many milliseconds after the start of the run.
+    ///
+    /// # Errors
+    /// What is used up of the budget.
+    pub(super) fn begin(&self, budget: Budget, elapsed: i64) -> Result<(), String> {
+        let Budget { sessions, time } = budget;
         if let Some(time) =
-            time.filter(|time| u128::try_from(spent).is_ok_and(|spent| spent >= time.as_millis()))
+            time.filter(|time| u128::try_from(elapsed).is_ok_and(|elapsed| elapsed >= time.as_millis()))
         {
-            let minutes = time.as_secs_f64() / 60.0;
-            return used_up(format!("{minutes:.1} minutes"));
+            return Err(format!("{:.1} minutes", time.as_secs_f64() / 60.0));
         }
-        let begun = self.spent.begun.fetch_add(1, Ordering::Relaxed);
+        let begun = self.begun.fetch_add(1, Ordering::Relaxed);
         match sessions {
-            Some(most) if begun >= most => used_up(match most {
-                1 => "1 session".to_owned(),
-                most => format!("{most} sessions"),
-            }),
+            Some(1) if begun >= 1 => Err("1 session".to_owned()),
+            Some(most) if begun >= most => Err(format!("{most} sessions")),
             _ => Ok(()),
         }
     }

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use super::value::Value;
+use crate::prose::engine::value::Value;
 use crate::prose::syntax::ast::{Comparison, Sign};
 
 /// Interprets a value as yes or no (docs/prose-rules.md#rule-24).

@@ -1,13 +1,15 @@
 //! Control flow: loops, conditions, choices, attempts.
 
-use super::control_flow::{Evaluated, Halt, Thrown};
+use super::control_flow::{Evaluated, Halt, Thrown, Walk};
 use super::effects::Effects;
-use super::file::{Named, Site};
+use super::file::Named;
+use super::frame::Site;
 use super::parallel::Iterations;
-use super::scope::{BindingKind, Bound, CommandEnd};
-use super::value::Value;
-use super::{Frame, Vm, Walk, coerce};
-use crate::prose::engine::run::state;
+use super::scope::BindingKind;
+use super::{Frame, Vm, coerce};
+use crate::prose::engine::record::binding::CommandEnd;
+use crate::prose::engine::record::state;
+use crate::prose::engine::value::Value;
 use crate::prose::syntax::Span;
 use crate::prose::syntax::ast::{Choice, Condition, For, ForMode, If, Loop, LoopTest, Name, Repeat, Try};
 
@@ -41,7 +43,7 @@ impl<E: Effects> Vm<E> {
         let mut values = Vec::new();
         for (pass, element) in (0..).zip(elements) {
             let own = self.pass(frame, each.span, pass, Some(count));
-            given(&own, each.item.as_str(), element, line);
+            own.bind_local(each.item.as_str(), element, line);
             self.enter(&own, line, each.index.as_ref()).await?;
             values.push(self.body(&own, &each.body).await?.value);
         }
@@ -97,7 +99,7 @@ impl<E: Effects> Vm<E> {
     async fn enter(&self, own: &Frame, line: u32, index: Option<&Name>) -> Result<(), Halt> {
         let Some((pass, max)) = own.pass else { return Ok(()) };
         if let Some(index) = index {
-            given(own, index.as_str(), Value::Number(i64::from(pass) - 1), line);
+            own.bind_local(index.as_str(), Value::Number(i64::from(pass) - 1), line);
         }
         self.mark(own, line, state::pass(&own.number, pass, max, None)).await
     }
@@ -225,9 +227,4 @@ fn caught_value(thrown: &Thrown) -> Evaluated {
     let made =
         thrown.made.clone().unwrap_or_else(|| CommandEnd { stderr: String::new(), ..CommandEnd::default() });
     Evaluated { value: Value::text(thrown.message.clone()), made: thrown.made.is_some().then_some(made) }
-}
-
-/// Binds a name for an iteration or a call; such names have no file.
-pub(super) fn given(frame: &Frame, name: &str, value: Value, line: u32) {
-    frame.scope.bind(name, Bound::given(value, line));
 }

@@ -1,12 +1,14 @@
 //! Why a statement did not complete: an error that the program may catch, a return, or an end that no program
 //! catches.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
-use super::scope::CommandEnd;
-use super::value::Value;
-use crate::prose::engine::run::Error;
-use crate::prose::engine::run::journal::Key;
+use crate::model::Principal;
+use crate::prose::engine::record::binding::CommandEnd;
+use crate::prose::engine::record::error::Error;
+use crate::prose::engine::record::journal::Key;
+use crate::prose::engine::value::Value;
 
 /// The result of an expression: a value, and how the command that created it ended.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -53,12 +55,26 @@ impl Thrown {
         }
     }
 
+    /// Returns the error of a command that was denied.
+    pub fn denied(line: u32, by: &Principal, note: Option<&str>) -> Self {
+        let who = match by {
+            Principal::File => "the answers file".to_owned(),
+            Principal::Actor(actor) => format!("the {actor}"),
+            Principal::Command(program) => program.clone(),
+        };
+        let note = note.filter(|note| !note.is_empty()).map(|note| format!(": {note}")).unwrap_or_default();
+        Self::new(line, format!("{who} did not let the command run{note}"))
+    }
+
     /// Returns the same error, with the place at which its cause is recorded.
     #[must_use]
     pub fn at(self, place: &Key) -> Self {
         Self { place: Some(place.clone()), ..self }
     }
 }
+
+/// The execution of a node, awaited by that of its parent. Boxed, since statements contain statements.
+pub(super) type Walk<'a, T> = Pin<Box<dyn Future<Output = Result<T, Halt>> + Send + 'a>>;
 
 /// Why an execution stops.
 #[derive(Debug)]

@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::envelope::TaskId;
-use crate::model::{NewQuestion, RecordedAnswer};
+use crate::model::NewQuestion;
+use crate::prose::engine::record::command_result::Ran;
+use crate::prose::engine::record::decision::Decision;
 use crate::runtime::PendingWrite;
 
 /// The effects of an execution.
@@ -60,62 +62,6 @@ pub struct CommandSpec {
     pub begun: PendingWrite,
 }
 
-/// How a command ended.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Ran {
-    /// Its exit code; 124 after a timeout, 128 and the number after a signal, 126 or 127 when it could not start, 75 when
-    /// nobody can know whether it had begun.
-    pub exit_code: i32,
-    /// What it wrote, at most [`CAPTURED_CHARS`].
-    pub stdout: String,
-    /// What it wrote as errors, at most as much.
-    pub stderr: String,
-    /// There was more output.
-    #[serde(default)]
-    pub stdout_truncated: bool,
-    /// There were more errors.
-    #[serde(default)]
-    pub stderr_truncated: bool,
-    /// Its time ran out.
-    #[serde(default)]
-    pub timed_out: bool,
-    /// Somebody stopped it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub stopped: bool,
-    /// What is known of it, if nobody can know whether it had begun.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unknown: Option<String>,
-    /// What it was as the command of a session; `stdout` is then its answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session: Option<Box<SessionEnd>>,
-    /// Nobody knows how it ended; a person chose to skip it.
-    #[serde(default)]
-    pub skipped: bool,
-    /// The directory it ended in, if it was reported.
-    pub ended_in: Option<PathBuf>,
-    /// Milliseconds it took.
-    pub duration_ms: u64,
-}
-
-/// How the command of a session ended.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct SessionEnd {
-    /// The program.
-    pub by: String,
-    /// Why it is no answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failed: Option<String>,
-    /// The program's own session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub own: Option<String>,
-    /// What it cost, in millionths of a dollar.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<u64>,
-}
-
-/// The number of characters kept of each stream.
-pub const CAPTURED_CHARS: usize = 30_000;
-
 /// Why a command has no end of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotRun {
@@ -123,18 +69,6 @@ pub enum NotRun {
     Cancelled,
     /// A person denied it.
     Denied(String),
-}
-
-/// What came of a question.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Decision {
-    /// Somebody answered.
-    Answered(RecordedAnswer),
-    /// Nobody did in time.
-    TimedOut(Timestamp),
-    /// The answers file says that it fails, with this message.
-    Failed(String),
 }
 
 /// Why a question was not asked.

@@ -3,20 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use super::control_flow::{Evaluated, Halt, Thrown};
-use super::effects::{CAPTURED_CHARS, CommandSpec, Effects, NotRun, Ran};
-use super::file::Site;
-use super::policy::denied;
-use super::scope::{CommandEnd, Missing};
-use super::value::Value;
+use super::effects::{CommandSpec, Effects, NotRun};
+use super::frame::Site;
+use super::scope::Missing;
 use super::{Frame, Vm};
 use crate::envelope::Actor;
 use crate::model::{AnswerValue, Principal, QuestionKind};
-use crate::prose::engine::run::journal::{CommandRecord, Key, Row};
+use crate::prose::engine::record::binding::CommandEnd;
+use crate::prose::engine::record::command_result::{CAPTURED_CHARS, Ran, failure, last_lines};
+use crate::prose::engine::record::journal::{CommandRecord, Key, Row};
+use crate::prose::engine::value::Value;
 use crate::prose::syntax::ast::{Exec, OnFail, Text};
-
-/// How many lines of stderr, and characters of these, an error quotes.
-const ERROR_LINES: usize = 5;
-const ERROR_CHARS: usize = 600;
 
 /// A command about to run: its interpolated text, and where.
 pub(super) struct Command<'a> {
@@ -121,7 +118,7 @@ impl<E: Effects> Vm<E> {
             // A denial by a person is not a failure of the command: no on-fail ignores it
             // (docs/prose-rules.md#rule-35).
             Err(NotRun::Denied(note)) => {
-                let thrown = denied(line, &Principal::Actor(Actor::Operator), Some(&note));
+                let thrown = Thrown::denied(line, &Principal::Actor(Actor::Operator), Some(&note));
                 Err(thrown.at(&frame.key).into())
             }
         }
@@ -204,23 +201,6 @@ fn outcome(command: &Command<'_>, ran: Ran, key: &Key) -> Result<Evaluated, Halt
     Ok(Evaluated { value: Value::text(ran.stdout), made })
 }
 
-/// Describes how a command failed.
-pub(in crate::prose::engine) fn failure(ran: &Ran) -> String {
-    let (ended, said) = match ran {
-        Ran { unknown: Some(why), .. } => (why.clone(), [&*ran.stdout, &ran.stderr].join("\n")),
-        Ran { timed_out: true, exit_code, stderr, .. } => {
-            (format!("the command took longer than allowed (exit code {exit_code})"), stderr.clone())
-        }
-        Ran { exit_code, stderr, .. } => {
-            (format!("the command ended with exit code {exit_code}"), stderr.clone())
-        }
-    };
-    match last_lines(&said).as_str() {
-        "" => ended,
-        lines => format!("{ended}: {lines}"),
-    }
-}
-
 /// Describes in a few words how a command ended.
 fn summary(ran: &Ran) -> String {
     let how = match ran {
@@ -230,12 +210,4 @@ fn summary(ran: &Ran) -> String {
         Ran { exit_code, .. } => format!("exit {exit_code}"),
     };
     format!("{how}  {} ms", ran.duration_ms)
-}
-
-/// Returns the last few lines that are not blank.
-pub(super) fn last_lines(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let end = lines[lines.len().saturating_sub(ERROR_LINES)..].join("\n");
-    let skip = end.chars().count().saturating_sub(ERROR_CHARS);
-    end.chars().skip(skip).collect()
 }

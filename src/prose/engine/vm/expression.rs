@@ -1,10 +1,10 @@
 //! Expressions: evaluates each to a value.
 
-use super::control_flow::{Evaluated, Halt, Thrown};
+use super::control_flow::{Evaluated, Halt, Thrown, Walk};
 use super::effects::Effects;
 use super::exec::absent;
-use super::value::Value;
-use super::{Frame, Vm, Walk, coerce};
+use super::{Frame, Vm, coerce};
+use crate::prose::engine::value::Value;
 use crate::prose::syntax::Span;
 use crate::prose::syntax::ast::{Arrow, Count, Entry, Expr, Name, Property, Sum};
 

@@ -3,23 +3,16 @@
 
 use super::control_flow::{Evaluated, Halt};
 use super::effects::Effects;
+use super::frame::Site;
 use super::scope::{BindingKind, Bound};
-use super::value::Value;
 use super::{Frame, Vm};
 use crate::envelope::{MASKED, names_secret};
 use crate::model::BindingView;
-use crate::prose::engine::run::binding::BindingFile;
-use crate::prose::engine::run::folder::Folder;
-use crate::prose::engine::run::journal::BindingRecord;
-use crate::prose::engine::run::state;
-use crate::prose::syntax::Span;
-
-/// The position of a statement.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Site {
-    pub(super) span: Span,
-    pub(super) line: u32,
-}
+use crate::prose::engine::record::binding::BindingFile;
+use crate::prose::engine::record::folder::Folder;
+use crate::prose::engine::record::journal::BindingRecord;
+use crate::prose::engine::record::state;
+use crate::prose::engine::value::Value;
 
 /// The number of characters shown of a value beside a question.
 pub(super) const PREVIEW_CHARS: usize = 2_000;

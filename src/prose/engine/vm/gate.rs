@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::control_flow::{Evaluated, Halt, Thrown};
-use super::effects::{Decision, Effects};
-use super::file::Site;
-use super::value::Value;
+use super::effects::Effects;
+use super::frame::Site;
 use super::{Frame, Vm};
 use crate::model::{AnswerValue, QuestionKind, RecordedAnswer};
-use crate::prose::engine::run::state;
+use crate::prose::engine::record::decision::Decision;
+use crate::prose::engine::record::state;
+use crate::prose::engine::value::Value;
 use crate::prose::syntax::ast::{Gate, OnReject};
 
 /// How a gate was decided.

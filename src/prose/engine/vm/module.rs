@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::value::Value;
 use crate::model::LineRange;
-use crate::prose::engine::run::folder::Folder;
+use crate::prose::engine::record::folder::Folder;
 use crate::prose::engine::survey::Survey;
-use crate::prose::syntax::Profile;
+use crate::prose::engine::value::Value;
 use crate::prose::syntax::ast::Program;
-use crate::prose::syntax::{Position, Source, Span};
+use crate::prose::syntax::{Position, Profile, Source, Span};
 
 /// A program that was parsed and checked.
 #[derive(Debug)]

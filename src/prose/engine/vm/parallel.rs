@@ -6,17 +6,17 @@ use std::collections::HashMap;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use tokio_util::sync::CancellationToken;
 
-use super::control::given;
-use super::control_flow::{Evaluated, Halt, Thrown};
+use super::control_flow::{Evaluated, Halt, Thrown, Walk};
 use super::effects::Effects;
 use super::file::Named;
 use super::join::{Standing, Tally};
-use super::scope::{BindingKind, CommandEnd};
-use super::value::Value;
-use super::{Frame, Vm, Walk};
+use super::scope::BindingKind;
+use super::{Frame, Vm};
 use crate::model::{BranchView, StepState};
-use crate::prose::engine::run::journal::Row;
-use crate::prose::engine::run::state;
+use crate::prose::engine::record::binding::CommandEnd;
+use crate::prose::engine::record::journal::Row;
+use crate::prose::engine::record::state;
+use crate::prose::engine::value::Value;
 use crate::prose::syntax::Span;
 use crate::prose::syntax::ast::{Body, Branch, Join, Parallel, ParallelOnFail};
 
@@ -104,9 +104,9 @@ impl<E: Effects> Vm<E> {
         let elements_ref = &elements;
         let walk = |at: usize| -> Walk<'_, Evaluated> {
             let own = frame.fork(format!("b{at}"), Some(&names[at]), &cancel).inside();
-            given(&own, item, elements_ref[at].clone(), line);
+            own.bind_local(item, elements_ref[at].clone(), line);
             if let Some(index) = index {
-                given(&own, index, Value::Number(i64::try_from(at).unwrap_or(i64::MAX)), line);
+                own.bind_local(index, Value::Number(i64::try_from(at).unwrap_or(i64::MAX)), line);
             }
             Box::pin(async move {
                 let done = self.body(&own, body).await?;

@@ -1,11 +1,10 @@
 //! Pipelines: `map`, `filter`, `pmap`, `reduce`.
 
-use super::control::given;
 use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::Effects;
 use super::parallel::Iterations;
-use super::value::Value;
 use super::{Frame, Vm, coerce};
+use crate::prose::engine::value::Value;
 use crate::prose::syntax::ast::{ParallelOnFail, Pipe, Stage, StageOperation};
 
 /// The name of the element.
@@ -46,10 +45,10 @@ impl<E: Effects> Vm<E> {
             let own = frame.at(at).inside();
             let mut item = ITEM;
             if let StageOperation::Reduce { accumulator, item: name } = &stage.operation {
-                given(&own, accumulator.as_str(), std::mem::take(&mut gathered), line);
+                own.bind_local(accumulator.as_str(), std::mem::take(&mut gathered), line);
                 item = name.as_str();
             }
-            given(&own, item, element.clone(), line);
+            own.bind_local(item, element.clone(), line);
             let said = self.body(&own, &stage.body).await?.value;
             match &stage.operation {
                 StageOperation::Reduce { .. } => gathered = said,

@@ -2,9 +2,10 @@
 
 use super::answerer::given;
 use super::control_flow::{Halt, Thrown};
-use super::effects::{Decision, Effects, NotAsked};
-use super::file::{Site, binding_view};
-use super::session_command::Work;
+use super::effects::{Effects, NotAsked};
+use super::file::binding_view;
+use super::frame::Site;
+use super::query::{Put, Query};
 use super::{Frame, Vm};
 use crate::envelope::{Actor, names_secret};
 use crate::model::{
@@ -12,27 +13,11 @@ use crate::model::{
     RecordedAnswer, StepState,
 };
 use crate::prose::engine::answers::{Asked, Reply};
-use crate::prose::engine::run::journal::Row;
+use crate::prose::engine::record::decision::Decision;
+use crate::prose::engine::record::journal::Row;
 
 /// The number of values shown with a question that names none.
 const SHOWN: usize = 12;
-
-/// A question at a position in a program.
-pub(super) struct Query {
-    pub(super) site: Site,
-    pub(super) asking: NewQuestion,
-    /// The command that answers it, if one does.
-    pub(super) work: Option<Box<Work>>,
-    /// Whether a connected agent is to answer it, even if agents generally may not.
-    pub(super) is_for_agents: bool,
-}
-
-/// The result of asking a question.
-pub(super) struct Put {
-    pub(super) decided: Decision,
-    /// Whether it is already in the journal.
-    pub(super) is_on_record: bool,
-}
 
 impl<E: Effects> Vm<E> {
     /// Asks for a yes or a no; `follows` describes the consequences of each.

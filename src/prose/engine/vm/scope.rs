@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::value::Value;
+use crate::prose::engine::record::binding::CommandEnd;
+use crate::prose::engine::value::Value;
 
 /// How a name was bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
@@ -23,23 +24,6 @@ pub enum BindingKind {
     /// A parameter, or the variable of a loop or a pipeline.
     #[strum(serialize = "let")]
     Given,
-}
-
-/// How the command that created a value ended.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct CommandEnd {
-    /// Its text; empty if it is not known.
-    pub command: String,
-    /// Its exit code.
-    pub exit_code: Option<i32>,
-    /// Its standard error.
-    pub stderr: String,
-    /// Whether it timed out.
-    pub timed_out: bool,
-    /// Whether its standard output was truncated.
-    pub stdout_truncated: bool,
-    /// Whether its standard error was truncated.
-    pub stderr_truncated: bool,
 }
 
 /// A binding of a name.

@@ -9,21 +9,21 @@ use std::time::Duration;
 use super::answerer::{given, told};
 use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::Effects;
-use super::file::{Site, binding_view};
-use super::question::Query;
+use super::file::binding_view;
+use super::frame::Site;
+use super::query::Query;
 use super::scope::{Bound, Missing};
-use super::value::Value;
 use super::{Frame, Vm};
 use crate::config::SessionSubject;
 use crate::model::QuestionKind;
-use crate::prose::engine::run::journal::CommandRecord;
-use crate::prose::engine::run::{folder, state};
+use crate::prose::engine::record::journal::CommandRecord;
+use crate::prose::engine::record::{folder, state};
 use crate::prose::engine::session::Brief;
-use crate::prose::syntax::Profile;
-use crate::prose::syntax::Span;
+use crate::prose::engine::value::Value;
 use crate::prose::syntax::ast::{
     Agent, Backoff, Entry, Expr, Persist, Resume, Session, SessionProperties, Subject,
 };
+use crate::prose::syntax::{Profile, Span};
 
 impl<E: Effects> Vm<E> {
     /// Runs a session.

@@ -3,42 +3,26 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use super::control_flow::{Halt, Thrown};
-use super::effects::{CommandSpec, Decision, Effects, NotRun, Ran, SessionEnd};
-use super::exec::last_lines;
-use super::policy::denied;
-use super::question::{Put, Query};
-use super::scope::CommandEnd;
+use super::effects::{CommandSpec, Effects, NotRun};
+use super::query::{Put, Query, Work};
 use super::{Frame, Vm};
 use crate::agents::SessionReply;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
     AnswerValue, ExpectedAnswerer, NewQuestion, Principal, QuestionKind, RecordedAnswer, dollars,
 };
-use crate::prose::engine::run::journal::{CommandRecord, Row};
-use crate::prose::engine::session::{Brief, Invocation, Started, preset, reply};
+use crate::prose::engine::record::binding::CommandEnd;
+use crate::prose::engine::record::command_result::{Ran, SessionEnd, last_lines};
+use crate::prose::engine::record::decision::Decision;
+use crate::prose::engine::record::journal::{CommandRecord, Row};
+use crate::prose::engine::session::{Invocation, Started, preset, reply};
 
 /// The maximum length of a session command's output, in characters: events of its work precede the answer.
 const PRINTED_CHARS: usize = 8 << 20;
 /// The number of characters kept of output that is not an answer.
 const FAILED_CHARS: usize = 4_000;
-
-/// A command that answers a question.
-#[derive(Debug, Clone)]
-pub(super) struct Work {
-    /// Its words.
-    pub(super) words: Vec<String>,
-    /// Its input.
-    pub(super) brief: Brief,
-    /// Its timeout.
-    pub(super) timeout: Duration,
-    /// The folder of the agent's memory.
-    pub(super) memory: Option<PathBuf>,
-    /// Whether it resumes its own last session.
-    pub(super) resumes: bool,
-}
 
 /// How the run of a session's command finished.
 enum Came {
@@ -46,19 +30,6 @@ enum Came {
     Ended(Ran),
     /// Someone answered first.
     Answered(Decision),
-}
-
-impl Work {
-    /// Returns the display name of the program.
-    pub(super) fn called(&self) -> String {
-        crate::config::Answerer::Command(self.words.clone()).called()
-    }
-
-    /// Returns whether the question is only a decision: an invalid answer is then left to a person, and does not end
-    /// the run.
-    fn is_judgement(&self) -> bool {
-        !matches!(self.brief.wants, QuestionKind::Text { .. })
-    }
 }
 
 impl<E: Effects> Vm<E> {
@@ -182,7 +153,7 @@ impl<E: Effects> Vm<E> {
             Ok(answered) => return Ok(answered),
             Err(NotRun::Cancelled) => return Err(Halt::Cancelled),
             Err(NotRun::Denied(note)) => {
-                let thrown = denied(line, &Principal::Actor(Actor::Operator), Some(&note));
+                let thrown = Thrown::denied(line, &Principal::Actor(Actor::Operator), Some(&note));
                 return Err(Thrown { is_final: true, ..thrown.at(&frame.key) }.into());
             }
         };

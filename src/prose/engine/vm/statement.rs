@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use super::control_flow::{Evaluated, Halt, Thrown};
+use super::control_flow::{Evaluated, Halt, Thrown, Walk};
 use super::effects::Effects;
-use super::file::{Named, Site};
+use super::file::Named;
+use super::frame::Site;
 use super::scope::BindingKind;
-use super::value::{Record, Value};
-use super::{Frame, Vm, Walk};
+use super::{Frame, Vm};
 use crate::model::StepState;
-use crate::prose::engine::run::state;
+use crate::prose::engine::record::state;
+use crate::prose::engine::value::{Record, Value};
 use crate::prose::syntax::ast::{
     Assignment, Binding, Expr, InputPrompt, Mutability, Output, Statement, StatementKind, Target, Text,
 };

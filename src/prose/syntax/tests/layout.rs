@@ -1,7 +1,6 @@
 //! The canonical form of small programs.
 
-use crate::prose::syntax::Source;
-use crate::prose::syntax::format;
+use crate::prose::syntax::{Source, format};
 
 fn formatted(text: &str) -> String {
     format(&Source::new("t.prose", text).expect("short")).unwrap_or_else(|errors| panic!("{errors:?}"))

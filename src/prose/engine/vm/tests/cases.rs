@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{Bench, once, walk};
 use crate::model::AnswerValue;
-use crate::prose::engine::vm::value::Value;
+use crate::prose::engine::value::Value;
 use crate::prose::syntax::Profile;
 
 #[tokio::test]

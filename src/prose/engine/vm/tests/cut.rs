@@ -15,12 +15,11 @@ use super::{files, in_words, progress, root};
 use crate::config::ExecPolicy;
 use crate::model::AnswerValue;
 use crate::prose::engine::answers::Answers;
-use crate::prose::engine::run::Error;
-use crate::prose::engine::run::SharedDisk;
-use crate::prose::engine::run::binding::BindingFile;
+use crate::prose::engine::record::binding::BindingFile;
+use crate::prose::engine::record::error::Error;
+use crate::prose::engine::record::folder::SharedDisk;
 use crate::prose::engine::vm::{AnswerPolicy, Vm};
-use crate::prose::syntax::Profile;
-use crate::prose::syntax::Source;
+use crate::prose::syntax::{Profile, Source};
 
 /// Where a run is interrupted.
 #[derive(Debug, Clone)]

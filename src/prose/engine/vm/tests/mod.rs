@@ -19,23 +19,23 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::control_flow::{Evaluated, Halt};
-use super::effects::{CommandSpec, Decision, Effects, Event, NotAsked, NotRun, Present, Ran};
+use super::effects::{CommandSpec, Effects, Event, NotAsked, NotRun, Present};
 use super::module::{Library, Module};
 use super::progress::Progress;
-use super::value::Value;
 use super::{AnswerPolicy, Budget, Frame, Vm};
 use crate::config::{ExecPolicy, SessionSettings};
 use crate::envelope::Actor;
 use crate::model::{AnswerValue, NewQuestion, Principal, ProgramView, RecordedAnswer, StepState};
 use crate::prose::engine::answers::Answers;
-use crate::prose::engine::run::Error;
-use crate::prose::engine::run::SharedDisk;
-use crate::prose::engine::run::folder::Folder;
-use crate::prose::engine::run::journal::{Row, RunJournal, RunRow};
-use crate::prose::engine::run::state;
+use crate::prose::engine::record::command_result::Ran;
+use crate::prose::engine::record::decision::Decision;
+use crate::prose::engine::record::error::Error;
+use crate::prose::engine::record::folder::{Folder, SharedDisk};
+use crate::prose::engine::record::journal::{Row, RunJournal, RunRow};
+use crate::prose::engine::record::state;
 use crate::prose::engine::survey::survey;
-use crate::prose::syntax::Source;
-use crate::prose::syntax::{Profile, check};
+use crate::prose::engine::value::Value;
+use crate::prose::syntax::{Profile, Source, check};
 
 /// Simulates: `echo X` prints, `exit N` fails, `wait N` takes N seconds, `cd X` changes the directory, `hang` never
 /// ends, `crash` interrupts the run, everything else just succeeds.
@@ -215,7 +215,7 @@ fn files(
     source: &Source,
 ) -> Result<(Folder, RunJournal, String), Error> {
     let at = Timestamp::UNIX_EPOCH;
-    let runs = crate::prose::engine::run::folder::runs(workspace);
+    let runs = crate::prose::engine::record::folder::runs(workspace);
     let known = std::fs::read_dir(&runs).ok().and_then(|mut runs| {
         runs.find_map(|run| run.ok().filter(|run| run.path().is_dir()).map(|run| run.path()))
     });

@@ -10,9 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::envelope::Actor;
 use crate::model::{AnswerValue, NewQuestion, Principal, QuestionKind, RecordedAnswer};
-use crate::prose::engine::vm::effects::{
-    CommandSpec, Decision, Effects, Event, NotAsked, NotRun, Present, Ran,
-};
+use crate::prose::engine::record::command_result::Ran;
+use crate::prose::engine::record::decision::Decision;
+use crate::prose::engine::vm::effects::{CommandSpec, Effects, Event, NotAsked, NotRun, Present};
 
 /// What survives when a process is killed: what its commands did, and what its operator remembers.
 #[derive(Debug, Default)]

@@ -2,8 +2,24 @@
 
 use std::fmt::Write as _;
 
-use crate::prose::engine::vm::scope::CommandEnd;
-use crate::prose::engine::vm::value::Value;
+use crate::prose::engine::value::Value;
+
+/// How the command that created a value ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CommandEnd {
+    /// Its text; empty if it is not known.
+    pub command: String,
+    /// Its exit code.
+    pub exit_code: Option<i32>,
+    /// Its standard error.
+    pub stderr: String,
+    /// Whether it timed out.
+    pub timed_out: bool,
+    /// Whether its standard output was truncated.
+    pub stdout_truncated: bool,
+    /// Whether its standard error was truncated.
+    pub stderr_truncated: bool,
+}
 
 /// The contents of a binding file.
 #[derive(Debug, Clone, PartialEq)]

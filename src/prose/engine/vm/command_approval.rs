@@ -2,20 +2,19 @@
 //! in that directory: its key contains the hash of both.
 
 use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::sync::PoisonError;
 
 use sha2::{Digest as _, Sha256};
 
 use super::control_flow::{Halt, Thrown};
-use super::effects::{Decision, Effects};
+use super::effects::Effects;
 use super::exec::Command;
+use super::machine::Turn;
 use super::{Frame, Vm};
 use crate::config::ExecPolicy;
 use crate::model::{AnswerValue, Evidence, Principal, QuestionKind, RecordedAnswer};
-use crate::prose::engine::run::journal::Key;
-
-/// The decision about a command under `once`; locked while the question is open.
-pub(super) type Turn = Arc<tokio::sync::Mutex<Option<Decision>>>;
+use crate::prose::engine::record::decision::Decision;
+use crate::prose::engine::record::journal::Key;
 
 impl<E: Effects> Vm<E> {
     /// Returns once a command may run, asking for approval if the policy requires it.
@@ -59,24 +58,13 @@ impl<E: Effects> Vm<E> {
 }
 
 fn verdict(decided: Decision, line: u32, key: &Key) -> Result<(), Halt> {
-    let no = |by: &Principal, note: Option<&str>| Err(denied(line, by, note).at(key).into());
+    let no = |by: &Principal, note: Option<&str>| Err(Thrown::denied(line, by, note).at(key).into());
     match decided {
         Decision::Answered(RecordedAnswer { value: AnswerValue::Approve, .. }) => Ok(()),
         Decision::Answered(RecordedAnswer { principal, note, .. }) => no(&principal, note.as_deref()),
         Decision::Failed(message) => no(&Principal::File, Some(&message)),
         Decision::TimedOut(_) => Err(Thrown::new(line, "nobody let the command run in time").at(key).into()),
     }
-}
-
-/// Returns the error of a command that was denied.
-pub(super) fn denied(line: u32, by: &Principal, note: Option<&str>) -> Thrown {
-    let who = match by {
-        Principal::File => "the answers file".to_owned(),
-        Principal::Actor(actor) => format!("the {actor}"),
-        Principal::Command(program) => program.clone(),
-    };
-    let note = note.filter(|note| !note.is_empty()).map(|note| format!(": {note}")).unwrap_or_default();
-    Thrown::new(line, format!("{who} did not let the command run{note}"))
 }
 
 fn hash(command: &str, cwd: &Path) -> String {

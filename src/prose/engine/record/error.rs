@@ -174,29 +174,12 @@ pub enum Error {
     },
 }
 
-/// A refusal as it is sent and shown.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Refusal {
-    /// Why.
-    pub message: String,
-    /// The exit code that `run` ends with.
-    pub exit_code: u8,
-}
-
-impl From<Error> for Refusal {
-    fn from(error: Error) -> Self {
-        let exit_code = match error {
-            Error::Io { .. } | Error::Journal { .. } => 1,
-            Error::NobodyAnswers { .. } => 3,
-            _ => 2,
-        };
-        Self { message: error.to_string(), exit_code }
-    }
-}
-
 impl Error {
     /// Returns a closure that wraps an I/O error with the operation and the path.
-    pub(crate) fn io(what: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+    pub(in crate::prose::engine) fn io(
+        what: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { what, path, source }
     }

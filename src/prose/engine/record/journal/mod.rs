@@ -8,27 +8,25 @@ mod row;
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
-use sha2::{Digest as _, Sha256};
 
-use self::history::{History, Place};
-pub use self::row::{Row, RunRow};
-use super::SharedDisk;
+pub use self::history::Written;
+use self::history::{History, Place, digest};
+pub use self::row::{Key, Row, RunRow};
+use super::command_result::Ran;
+use super::decision::Decision;
 use super::error::Error;
-use super::folder::hold;
+use super::folder::{SharedDisk, hold};
+use super::state::Line;
 use crate::envelope::mask;
 use crate::journal::LineFile;
-use crate::prose::engine::vm::effects::{Decision, Ran};
 use crate::runtime::PendingWrite;
 
 /// The name of the file in the run's folder.
 pub const JOURNAL: &str = "journal.jsonl";
-
-/// A place in the execution: the path that leads to it, the same in each execution of the same program.
-pub type Key = Arc<str>;
 
 /// What the journal contains about a command.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,32 +50,6 @@ pub enum BindingRecord {
     Overwritten,
     /// This place was the last one to write the file, or was about to.
     Last(Written),
-}
-
-/// The possible contents of a binding's file, as digests: what was to be written last, or what was there before.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Written {
-    digest: String,
-    before: Option<String>,
-}
-
-impl Written {
-    /// Returns whether a text is what was there before: the run was interrupted before it wrote the file.
-    pub fn is_stale(&self, text: &str) -> bool {
-        let digest = digest(text);
-        digest != self.digest && self.before.as_ref() == Some(&digest)
-    }
-}
-
-/// A line of a `state.md`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
-    /// The folder of the used program that it belongs to; `None` for the run's own.
-    pub of: Option<PathBuf>,
-    /// The line.
-    pub text: String,
-    /// How often the file contains it.
-    pub times: usize,
 }
 
 /// The journal of a run, open for writing.
@@ -264,10 +236,6 @@ impl RunJournal {
     }
 }
 
-fn digest(text: &str) -> String {
-    Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// Locks the file: two processes must not execute the same run. The lock is released with the file, however the
 /// process ends.
 fn lock(file: &File, run: &str) -> Result<(), Error> {
@@ -276,6 +244,8 @@ fn lock(file: &File, run: &str) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     fn first() -> RunRow {

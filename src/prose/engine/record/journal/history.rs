@@ -3,10 +3,14 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::{Key, Line, Row, RunRow, Written};
+use sha2::{Digest as _, Sha256};
+
+use super::row::{Key, Row, RunRow};
 use crate::model::{AnswerValue, RecordedAnswer};
-use crate::prose::engine::run::error::Error;
-use crate::prose::engine::vm::effects::{Decision, Ran};
+use crate::prose::engine::record::command_result::Ran;
+use crate::prose::engine::record::decision::Decision;
+use crate::prose::engine::record::error::Error;
+use crate::prose::engine::record::state::Line;
 
 /// The rows of a journal.
 #[derive(Debug, Default)]
@@ -21,6 +25,21 @@ pub(super) struct History {
     lines: HashMap<(Option<PathBuf>, String), usize>,
     /// The last line recorded, if no other row follows it.
     pub(super) last_line: Option<Line>,
+}
+
+/// The possible contents of a binding's file, as digests: what was to be written last, or what was there before.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Written {
+    digest: String,
+    before: Option<String>,
+}
+
+impl Written {
+    /// Returns whether a text is what was there before: the run was interrupted before it wrote the file.
+    pub fn is_stale(&self, text: &str) -> bool {
+        let digest = digest(text);
+        digest != self.digest && self.before.as_ref() == Some(&digest)
+    }
 }
 
 /// What is known about one place in the program.
@@ -133,4 +152,8 @@ impl History {
             }
         }
     }
+}
+
+pub(super) fn digest(text: &str) -> String {
+    Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -4,16 +4,17 @@ use std::fs::DirBuilder;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 
-use super::SharedDisk;
 use super::error::Error;
-use super::journal::Line;
-use super::state;
+use super::state::{self, Line};
 use crate::files::{self, HeldFolder, Links};
-use crate::journal::{LineFile, replace_file};
+use crate::journal::{Disk, LineFile, replace_file};
+
+/// The disk that stores a run's files; tests make it fail.
+pub type SharedDisk = Arc<dyn Disk>;
 
 /// The folder of a project that contains its runs and its agents' memory.
 pub const PROJECT: &str = ".prose";
@@ -253,7 +254,7 @@ pub(super) fn hold(path: &Path) -> io::Result<HeldFolder> {
 }
 
 /// Opens a folder of a project's runs or programs; what is missing of it is created, for its owner only.
-pub(super) fn make(path: &Path) -> Result<HeldFolder, Error> {
+pub(in crate::prose::engine) fn make(path: &Path) -> Result<HeldFolder, Error> {
     Inside::new(path, path).make().map_err(Error::io("create the folder", path))
 }
 
@@ -302,7 +303,7 @@ mod tests {
     fn a_run_has_a_folder_of_its_own_that_nobody_else_reads() {
         let dir = tempfile::tempdir().expect("temp dir");
         let at: Timestamp = "2026-01-15T14:30:52Z".parse().expect("a time");
-        let disk: SharedDisk = std::sync::Arc::new(crate::journal::Os);
+        let disk: SharedDisk = Arc::new(crate::journal::Os);
         let (folder, id) = Folder::create(&disk, dir.path(), "x.prose", "exec \"true\"\n", at).expect("made");
         assert!(id.starts_with("20260115-143052-") && id.len() == 22, "{id}");
         folder.write(&Folder::binding("x", Some(3)), "text").expect("written");

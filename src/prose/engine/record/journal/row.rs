@@ -1,13 +1,17 @@
 //! The rows of a journal, including the first one.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::Key;
 use crate::config::ExecPolicy;
-use crate::prose::engine::vm::effects::{Decision, Ran};
+use crate::prose::engine::record::command_result::Ran;
+use crate::prose::engine::record::decision::Decision;
+
+/// A place in the execution: the path that leads to it, the same in each execution of the same program.
+pub type Key = Arc<str>;
 
 /// One row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

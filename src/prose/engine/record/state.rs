@@ -1,6 +1,19 @@
 //! The lines of `state.md`: a log of events, appended as they happen. Pure.
 
+use std::path::PathBuf;
+
 use jiff::Timestamp;
+
+/// A line of a `state.md`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// The folder of the used program that it belongs to; `None` for the run's own.
+    pub of: Option<PathBuf>,
+    /// The line.
+    pub text: String,
+    /// How often the file contains it.
+    pub times: usize,
+}
 
 /// Returns the header lines.
 pub fn header(run: &str, program: &str) -> String {
