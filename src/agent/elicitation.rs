@@ -15,7 +15,7 @@ use crate::envelope::SafeText;
 use crate::model::{Decision, HeldCall, READING, Snapshot};
 use crate::process::ConsoleProcess;
 use crate::runtime::Handle;
-use crate::tools::Begun;
+use crate::tools::CallNumber;
 
 /// The maximum length of a question, in characters: longer ones are decided in the console, where they can be read in
 /// full.
@@ -45,7 +45,7 @@ pub(super) fn way(context: &RequestContext<RoleServer>) -> Option<Way> {
 }
 
 /// Waits until the call `begun` is held and returns it; pends forever if it is never held.
-pub(super) async fn held(runtime: &Handle, begun: &Begun) -> HeldCall {
+pub(super) async fn held(runtime: &Handle, begun: &CallNumber) -> HeldCall {
     let mut snapshots = runtime.snapshot();
     let is_ours = |held: &&HeldCall| begun.get() == Some(&held.call);
     let held = snapshots.wait_for(|snapshot| snapshot.gate.held.iter().any(|held| is_ours(&held))).await;

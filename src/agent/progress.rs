@@ -13,7 +13,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use crate::envelope::one_line;
 use crate::model::TaskView;
 use crate::runtime::Handle;
-use crate::tools::{Begun, Tool};
+use crate::tools::{CallNumber, Tool};
 
 /// Interval between progress notifications.
 const HEARTBEAT: Duration = Duration::from_secs(5);
@@ -25,7 +25,7 @@ pub(super) struct Going {
     runtime: Handle,
     pub(super) tool: &'static Tool,
     /// Its number, once it is recorded.
-    pub(super) begun: Begun,
+    pub(super) begun: CallNumber,
     /// The task it refers to.
     pub(super) task: Option<String>,
     /// The longest time it waits.
@@ -33,7 +33,7 @@ pub(super) struct Going {
 }
 
 impl Going {
-    pub(super) fn new(runtime: Handle, tool: &'static Tool, begun: Begun, input: &Value) -> Self {
+    pub(super) fn new(runtime: Handle, tool: &'static Tool, begun: CallNumber, input: &Value) -> Self {
         let task = input.get("task_id").and_then(Value::as_str).map(str::to_owned);
         let deadline = (tool.name == "ExecCommandBatch").then(|| runtime.limits().batch_deadline);
         let total = tool.longest_wait(input).or(deadline);

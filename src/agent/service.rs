@@ -26,7 +26,7 @@ use crate::envelope::{Actor, CallOutcome, SafeText, one_line};
 use crate::link::{Client, Hello, Peer, Profile};
 use crate::model::{AgentPeer, HeldCall};
 use crate::runtime::{AnswerNotices, Handle, PARAGRAPH_CHARS};
-use crate::tools::{self, Answer, Begun, Caller, Room};
+use crate::tools::{self, CallAnswer, CallNumber, Caller, Room};
 
 /// The instructions that every agent receives once.
 const INSTRUCTIONS: &str = "\
@@ -86,7 +86,7 @@ struct Service {
 struct Call {
     going: Going,
     withdrawn: CancellationToken,
-    answer: JoinHandle<Option<(Answer, Option<AnswerNotices>)>>,
+    answer: JoinHandle<Option<(CallAnswer, Option<AnswerNotices>)>>,
     /// Whether the client's user may still be asked about it.
     may_ask: bool,
 }
@@ -229,7 +229,7 @@ impl Service {
 
     /// Asks about a held call in the agent's client; returns if the call's result is to carry the question. Calls
     /// from inside a managed task are not asked about: the agent would answer itself.
-    async fn ask_person(&self, context: &RequestContext<RoleServer>, begun: &Begun) -> HeldCall {
+    async fn ask_person(&self, context: &RequestContext<RoleServer>, begun: &CallNumber) -> HeldCall {
         if let Some(way) = elicitation::way(context) {
             let held = elicitation::held(&self.runtime, begun).await;
             match way {

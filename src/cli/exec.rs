@@ -17,14 +17,14 @@ use crate::dispatch::exec::{
     ExecInput, Feed, Options, STDIN_BYTES_VARIABLE, StreamEnd, run as run_stream, stdin_limit,
 };
 use crate::dispatch::{Code, Context, Failure, Host, Response, cut_short};
-use crate::tools::CutShort;
+use crate::tools::CutReason;
 
 /// Runs the stream.
 pub(super) async fn run(env: Arc<Env>, typed: TypedCommand<'_>) -> Result<ExitCode> {
     let mut ending = EndSignals::listen()?;
     let prepared = tokio::select! {
         prepared = prepare(&env, typed) => prepared,
-        signal = ending.wait() => Err(cut_short(CutShort::Signal(signal))),
+        signal = ending.wait() => Err(cut_short(CutReason::Signal(signal))),
     };
     let (options, mut feed) = match prepared {
         Ok(prepared) => prepared,

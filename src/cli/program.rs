@@ -24,7 +24,7 @@ use crate::model::CloseReason;
 use crate::paths::Places;
 use crate::prose::engine::run::{Outcome, Refusal, Request, Run, RunEnd};
 use crate::prose::engine::vm::effects::Event;
-use crate::tools::CutShort;
+use crate::tools::CutReason;
 
 /// Events that may be queued for printing; beyond that, the program waits.
 const EVENTS: usize = 256;
@@ -104,7 +104,7 @@ struct View<'a> {
 }
 
 /// The outcome of a run, and what ended it early, if anything.
-type Done = (Result<Outcome, Refusal>, Option<CutShort>);
+type Done = (Result<Outcome, Refusal>, Option<CutReason>);
 
 impl View<'_> {
     /// Runs it in a runtime in this process.
@@ -154,7 +154,7 @@ impl View<'_> {
         }
         let (done, cut) = done?;
         let late = self.limit.filter(|_| is_late.load(Ordering::Relaxed));
-        let late = late.map(|limit| CutShort::Timeout(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)));
+        let late = late.map(|limit| CutReason::Timeout(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)));
         Ok((done, late.or(cut)))
     }
 
@@ -212,7 +212,7 @@ fn conclude((done, cut): Done, style: Style) -> ExitCode {
             let code = finish(&ended(&outcome, cut), style);
             // For any other signal, use the shell's convention.
             match (outcome.how, cut) {
-                (RunEnd::Interrupted, Some(CutShort::Signal(signal))) => ExitCode::from(128 + signal),
+                (RunEnd::Interrupted, Some(CutReason::Signal(signal))) => ExitCode::from(128 + signal),
                 _ => code,
             }
         }
@@ -267,9 +267,9 @@ impl Reporter {
             self.print(&event, cancel);
         }
         if self.is_closed {
-            return Ok((done, Some(CutShort::Signal(OUTPUT_CLOSED - 128))));
+            return Ok((done, Some(CutReason::Signal(OUTPUT_CLOSED - 128))));
         }
-        Ok((done, signal.map(CutShort::Signal)))
+        Ok((done, signal.map(CutReason::Signal)))
     }
 
     fn print(&mut self, event: &Event, cancel: &CancellationToken) {

@@ -12,7 +12,7 @@ use crate::link::{Error, Scripts};
 use crate::model::{Metrics, StatusCounts};
 use crate::paths::Places;
 use crate::runtime::StoredStreams;
-use crate::tools::{self, Answer, Caller, Cut};
+use crate::tools::{self, CallAnswer, Caller, CutHandle};
 
 /// The shared context of commands that run one after another.
 pub struct Context {
@@ -45,8 +45,8 @@ impl Context {
         tool: &str,
         input: Value,
         once: Option<&str>,
-        cut: &Cut,
-    ) -> Result<Answer, Failure> {
+        cut: &CutHandle,
+    ) -> Result<CallAnswer, Failure> {
         self.engage(starts(tool)).await?;
         // Taken out during the call: a connection with an answer still to come cannot be used for the next one.
         match std::mem::replace(&mut self.engine, Engine::Unused) {

@@ -9,7 +9,7 @@ use super::code::Code;
 use super::command::{Command, Danger, Kind};
 use super::response::{Failure, Response};
 use super::run::Flags;
-use crate::tools::{Answer, Cut, CutShort};
+use crate::tools::{CallAnswer, CutHandle, CutReason};
 
 /// How long a command that was asked to end may take: TERM, the grace period, KILL, and the rest of its output.
 const ENDING: Duration = Duration::from_secs(10);
@@ -21,7 +21,7 @@ pub(super) async fn run_until(
     running: impl Future<Output = Response>,
     command: &Command,
     flags: &Flags,
-    cut: &Cut,
+    cut: &CutHandle,
     signal: impl Future<Output = u8>,
 ) -> Response {
     let over = async {
@@ -34,8 +34,8 @@ pub(super) async fn run_until(
     let reason = tokio::select! {
         biased;
         response = &mut running => return response,
-        () = over => CutShort::Timeout(millis(flags.timeout.unwrap_or_default())),
-        signal = signal => CutShort::Signal(signal),
+        () = over => CutReason::Timeout(millis(flags.timeout.unwrap_or_default())),
+        signal = signal => CutReason::Signal(signal),
     };
     // A read-only command has nothing to bring to an end, and a request that was not sent has not begun.
     let is_under_way = matches!(command.kind, Kind::Tool(tool) if !tool.hints.read_only) && cut.is_sent();
@@ -63,7 +63,7 @@ pub(super) async fn run_until(
 
 /// Returns the failure to report if a tool's answer is incomplete: if the call was ended early, or its command
 /// exceeded the time limit in its input.
-pub(super) fn failure_of(answer: &Answer, data: &Value) -> Option<Failure> {
+pub(super) fn failure_of(answer: &CallAnswer, data: &Value) -> Option<Failure> {
     let own_limit = data["disposition"] == "completed" && data["timed_out"] == true;
     let failure = match answer.cut {
         Some(reason) => failure(reason),
@@ -88,19 +88,19 @@ pub(super) fn partial(mut data: Value) -> Value {
 }
 
 /// Returns the failure that says why something was ended.
-pub fn failure(reason: CutShort) -> Failure {
+pub fn failure(reason: CutReason) -> Failure {
     match reason {
-        CutShort::Timeout(ms) => {
+        CutReason::Timeout(ms) => {
             Failure::running(Code::Timeout, format!("There was no answer within {ms} ms."))
                 .with("timeout_ms", ms)
                 .fix("give it a longer --timeout, or start it as a task with yield_time_ms 0")
         }
-        CutShort::Signal(signal) => {
+        CutReason::Signal(signal) => {
             let code = if signal == 2 { Code::Interrupted } else { Code::Terminated };
             Failure::running(code, format!("Signal {signal} ended it before it had an answer."))
                 .with("signal", signal)
         }
-        CutShort::HungUp => Failure::running(
+        CutReason::HungUp => Failure::running(
             Code::Terminated,
             "Its caller went away before it had an answer, and it was ended.",
         ),

@@ -14,7 +14,7 @@ use crate::envelope::{CallOutcome, ErrorKind, TaskId, ToolError, mask, mask_stri
 use crate::model::{self, TaskStatus};
 use crate::process::environment::Terminals;
 use crate::process::{WorkdirError, environment, find_shell, workdir};
-use crate::tools::{Cut, Plan, PlannedCommand};
+use crate::tools::{CallPlan, CutHandle, PlannedCommand};
 
 /// The tool that reads a task's state.
 const STATUS: &str = "TaskStatus";
@@ -63,7 +63,7 @@ async fn tool(cx: &mut Context, command: &Command, mut input: Value) -> Result<V
 
 /// Reads the task that it concerns.
 async fn task(cx: &mut Context, id: &str) -> Result<Value, Failure> {
-    let answer = cx.call(STATUS, json!({ "task_id": id }), None, &Cut::default()).await?;
+    let answer = cx.call(STATUS, json!({ "task_id": id }), None, &CutHandle::default()).await?;
     match answer.envelope.outcome() {
         CallOutcome::Success(result) => {
             let task = &result["task"];
@@ -75,7 +75,7 @@ async fn task(cx: &mut Context, id: &str) -> Result<Value, Failure> {
 
 /// Reads the question that it concerns.
 async fn question(cx: &mut Context, id: &str) -> Result<Value, Failure> {
-    let answer = cx.call(QUESTIONS, json!({ "question_id": id }), None, &Cut::default()).await?;
+    let answer = cx.call(QUESTIONS, json!({ "question_id": id }), None, &CutHandle::default()).await?;
     match answer.envelope.outcome() {
         CallOutcome::Success(result) => {
             let question = &result["questions"][0];
@@ -89,7 +89,7 @@ async fn question(cx: &mut Context, id: &str) -> Result<Value, Failure> {
 
 /// Resolves what commands would run with: the shell, the directory and the names of the variables of each. One that
 /// would not run says why not.
-fn commands(cx: &Context, plan: &Plan) -> Result<Vec<Value>, Failure> {
+fn commands(cx: &Context, plan: &CallPlan) -> Result<Vec<Value>, Failure> {
     let places = cx.host.places()?;
     let settings = Loaded::read(&places.config_dir, &places.workspace);
     let env = settings.map_err(|Faults(faults)| super::invalid_settings(&faults))?.settings.env;

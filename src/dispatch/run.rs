@@ -13,7 +13,7 @@ use super::dry_run;
 use super::response::{Failure, Meta, Response};
 use crate::clock::Clock;
 use crate::envelope::{CallOutcome, Envelope, compact};
-use crate::tools::{self, Answer, Cut, Tool};
+use crate::tools::{self, CallAnswer, CutHandle, Tool};
 
 /// The maximum size of an answer's data, in bytes: with everything else, the line stays below 1 MiB.
 const LINE_BYTES: usize = (1 << 20) - (64 << 10);
@@ -41,7 +41,7 @@ pub async fn run(
     signal: impl Future<Output = u8>,
 ) -> Response {
     let clock = Clock::start();
-    let cut = Cut::default();
+    let cut = CutHandle::default();
     let running = perform(cx, command, input, flags, &cut);
     let mut response = cut::run_until(running, command, flags, &cut, signal).await;
     let spent = clock.now().mono.as_millis();
@@ -55,7 +55,7 @@ async fn perform(
     command: &Command,
     mut input: Value,
     flags: &Flags,
-    cut: &Cut,
+    cut: &CutHandle,
 ) -> Response {
     if flags.schema {
         let schemas =
@@ -94,7 +94,7 @@ async fn call(
     input: Value,
     flags: &Flags,
     accepted: &[i64],
-    cut: &Cut,
+    cut: &CutHandle,
 ) -> Response {
     // Input that is rejected as it stands needs no runtime.
     if let Err(error) = (tool.check)(input.clone()) {
@@ -113,7 +113,7 @@ async fn call(
 }
 
 /// Converts a tool's answer to a response.
-fn of_answer(answer: Answer, accepted: &[i64]) -> Response {
+fn of_answer(answer: CallAnswer, accepted: &[i64]) -> Response {
     let call = (answer.seq > 0).then_some(answer.seq);
     let effect = answer.repeated.then_some("noop");
     let envelope = within(&answer.envelope, LINE_BYTES);

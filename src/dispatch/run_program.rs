@@ -16,7 +16,7 @@ use crate::prose::engine::answers::Answers;
 use crate::prose::engine::record::error::Error as RunError;
 use crate::prose::engine::run::{self, Outcome, Refusal, Request, RunEnd, load};
 use crate::prose::engine::vm::Budget;
-use crate::tools::CutShort;
+use crate::tools::CutReason;
 
 /// `run`: runs a program.
 pub struct RunProgram;
@@ -198,7 +198,7 @@ pub fn refused(refusal: Refusal, at_terminal: bool) -> Response {
 
 /// Returns the response to a run that has ended; `cut` is what ended it early, if anything.
 #[must_use]
-pub fn ended(outcome: &Outcome, cut: Option<CutShort>) -> Response {
+pub fn ended(outcome: &Outcome, cut: Option<CutReason>) -> Response {
     let text = outcome.text();
     let outputs = outcome.outputs.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
     let ran = Ran {
@@ -221,14 +221,14 @@ pub fn ended(outcome: &Outcome, cut: Option<CutShort>) -> Response {
         (RunEnd::Failed, _) => Code::ProgramFailed,
         (RunEnd::Unanswered, _) => Code::NobodyAnswers,
         (RunEnd::OverBudget, _) => Code::BudgetSpent,
-        (RunEnd::Aborted | RunEnd::Interrupted, Some(CutShort::Timeout(_))) => Code::Timeout,
-        (RunEnd::Aborted | RunEnd::Interrupted, Some(CutShort::Signal(signal))) if signal != 2 => {
+        (RunEnd::Aborted | RunEnd::Interrupted, Some(CutReason::Timeout(_))) => Code::Timeout,
+        (RunEnd::Aborted | RunEnd::Interrupted, Some(CutReason::Signal(signal))) if signal != 2 => {
             Code::Terminated
         }
         (RunEnd::Aborted | RunEnd::Interrupted, _) => Code::Interrupted,
     };
     let message = match (code, cut) {
-        (Code::Timeout, Some(CutShort::Timeout(ms))) => format!("The run was ended after {ms} ms."),
+        (Code::Timeout, Some(CutReason::Timeout(ms))) => format!("The run was ended after {ms} ms."),
         _ => outcome.summary(),
     };
     let failure = Failure::running(code, message).partial().with_data(data);

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::Error;
 use super::frame::{Frame, MAX_FRAME};
 use super::protocol::{ClientMessage, ServerMessage};
-use crate::tools::{Answer, Cut, CutShort};
+use crate::tools::{CallAnswer, CutHandle, CutReason};
 
 /// For calls that take longer than this, the script is sent the call's number.
 const SLOW: Duration = Duration::from_millis(100);
@@ -19,7 +19,7 @@ pub(super) struct CallSession<'a> {
     pub(super) id: u64,
     pub(super) reader: &'a mut BufReader<OwnedReadHalf>,
     pub(super) writer: &'a mut OwnedWriteHalf,
-    pub(super) cut: &'a Cut,
+    pub(super) cut: &'a CutHandle,
     /// A request that arrived while the call was in progress.
     pub(super) next: Option<ClientMessage>,
 }
@@ -29,9 +29,9 @@ impl CallSession<'_> {
     /// `is_kept` is set, in which case it is asked to end and awaited.
     pub(super) async fn until_answered(
         &mut self,
-        call: impl Future<Output = Answer>,
+        call: impl Future<Output = CallAnswer>,
         is_kept: bool,
-    ) -> Result<Option<Answer>, Error> {
+    ) -> Result<Option<CallAnswer>, Error> {
         tokio::pin!(call);
         let slow = tokio::time::sleep(SLOW);
         tokio::pin!(slow);
@@ -53,7 +53,7 @@ impl CallSession<'_> {
                     let is_over = seen.map_err(Error::Talk)?.is_empty();
                     if self.hears(is_over).await? {
                         if is_kept {
-                            self.cut.ask(CutShort::HungUp);
+                            self.cut.ask(CutReason::HungUp);
                             call.await;
                         }
                         return Ok(None);

@@ -18,7 +18,7 @@ use crate::prose::engine::run::{self, Outcome, Refusal};
 use crate::prose::engine::vm::effects::Event;
 use crate::runtime::{LogPart, LogPiece, StoredStreams, TaskUsage};
 use crate::terminal::host_terminal::DefaultColours;
-use crate::tools::{Answer, CutShort};
+use crate::tools::{CallAnswer, CutReason};
 
 /// A message from a console or script to the runtime.
 #[derive(Debug, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ pub(super) enum ClientMessage {
         /// The id of the call's request.
         id: u64,
         /// The reason.
-        reason: CutShort,
+        reason: CutReason,
     },
     /// The console has received this many screen updates since the start (role `operator`).
     Taken(u64),
@@ -172,7 +172,7 @@ pub(super) enum ServerMessage {
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "each is named after its request")]
 pub enum Reply {
-    Answer(Answer),
+    Answer(CallAnswer),
     Sent(InputOutcome),
     Record(Option<Arc<CallRecord>>),
     Command(Option<String>),

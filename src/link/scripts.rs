@@ -19,7 +19,7 @@ use crate::process::EnclosingTask;
 use crate::prose::engine::run::{Outcome, Refusal, Request as ProgramRequest, Run};
 use crate::prose::engine::vm::effects::Event;
 use crate::runtime::{Handle, StoredStreams};
-use crate::tools::{self, Answer, Caller, Cut, IdempotencyKeys};
+use crate::tools::{self, CallAnswer, Caller, CutHandle, IdempotencyKeys};
 
 /// Events of a program that may be queued for sending; beyond this, the program waits.
 const EVENTS: usize = 256;
@@ -60,8 +60,8 @@ impl Scripts {
     ///
     /// # Errors
     /// If the connection is lost or the reply is unexpected.
-    pub async fn call(&mut self, tool: &str, input: Value, once: Option<&str>) -> Result<Answer, Error> {
-        self.call_until(tool, input, once, &Cut::default()).await
+    pub async fn call(&mut self, tool: &str, input: Value, once: Option<&str>) -> Result<CallAnswer, Error> {
+        self.call_until(tool, input, once, &CutHandle::default()).await
     }
 
     /// Like `call`; once `cut` requests it, asks the runtime to end the call and answer with what there is by then.
@@ -73,8 +73,8 @@ impl Scripts {
         tool: &str,
         input: Value,
         once: Option<&str>,
-        cut: &Cut,
-    ) -> Result<Answer, Error> {
+        cut: &CutHandle,
+    ) -> Result<CallAnswer, Error> {
         let ask = Request::Call { tool: tool.to_owned(), input, once: once.map(str::to_owned) };
         self.asked += 1;
         let id = self.asked;
@@ -234,7 +234,7 @@ pub async fn serve(
         };
         let reply = match ask {
             Request::Call { tool, input, once } => {
-                let cut = Cut::default();
+                let cut = CutHandle::default();
                 let caller = Caller { begun: cut.begun().clone(), ..caller.clone() };
                 let call =
                     tools::call_once(runtime, &caller, idempotency, once.as_deref(), &tool, input, &cut);

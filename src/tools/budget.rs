@@ -7,7 +7,7 @@ use crate::envelope::preview;
 
 /// How much output a call may show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Budget {
+pub struct OutputBudget {
     /// Characters of the raw output.
     pub chars: usize,
     /// The size limit of the output as rendered in the receipt.
@@ -53,9 +53,9 @@ impl Room {
     /// Returns the output budget of a call that asks for `asked_tokens`: never more than a receipt has room for, so
     /// that a preview reported as complete is not truncated later.
     #[must_use]
-    pub fn budget(self, asked_tokens: Option<u64>) -> Budget {
+    pub fn budget(self, asked_tokens: Option<u64>) -> OutputBudget {
         let room = self.for_output();
-        Budget { chars: room.chars.min(preview::budget_chars(asked_tokens)), room }
+        OutputBudget { chars: room.chars.min(preview::budget_chars(asked_tokens)), room }
     }
 
     /// Returns the room left once `taken` is subtracted.

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::cut::{Cut, CutShort};
+use super::cut::{CutHandle, CutReason};
 use super::table::{self, TOOLS, Tool, render};
-use super::verb::{Caller, Context, Done};
+use super::verb::{Caller, ToolContext, ToolOutcome};
 use crate::config::nearest;
 use crate::envelope::{Actor, CallOutcome, Envelope, ErrorKind, SafeText, TaskId, ToolError, one_line};
 use crate::journal::Durability;
@@ -17,7 +17,7 @@ const PLACE_CHARS: usize = 300;
 
 /// The answer to a call: the canonical envelope, and the receipt that a model reads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct CallAnswer {
     /// The call's sequence number in the recording.
     pub seq: u64,
     /// The canonical record.
@@ -29,7 +29,7 @@ pub struct Answer {
     pub repeated: bool,
     /// Why the call was ended early, if it was: the answer is then what had been produced by that time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cut: Option<CutShort>,
+    pub cut: Option<CutReason>,
     /// The task that the answer is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
@@ -37,8 +37,8 @@ pub struct Answer {
 
 /// Calls a tool. The call is recorded before anything is executed. Dropping the future stops a command that its call
 /// is still waiting for; for any other tool it only stops the waiting.
-pub async fn call(runtime: &Handle, caller: &Caller, name: &str, input: Value) -> Answer {
-    call_until(runtime, caller, name, input, &Cut::default()).await
+pub async fn call(runtime: &Handle, caller: &Caller, name: &str, input: Value) -> CallAnswer {
+    call_until(runtime, caller, name, input, &CutHandle::default()).await
 }
 
 /// Like [`call`], but when `cut` is triggered, ends a command that the call is still waiting for and answers with its
@@ -48,8 +48,8 @@ pub(super) async fn call_until(
     caller: &Caller,
     name: &str,
     input: Value,
-    cut: &Cut,
-) -> Answer {
+    cut: &CutHandle,
+) -> CallAnswer {
     let (answer, notices) = answered(runtime, caller, name, input, None, cut).await;
     if let Some(notices) = notices {
         notices.given();
@@ -66,8 +66,8 @@ pub async fn call_with_notices(
     name: &str,
     input: Value,
     taken: Option<String>,
-) -> (Answer, Option<AnswerNotices>) {
-    answered(runtime, caller, name, input, taken, &Cut::default()).await
+) -> (CallAnswer, Option<AnswerNotices>) {
+    answered(runtime, caller, name, input, taken, &CutHandle::default()).await
 }
 
 async fn answered(
@@ -76,20 +76,20 @@ async fn answered(
     name: &str,
     input: Value,
     taken: Option<String>,
-    cut: &Cut,
-) -> (Answer, Option<AnswerNotices>) {
+    cut: &CutHandle,
+) -> (CallAnswer, Option<AnswerNotices>) {
     let tool = table::find(name);
     let durability = tool.map_or(Durability::Written, |tool| tool.durability);
     let seq = runtime.begin_call(&caller.actor, name, durability, &input).await;
     // If the caller is reused, the first number stays: nobody follows the progress of later calls.
     let _ = caller.begun.set(seq);
-    let open = Open { runtime, seq };
-    let cx = Context { runtime, caller, call: seq, cut };
+    let open = UnansweredCall { runtime, seq };
+    let cx = ToolContext { runtime, caller, call: seq, cut };
     let mut taken_otherwise = tool.map(|tool| (tool.taken_otherwise)(&input)).unwrap_or_default();
     taken_otherwise.extend(taken);
     let done = match tool {
         Some(tool) => run(tool, cx, input).await,
-        None => Done { envelope: Envelope::error(name, unknown_tool(name)), task: None },
+        None => ToolOutcome { envelope: Envelope::error(name, unknown_tool(name)), task: None },
     };
     let notices = match &caller.actor {
         Actor::Agent(label) => {
@@ -109,12 +109,12 @@ async fn answered(
     }
     runtime.end_call(seq, done.task.as_ref(), &done.envelope, &receipt, sentences).await;
     std::mem::forget(open);
-    let Done { envelope, task } = done;
-    (Answer { seq, envelope, receipt, repeated: false, cut: cut.outcome(), task }, notices)
+    let ToolOutcome { envelope, task } = done;
+    (CallAnswer { seq, envelope, receipt, repeated: false, cut: cut.outcome(), task }, notices)
 }
 
 /// Explains how to get a decision on what waits for the operator while no console is open.
-fn nobody_decides(runtime: &Handle, done: &Done) -> Option<String> {
+fn nobody_decides(runtime: &Handle, done: &ToolOutcome) -> Option<String> {
     let is_held = match done.envelope.outcome() {
         CallOutcome::Error(error) => error.kind == ErrorKind::OperatorPending,
         CallOutcome::Success(_) => {
@@ -127,29 +127,29 @@ fn nobody_decides(runtime: &Handle, done: &Done) -> Option<String> {
 }
 
 /// Returns the task whose end the answer reports, if any.
-fn told_end(done: &Done) -> Option<&TaskId> {
+fn told_end(done: &ToolOutcome) -> Option<&TaskId> {
     let CallOutcome::Success(result) = done.envelope.outcome() else { return None };
     let status = result["task"]["status"].as_str()?.parse::<TaskStatus>().ok()?;
     done.task.as_ref().filter(|_| status.is_terminal())
 }
 
 /// A call that has no answer yet. If dropped, it is recorded as abandoned: its client gave up.
-struct Open<'a> {
+struct UnansweredCall<'a> {
     runtime: &'a Handle,
     seq: u64,
 }
 
-impl Drop for Open<'_> {
+impl Drop for UnansweredCall<'_> {
     fn drop(&mut self) {
         self.runtime.abandon_call(self.seq);
     }
 }
 
-async fn run(tool: &Tool, cx: Context<'_>, input: Value) -> Done {
+async fn run(tool: &Tool, cx: ToolContext<'_>, input: Value) -> ToolOutcome {
     let task = input.get("task_id").and_then(Value::as_str).and_then(|id| id.parse().ok());
     (tool.run)(cx, input)
         .await
-        .unwrap_or_else(|error| Done { envelope: Envelope::error(tool.name, error), task })
+        .unwrap_or_else(|error| ToolOutcome { envelope: Envelope::error(tool.name, error), task })
 }
 
 fn unknown_tool(name: &str) -> ToolError {

@@ -1,7 +1,7 @@
 //! A guard that stops a call's command if the call is dropped while waiting for it.
 
-use super::cut::{Cut, CutShort};
-use super::verb::Context;
+use super::cut::{CutHandle, CutReason};
+use super::verb::ToolContext;
 use crate::envelope::Actor;
 use crate::runtime::Handle;
 
@@ -13,12 +13,12 @@ pub(super) struct CancelGuard<'a> {
 }
 
 impl<'a> CancelGuard<'a> {
-    pub(super) fn new(cx: &Context<'a>) -> Self {
+    pub(super) fn new(cx: &ToolContext<'a>) -> Self {
         Self { runtime: cx.runtime, actor: &cx.caller.actor, call: cx.call }
     }
 
     /// Waits for the runtime's answer; ends the command if the caller asks for the call to end.
-    pub(super) async fn ends<T>(self, cut: &Cut, answer: impl Future<Output = T>) -> T {
+    pub(super) async fn ends<T>(self, cut: &CutHandle, answer: impl Future<Output = T>) -> T {
         tokio::pin!(answer);
         let answer = tokio::select! {
             biased;
@@ -46,5 +46,5 @@ impl Drop for CancelGuard<'_> {
 
 /// Returns why a command is stopped when its script is gone or its agent has cancelled the call.
 pub(super) fn withdrawn(by: &Actor) -> String {
-    if *by == Actor::Cli { CutShort::HungUp.why() } else { "the call was cancelled".to_owned() }
+    if *by == Actor::Cli { CutReason::HungUp.why() } else { "the call was cancelled".to_owned() }
 }

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 /// The sequence number of a call, set once it is recorded.
-pub type Begun = Arc<OnceLock<u64>>;
+pub type CallNumber = Arc<OnceLock<u64>>;
 
 /// Why a call was ended before it had an answer of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CutShort {
+pub enum CutReason {
     /// It took longer than its caller gave it, in milliseconds.
     Timeout(u64),
     /// A signal ended its caller.
@@ -21,7 +21,7 @@ pub enum CutShort {
     HungUp,
 }
 
-impl CutShort {
+impl CutReason {
     /// Returns the reason for ending a command.
     #[must_use]
     pub fn why(self) -> String {
@@ -35,36 +35,36 @@ impl CutShort {
 
 /// A handle by which a caller can end its call early.
 #[derive(Debug, Clone, Default)]
-pub struct Cut(Arc<State>);
+pub struct CutHandle(Arc<CutState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct CutState {
     asked: CancellationToken,
-    reason: OnceLock<CutShort>,
+    reason: OnceLock<CutReason>,
     /// Whether the request was sent to a runtime, which may have accepted it.
     is_sent: AtomicBool,
     /// The call's sequence number, once it is known to be recorded.
-    begun: Begun,
+    begun: CallNumber,
     /// Whether the call was in progress and was ended before it finished by itself.
     is_cut: AtomicBool,
 }
 
-impl Cut {
+impl CutHandle {
     /// Asks the call to end. The first reason given is kept.
-    pub fn ask(&self, reason: CutShort) {
+    pub fn ask(&self, reason: CutReason) {
         let _ = self.0.reason.set(reason);
         self.0.asked.cancel();
     }
 
     /// Waits until the call is asked to end.
-    pub async fn asked(&self) -> CutShort {
+    pub async fn asked(&self) -> CutReason {
         self.0.asked.cancelled().await;
-        self.reason().unwrap_or(CutShort::HungUp)
+        self.reason().unwrap_or(CutReason::HungUp)
     }
 
     /// Returns why the call was asked to end, if it was.
     #[must_use]
-    pub fn reason(&self) -> Option<CutShort> {
+    pub fn reason(&self) -> Option<CutReason> {
         self.0.reason.get().copied()
     }
 
@@ -81,7 +81,7 @@ impl Cut {
 
     /// Returns the cell that holds the call's sequence number once it is recorded.
     #[must_use]
-    pub fn begun(&self) -> &Begun {
+    pub fn begun(&self) -> &CallNumber {
         &self.0.begun
     }
 
@@ -91,7 +91,7 @@ impl Cut {
     }
 
     /// Returns why the call was ended before it finished by itself, if it was.
-    pub(super) fn outcome(&self) -> Option<CutShort> {
+    pub(super) fn outcome(&self) -> Option<CutReason> {
         self.reason().filter(|_| self.0.is_cut.load(Ordering::Relaxed))
     }
 }

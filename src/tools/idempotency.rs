@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::call::{Answer, call_until};
-use super::cut::Cut;
+use super::call::{CallAnswer, call_until};
+use super::cut::CutHandle;
 use super::verb::Caller;
 use crate::envelope::{Envelope, ErrorKind, SafeText, ToolError};
 use crate::runtime::Handle;
@@ -20,35 +20,32 @@ const KEY_BYTES: usize = 256;
 #[derive(Debug, Default)]
 pub struct IdempotencyKeys {
     // A mutex is enough: it is held for one map operation per call.
-    entries: Mutex<Entries>,
+    entries: Mutex<KeyEntries>,
 }
 
 #[derive(Debug, Default)]
-struct Entries {
-    entries: HashMap<String, Arc<tokio::sync::Mutex<Entry>>>,
+struct KeyEntries {
+    entries: HashMap<String, FirstUse>,
     bytes: usize,
 }
 
-/// The state of one key. Its lock is held while its request runs, so that a second request waits for the first.
-#[derive(Debug, Default)]
-struct Entry {
-    first: Option<First>,
-}
+/// The first request of a key. The lock is held while it runs, so that a second request waits for it.
+type FirstUse = Arc<tokio::sync::Mutex<Option<FirstRequest>>>;
 
 #[derive(Debug)]
-struct First {
+struct FirstRequest {
     tool: String,
     input: Value,
-    answer: Answer,
+    answer: CallAnswer,
 }
 
 impl IdempotencyKeys {
-    fn entry(&self, key: &str) -> Arc<tokio::sync::Mutex<Entry>> {
+    fn first_use(&self, key: &str) -> FirstUse {
         self.lock().entries.entry(key.to_owned()).or_default().clone()
     }
 
     /// Returns the answer to store: once the memory limit is reached, only its sequence number.
-    fn kept(&self, answer: &Answer) -> Answer {
+    fn kept(&self, answer: &CallAnswer) -> CallAnswer {
         let size = answer.receipt.len() * 3;
         let mut entries = self.lock();
         if entries.bytes + size <= KEPT_BYTES {
@@ -58,10 +55,10 @@ impl IdempotencyKeys {
         let note = json!({ "call": answer.seq, "answer": "no longer in memory; it is in the recording" });
         let summary = "done before; the first answer is in the recording";
         let envelope = Envelope::success(answer.envelope.tool_name(), summary, &note);
-        Answer { receipt: SafeText::lines(summary), envelope, ..answer.clone() }
+        CallAnswer { receipt: SafeText::lines(summary), envelope, ..answer.clone() }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Entries> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, KeyEntries> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -76,18 +73,18 @@ pub async fn call_once(
     key: Option<&str>,
     tool: &str,
     input: Value,
-    cut: &Cut,
-) -> Answer {
+    cut: &CutHandle,
+) -> CallAnswer {
     let Some(key) = key else { return call_until(runtime, caller, tool, input, cut).await };
     if key.is_empty() || key.len() > KEY_BYTES {
         let reason = format!("An idempotency key has 1 to {KEY_BYTES} bytes.");
         return refused(tool, ErrorKind::InvalidToolInput, reason, key);
     }
-    let entry = idempotency.entry(key);
-    let mut entry = entry.lock().await;
-    match &entry.first {
+    let first_use = idempotency.first_use(key);
+    let mut first = first_use.lock().await;
+    match &*first {
         Some(first) if first.tool == tool && first.input == input => {
-            Answer { repeated: true, ..first.answer.clone() }
+            CallAnswer { repeated: true, ..first.answer.clone() }
         }
         Some(_) => {
             let reason = "This idempotency key stands for another request already.".to_owned();
@@ -97,19 +94,19 @@ pub async fn call_once(
             let answer = call_until(runtime, caller, tool, input.clone(), cut).await;
             if !answer.envelope.is_error() {
                 let answer = idempotency.kept(&answer);
-                entry.first = Some(First { tool: tool.to_owned(), input, answer });
+                *first = Some(FirstRequest { tool: tool.to_owned(), input, answer });
             }
             answer
         }
     }
 }
 
-fn refused(tool: &str, kind: ErrorKind, reason: String, key: &str) -> Answer {
+fn refused(tool: &str, kind: ErrorKind, reason: String, key: &str) -> CallAnswer {
     let shown: String = key.chars().take(64).collect();
     let error = ToolError::new(kind, reason)
         .with_details(json!({ "field": "idempotency-key", "idempotency_key": shown }))
         .with_hint("use one key for one request: a new key for a new request");
     let envelope = Envelope::error(tool, error);
     let receipt = super::table::render(&envelope);
-    Answer { seq: 0, envelope, receipt, repeated: false, cut: None, task: None }
+    CallAnswer { seq: 0, envelope, receipt, repeated: false, cut: None, task: None }
 }

@@ -59,13 +59,13 @@ pub(super) fn read_beside<T: DeserializeOwned>(
     }
     serde_json::from_value(given).map_err(|error| {
         let problem =
-            Problem { field: String::new(), text: error.to_string(), hint: None, is_unknown: false };
+            FieldProblem { field: String::new(), text: error.to_string(), hint: None, is_unknown: false };
         refuse(subject, "", &[problem])
     })
 }
 
 /// A violation of the schema.
-struct Problem {
+struct FieldProblem {
     /// The path of the field; empty for the input as a whole.
     field: String,
     text: String,
@@ -91,7 +91,7 @@ fn other_takes(other: Option<OtherTool>, name: &str) -> Option<String> {
     other.filter(|(_, takes)| takes(name)).map(|(tool, _)| format!("`{name}` is a field of {tool}"))
 }
 
-fn refuse(tool: &str, field: &str, problems: &[Problem]) -> ToolError {
+fn refuse(tool: &str, field: &str, problems: &[FieldProblem]) -> ToolError {
     let all = each_once(problems.iter().map(|problem| problem.text.as_str())).join("; ");
     let hints = each_once(problems.iter().filter_map(|problem| problem.hint.as_deref()));
     let schema = format!("provide input for {tool} that matches its published schema");
@@ -187,9 +187,9 @@ fn digits(text: &str) -> Option<u64> {
     plain.then(|| text.parse().ok()).flatten()
 }
 
-fn check(schema: &Value, given: &Value, path: &str, problems: &mut Vec<Problem>) {
+fn check(schema: &Value, given: &Value, path: &str, problems: &mut Vec<FieldProblem>) {
     let mut add = |text: String| {
-        problems.push(Problem { field: path.to_owned(), text, hint: None, is_unknown: false });
+        problems.push(FieldProblem { field: path.to_owned(), text, hint: None, is_unknown: false });
     };
     let Some(kind) = schema["type"].as_str() else { return };
     if !is_a(kind, given) {
@@ -222,7 +222,7 @@ fn check_fields(
     known: &Map<String, Value>,
     object: &Map<String, Value>,
     path: &str,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<FieldProblem>,
 ) {
     for (name, value) in object {
         let inner = join(path, name);
@@ -231,7 +231,7 @@ fn check_fields(
             None => {
                 let free = known.keys().map(String::as_str).filter(|field| !object.contains_key(*field));
                 let near = nearest(name, free);
-                problems.push(Problem {
+                problems.push(FieldProblem {
                     text: format!("unknown field `{inner}`"),
                     hint: near.map(|near| format!("use `{near}` instead of `{name}`")),
                     field: inner,
@@ -244,7 +244,7 @@ fn check_fields(
     for name in required.filter(|name| !object.contains_key(*name)) {
         let inner = join(path, name);
         let text = format!("missing field `{inner}`");
-        problems.push(Problem { text, hint: None, field: inner, is_unknown: false });
+        problems.push(FieldProblem { text, hint: None, field: inner, is_unknown: false });
     }
 }
 
@@ -293,9 +293,9 @@ fn join(path: &str, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::exec_command::ExecCommand;
-    use crate::tools::task_input::TaskInput;
-    use crate::tools::task_output::TaskOutput;
+    use crate::tools::exec_command::ExecCommandTool;
+    use crate::tools::task_input::TaskInputTool;
+    use crate::tools::task_output::TaskOutputTool;
 
     fn refusal<V: Verb>(given: Value) -> (Value, String) {
         let Err(error) = V::parse(given.clone()) else { panic!("accepted {given}") };
@@ -338,7 +338,7 @@ mod tests {
             (json!({"cmd": "ls", "tty": true, "cols": 1}), "cols", "`cols` must be from 2 to 1000"),
         ];
         for (given, field, problem) in cases {
-            let (details, hint) = refusal::<ExecCommand>(given.clone());
+            let (details, hint) = refusal::<ExecCommandTool>(given.clone());
             assert_eq!(
                 details,
                 json!({"tool_name": "ExecCommand", "field": field, "parse_error": problem}),
@@ -354,33 +354,34 @@ mod tests {
     #[test]
     fn the_nearest_known_name_is_suggested() {
         for (given, near) in [("cmdd", "cmd"), ("work_dir", "workdir"), ("yield_ms", "yield_time_ms")] {
-            let (_, hint) = refusal::<ExecCommand>(json!({given: "x"}));
+            let (_, hint) = refusal::<ExecCommandTool>(json!({given: "x"}));
             assert!(hint.starts_with(&format!("use `{near}` instead of `{given}`")), "{given}: {hint}");
         }
-        let (_, hint) = refusal::<TaskInput>(json!({"task_id": "t", "cols": 80}));
+        let (_, hint) = refusal::<TaskInputTool>(json!({"task_id": "t", "cols": 80}));
         assert!(hint.starts_with("`cols` belongs in `resize`;"), "{hint}");
-        let (_, hint) = refusal::<TaskInput>(json!({"task_id": "t", "resize": {"eof": true}}));
+        let (_, hint) = refusal::<TaskInputTool>(json!({"task_id": "t", "resize": {"eof": true}}));
         assert!(hint.starts_with("`eof` belongs beside `resize`, not in it;"), "{hint}");
-        let (_, hint) = refusal::<ExecCommand>(json!({"cmd": "ls", "zone": "/"}));
+        let (_, hint) = refusal::<ExecCommandTool>(json!({"cmd": "ls", "zone": "/"}));
         assert!(hint.starts_with("provide input"), "{hint}");
     }
 
     #[test]
     fn fields_inside_fields_are_named_by_their_path() {
-        let (details, _) = refusal::<TaskInput>(json!({"task_id": "t", "resize": {"cols": 80, "row": 24}}));
+        let (details, _) =
+            refusal::<TaskInputTool>(json!({"task_id": "t", "resize": {"cols": 80, "row": 24}}));
         assert_eq!(details["field"], "resize.row");
-        let (details, _) = refusal::<TaskInput>(json!({"task_id": "t", "keys": ["Enter", 5]}));
+        let (details, _) = refusal::<TaskInputTool>(json!({"task_id": "t", "keys": ["Enter", 5]}));
         assert_eq!(details["field"], "keys");
     }
 
     #[test]
     fn digits_stand_for_a_number_and_never_the_other_way_round() {
-        assert!(parse::<ExecCommand>(json!({"cmd": "ls", "yield_time_ms": "500", "cols": null})).is_ok());
-        assert!(parse::<ExecCommand>(json!({"cmd": 500})).is_err());
-        assert!(parse::<ExecCommand>(json!({"cmd": "ls", "yield_time_ms": "+5"})).is_err());
-        assert!(parse::<ExecCommand>(json!({"cmd": "ls", "yield_time_ms": 500.0})).is_ok());
-        assert!(parse::<ExecCommand>(json!({"cmd": "ls", "yield_time_ms": 500.5})).is_err());
-        assert!(parse::<ExecCommand>(json!({"cmd": "ls", "yield_time_ms": 1e300})).is_err());
+        assert!(parse::<ExecCommandTool>(json!({"cmd": "ls", "yield_time_ms": "500", "cols": null})).is_ok());
+        assert!(parse::<ExecCommandTool>(json!({"cmd": 500})).is_err());
+        assert!(parse::<ExecCommandTool>(json!({"cmd": "ls", "yield_time_ms": "+5"})).is_err());
+        assert!(parse::<ExecCommandTool>(json!({"cmd": "ls", "yield_time_ms": 500.0})).is_ok());
+        assert!(parse::<ExecCommandTool>(json!({"cmd": "ls", "yield_time_ms": 500.5})).is_err());
+        assert!(parse::<ExecCommandTool>(json!({"cmd": "ls", "yield_time_ms": 1e300})).is_err());
     }
 
     #[test]
@@ -391,23 +392,24 @@ mod tests {
             json!({"cmd": "ls", "timeout_ms": 5, "workdir": "src", "is_background": false}),
         ] {
             let input =
-                ExecCommand::parse(given.clone()).unwrap_or_else(|error| panic!("{given}: {error:?}"));
-            let plain = ExecCommand::parse(json!({"cmd": "ls", "timeout_ms": 5, "workdir": "src"})).unwrap();
+                ExecCommandTool::parse(given.clone()).unwrap_or_else(|error| panic!("{given}: {error:?}"));
+            let plain =
+                ExecCommandTool::parse(json!({"cmd": "ls", "timeout_ms": 5, "workdir": "src"})).unwrap();
             assert_eq!(format!("{input:?}"), format!("{plain:?}"), "{given}");
         }
         for name in ["run_in_background", "is_background"] {
-            let input = ExecCommand::parse(json!({"cmd": "ls", name: true})).unwrap();
-            let plain = ExecCommand::parse(json!({"cmd": "ls", "yield_time_ms": 0})).unwrap();
+            let input = ExecCommandTool::parse(json!({"cmd": "ls", name: true})).unwrap();
+            let plain = ExecCommandTool::parse(json!({"cmd": "ls", "yield_time_ms": 0})).unwrap();
             assert_eq!(format!("{input:?}"), format!("{plain:?}"), "{name}");
         }
-        assert!(parse::<TaskOutput>(json!({"task_id": "t", "timeout": 5})).is_ok());
-        assert!(parse::<TaskOutput>(json!({"task_id": "t", "timeout": 5, "timeout_ms": 6})).is_err());
+        assert!(parse::<TaskOutputTool>(json!({"task_id": "t", "timeout": 5})).is_ok());
+        assert!(parse::<TaskOutputTool>(json!({"task_id": "t", "timeout": 5, "timeout_ms": 6})).is_err());
     }
 
     #[test]
     fn an_input_that_is_no_object_is_refused() {
         for given in [json!([]), json!("ls"), json!(5)] {
-            let (details, _) = refusal::<ExecCommand>(given);
+            let (details, _) = refusal::<ExecCommandTool>(given);
             assert!(details.get("field").is_none());
         }
     }

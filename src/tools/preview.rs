@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::budget::{Budget, Room};
+use super::budget::{OutputBudget, Room};
 use super::receipt::{Artifact, fit_output, safe_size};
 use crate::envelope::preview::{self, Preview, ReadOn, StreamText};
 use crate::envelope::{SafeText, TaskId};
@@ -54,7 +54,7 @@ impl StreamPreview {
     pub(super) async fn streams(
         output: &StoredOutput,
         id: &TaskId,
-        budget: Budget,
+        budget: OutputBudget,
     ) -> Result<(Self, Self), Error> {
         let (stdout, stderr) = output.both(budget.chars).await?;
         let (stdout, stderr) = Self::pair(&stdout, &stderr, id, budget.chars);
@@ -71,7 +71,7 @@ impl StreamPreview {
         output: &StoredOutput,
         id: &TaskId,
         from: u64,
-        budget: Budget,
+        budget: OutputBudget,
     ) -> Result<Self, Error> {
         let text = output.text(OutputStream::Merged, from, budget.chars).await?;
         let fits = matches!(&text, StreamText::Whole(text) if text.len() <= budget.chars && budget.room.excess(text).is_none());
@@ -139,9 +139,9 @@ impl StreamPreview {
 
 /// A position in a task's output from which to continue reading. Opaque to callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Cursor(u64);
+pub struct OutputCursor(u64);
 
-impl Cursor {
+impl OutputCursor {
     /// Returns the cursor for a position in the merged output.
     #[must_use]
     pub fn at(position: u64) -> Self {
@@ -155,13 +155,13 @@ impl Cursor {
     }
 }
 
-impl fmt::Display for Cursor {
+impl fmt::Display for OutputCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "c{:x}", self.0)
     }
 }
 
-impl FromStr for Cursor {
+impl FromStr for OutputCursor {
     type Err = InvalidCursor;
 
     fn from_str(text: &str) -> Result<Self, InvalidCursor> {
@@ -184,11 +184,11 @@ mod tests {
     #[test]
     fn a_cursor_reads_back_and_nothing_else_does() {
         for position in [0, 1, 4096, u64::MAX] {
-            let cursor = Cursor::at(position);
+            let cursor = OutputCursor::at(position);
             assert_eq!(cursor.to_string().parse(), Ok(cursor));
         }
         for bad in ["", "c", "12", "c+1", "c01", "cC", "c-1", "cg", "c10000000000000000"] {
-            assert_eq!(bad.parse::<Cursor>(), Err(InvalidCursor), "{bad}");
+            assert_eq!(bad.parse::<OutputCursor>(), Err(InvalidCursor), "{bad}");
         }
     }
 

@@ -16,7 +16,7 @@ const VALUE_CHARS: usize = 200;
 /// What kind of answer a question wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Kind {
+pub(super) enum AnswerKind {
     /// Yes or no.
     YesNo,
     /// One of the labels.
@@ -33,11 +33,11 @@ pub(super) enum Kind {
 
 /// One open question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct Row {
+pub(super) struct QuestionRow {
     /// Id of the pilothouse question.
     pub(super) question_id: QuestionId,
     /// What kind of answer it wants.
-    pub(super) kind: Kind,
+    pub(super) kind: AnswerKind,
     /// You may answer it.
     pub(super) answerable: bool,
     /// The text; the beginning of it in a list.
@@ -51,7 +51,7 @@ pub(super) struct Row {
     /// The line it stands at there.
     pub(super) line: Option<u32>,
     /// What the values in question are.
-    pub(super) evidence: Vec<Value>,
+    pub(super) evidence: Vec<QuestionValue>,
     /// The pass of a loop it is about, from 1.
     pub(super) pass: Option<u32>,
     /// Passes at most.
@@ -81,7 +81,7 @@ pub(super) struct Row {
 
 /// A value of the program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct Value {
+pub(super) struct QuestionValue {
     /// Its name.
     name: String,
     /// The beginning of it.
@@ -105,7 +105,7 @@ pub(super) struct Remark {
     text: String,
 }
 
-impl Row {
+impl QuestionRow {
     /// Returns a question as `actor` sees it: in full if `whole`, otherwise shortened for a list.
     pub(super) fn of(question: &Question, actor: &Actor, now: Timestamp, whole: bool) -> Self {
         let origin = &question.origin;
@@ -113,12 +113,12 @@ impl Row {
             if whole { (usize::MAX, usize::MAX) } else { (LIST_CHARS, VALUE_CHARS) };
         let text = mask(&question.text);
         let (text, text_truncated) = cut(&text, text_chars);
-        let values = question.evidence.bindings.iter().map(|binding| Value::of(binding, value_chars));
+        let values = question.evidence.bindings.iter().map(|binding| QuestionValue::of(binding, value_chars));
         let expected = question.expected.clone().unwrap_or_default();
         let remaining = |until: Timestamp| task::millis_between(now, until);
         Self {
             question_id: question.id.clone(),
-            kind: Kind::of(&question.kind),
+            kind: AnswerKind::of(&question.kind),
             answerable: question.agents || *actor == Actor::Operator,
             text,
             text_truncated,
@@ -165,8 +165,8 @@ impl Row {
     pub(super) fn lines(&self) -> Vec<String> {
         let who = match (self.answerable, self.kind) {
             (true, _) => "yours to answer",
-            (false, Kind::Gate) => "a gate, for the operator",
-            (false, Kind::Command) => "a command, for the operator",
+            (false, AnswerKind::Gate) => "a gate, for the operator",
+            (false, AnswerKind::Command) => "a command, for the operator",
             (false, _) => "for the operator",
         };
         let left = self.remaining_ms.map(|ms| format!(", {} left", task::duration(ms)));
@@ -203,7 +203,7 @@ impl Row {
     }
 }
 
-impl Value {
+impl QuestionValue {
     fn of(binding: &BindingView, chars: usize) -> Self {
         let (preview, is_cut) = cut(&binding.preview, chars);
         Self {
@@ -223,7 +223,7 @@ impl Remark {
     }
 }
 
-impl Kind {
+impl AnswerKind {
     pub(super) fn of(kind: &QuestionKind) -> Self {
         match kind {
             QuestionKind::YesNo { .. } => Self::YesNo,

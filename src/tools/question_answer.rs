@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::errors::{question_not_found, unusable};
-use super::question::Kind;
+use super::question::AnswerKind;
 use super::receipt::Receipt;
-use super::verb::{Context, Done, Hints, Verb};
+use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
 use crate::envelope::{Envelope, ToolError, one_line};
 use crate::journal::Durability;
 use crate::model::{AnswerInput, AnswerRefusal, Error, Principal, Question, QuestionId};
@@ -16,12 +16,12 @@ const REPEATED_CHARS: usize = 200;
 /// The maximum length of a text that may be sent, in bytes.
 const LONGEST: usize = 256 << 10;
 
-pub(super) struct QuestionAnswer;
+pub(super) struct QuestionAnswerTool;
 
 /// Which question, and what to say.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Input {
+pub(super) struct QuestionAnswerInput {
     /// Id of the pilothouse question, `question_…`.
     pub(super) question_id: String,
     /// The answer, exactly as the question expects it: `yes` or `no`, a label, or a text.
@@ -33,7 +33,7 @@ pub(super) struct Input {
 /// What was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Effect {
+pub enum AnswerEffect {
     /// The question is settled.
     Answered,
     /// The question is open; the operator sees the comment.
@@ -46,9 +46,9 @@ pub(super) struct AnswerResult {
     /// The question.
     question_id: QuestionId,
     /// What kind of question it is.
-    kind: Kind,
+    kind: AnswerKind,
     /// What was done.
-    effect: Effect,
+    effect: AnswerEffect,
     /// The beginning of the answer.
     answer: Option<String>,
     /// Who it is from, on record.
@@ -58,7 +58,7 @@ pub(super) struct AnswerResult {
 
 /// What is known about an answer or a comment.
 #[derive(Debug, Clone)]
-pub struct Complete {
+pub struct AnswerDetails {
     /// The question in its last state.
     pub question: std::sync::Arc<Question>,
     /// The answer that was accepted, and who gave it.
@@ -67,23 +67,23 @@ pub struct Complete {
 
 /// Builds the canonical envelope.
 #[must_use]
-pub fn project(complete: &Complete) -> Envelope {
-    QuestionAnswer::envelope(&AnswerResult::of(complete))
+pub fn project(complete: &AnswerDetails) -> Envelope {
+    QuestionAnswerTool::envelope(&AnswerResult::of(complete))
 }
 
 impl AnswerResult {
-    fn of(Complete { question, answer }: &Complete) -> Self {
+    fn of(AnswerDetails { question, answer }: &AnswerDetails) -> Self {
         Self {
             question_id: question.id.clone(),
-            kind: Kind::of(&question.kind),
-            effect: if answer.is_some() { Effect::Answered } else { Effect::Commented },
+            kind: AnswerKind::of(&question.kind),
+            effect: if answer.is_some() { AnswerEffect::Answered } else { AnswerEffect::Commented },
             answer: answer.as_ref().map(|(text, _)| one_line(text, REPEATED_CHARS)),
             principal: answer.as_ref().map(|(_, principal)| principal.clone()),
         }
     }
 }
 
-impl Verb for QuestionAnswer {
+impl Verb for QuestionAnswerTool {
     const NAME: &'static str = "QuestionAnswer";
     const TITLE: &'static str = "Answer a question";
     const DESCRIPTION: &'static str = "\
@@ -106,43 +106,46 @@ operator what you know, beside any question.";
         ),
     ];
 
-    type Input = Input;
+    type Input = QuestionAnswerInput;
     type Result = AnswerResult;
 
-    fn check(input: Input) -> Result<(), ToolError> {
+    fn check(input: QuestionAnswerInput) -> Result<(), ToolError> {
         validate(&input)
     }
 
-    async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
+    async fn run(cx: ToolContext<'_>, input: QuestionAnswerInput) -> Result<ToolOutcome, ToolError> {
         let said = answer(cx, input).await?;
-        Ok(Done { envelope: Self::envelope(&said), task: None })
+        Ok(ToolOutcome { envelope: Self::envelope(&said), task: None })
     }
 
     fn summary(said: &AnswerResult) -> String {
         let id = &said.question_id;
         match said.effect {
-            Effect::Answered => format!("{id} answered"),
-            Effect::Commented => format!("comment put beside {id}"),
+            AnswerEffect::Answered => format!("{id} answered"),
+            AnswerEffect::Commented => format!("comment put beside {id}"),
         }
     }
 
     fn receipt(said: &AnswerResult) -> Receipt {
         let id = &said.question_id;
         match (said.effect, &said.answer) {
-            (Effect::Answered, Some(answer)) => {
+            (AnswerEffect::Answered, Some(answer)) => {
                 Receipt::new(format!("Answered {id}: {answer}")).line("The program goes on with it.")
             }
-            (Effect::Answered, None) => Receipt::new(format!("Answered {id}")),
-            (Effect::Commented, _) => Receipt::new(format!("Comment put beside {id}"))
+            (AnswerEffect::Answered, None) => Receipt::new(format!("Answered {id}")),
+            (AnswerEffect::Commented, _) => Receipt::new(format!("Comment put beside {id}"))
                 .line("It is still open; the operator sees what you said."),
         }
     }
 }
 
 /// Answers a question, or comments on it.
-pub(super) async fn answer(cx: Context<'_>, input: Input) -> Result<AnswerResult, ToolError> {
+pub(super) async fn answer(
+    cx: ToolContext<'_>,
+    input: QuestionAnswerInput,
+) -> Result<AnswerResult, ToolError> {
     validate(&input)?;
-    let Input { question_id, answer, comment } = input;
+    let QuestionAnswerInput { question_id, answer, comment } = input;
     let Ok(id) = question_id.parse::<QuestionId>() else { return Err(question_not_found(&question_id)) };
     let by = &cx.caller.actor;
     let open = cx.runtime.questions().into_iter().find(|question| question.id == id);
@@ -153,7 +156,7 @@ pub(super) async fn answer(cx: Context<'_>, input: Input) -> Result<AnswerResult
     };
     let Some(answer) = answer else {
         cx.runtime.comment(by, &id, comment.unwrap_or_default()).await?;
-        return Ok(AnswerResult::of(&Complete { question, answer: None }));
+        return Ok(AnswerResult::of(&AnswerDetails { question, answer: None }));
     };
     let Some(value) = question.kind.read(&answer) else {
         let misfit = AnswerRefusal::DoesNotFit { id: id.clone(), expected: question.kind.expected() };
@@ -164,11 +167,11 @@ pub(super) async fn answer(cx: Context<'_>, input: Input) -> Result<AnswerResult
         return Err(Error::Question(misfit).into());
     };
     let taken = cx.runtime.answer(by, &id, AnswerInput { value, note: comment }).await?;
-    Ok(AnswerResult::of(&Complete { question, answer: Some((answer, taken.principal)) }))
+    Ok(AnswerResult::of(&AnswerDetails { question, answer: Some((answer, taken.principal)) }))
 }
 
-fn validate(input: &Input) -> Result<(), ToolError> {
-    let refuse = |field, reason: &str| Err(unusable(QuestionAnswer::NAME, field, reason));
+fn validate(input: &QuestionAnswerInput) -> Result<(), ToolError> {
+    let refuse = |field, reason: &str| Err(unusable(QuestionAnswerTool::NAME, field, reason));
     let is_blank = |text: &Option<String>| text.as_deref().is_none_or(|text| text.trim().is_empty());
     if input.answer.is_none() && is_blank(&input.comment) {
         return refuse("answer", "`answer` or `comment` is needed");

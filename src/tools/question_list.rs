@@ -7,39 +7,39 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::errors::question_not_found;
-use super::question::Row;
+use super::question::QuestionRow;
 use super::receipt::Receipt;
-use super::verb::{Context, Done, Hints, Verb};
+use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
 use crate::envelope::{Actor, Envelope, ToolError};
 use crate::model::Question;
 
 /// The maximum number of questions in one answer.
 const MOST: usize = 50;
 
-pub(super) struct QuestionList;
+pub(super) struct QuestionListTool;
 
 /// Which questions to list.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Input {
+pub(super) struct QuestionListInput {
     /// Only this question, `question_…`, with its whole text and evidence.
     question_id: Option<String>,
 }
 
 /// The questions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct Listing {
+pub(super) struct QuestionListing {
     /// How many are open.
     total: usize,
     /// How many of them you may answer.
     answerable: usize,
     /// The oldest first.
-    questions: Vec<Row>,
+    questions: Vec<QuestionRow>,
 }
 
 /// What is known about the open questions.
 #[derive(Debug, Clone)]
-pub struct Complete {
+pub struct OpenQuestions {
     /// All open questions, or the requested one.
     pub questions: Vec<Arc<Question>>,
     /// The caller.
@@ -52,12 +52,15 @@ pub struct Complete {
 
 /// Builds the canonical envelope.
 #[must_use]
-pub fn project(complete: &Complete) -> Envelope {
-    QuestionList::envelope(&Listing::of(complete))
+pub fn project(complete: &OpenQuestions) -> Envelope {
+    QuestionListTool::envelope(&QuestionListing::of(complete))
 }
 
 /// Lists the open questions, or only the one with this id.
-pub(super) fn listing(cx: Context<'_>, question_id: Option<String>) -> Result<Listing, ToolError> {
+pub(super) fn listing(
+    cx: ToolContext<'_>,
+    question_id: Option<String>,
+) -> Result<QuestionListing, ToolError> {
     let mut questions = cx.runtime.questions();
     let whole = question_id.is_some();
     if let Some(id) = question_id {
@@ -66,10 +69,15 @@ pub(super) fn listing(cx: Context<'_>, question_id: Option<String>) -> Result<Li
             return Err(question_not_found(&id));
         }
     }
-    Ok(Listing::of(&Complete { questions, actor: cx.caller.actor.clone(), whole, now: cx.now() }))
+    Ok(QuestionListing::of(&OpenQuestions {
+        questions,
+        actor: cx.caller.actor.clone(),
+        whole,
+        now: cx.now(),
+    }))
 }
 
-impl Verb for QuestionList {
+impl Verb for QuestionListTool {
     const NAME: &'static str = "QuestionList";
     const TITLE: &'static str = "List questions";
     const DESCRIPTION: &'static str = "\
@@ -82,19 +90,19 @@ you are asked to.";
     const IS_LISTED: bool = false;
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[("See what waits for an answer", "{}")];
 
-    type Input = Input;
-    type Result = Listing;
+    type Input = QuestionListInput;
+    type Result = QuestionListing;
 
-    async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
+    async fn run(cx: ToolContext<'_>, input: QuestionListInput) -> Result<ToolOutcome, ToolError> {
         let listing = listing(cx, input.question_id)?;
-        Ok(Done { envelope: Self::envelope(&listing), task: None })
+        Ok(ToolOutcome { envelope: Self::envelope(&listing), task: None })
     }
 
-    fn summary(listing: &Listing) -> String {
+    fn summary(listing: &QuestionListing) -> String {
         listing.count_line()
     }
 
-    fn receipt(listing: &Listing) -> Receipt {
+    fn receipt(listing: &QuestionListing) -> Receipt {
         let rows = listing.questions.iter();
         let receipt =
             rows.fold(Receipt::new(listing.count_line()), |receipt, row| receipt.block(row.lines()));
@@ -110,10 +118,10 @@ you are asked to.";
     }
 }
 
-impl Listing {
-    fn of(Complete { questions, actor, whole, now }: &Complete) -> Self {
-        let row = |question: &Arc<Question>| Row::of(question, actor, *now, *whole);
-        let rows: Vec<Row> = questions.iter().map(row).collect();
+impl QuestionListing {
+    fn of(OpenQuestions { questions, actor, whole, now }: &OpenQuestions) -> Self {
+        let row = |question: &Arc<Question>| QuestionRow::of(question, actor, *now, *whole);
+        let rows: Vec<QuestionRow> = questions.iter().map(row).collect();
         Self {
             total: rows.len(),
             answerable: rows.iter().filter(|row| row.answerable).count(),

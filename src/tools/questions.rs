@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use super::errors::unusable;
 use super::input;
-use super::question_answer::{self, AnswerResult, QuestionAnswer};
-use super::question_list::{Listing, QuestionList, listing};
+use super::question_answer::{self, AnswerResult, QuestionAnswerTool};
+use super::question_list::{QuestionListTool, QuestionListing, listing};
 use super::receipt::Receipt;
-use super::verb::{Context, Done, Hints, Verb};
+use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
 use crate::envelope::{Actor, ToolError};
 use crate::journal::Durability;
 
@@ -20,12 +20,12 @@ use crate::journal::Durability;
 const DEFAULT_TIMEOUT_MS: u64 = 30_000;
 const MOST_TIMEOUT_MS: u64 = 45_000;
 
-pub(super) struct Question;
+pub(super) struct QuestionTool;
 
 /// Nothing to see what is open; `question_id` for one of them; with `answer` or `comment`, what to say to it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Input {
+pub(super) struct QuestionInput {
     /// `question_…`, as listed.
     question_id: Option<String>,
     /// Exactly as the question expects it.
@@ -47,9 +47,9 @@ fn default_timeout() -> u64 {
 /// What is open, or what came of the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub(super) enum Outcome {
+pub(super) enum QuestionResult {
     /// What is open.
-    Open(Listing),
+    Open(QuestionListing),
     /// What came of the answer.
     Settled {
         /// The question and what was said.
@@ -57,7 +57,7 @@ pub(super) enum Outcome {
     },
 }
 
-impl Verb for Question {
+impl Verb for QuestionTool {
     const NAME: &'static str = "Question";
     const TITLE: &'static str = "See and answer questions";
     const DESCRIPTION: &'static str = "\
@@ -68,10 +68,10 @@ decides where it is yours, `comment` says why. Gates are the operator's. `block`
     const CLI: &'static [&'static str] = &[];
     const CLAMPED: &'static [(&'static str, u64, u64)] = &[("timeout_ms", 0, MOST_TIMEOUT_MS)];
 
-    type Input = Input;
-    type Result = Outcome;
+    type Input = QuestionInput;
+    type Result = QuestionResult;
 
-    fn parse(mut given: Value) -> Result<Input, ToolError> {
+    fn parse(mut given: Value) -> Result<QuestionInput, ToolError> {
         // "Yes" and "no" may be options of a question, and a model may send them as booleans.
         if let Some(answer) = given.get_mut("answer")
             && let Some(is_yes) = answer.as_bool()
@@ -81,52 +81,52 @@ decides where it is yours, `comment` says why. Gates are the operator's. `block`
         input::parse::<Self>(given)
     }
 
-    fn check(input: Input) -> Result<(), ToolError> {
+    fn check(input: QuestionInput) -> Result<(), ToolError> {
         waits_for_any(&input)?;
         match said(input) {
-            Ok(said) => QuestionAnswer::check(said),
+            Ok(said) => QuestionAnswerTool::check(said),
             Err(_) => Ok(()),
         }
     }
 
-    async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
+    async fn run(cx: ToolContext<'_>, input: QuestionInput) -> Result<ToolOutcome, ToolError> {
         if waits_for_any(&input)? {
             wait(cx, input.timeout_ms).await;
         }
         let outcome = match said(input) {
-            Ok(said) => Outcome::Settled { settled: question_answer::answer(cx, said).await? },
-            Err(question_id) => Outcome::Open(listing(cx, question_id)?),
+            Ok(said) => QuestionResult::Settled { settled: question_answer::answer(cx, said).await? },
+            Err(question_id) => QuestionResult::Open(listing(cx, question_id)?),
         };
-        Ok(Done { envelope: Self::envelope(&outcome), task: None })
+        Ok(ToolOutcome { envelope: Self::envelope(&outcome), task: None })
     }
 
-    fn summary(outcome: &Outcome) -> String {
+    fn summary(outcome: &QuestionResult) -> String {
         match outcome {
-            Outcome::Open(listing) => QuestionList::summary(listing),
-            Outcome::Settled { settled } => QuestionAnswer::summary(settled),
+            QuestionResult::Open(listing) => QuestionListTool::summary(listing),
+            QuestionResult::Settled { settled } => QuestionAnswerTool::summary(settled),
         }
     }
 
-    fn receipt(outcome: &Outcome) -> Receipt {
+    fn receipt(outcome: &QuestionResult) -> Receipt {
         match outcome {
-            Outcome::Open(listing) => QuestionList::receipt(listing),
-            Outcome::Settled { settled } => QuestionAnswer::receipt(settled),
+            QuestionResult::Open(listing) => QuestionListTool::receipt(listing),
+            QuestionResult::Settled { settled } => QuestionAnswerTool::receipt(settled),
         }
     }
 }
 
 /// Returns whether the call waits for any question, in which case it must not name one.
-fn waits_for_any(input: &Input) -> Result<bool, ToolError> {
+fn waits_for_any(input: &QuestionInput) -> Result<bool, ToolError> {
     let is_about_one = input.question_id.is_some() || input.answer.is_some() || input.comment.is_some();
     if input.block && is_about_one {
         let message = "`block` waits for any question: leave `question_id`, `answer` and `comment` out";
-        return Err(unusable(Question::NAME, "block", message));
+        return Err(unusable(QuestionTool::NAME, "block", message));
     }
     Ok(input.block)
 }
 
 /// Waits until a question is open that the caller may answer, at most `timeout_ms` milliseconds.
-async fn wait(cx: Context<'_>, timeout_ms: u64) {
+async fn wait(cx: ToolContext<'_>, timeout_ms: u64) {
     let mut snapshots = cx.runtime.snapshot();
     let is_operator = cx.caller.actor == Actor::Operator;
     let open = snapshots.wait_for(|snapshot| {
@@ -138,10 +138,10 @@ async fn wait(cx: Context<'_>, timeout_ms: u64) {
 
 /// Returns the answer or comment given, or else (as `Err`) the question to show, if one is named. An answer without a
 /// question id refers to a question that cannot be found.
-fn said(input: Input) -> Result<question_answer::Input, Option<String>> {
-    let Input { question_id, answer, comment, .. } = input;
+fn said(input: QuestionInput) -> Result<question_answer::QuestionAnswerInput, Option<String>> {
+    let QuestionInput { question_id, answer, comment, .. } = input;
     if answer.is_none() && comment.is_none() {
         return Err(question_id);
     }
-    Ok(question_answer::Input { question_id: question_id.unwrap_or_default(), answer, comment })
+    Ok(question_answer::QuestionAnswerInput { question_id: question_id.unwrap_or_default(), answer, comment })
 }

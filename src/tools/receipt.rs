@@ -28,16 +28,16 @@ pub(super) const PATH_CHARS: usize = 1_000;
 
 /// A receipt, and the fields of the envelope that its lines were made from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rendered {
+pub struct RenderedReceipt {
     /// The text.
     pub text: SafeText,
     /// The fields, in the order of the lines. Empty if the text had to be truncated.
-    pub sources: Vec<Source>,
+    pub sources: Vec<ReceiptSource>,
 }
 
 /// A field of an envelope and the lines of its receipt that were made from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct ReceiptSource {
     /// The JSON pointer of the field.
     pub pointer: String,
     /// The lines, counted from 0.
@@ -53,12 +53,12 @@ pub(super) struct Artifact {
 
 /// A line, and the fields it was made from: JSON pointers relative to that of its block, without the leading slash.
 #[derive(Debug, Clone)]
-pub(super) struct Line {
+pub(super) struct ReceiptLine {
     pub(super) text: String,
     fields: Vec<String>,
 }
 
-impl Line {
+impl ReceiptLine {
     /// Makes a line; a long text is shortened.
     pub(super) fn new(text: impl AsRef<str>) -> Self {
         Self::exact(safe_line(text.as_ref(), LINE_CHARS))
@@ -76,7 +76,7 @@ impl Line {
     }
 }
 
-impl<T: AsRef<str>> From<T> for Line {
+impl<T: AsRef<str>> From<T> for ReceiptLine {
     fn from(text: T) -> Self {
         Self::new(text)
     }
@@ -84,15 +84,15 @@ impl<T: AsRef<str>> From<T> for Line {
 
 /// Lines and output that belong together.
 #[derive(Debug)]
-pub(super) struct Block {
+pub(super) struct ReceiptBlock {
     /// The JSON pointer of the block's subject.
     pointer: String,
-    parts: Vec<Part>,
+    parts: Vec<BlockPart>,
 }
 
 #[derive(Debug)]
-enum Part {
-    Line(Line),
+enum BlockPart {
+    Line(ReceiptLine),
     /// Text that may be truncated to make the receipt fit.
     Output {
         title: &'static str,
@@ -101,22 +101,22 @@ enum Part {
     },
 }
 
-impl Block {
+impl ReceiptBlock {
     /// Starts a block about the value at a JSON pointer.
     pub(super) fn about(pointer: impl Into<String>) -> Self {
         Self { pointer: pointer.into(), parts: Vec::new() }
     }
 
     /// Adds lines.
-    pub(super) fn lines(mut self, lines: impl IntoIterator<Item = impl Into<Line>>) -> Self {
-        self.parts.extend(lines.into_iter().map(|line| Part::Line(line.into())));
+    pub(super) fn lines(mut self, lines: impl IntoIterator<Item = impl Into<ReceiptLine>>) -> Self {
+        self.parts.extend(lines.into_iter().map(|line| BlockPart::Line(line.into())));
         self
     }
 
     /// Adds the output in a field under a title, unless it is blank.
     pub(super) fn output(mut self, title: &'static str, field: &'static str, text: Option<&str>) -> Self {
         let text = text.map(|text| text.trim_end_matches('\n')).filter(|text| !text.trim().is_empty());
-        self.parts.extend(text.map(|text| Part::Output { title, field, text: text.to_owned() }));
+        self.parts.extend(text.map(|text| BlockPart::Output { title, field, text: text.to_owned() }));
         self
     }
 
@@ -125,10 +125,10 @@ impl Block {
         let is_usable = |path: &str| path.chars().count() <= PATH_CHARS && !path.contains(char::is_control);
         let paths = artifacts.iter().enumerate().filter(|(_, artifact)| is_usable(&artifact.path));
         let line = |(at, artifact): (usize, &Artifact)| {
-            Line::exact(artifact.path.clone()).from([format!("{parent}artifacts/{at}")])
+            ReceiptLine::exact(artifact.path.clone()).from([format!("{parent}artifacts/{at}")])
         };
-        let paths: Vec<Line> = paths.map(line).collect();
-        let title = (!paths.is_empty()).then(|| Line::new(title));
+        let paths: Vec<ReceiptLine> = paths.map(line).collect();
+        let title = (!paths.is_empty()).then(|| ReceiptLine::new(title));
         self.lines(title).lines(paths)
     }
 
@@ -138,19 +138,19 @@ impl Block {
     }
 
     /// Inserts a heading, unless the block is empty.
-    pub(super) fn headed(mut self, head: Line) -> Self {
+    pub(super) fn headed(mut self, head: ReceiptLine) -> Self {
         if !self.is_empty() {
-            self.parts.insert(0, Part::Line(head));
+            self.parts.insert(0, BlockPart::Line(head));
         }
         self
     }
 
     /// Returns the size without outputs, including the blank line after the block.
     fn fixed(&self) -> Room {
-        let taken = |part: &Part| match part {
-            Part::Line(line) => Room { lines: 1, ..Room::of(&line.text).plus(LINE_END) },
+        let taken = |part: &BlockPart| match part {
+            BlockPart::Line(line) => Room { lines: 1, ..Room::of(&line.text).plus(LINE_END) },
             // The title with its colon and line ending, and the line ending after the output's last line.
-            Part::Output { title, .. } => {
+            BlockPart::Output { title, .. } => {
                 Room { lines: 1, ..Room::of(title).plus(Room { chars: 3, bytes: 3, lines: 0 }) }
             }
         };
@@ -159,9 +159,9 @@ impl Block {
 
     /// Returns the outputs, each with its pointer and size.
     fn outputs(&self) -> Vec<(String, Room)> {
-        let output = |part: &Part| match part {
-            Part::Line(_) => None,
-            Part::Output { field, text, .. } => Some((self.pointer_to(field), safe_size(text))),
+        let output = |part: &BlockPart| match part {
+            BlockPart::Line(_) => None,
+            BlockPart::Output { field, text, .. } => Some((self.pointer_to(field), safe_size(text))),
         };
         self.parts.iter().filter_map(output).collect()
     }
@@ -174,20 +174,20 @@ impl Block {
 /// A receipt being built: blocks separated by blank lines.
 #[derive(Debug)]
 pub(super) struct Receipt {
-    blocks: Vec<Block>,
+    blocks: Vec<ReceiptBlock>,
 }
 
 impl Receipt {
     /// Starts with the outcome.
-    pub(super) fn new(outcome: impl Into<Line>) -> Self {
+    pub(super) fn new(outcome: impl Into<ReceiptLine>) -> Self {
         Self { blocks: Vec::new() }.block([outcome])
     }
 
     /// Adds a line to the last block, or in a new block if that ends with output.
-    pub(super) fn line(mut self, line: impl Into<Line>) -> Self {
+    pub(super) fn line(mut self, line: impl Into<ReceiptLine>) -> Self {
         match self.blocks.last_mut() {
-            Some(Block { parts, .. }) if matches!(parts.last(), Some(Part::Line(_))) => {
-                parts.push(Part::Line(line.into()));
+            Some(ReceiptBlock { parts, .. }) if matches!(parts.last(), Some(BlockPart::Line(_))) => {
+                parts.push(BlockPart::Line(line.into()));
                 self
             }
             _ => self.block([line]),
@@ -195,24 +195,24 @@ impl Receipt {
     }
 
     /// Adds several lines in the same way.
-    pub(super) fn lines(self, lines: impl IntoIterator<Item = impl Into<Line>>) -> Self {
+    pub(super) fn lines(self, lines: impl IntoIterator<Item = impl Into<ReceiptLine>>) -> Self {
         lines.into_iter().fold(self, Self::line)
     }
 
     /// Adds a block of lines about the result, unless there are none.
-    pub(super) fn block(self, lines: impl IntoIterator<Item = impl Into<Line>>) -> Self {
-        self.push(Block::about("/result").lines(lines))
+    pub(super) fn block(self, lines: impl IntoIterator<Item = impl Into<ReceiptLine>>) -> Self {
+        self.push(ReceiptBlock::about("/result").lines(lines))
     }
 
     /// Adds a block, unless it is empty.
-    pub(super) fn push(mut self, block: Block) -> Self {
+    pub(super) fn push(mut self, block: ReceiptBlock) -> Self {
         self.blocks.extend(Some(block).filter(|block| !block.is_empty()));
         self
     }
 
     /// Adds the output in a field of the result under a title, unless it is blank.
     pub(super) fn output(self, title: &'static str, field: &'static str, text: Option<&str>) -> Self {
-        self.push(Block::about("/result").output(title, field, text))
+        self.push(ReceiptBlock::about("/result").output(title, field, text))
     }
 
     /// Adds what to do next.
@@ -222,8 +222,7 @@ impl Receipt {
 
     /// Leaves out what to do next: a person at a shell calls no tools.
     pub(super) fn without_next(mut self) -> Self {
-        let is_next =
-            |block: &Block| matches!(&block.parts[..], [Part::Line(line)] if line.text.starts_with(NEXT));
+        let is_next = |block: &ReceiptBlock| matches!(&block.parts[..], [BlockPart::Line(line)] if line.text.starts_with(NEXT));
         self.blocks.pop_if(|block| is_next(block));
         self
     }
@@ -231,10 +230,10 @@ impl Receipt {
     /// Divides the room for output in a receipt, first fairly among the blocks and then among each block's outputs.
     /// Returns the room of each output, by JSON pointer.
     pub(super) fn rooms(&self, receipt: Room) -> HashMap<String, Room> {
-        let fixed = self.blocks.iter().map(Block::fixed).fold(Room::NONE, Room::plus);
+        let fixed = self.blocks.iter().map(ReceiptBlock::fixed).fold(Room::NONE, Room::plus);
         // No blank line follows the last block.
         let room = receipt.plus(Room { chars: 2, bytes: 2, lines: 1 }).minus(fixed);
-        let outputs: Vec<_> = self.blocks.iter().map(Block::outputs).collect();
+        let outputs: Vec<_> = self.blocks.iter().map(ReceiptBlock::outputs).collect();
         let wanted =
             |of: &Vec<(String, Room)>| of.iter().map(|(_, taken)| *taken).fold(Room::NONE, Room::plus);
         let wanted: Vec<Room> = outputs.iter().map(wanted).collect();
@@ -247,7 +246,7 @@ impl Receipt {
     }
 
     /// Joins the blocks, truncating output further if the whole would be too long.
-    pub(super) fn render(self) -> Rendered {
+    pub(super) fn render(self) -> RenderedReceipt {
         let rooms = self.rooms(Room::default());
         let (mut texts, mut sources, mut line) = (Vec::new(), Vec::new(), 0);
         for block in self.blocks {
@@ -257,8 +256,8 @@ impl Receipt {
             }
             for part in &block.parts {
                 let (text, fields) = match part {
-                    Part::Line(Line { text, fields }) => (text.clone(), fields.clone()),
-                    Part::Output { title, field, text } => {
+                    BlockPart::Line(ReceiptLine { text, fields }) => (text.clone(), fields.clone()),
+                    BlockPart::Output { title, field, text } => {
                         let room = rooms.get(&block.pointer_to(field)).copied().unwrap_or(Room::NONE);
                         let shown = SafeText::lines(&fit_output(text, room, &ReadOn::default()));
                         (format!("{title}:\n{}", shown.trim_end_matches('\n')), vec![(*field).to_owned()])
@@ -267,7 +266,7 @@ impl Receipt {
                 let lines = line..line + 1 + text.matches('\n').count();
                 line = lines.end;
                 let source =
-                    |field: String| Source { pointer: block.pointer_to(&field), lines: lines.clone() };
+                    |field: String| ReceiptSource { pointer: block.pointer_to(&field), lines: lines.clone() };
                 sources.extend(fields.into_iter().map(source));
                 texts.push(text);
             }
@@ -276,7 +275,7 @@ impl Receipt {
         // What cannot be read is named in each output already, and a receipt is not laid out as a document.
         let text = preview::recut(&whole, RECEIPT_CHARS, &ReadOn::default());
         let sources = if text == whole { sources } else { Vec::new() };
-        Rendered { text: SafeText::lines(&text), sources }
+        RenderedReceipt { text: SafeText::lines(&text), sources }
     }
 }
 
@@ -319,13 +318,14 @@ pub(super) fn of_error(tool: &str, error: &ToolError) -> Receipt {
     let hint = error.recovery_hint.as_ref().map(|hint| format!("hint: {hint}"));
     // Next to "use `cmd`", "retryable=false" would keep a model from doing exactly that.
     let kind = if error.kind.is_about_input() && !error.retryable {
-        Line::new(format!("kind={}", error.kind)).from(["kind"])
+        ReceiptLine::new(format!("kind={}", error.kind)).from(["kind"])
     } else {
-        Line::new(format!("kind={} retryable={}", error.kind, error.retryable)).from(["kind", "retryable"])
+        ReceiptLine::new(format!("kind={} retryable={}", error.kind, error.retryable))
+            .from(["kind", "retryable"])
     };
-    let lines = [Line::new(format!("{tool} failed: {}", error.message)).from(["message"]), kind];
-    let block = Block::about("/error").lines(lines);
-    let block = block.lines(hint.map(|hint| Line::new(hint).from(["recovery_hint"]))).lines(details);
+    let lines = [ReceiptLine::new(format!("{tool} failed: {}", error.message)).from(["message"]), kind];
+    let block = ReceiptBlock::about("/error").lines(lines);
+    let block = block.lines(hint.map(|hint| ReceiptLine::new(hint).from(["recovery_hint"]))).lines(details);
     Receipt { blocks: vec![block] }
 }
 
@@ -349,7 +349,7 @@ mod tests {
             .output("stdout", "stdout_preview", Some("a\nb\n\n"))
             .output("stderr", "stderr_preview", Some(" \n"))
             .output("other", "other_preview", None)
-            .push(Block::about("/result").artifacts("Artifacts:", "", &[]))
+            .push(ReceiptBlock::about("/result").artifacts("Artifacts:", "", &[]))
             .next("nothing.")
             .render()
             .text;

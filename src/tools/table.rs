@@ -6,25 +6,25 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::exec_command::ExecCommand;
-use super::exec_command_batch::ExecCommandBatch;
-use super::planned::Plan;
-use super::question_answer::QuestionAnswer;
-use super::question_list::QuestionList;
-use super::questions::Question;
-use super::receipt::{self, Receipt, Rendered};
+use super::exec_command::ExecCommandTool;
+use super::exec_command_batch::ExecCommandBatchTool;
+use super::planned::CallPlan;
+use super::question_answer::QuestionAnswerTool;
+use super::question_list::QuestionListTool;
+use super::questions::QuestionTool;
+use super::receipt::{self, Receipt, RenderedReceipt};
 use super::schema;
-use super::task_input::TaskInput;
-use super::task_list::TaskList;
-use super::task_output::TaskOutput;
-use super::task_status::TaskStatus;
-use super::task_stop::TaskStop;
-use super::verb::{Context, Done, Hints, Verb};
+use super::task_input::TaskInputTool;
+use super::task_list::TaskListTool;
+use super::task_output::TaskOutputTool;
+use super::task_status::TaskStatusTool;
+use super::task_stop::TaskStopTool;
+use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
 use crate::config::{Limits, Period};
 use crate::envelope::{CallOutcome, Envelope, SafeText, ToolError};
 use crate::journal::Durability;
 
-type Running<'a> = Pin<Box<dyn Future<Output = Result<Done, ToolError>> + Send + 'a>>;
+type ToolRun<'a> = Pin<Box<dyn Future<Output = Result<ToolOutcome, ToolError>> + Send + 'a>>;
 
 /// One row of the table.
 #[derive(Debug)]
@@ -50,13 +50,13 @@ pub struct Tool {
     /// Validates an input without running anything.
     pub check: fn(Value) -> Result<(), ToolError>,
     /// Returns the commands that a call would run, read as the call itself reads its input.
-    pub plan: fn(Value) -> Result<Plan, ToolError>,
+    pub plan: fn(Value) -> Result<CallPlan, ToolError>,
     /// Returns a sentence for each part of an input that is interpreted differently from how it was given.
     pub(super) taken_otherwise: fn(&Value) -> Vec<String>,
     pub(super) clamped: &'static [(&'static str, u64, u64)],
     pub(super) durability: Durability,
     known_input: fn() -> &'static Value,
-    pub(super) run: for<'a> fn(Context<'a>, Value) -> Running<'a>,
+    pub(super) run: for<'a> fn(ToolContext<'a>, Value) -> ToolRun<'a>,
     pub(super) receipt: fn(&Value) -> Option<Receipt>,
 }
 
@@ -65,16 +65,16 @@ pub struct Tool {
 /// To add one: implement `Verb` in a file of its own beside the others, and add a row here. Lists, schemas, the
 /// command line, help and the reference are derived from it.
 pub static TOOLS: [Tool; 10] = [
-    Tool::of::<ExecCommand>(),
-    Tool::of::<ExecCommandBatch>(),
-    Tool::of::<TaskList>(),
-    Tool::of::<TaskStatus>(),
-    Tool::of::<TaskOutput>(),
-    Tool::of::<TaskInput>(),
-    Tool::of::<TaskStop>(),
-    Tool::of::<Question>(),
-    Tool::of::<QuestionList>(),
-    Tool::of::<QuestionAnswer>(),
+    Tool::of::<ExecCommandTool>(),
+    Tool::of::<ExecCommandBatchTool>(),
+    Tool::of::<TaskListTool>(),
+    Tool::of::<TaskStatusTool>(),
+    Tool::of::<TaskOutputTool>(),
+    Tool::of::<TaskInputTool>(),
+    Tool::of::<TaskStopTool>(),
+    Tool::of::<QuestionTool>(),
+    Tool::of::<QuestionListTool>(),
+    Tool::of::<QuestionAnswerTool>(),
 ];
 
 /// Finds a tool by its public name.
@@ -91,7 +91,7 @@ pub fn render(envelope: &Envelope) -> SafeText {
 
 /// Renders the receipt of an envelope, with the fields that its lines were made from.
 #[must_use]
-pub fn render_with_sources(envelope: &Envelope) -> Rendered {
+pub fn render_with_sources(envelope: &Envelope) -> RenderedReceipt {
     receipt_of(envelope).render()
 }
 
@@ -162,7 +162,7 @@ impl Tool {
     }
 }
 
-fn run<V: Verb>(cx: Context<'_>, given: Value) -> Running<'_> {
+fn run<V: Verb>(cx: ToolContext<'_>, given: Value) -> ToolRun<'_> {
     Box::pin(async move {
         let input = V::parse(given)?;
         V::run(cx, input).await

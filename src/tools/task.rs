@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::leftovers::LeftoverProcesses;
-use super::receipt::{Artifact, Block, Receipt};
+use super::receipt::{Artifact, Receipt, ReceiptBlock};
 use crate::envelope::{Actor, TaskId, one_line};
 use crate::model::{self, HoldReason, InputNeed, TaskFact, TaskStatus, TaskView};
 
@@ -16,7 +16,7 @@ const REASON_CHARS: usize = 120;
 /// What sort of task it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Kind {
+pub(super) enum TaskKind {
     /// A command.
     CommandTask,
 }
@@ -27,7 +27,7 @@ pub(super) struct TaskHandle {
     /// Id of the pilothouse task.
     pub(super) task_id: TaskId,
     /// Always `command_task`.
-    pub(super) kind: Kind,
+    pub(super) kind: TaskKind,
     /// Where it stands.
     pub(super) status: TaskStatus,
     /// TaskInput can type into it; absent when not.
@@ -37,11 +37,11 @@ pub(super) struct TaskHandle {
 
 /// A task and how it stands, for answers about something else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct TaskState {
+pub(super) struct TaskBrief {
     /// Id of the pilothouse task.
     pub(super) task_id: TaskId,
     /// Always `command_task`.
-    pub(super) kind: Kind,
+    pub(super) kind: TaskKind,
     /// Where it stands.
     pub(super) status: TaskStatus,
     /// Exit status once it has exited by itself; 124 after a timeout.
@@ -61,7 +61,7 @@ pub(super) struct Notes {
     pub(super) timed_out: bool,
     /// It has not started: the operator has not released it yet. Why, present only then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) awaiting_operator: Option<WaitsFor>,
+    pub(super) awaiting_operator: Option<WaitReason>,
     /// Who stopped it: `operator`, `cli`, `agent:<label>` or `system`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) stopped_by: Option<Actor>,
@@ -82,13 +82,13 @@ pub(super) struct Notes {
     pub(super) leftover_processes: Option<LeftoverProcesses>,
     /// Why it failed, when that is not its own exit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) error: Option<Failure>,
+    pub(super) error: Option<TaskFailure>,
 }
 
 /// Why a command waits for the operator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum WaitsFor {
+pub(super) enum WaitReason {
     /// The operator has paused new commands of agents.
     #[default]
     Paused,
@@ -96,7 +96,7 @@ pub(super) enum WaitsFor {
     Approval,
 }
 
-impl WaitsFor {
+impl WaitReason {
     pub(super) fn of(task: &TaskView) -> Option<Self> {
         task.held.as_ref().map(|reason| match reason {
             HoldReason::Paused => Self::Paused,
@@ -116,7 +116,7 @@ impl WaitsFor {
 
 /// A failure that is not the command's own exit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct Failure {
+pub(super) struct TaskFailure {
     /// One of the error kinds.
     pub(super) kind: String,
     /// What happened.
@@ -125,7 +125,7 @@ pub(super) struct Failure {
 
 /// Evidence that a task wants input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct Waiting {
+pub(super) struct WaitingNote {
     /// `line`, `key`, `secret`; `operator`: an answer that only the operator can give, at a terminal; `stopped`: nothing,
     /// one of its processes is stopped.
     pub(super) kind: String,
@@ -140,18 +140,18 @@ impl TaskHandle {
     pub(super) fn of(task: &TaskView) -> Self {
         Self {
             task_id: task.id.clone(),
-            kind: Kind::CommandTask,
+            kind: TaskKind::CommandTask,
             status: task.status,
             accepts_input: task.accepts_input,
         }
     }
 }
 
-impl TaskState {
+impl TaskBrief {
     pub(super) fn of(task: &TaskView) -> Self {
         Self {
             task_id: task.id.clone(),
-            kind: Kind::CommandTask,
+            kind: TaskKind::CommandTask,
             status: task.status,
             exit_status: exit_status(task),
             signal: signal(task),
@@ -179,7 +179,7 @@ impl Notes {
         let stop = task.stop.as_ref().filter(|_| stopped);
         Self {
             timed_out: ended.is_some_and(|ended| ended.timed_out),
-            awaiting_operator: WaitsFor::of(task),
+            awaiting_operator: WaitReason::of(task),
             stopped_by: stop.map(|stop| stop.by.clone()),
             killed: stop.is_some_and(|stop| stop.force),
             signalled_by: ended.and_then(|ended| ended.signalled_by.clone()),
@@ -188,7 +188,7 @@ impl Notes {
             leftover_processes: ended.and_then(|ended| LeftoverProcesses::of(&ended.leftovers)),
             error: ended
                 .and_then(|ended| ended.error.clone())
-                .map(|(kind, message)| Failure { kind, message: one_line(&message, REASON_CHARS * 4) }),
+                .map(|(kind, message)| TaskFailure { kind, message: one_line(&message, REASON_CHARS * 4) }),
         }
     }
 
@@ -215,7 +215,7 @@ impl Notes {
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
         let typed = self.typed_by.as_ref().map(|by| format!("Typed into by {by}."));
         let left = self.leftover_processes.as_ref().map(LeftoverProcesses::sentence);
-        let held = self.awaiting_operator.map(WaitsFor::sentence);
+        let held = self.awaiting_operator.map(WaitReason::sentence);
         held.into_iter().chain(typed).chain(left)
     }
 }
@@ -223,7 +223,7 @@ impl Notes {
 /// The kind of wait reported for a program that asks on a terminal other than its command's streams.
 const OPERATOR: &str = "operator";
 
-impl Waiting {
+impl WaitingNote {
     pub(super) fn of(waiting: Option<&model::InputWait>, now: Timestamp) -> Option<Self> {
         waiting.map(|waiting| Self {
             // Only a person can answer there.
@@ -353,7 +353,7 @@ pub(super) fn with_rest(
     dropped_bytes: u64,
 ) -> Receipt {
     let files = if output_id.is_some() { &[] } else { artifacts };
-    let files = Block::about("/result").artifacts("Artifacts:", "", files);
+    let files = ReceiptBlock::about("/result").artifacts("Artifacts:", "", files);
     let receipt = receipt.push(files).lines(dropped_line(dropped_bytes));
     match output_id {
         Some(id) => receipt.next(&format!("TaskOutput {id} with `lines` or `match` to read the rest.")),
@@ -378,7 +378,8 @@ mod tests {
         let none = Notes::default();
         let by = |actor| Notes { stopped_by: Some(actor), ..Notes::default() };
         let late = Notes { timed_out: true, ..Notes::default() };
-        let broken = Failure { kind: "output_limit_exceeded".into(), message: "It wrote too much.".into() };
+        let broken =
+            TaskFailure { kind: "output_limit_exceeded".into(), message: "It wrote too much.".into() };
         let broken = Notes { error: Some(broken), ..Notes::default() };
         let why = "ended with the runtime: it received SIGTERM";
         let ended = Notes { end_reason: Some(why.into()), ..Notes::default() };

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::errors::unusable;
 use super::exec_command::YIELD_MS;
-use super::preview::Cursor;
+use super::preview::OutputCursor;
 use super::receipt::Receipt;
-use super::task::TaskState;
-use super::task_output::{OutputRequest, Read, View, read};
-use super::verb::{Context, Done, Hints, Verb};
+use super::task::TaskBrief;
+use super::task_output::{OutputRead, OutputRequest, ViewChoice, read};
+use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
 use crate::envelope::{Envelope, TaskId, ToolError};
 use crate::journal::Durability;
 use crate::model::{self, InputOutcome, InputTarget, RejectionReason, Until};
@@ -20,12 +20,12 @@ use crate::terminal::{KeyPress, Size};
 /// How long a program must print nothing to count as having finished reacting.
 const QUIET: Duration = Duration::from_millis(150);
 
-pub(super) struct TaskInput;
+pub(super) struct TaskInputTool;
 
 /// What to type, and into which task.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Input {
+pub(super) struct TypeRequest {
     /// `task_…`, as ExecCommand gave it.
     task_id: String,
     /// Text, sent as it is: a line needs its own newline.
@@ -56,9 +56,9 @@ pub(super) struct Resize {
 
 /// What came of the input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct Delivery {
+pub(super) struct InputResult {
     /// The task as it stands then.
-    task: TaskState,
+    task: TaskBrief,
     /// The task took the input.
     accepted_input: bool,
     /// Where it went: `stdin` or `tty`.
@@ -66,7 +66,7 @@ pub(super) struct Delivery {
     /// How many bytes were written.
     bytes_written: u64,
     /// Why the task did not take it.
-    rejection: Option<Rejection>,
+    rejection: Option<InputRejection>,
     /// What the program printed then, when that was waited for and is not blank.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     output_preview: Option<String>,
@@ -77,7 +77,7 @@ pub(super) struct Delivery {
 
 /// Why a task did not take input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-struct Rejection {
+struct InputRejection {
     /// The reason, for programs.
     reason: RejectionReason,
     /// The reason in words, and when to try again if that makes sense.
@@ -116,36 +116,36 @@ fn next_after(reason: RejectionReason) -> &'static str {
 
 /// What is known about an input.
 #[derive(Debug, Clone)]
-pub struct Complete {
+pub struct InputDetails {
     /// What the runtime did.
     pub outcome: InputOutcome,
     /// What the program printed in response, and where to continue reading, if the call waited for that.
-    pub reaction: Option<(Option<String>, Cursor)>,
+    pub reaction: Option<(Option<String>, OutputCursor)>,
 }
 
 /// Builds the canonical envelope.
 #[must_use]
-pub fn project(complete: &Complete) -> Envelope {
-    let Complete { outcome, reaction } = complete;
+pub fn project(complete: &InputDetails) -> Envelope {
+    let InputDetails { outcome, reaction } = complete;
     let (output_preview, next_cursor) = match reaction {
         Some((preview, next)) => (preview.clone(), Some(next.to_string())),
         None => (None, None),
     };
-    TaskInput::envelope(&Delivery {
-        task: TaskState::of(&outcome.task),
+    TaskInputTool::envelope(&InputResult {
+        task: TaskBrief::of(&outcome.task),
         accepted_input: outcome.accepted,
         input_target: outcome.target,
         bytes_written: outcome.bytes_written,
         rejection: outcome
             .rejection
             .as_ref()
-            .map(|rejection| Rejection { reason: rejection.reason, message: rejection.message.clone() }),
+            .map(|rejection| InputRejection { reason: rejection.reason, message: rejection.message.clone() }),
         output_preview,
         next_cursor,
     })
 }
 
-impl Verb for TaskInput {
+impl Verb for TaskInputTool {
     const NAME: &'static str = "TaskInput";
     const TITLE: &'static str = "Type into a task";
     const DESCRIPTION: &'static str = "\
@@ -160,18 +160,18 @@ Types into a running command (pilothouse task) that has `tty` or `accepts_input`
         ("Interrupt it as a person would", r#"{"task_id":"task_4k2m9x7q","keys":["C-c"]}"#),
     ];
 
-    type Input = Input;
-    type Result = Delivery;
+    type Input = TypeRequest;
+    type Result = InputResult;
 
-    fn check(input: Input) -> Result<(), ToolError> {
+    fn check(input: TypeRequest) -> Result<(), ToolError> {
         typed(input).map(drop)
     }
 
-    async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
+    async fn run(cx: ToolContext<'_>, input: TypeRequest) -> Result<ToolOutcome, ToolError> {
         let wait = Duration::from_millis(input.yield_time_ms.min(*YIELD_MS.end()));
         let (task_id, typed) = typed(input)?;
         let id = cx.own_task(&task_id).await?.id.clone();
-        let before = Cursor::at(cx.runtime.output(&id)?.position());
+        let before = OutputCursor::at(cx.runtime.output(&id)?.position());
         let mut outcome = cx.runtime.input(&cx.caller.actor, &id, typed).await?;
         let mut reaction = None;
         if outcome.accepted && !wait.is_zero() {
@@ -180,15 +180,18 @@ Types into a running command (pilothouse task) that has `tty` or `accepts_input`
                 _ = cx.cut.asked() => cx.cut.took(),
             }
             outcome.task = cx.task(id.as_str()).await?;
-            let asked =
-                OutputRequest { since: Some(before), view: View::Auto, budget: cx.caller.room.budget(None) };
-            let Read { output, next, .. } = read(cx, &id, asked).await?;
+            let asked = OutputRequest {
+                since: Some(before),
+                view: ViewChoice::Auto,
+                budget: cx.caller.room.budget(None),
+            };
+            let OutputRead { output, next, .. } = read(cx, &id, asked).await?;
             reaction = Some((output.preview.map(|preview| preview.text), next));
         }
-        Ok(Done { envelope: project(&Complete { outcome, reaction }), task: Some(id) })
+        Ok(ToolOutcome { envelope: project(&InputDetails { outcome, reaction }), task: Some(id) })
     }
 
-    fn summary(delivery: &Delivery) -> String {
+    fn summary(delivery: &InputResult) -> String {
         let id = &delivery.task.task_id;
         match &delivery.rejection {
             Some(rejection) => format!("input refused: {}", refusal(rejection.reason, id)),
@@ -196,7 +199,7 @@ Types into a running command (pilothouse task) that has `tty` or `accepts_input`
         }
     }
 
-    fn receipt(delivery: &Delivery) -> Receipt {
+    fn receipt(delivery: &InputResult) -> Receipt {
         let task = &delivery.task;
         match &delivery.rejection {
             Some(rejection) => {
@@ -211,7 +214,7 @@ Types into a running command (pilothouse task) that has `tty` or `accepts_input`
     }
 }
 
-impl Delivery {
+impl InputResult {
     fn accepted_receipt(&self) -> Receipt {
         let task = &self.task;
         let receipt =
@@ -235,8 +238,8 @@ impl Delivery {
 }
 
 /// Accepts exactly one of the four forms of input.
-fn typed(input: Input) -> Result<(String, model::TypedInput), ToolError> {
-    let refuse = |field, reason: String| Err(unusable(TaskInput::NAME, field, reason));
+fn typed(input: TypeRequest) -> Result<(String, model::TypedInput), ToolError> {
+    let refuse = |field, reason: String| Err(unusable(TaskInputTool::NAME, field, reason));
     let eof = input.eof.filter(|eof| *eof);
     let typed = match (input.input, input.keys, eof, input.resize) {
         (Some(text), None, None, None) if text.is_empty() => {
@@ -255,16 +258,21 @@ fn typed(input: Input) -> Result<(String, model::TypedInput), ToolError> {
 
 fn keys(names: &[String]) -> Result<Vec<KeyPress>, ToolError> {
     if names.is_empty() {
-        return Err(unusable(TaskInput::NAME, "keys", "`keys` is empty"));
+        return Err(unusable(TaskInputTool::NAME, "keys", "`keys` is empty"));
     }
     let parse = |name: &String| {
-        KeyPress::parse(name).map_err(|error| unusable(TaskInput::NAME, "keys", error.to_string()))
+        KeyPress::parse(name).map_err(|error| unusable(TaskInputTool::NAME, "keys", error.to_string()))
     };
     names.iter().map(parse).collect()
 }
 
 /// Waits until the program has reacted and gone quiet, has ended, or the time limit is reached.
-async fn reacted(cx: Context<'_>, id: &TaskId, before: Cursor, limit: Duration) -> Result<(), ToolError> {
+async fn reacted(
+    cx: ToolContext<'_>,
+    id: &TaskId,
+    before: OutputCursor,
+    limit: Duration,
+) -> Result<(), ToolError> {
     let clock = cx.runtime.clock();
     let until = clock.now().mono + limit;
     let mut beyond = before.position();
@@ -289,7 +297,7 @@ mod tests {
     use crate::tools::input;
 
     fn given(fields: Value) -> Result<model::TypedInput, ToolError> {
-        typed(input::parse::<TaskInput>(fields)?).map(|(_, typed)| typed)
+        typed(input::parse::<TaskInputTool>(fields)?).map(|(_, typed)| typed)
     }
 
     #[test]

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::receipt::Receipt;
-use super::task::{self, Kind, Waiting};
-use super::verb::{Context, Done, Hints, Verb};
+use super::task::{self, TaskKind, WaitingNote};
+use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask, one_line};
 use crate::model::{TaskStatus, TaskView};
 
@@ -17,15 +17,15 @@ const CMD_CHARS: usize = 120;
 /// The maximum number of tasks in one answer.
 const MOST: usize = 100;
 
-pub(super) struct TaskList;
+pub(super) struct TaskListTool;
 
 /// Which tasks to list.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Input {
+pub(super) struct TaskListInput {
     /// `active`: those that run; `all`: ended ones too.
     #[serde(default)]
-    scope: Scope,
+    scope: TaskScope,
     /// Most to list.
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 100))]
@@ -35,7 +35,7 @@ pub(super) struct Input {
 /// Which tasks are listed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Scope {
+pub enum TaskScope {
     /// Those that have not ended.
     #[default]
     Active,
@@ -49,22 +49,22 @@ fn default_limit() -> usize {
 
 /// The tasks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct Listing {
+pub(super) struct TaskListing {
     /// How many there are.
     total: usize,
     /// How many of them are listed.
     returned: usize,
     /// The newest first.
-    tasks: Vec<Row>,
+    tasks: Vec<TaskRow>,
 }
 
 /// One task of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-struct Row {
+struct TaskRow {
     /// Id of the pilothouse task.
     task_id: TaskId,
     /// Always `command_task`.
-    kind: Kind,
+    kind: TaskKind,
     /// Where it stands.
     status: TaskStatus,
     /// First line of its command.
@@ -78,7 +78,7 @@ struct Row {
     /// Milliseconds since it last printed something; null once it has ended.
     quiet_ms: Option<u64>,
     /// It seems to want input.
-    waiting: Option<Waiting>,
+    waiting: Option<WaitingNote>,
     /// Who holds its input.
     controller: Option<Actor>,
     /// How it ended, in words; present only then.
@@ -88,22 +88,22 @@ struct Row {
 
 /// Which of the runtime's tasks a caller asks for.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct TaskFilter {
     /// The caller: an agent sees its own tasks.
     pub actor: Actor,
     /// Whether tasks are shared: the caller then sees all.
     pub shared: bool,
     /// Which tasks to list.
-    pub scope: Scope,
+    pub scope: TaskScope,
 }
 
-impl Wanted {
+impl TaskFilter {
     /// Tells whether a task is listed.
     #[must_use]
     pub fn includes(&self, task: &TaskView) -> bool {
         let is_in_scope = match self.scope {
-            Scope::Active => !task.status.is_terminal() && (task.promoted || is_at_hand(task)),
-            Scope::All => true,
+            TaskScope::Active => !task.status.is_terminal() && (task.promoted || is_at_hand(task)),
+            TaskScope::All => true,
         };
         is_in_scope && (self.shared || self.actor.may_drive(&task.started_by))
     }
@@ -111,7 +111,7 @@ impl Wanted {
 
 /// The tasks to be listed.
 #[derive(Debug, Clone)]
-pub struct Complete {
+pub struct ListedTasks {
     /// How many there are.
     pub total: usize,
     /// The newest of them, newest first.
@@ -122,24 +122,24 @@ pub struct Complete {
 
 /// Builds the canonical envelope.
 #[must_use]
-pub fn project(complete: &Complete) -> Envelope {
-    let Complete { total, tasks, now } = complete;
-    let rows: Vec<Row> = tasks.iter().map(|task| Row::of(task, *now)).collect();
-    TaskList::envelope(&Listing { total: *total, returned: rows.len(), tasks: rows })
+pub fn project(complete: &ListedTasks) -> Envelope {
+    let ListedTasks { total, tasks, now } = complete;
+    let rows: Vec<TaskRow> = tasks.iter().map(|task| TaskRow::of(task, *now)).collect();
+    TaskListTool::envelope(&TaskListing { total: *total, returned: rows.len(), tasks: rows })
 }
 
-impl Row {
+impl TaskRow {
     fn of(task: &TaskView, now: Timestamp) -> Self {
         let last = task.output.last_at.or(task.started_at);
         Self {
             task_id: task.id.clone(),
-            kind: Kind::CommandTask,
+            kind: TaskKind::CommandTask,
             status: task.status,
             cmd: first_line(&mask(&task.cmd)),
             started_by: Some(task.started_by.clone()),
             started_at: task.started_at,
             quiet_ms: last.filter(|_| !task.status.is_terminal()).map(|last| task::millis_between(last, now)),
-            waiting: Waiting::of(task.waiting.as_ref(), now),
+            waiting: WaitingNote::of(task.waiting.as_ref(), now),
             controller: task.lease.as_ref().map(|lease| lease.holder.clone()),
             ended: task.ended.is_some().then(|| task.end_in_words()),
         }
@@ -148,7 +148,7 @@ impl Row {
     fn line(&self) -> String {
         let by = self.started_by.as_ref().map(|by| format!("by {by}"));
         let quiet = self.quiet_ms.map(|ms| format!("quiet {}", task::duration(ms)));
-        let waiting = self.waiting.as_ref().map(Waiting::sentence);
+        let waiting = self.waiting.as_ref().map(WaitingNote::sentence);
         let driven = self.controller.as_ref().map(|by| format!("driven by {by}"));
         let facts: Vec<String> =
             [self.ended.clone(), by, quiet, waiting, driven].into_iter().flatten().collect();
@@ -173,7 +173,7 @@ fn is_at_hand(task: &TaskView) -> bool {
     task.item.is_none() && !task.status.is_terminal()
 }
 
-impl Verb for TaskList {
+impl Verb for TaskListTool {
     const NAME: &'static str = "TaskList";
     const TITLE: &'static str = "List tasks";
     const DESCRIPTION: &'static str = "\
@@ -184,22 +184,22 @@ For a lost task_id, or what to stop before you finish.";
     const EXAMPLES: &'static [(&'static str, &'static str)] =
         &[("List what runs", "{}"), ("List finished tasks too", r#"{"scope":"all","limit":100}"#)];
 
-    type Input = Input;
-    type Result = Listing;
+    type Input = TaskListInput;
+    type Result = TaskListing;
 
-    async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
+    async fn run(cx: ToolContext<'_>, input: TaskListInput) -> Result<ToolOutcome, ToolError> {
         let actor = cx.caller.actor.clone();
-        let wanted = Wanted { actor, shared: cx.runtime.shares_tasks(), scope: input.scope };
+        let wanted = TaskFilter { actor, shared: cx.runtime.shares_tasks(), scope: input.scope };
         let (total, tasks) = cx.runtime.newest(input.limit.min(MOST), |task| wanted.includes(task));
-        Ok(Done { envelope: project(&Complete { total, tasks, now: cx.now() }), task: None })
+        Ok(ToolOutcome { envelope: project(&ListedTasks { total, tasks, now: cx.now() }), task: None })
     }
 
-    fn summary(listing: &Listing) -> String {
+    fn summary(listing: &TaskListing) -> String {
         listing.count_line()
     }
 
-    fn receipt(listing: &Listing) -> Receipt {
-        let receipt = Receipt::new(listing.count_line()).block(listing.tasks.iter().map(Row::line));
+    fn receipt(listing: &TaskListing) -> Receipt {
+        let receipt = Receipt::new(listing.count_line()).block(listing.tasks.iter().map(TaskRow::line));
         let hidden = listing.total.saturating_sub(listing.returned);
         let more = (hidden > 0).then(|| format!("Not shown: {hidden} older; raise `limit` to see them."));
         let receipt = receipt.block(more);
@@ -211,7 +211,7 @@ For a lost task_id, or what to stop before you finish.";
     }
 }
 
-impl Listing {
+impl TaskListing {
     fn count_line(&self) -> String {
         let noun = if self.total == 1 { "task" } else { "tasks" };
         let complete = self.total == self.returned;

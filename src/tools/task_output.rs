@@ -8,14 +8,14 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::budget::Budget;
+use super::budget::OutputBudget;
 use super::errors::unusable;
-use super::preview::{Cursor, StreamPreview};
+use super::preview::{OutputCursor, StreamPreview};
 pub use super::reading::StreamLines;
-use super::reading::{self, Streams, Wanted};
+use super::reading::{self, LineRequest, Streams};
 use super::receipt::{Artifact, LEFT_OUT, Receipt};
-use super::task::{self, Kind, Notes, Waiting};
-use super::verb::{Context, Done, Hints, Verb};
+use super::task::{self, Notes, TaskKind, WaitingNote};
+use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
 use crate::envelope::preview::StreamText;
 use crate::envelope::{Envelope, TaskId, ToolError};
 use crate::model::{TaskStatus, TaskView, Until};
@@ -24,12 +24,12 @@ use crate::runtime::OutputStream;
 /// The maximum wait, in milliseconds: shorter than any client's own timeout for a call.
 const LONGEST_WAIT_MS: u64 = 45_000;
 
-pub(super) struct TaskOutput;
+pub(super) struct TaskOutputTool;
 
 /// Which output, and how long to wait for it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Input {
+pub(super) struct TaskOutputInput {
     /// `task_…`, as ExecCommand gave it.
     task_id: String,
     /// Only these lines, from 1: "20000-20050", "20000-", "-50" for the last 50, or "7:200-" for line 7 from its character 200.
@@ -49,7 +49,7 @@ pub(super) struct Input {
     since: Option<String>,
     /// `auto`: the screen while a full-screen program runs, else the transcript.
     #[serde(default)]
-    view: View,
+    view: ViewChoice,
     /// Output to show, 64000 at most. Default: 8000.
     max_output_tokens: Option<u64>,
 }
@@ -57,7 +57,7 @@ pub(super) struct Input {
 /// What of the output is asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum View {
+pub(super) enum ViewChoice {
     #[default]
     Auto,
     Transcript,
@@ -70,7 +70,7 @@ fn default_wait() -> u64 {
 
 /// What was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct Retrieved {
+pub(super) struct OutputResult {
     /// `success`: what was asked for is there; `timeout`: the wait is over; `not_ready`: it is not
     /// there yet and nobody waited. The output so far is shown in any case.
     retrieval_status: Retrieval,
@@ -93,7 +93,7 @@ pub enum Retrieval {
 /// What is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum ShownAs {
+pub enum OutputForm {
     /// What was printed, as text.
     Transcript,
     /// The screen as it looks now.
@@ -106,7 +106,7 @@ struct TaskReading {
     /// Id of the pilothouse task.
     task_id: TaskId,
     /// Always `command_task`.
-    kind: Kind,
+    kind: TaskKind,
     /// Where it stands.
     status: TaskStatus,
     /// Exit status once it has exited by itself; 124 after a timeout.
@@ -121,7 +121,7 @@ struct TaskReading {
     /// Give it as `since` to read what comes next.
     next_cursor: String,
     /// What the preview shows.
-    view: ShownAs,
+    view: OutputForm,
     /// Which lines were read; present only with `lines` or `match`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reading: Option<StreamLines>,
@@ -139,7 +139,7 @@ struct TaskReading {
     signal: Option<String>,
     /// It seems to want input; absent when not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    waiting: Option<Waiting>,
+    waiting: Option<WaitingNote>,
     /// TaskInput can type into it now; absent when not.
     #[serde(default, skip_serializing_if = "task::is_false")]
     accepts_input: bool,
@@ -149,7 +149,7 @@ struct TaskReading {
 
 /// What was read of a task.
 #[derive(Debug, Clone)]
-pub struct Complete {
+pub struct OutputDetails {
     /// Whether what was asked for is available.
     pub retrieval: Retrieval,
     /// The task.
@@ -157,24 +157,24 @@ pub struct Complete {
     /// The part of its output that is shown.
     pub output: StreamPreview,
     /// Whether that is the transcript or the screen.
-    pub seen: ShownAs,
+    pub seen: OutputForm,
     /// Which lines that is, if lines were asked for.
     pub reading: Option<StreamLines>,
     /// Where to continue reading.
-    pub next: Cursor,
+    pub next: OutputCursor,
     /// The current time.
     pub now: Timestamp,
 }
 
 /// Builds the canonical envelope.
 #[must_use]
-pub fn project(complete: &Complete) -> Envelope {
-    let Complete { retrieval, task, output, seen, reading, next, now } = complete;
+pub fn project(complete: &OutputDetails) -> Envelope {
+    let OutputDetails { retrieval, task, output, seen, reading, next, now } = complete;
     let mut artifacts = Vec::new();
     let output_artifact = output.list_artifact(&mut artifacts);
     let reading = TaskReading {
         task_id: task.id.clone(),
-        kind: Kind::CommandTask,
+        kind: TaskKind::CommandTask,
         status: task.status,
         exit_status: task::exit_status(task),
         output_preview: output.text(),
@@ -187,14 +187,14 @@ pub fn project(complete: &Complete) -> Envelope {
         output_artifact,
         dropped_bytes: output.dropped_bytes,
         signal: task::signal(task),
-        waiting: Waiting::of(task.waiting.as_ref(), *now),
+        waiting: WaitingNote::of(task.waiting.as_ref(), *now),
         accepts_input: task.accepts_input && task.status == TaskStatus::Running,
         notes: Notes::of(task),
     };
-    TaskOutput::envelope(&Retrieved { retrieval_status: *retrieval, task: reading })
+    TaskOutputTool::envelope(&OutputResult { retrieval_status: *retrieval, task: reading })
 }
 
-impl Verb for TaskOutput {
+impl Verb for TaskOutputTool {
     const NAME: &'static str = "TaskOutput";
     const TITLE: &'static str = "Read a task's output";
     const DESCRIPTION: &'static str = "\
@@ -216,10 +216,10 @@ screen. `task_id` is ExecCommand's, not your client's.";
     const CLAMPED: &'static [(&'static str, u64, u64)] =
         &[("timeout_ms", 0, LONGEST_WAIT_MS), ("context", 0, reading::MOST_CONTEXT)];
 
-    type Input = Input;
-    type Result = Retrieved;
+    type Input = TaskOutputInput;
+    type Result = OutputResult;
 
-    async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
+    async fn run(cx: ToolContext<'_>, input: TaskOutputInput) -> Result<ToolOutcome, ToolError> {
         let wanted = wanted(&input)?;
         let id = cx.task(&input.task_id).await?.id.clone();
         let since = since(cx, &id, input.since.as_deref())?;
@@ -231,24 +231,24 @@ screen. `task_id` is ExecCommand's, not your client's.";
         let task = cx.task(id.as_str()).await?;
         let asked =
             OutputRequest { since, view: input.view, budget: cx.caller.room.budget(input.max_output_tokens) };
-        let Read { output, seen, next, reading } = match wanted {
+        let OutputRead { output, seen, next, reading } = match wanted {
             Some(wanted) if task.status != TaskStatus::Queued => {
                 let stored = cx.runtime.output(&id)?;
-                let next = Cursor::at(stored.position());
+                let next = OutputCursor::at(stored.position());
                 let clock = cx.runtime.clock().clone();
                 let (reading, output) = reading::read(stored, &id, wanted, asked.budget, clock).await?;
-                Read { output, seen: ShownAs::Transcript, next, reading: Some(reading) }
+                OutputRead { output, seen: OutputForm::Transcript, next, reading: Some(reading) }
             }
             _ => read(cx, &id, asked).await?,
         };
         let has_lines = reading.as_ref().is_some_and(StreamLines::has_lines);
         let there = task.status.is_terminal() || has_lines || since.is_some_and(|since| next > since);
         let retrieval = retrieval(there, input.block.unwrap_or(reading.is_none()));
-        let complete = Complete { retrieval, task, output, seen, reading, next, now: cx.now() };
-        Ok(Done { envelope: project(&complete), task: Some(id) })
+        let complete = OutputDetails { retrieval, task, output, seen, reading, next, now: cx.now() };
+        Ok(ToolOutcome { envelope: project(&complete), task: Some(id) })
     }
 
-    fn summary(retrieved: &Retrieved) -> String {
+    fn summary(retrieved: &OutputResult) -> String {
         let standing = retrieved.task.standing();
         match retrieved.retrieval_status {
             Retrieval::Success => format!("task {standing}"),
@@ -257,7 +257,7 @@ screen. `task_id` is ExecCommand's, not your client's.";
         }
     }
 
-    fn receipt(retrieved: &Retrieved) -> Receipt {
+    fn receipt(retrieved: &OutputResult) -> Receipt {
         let task = &retrieved.task;
         let id = &task.task_id;
         if let Some(reading) = &task.reading {
@@ -277,8 +277,8 @@ screen. `task_id` is ExecCommand's, not your client's.";
         };
         let waiting = task.waiting.as_ref().map(|waiting| format!("It seems to be {}.", waiting.sentence()));
         let title = match task.view {
-            ShownAs::Transcript => "Output",
-            ShownAs::Screen => "Screen",
+            OutputForm::Transcript => "Output",
+            OutputForm::Screen => "Screen",
         };
         let nothing = match (task.output_lost, task.output_truncated) {
             (true, _) => "(lost: its file was removed)",
@@ -292,7 +292,7 @@ screen. `task_id` is ExecCommand's, not your client's.";
             Some(preview),
         );
         let receipt = receipt.lines(task::dropped_line(task.dropped_bytes));
-        let is_cut = task.output_truncated && !task.output_lost && task.view == ShownAs::Transcript;
+        let is_cut = task.output_truncated && !task.output_lost && task.view == OutputForm::Transcript;
         match task.status.is_terminal() {
             false => receipt.next(&task.next_step()),
             true if is_cut => receipt.next("TaskOutput with `lines` or `match` to read the rest."),
@@ -321,27 +321,28 @@ fn retrieval(there: bool, waited: bool) -> Retrieval {
 }
 
 /// Returns the requested lines.
-fn wanted(input: &Input) -> Result<Option<Wanted>, ToolError> {
-    let Input { lines, r#match, context, stream, .. } = input;
-    let wanted = Wanted::read(TaskOutput::NAME, lines.as_deref(), r#match.as_deref(), *context, *stream)?;
-    let misplaced = [("since", input.since.is_some()), ("view", input.view == View::Screen)];
+fn wanted(input: &TaskOutputInput) -> Result<Option<LineRequest>, ToolError> {
+    let TaskOutputInput { lines, r#match, context, stream, .. } = input;
+    let wanted =
+        LineRequest::read(TaskOutputTool::NAME, lines.as_deref(), r#match.as_deref(), *context, *stream)?;
+    let misplaced = [("since", input.since.is_some()), ("view", input.view == ViewChoice::Screen)];
     match misplaced.into_iter().find(|(_, is_given)| *is_given && wanted.is_some()) {
         Some((field, _)) => {
             let reason = format!("`{field}` does not go with `lines`, `match` or `stream`");
             let hint = format!("leave `{field}` out: lines are counted from the beginning of the output");
-            Err(unusable(TaskOutput::NAME, field, reason).with_hint(hint))
+            Err(unusable(TaskOutputTool::NAME, field, reason).with_hint(hint))
         }
         None => Ok(wanted),
     }
 }
 
-fn since(cx: Context<'_>, id: &TaskId, given: Option<&str>) -> Result<Option<Cursor>, ToolError> {
+fn since(cx: ToolContext<'_>, id: &TaskId, given: Option<&str>) -> Result<Option<OutputCursor>, ToolError> {
     let Some(given) = given else { return Ok(None) };
-    let end = Cursor::at(cx.runtime.output(id)?.position());
-    match given.parse::<Cursor>() {
+    let end = OutputCursor::at(cx.runtime.output(id)?.position());
+    match given.parse::<OutputCursor>() {
         Ok(cursor) if cursor <= end => Ok(Some(cursor)),
         _ => Err(unusable(
-            TaskOutput::NAME,
+            TaskOutputTool::NAME,
             "since",
             "`since` must be the `next_cursor` of an earlier answer about this task",
         )),
@@ -349,34 +350,38 @@ fn since(cx: Context<'_>, id: &TaskId, given: Option<&str>) -> Result<Option<Cur
 }
 
 /// Returns what to wait for: the end or, with a cursor, new output. The end always counts as new.
-fn until(since: Option<Cursor>) -> Until {
+fn until(since: Option<OutputCursor>) -> Until {
     since.map_or(Until::Terminal, |since| Until::Output { beyond: since.position() })
 }
 
 /// Which part of the output to read, and how much.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OutputRequest {
-    pub(super) since: Option<Cursor>,
-    pub(super) view: View,
-    pub(super) budget: Budget,
+    pub(super) since: Option<OutputCursor>,
+    pub(super) view: ViewChoice,
+    pub(super) budget: OutputBudget,
 }
 
 /// What was read of a task's output.
-pub(super) struct Read {
+pub(super) struct OutputRead {
     pub(super) output: StreamPreview,
-    pub(super) seen: ShownAs,
-    pub(super) next: Cursor,
+    pub(super) seen: OutputForm,
+    pub(super) next: OutputCursor,
     pub(super) reading: Option<StreamLines>,
 }
 
 /// Reads a task's current output.
-pub(super) async fn read(cx: Context<'_>, id: &TaskId, asked: OutputRequest) -> Result<Read, ToolError> {
+pub(super) async fn read(
+    cx: ToolContext<'_>,
+    id: &TaskId,
+    asked: OutputRequest,
+) -> Result<OutputRead, ToolError> {
     let output = cx.runtime.output(id)?;
-    let next = Cursor::at(output.position());
+    let next = OutputCursor::at(output.position());
     let screen = match asked.view {
-        View::Transcript => None,
-        View::Screen => cx.runtime.screen_text(id).map(|(text, _)| text),
-        View::Auto => {
+        ViewChoice::Transcript => None,
+        ViewChoice::Screen => cx.runtime.screen_text(id).map(|(text, _)| text),
+        ViewChoice::Auto => {
             cx.runtime.screen_text(id).filter(|(_, full_screen)| *full_screen).map(|(text, _)| text)
         }
     };
@@ -384,14 +389,14 @@ pub(super) async fn read(cx: Context<'_>, id: &TaskId, asked: OutputRequest) -> 
         Some(screen) => {
             let shown =
                 StreamPreview::of(&StreamText::Whole(screen), asked.budget.chars).within(asked.budget.room);
-            (ShownAs::Screen, shown.keep(&output, OutputStream::Merged).await)
+            (OutputForm::Screen, shown.keep(&output, OutputStream::Merged).await)
         }
         None => {
-            let from = asked.since.map_or(0, Cursor::position);
-            (ShownAs::Transcript, StreamPreview::merged(&output, id, from, asked.budget).await?)
+            let from = asked.since.map_or(0, OutputCursor::position);
+            (OutputForm::Transcript, StreamPreview::merged(&output, id, from, asked.budget).await?)
         }
     };
-    Ok(Read { output, seen, next, reading: None })
+    Ok(OutputRead { output, seen, next, reading: None })
 }
 
 #[cfg(test)]

@@ -8,24 +8,24 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::receipt::Receipt;
-use super::task::{self, Kind, Notes, Waiting};
-use super::verb::{Context, Done, Hints, Verb};
+use super::task::{self, Notes, TaskKind, WaitingNote};
+use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask};
 use crate::model::{InputTarget, TaskStatus as Status, TaskView};
 
-pub(super) struct TaskStatus;
+pub(super) struct TaskStatusTool;
 
 /// Which task.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Input {
+pub(super) struct TaskStatusInput {
     /// `task_…`, as ExecCommand gave it.
     task_id: String,
 }
 
 /// How a task stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct Report {
+pub(super) struct StatusResult {
     /// The task.
     task: TaskReport,
 }
@@ -36,7 +36,7 @@ struct TaskReport {
     /// Id of the pilothouse task.
     task_id: TaskId,
     /// Always `command_task`.
-    kind: Kind,
+    kind: TaskKind,
     /// Where it stands.
     status: Status,
     /// The same in one phrase.
@@ -52,7 +52,7 @@ struct TaskReport {
     /// Who holds its input.
     controller: Option<Actor>,
     /// It seems to want input.
-    waiting: Option<Waiting>,
+    waiting: Option<WaitingNote>,
     /// Exit status once it has exited by itself; 124 after a timeout.
     exit_status: Option<i32>,
     /// Signal that ended it.
@@ -101,7 +101,7 @@ struct OutputReport {
 
 /// What is known about a task, except its output.
 #[derive(Debug, Clone)]
-pub struct Complete {
+pub struct TaskDetails {
     /// The task.
     pub task: Arc<TaskView>,
     /// The current time.
@@ -110,20 +110,20 @@ pub struct Complete {
 
 /// Builds the canonical envelope.
 #[must_use]
-pub fn project(complete: &Complete) -> Envelope {
+pub fn project(complete: &TaskDetails) -> Envelope {
     let task = &complete.task;
     let notes = Notes::of(task);
     let (exit_status, signal) = (task::exit_status(task), task::signal(task));
     let report = TaskReport {
         task_id: task.id.clone(),
-        kind: Kind::CommandTask,
+        kind: TaskKind::CommandTask,
         status: task.status,
         summary: task::standing(task.status, exit_status, signal.as_deref(), &notes),
         created_at: task.created_at,
         updated_at: task.updated_at,
         started_by: task.started_by.clone(),
         controller: task.lease.as_ref().map(|lease| lease.holder.clone()),
-        waiting: Waiting::of(task.waiting.as_ref(), complete.now),
+        waiting: WaitingNote::of(task.waiting.as_ref(), complete.now),
         exit_status,
         signal,
         command: CommandReport::of(task),
@@ -134,7 +134,7 @@ pub fn project(complete: &Complete) -> Envelope {
         },
         notes,
     };
-    TaskStatus::envelope(&Report { task: report })
+    TaskStatusTool::envelope(&StatusResult { task: report })
 }
 
 impl CommandReport {
@@ -155,7 +155,7 @@ impl CommandReport {
     }
 }
 
-impl Verb for TaskStatus {
+impl Verb for TaskStatusTool {
     const NAME: &'static str = "TaskStatus";
     const TITLE: &'static str = "Look at a task";
     const DESCRIPTION: &'static str = "\
@@ -166,20 +166,20 @@ waits for input. To wait, or to read output, use TaskOutput.";
     const EXAMPLES: &'static [(&'static str, &'static str)] =
         &[("See where a task stands", r#"{"task_id":"task_4k2m9x7q"}"#)];
 
-    type Input = Input;
-    type Result = Report;
+    type Input = TaskStatusInput;
+    type Result = StatusResult;
 
-    async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
+    async fn run(cx: ToolContext<'_>, input: TaskStatusInput) -> Result<ToolOutcome, ToolError> {
         let task = cx.task(&input.task_id).await?;
         let id = task.id.clone();
-        Ok(Done { envelope: project(&Complete { task, now: cx.now() }), task: Some(id) })
+        Ok(ToolOutcome { envelope: project(&TaskDetails { task, now: cx.now() }), task: Some(id) })
     }
 
-    fn summary(report: &Report) -> String {
+    fn summary(report: &StatusResult) -> String {
         format!("task {}", report.task.summary)
     }
 
-    fn receipt(report: &Report) -> Receipt {
+    fn receipt(report: &StatusResult) -> Receipt {
         let TaskReport { task_id, summary, notes, command, output, .. } = &report.task;
         let driven = report.task.controller.as_ref().map(|by| format!("Its input is held by {by}."));
         let waiting =

@@ -5,18 +5,18 @@ use serde::{Deserialize, Serialize};
 
 use super::errors::unusable;
 use super::receipt::Receipt;
-use super::task::TaskState;
-use super::verb::{Context, Done, Hints, Verb};
+use super::task::TaskBrief;
+use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
 use crate::envelope::{Envelope, ToolError};
 use crate::journal::Durability;
 use crate::model::{self, StopEffect, StopOutcome, StopSignal};
 
-pub(super) struct TaskStop;
+pub(super) struct TaskStopTool;
 
 /// Which task to stop, and how.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Input {
+pub(super) struct StopInput {
     /// `task_…`, as ExecCommand gave it.
     task_id: String,
     /// Kill it at once.
@@ -28,9 +28,9 @@ pub(super) struct Input {
 
 /// What came of the stop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct Stopped {
+pub(super) struct StopResult {
     /// The task as it stands then.
-    task: TaskState,
+    task: TaskBrief,
     /// `cancelling`: it is being ended; `cancelled`: it has ended; `signalled`: the signal was sent;
     /// `noop`: it had ended before.
     effect: StopEffect,
@@ -42,7 +42,7 @@ pub(super) struct Stopped {
 
 /// What is known about a stop.
 #[derive(Debug, Clone)]
-pub struct Complete {
+pub struct StopDetails {
     /// What the runtime did.
     pub outcome: StopOutcome,
     /// Whether it was to be killed immediately.
@@ -51,11 +51,11 @@ pub struct Complete {
 
 /// Builds the canonical envelope.
 #[must_use]
-pub fn project(complete: &Complete) -> Envelope {
-    let Complete { outcome: StopOutcome { effect, task }, force } = complete;
+pub fn project(complete: &StopDetails) -> Envelope {
+    let StopDetails { outcome: StopOutcome { effect, task }, force } = complete;
     let is_ending = matches!(effect, StopEffect::Cancelling | StopEffect::Cancelled);
-    TaskStop::envelope(&Stopped {
-        task: TaskState::of(task),
+    TaskStopTool::envelope(&StopResult {
+        task: TaskBrief::of(task),
         effect: *effect,
         // A second stop also kills.
         force_stop_requested: *force || task.stop.as_ref().is_some_and(|stop| stop.force) && is_ending,
@@ -63,7 +63,7 @@ pub fn project(complete: &Complete) -> Envelope {
     })
 }
 
-impl Verb for TaskStop {
+impl Verb for TaskStopTool {
     const NAME: &'static str = "TaskStop";
     const TITLE: &'static str = "Stop a task";
     const DESCRIPTION: &'static str = "\
@@ -76,22 +76,22 @@ servers before you finish.";
     const EXAMPLES: &'static [(&'static str, &'static str)] =
         &[("End a task and all it started", r#"{"task_id":"task_4k2m9x7q"}"#)];
 
-    type Input = Input;
-    type Result = Stopped;
+    type Input = StopInput;
+    type Result = StopResult;
 
-    fn check(input: Input) -> Result<(), ToolError> {
+    fn check(input: StopInput) -> Result<(), ToolError> {
         validate(&input)
     }
 
-    async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
+    async fn run(cx: ToolContext<'_>, input: StopInput) -> Result<ToolOutcome, ToolError> {
         validate(&input)?;
         let id = cx.own_task(&input.task_id).await?.id.clone();
         let stop = model::Stop { force: input.force, signal: input.signal };
         let outcome = cx.runtime.stop(&cx.caller.actor, &id, stop).await?;
-        Ok(Done { envelope: project(&Complete { outcome, force: input.force }), task: Some(id) })
+        Ok(ToolOutcome { envelope: project(&StopDetails { outcome, force: input.force }), task: Some(id) })
     }
 
-    fn summary(stopped: &Stopped) -> String {
+    fn summary(stopped: &StopResult) -> String {
         let id = &stopped.task.task_id;
         match stopped.effect {
             StopEffect::Cancelling if stopped.force_stop_requested => format!("{id} is being killed"),
@@ -102,7 +102,7 @@ servers before you finish.";
         }
     }
 
-    fn receipt(stopped: &Stopped) -> Receipt {
+    fn receipt(stopped: &StopResult) -> Receipt {
         let id = &stopped.task.task_id;
         let forced = if stopped.force_stop_requested { ", without grace" } else { "" };
         let outcome = match stopped.effect {
@@ -130,9 +130,9 @@ servers before you finish.";
     }
 }
 
-fn validate(input: &Input) -> Result<(), ToolError> {
+fn validate(input: &StopInput) -> Result<(), ToolError> {
     if input.force && input.signal.is_some() {
-        return Err(unusable(TaskStop::NAME, "signal", "`signal` and `force` exclude each other"));
+        return Err(unusable(TaskStopTool::NAME, "signal", "`signal` and `force` exclude each other"));
     }
     Ok(())
 }
@@ -146,8 +146,8 @@ mod tests {
 
     #[test]
     fn signals_are_named_without_sig() {
-        let parsed = input::parse::<TaskStop>(json!({"task_id": "t", "signal": "USR1"})).unwrap();
+        let parsed = input::parse::<TaskStopTool>(json!({"task_id": "t", "signal": "USR1"})).unwrap();
         assert_eq!(parsed.signal, Some(StopSignal::Usr1));
-        assert!(input::parse::<TaskStop>(json!({"task_id": "t", "signal": "SIGUSR1"})).is_err());
+        assert!(input::parse::<TaskStopTool>(json!({"task_id": "t", "signal": "SIGUSR1"})).is_err());
     }
 }

@@ -10,9 +10,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::budget::Room;
-use super::cut::{Begun, Cut};
+use super::cut::{CallNumber, CutHandle};
 use super::errors::task_not_found;
-use super::planned::Plan;
+use super::planned::CallPlan;
 use super::receipt::Receipt;
 use super::{input, schema};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError};
@@ -30,14 +30,14 @@ pub struct Caller {
     /// How much of a receipt its client passes on.
     pub room: Room,
     /// The sequence number of its call, once recorded.
-    pub begun: Begun,
+    pub begun: CallNumber,
 }
 
 impl Caller {
     /// Returns a caller about which nothing else is known.
     #[must_use]
     pub fn new(actor: Actor, cwd: impl Into<PathBuf>) -> Self {
-        Self { actor, cwd: cwd.into(), room: Room::default(), begun: Begun::default() }
+        Self { actor, cwd: cwd.into(), room: Room::default(), begun: CallNumber::default() }
     }
 }
 
@@ -65,14 +65,14 @@ impl Hints {
 
 /// What a running tool has access to.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Context<'a> {
+pub(super) struct ToolContext<'a> {
     pub(super) runtime: &'a Handle,
     pub(super) caller: &'a Caller,
     pub(super) call: u64,
-    pub(super) cut: &'a Cut,
+    pub(super) cut: &'a CutHandle,
 }
 
-impl Context<'_> {
+impl ToolContext<'_> {
     /// Returns the current wall-clock time, for the durations in an answer.
     pub(super) fn now(&self) -> Timestamp {
         self.runtime.clock().now().wall
@@ -96,7 +96,7 @@ impl Context<'_> {
 
 /// What a tool returns: the envelope, and the task it was about.
 #[derive(Debug)]
-pub(super) struct Done {
+pub(super) struct ToolOutcome {
     pub(super) envelope: Envelope,
     pub(super) task: Option<TaskId>,
 }
@@ -149,12 +149,15 @@ pub(super) trait Verb: Sized + 'static {
     ///
     /// # Errors
     /// When the call would be refused for its input.
-    fn plan(_input: Self::Input) -> Result<Plan, ToolError> {
-        Ok(Plan::default())
+    fn plan(_input: Self::Input) -> Result<CallPlan, ToolError> {
+        Ok(CallPlan::default())
     }
 
     /// Runs the tool.
-    fn run(cx: Context<'_>, input: Self::Input) -> impl Future<Output = Result<Done, ToolError>> + Send;
+    fn run(
+        cx: ToolContext<'_>,
+        input: Self::Input,
+    ) -> impl Future<Output = Result<ToolOutcome, ToolError>> + Send;
 
     /// Summarises the result in one line; never contains output.
     fn summary(result: &Self::Result) -> String;

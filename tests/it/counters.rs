@@ -10,7 +10,7 @@ use pilothouse::model::{
     STREAM_CALL, Snapshot, Stop, StreamView, TypedInput, Until,
 };
 use pilothouse::runtime::{Handle, past};
-use pilothouse::tools::{Answer, Caller, call};
+use pilothouse::tools::{CallAnswer, Caller, call};
 use serde_json::{Value, json};
 
 use crate::support::start_limited;
@@ -23,7 +23,7 @@ struct Bench {
 }
 
 impl Bench {
-    async fn call(&self, tool: &str, input: Value) -> Answer {
+    async fn call(&self, tool: &str, input: Value) -> CallAnswer {
         call(&self.runtime, &self.caller, tool, input).await
     }
 
@@ -32,7 +32,7 @@ impl Bench {
         &self,
         tool: &'static str,
         input: Value,
-    ) -> (tokio::task::JoinHandle<Answer>, std::sync::Arc<Snapshot>) {
+    ) -> (tokio::task::JoinHandle<CallAnswer>, std::sync::Arc<Snapshot>) {
         let (runtime, caller) = (self.runtime.clone(), self.caller.clone());
         let asked = tokio::spawn(async move { call(&runtime, &caller, tool, input).await });
         (asked, self.seen(|snapshot| !snapshot.gate.held.is_empty()).await)

@@ -48,7 +48,7 @@ pub(crate) async fn start(fleet: &Operator, place: &PlaceId, says: &str) -> Task
     let input = json!({"cmd": cmd, "tty": true, "cols": 40, "rows": 6, "yield_time_ms": 0});
     let reply = fleet.ask_at(Some(place), Request::call("ExecCommand", input)).await.expect("an answer");
     let Reply::Answer(answer) = reply else { panic!("an answer") };
-    let answer: pilothouse::tools::Answer = answer;
+    let answer: pilothouse::tools::CallAnswer = answer;
     let id = answer.envelope.result().expect("success")["task_handle"]["task_id"].clone();
     id.as_str().expect("a task").parse().expect("an id")
 }

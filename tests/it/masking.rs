@@ -4,7 +4,7 @@
 use pilothouse::envelope::Actor;
 use pilothouse::model::Decision;
 use pilothouse::runtime::Handle;
-use pilothouse::tools::{Answer, Caller, call};
+use pilothouse::tools::{CallAnswer, Caller, call};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
@@ -26,18 +26,18 @@ impl Bench {
         Self { runtime, caller: Caller::new(Actor::Agent("claude".into()), cwd), _dir: dir }
     }
 
-    async fn call(&self, tool: &str, input: Value) -> Answer {
+    async fn call(&self, tool: &str, input: Value) -> CallAnswer {
         let answer = call(&self.runtime, &self.caller, tool, input).await;
         must_be_an_envelope(&answer.envelope.to_value());
         answer
     }
 
-    async fn exec(&self, cmd: &str, yield_time_ms: u64) -> Answer {
+    async fn exec(&self, cmd: &str, yield_time_ms: u64) -> CallAnswer {
         let input = json!({"cmd": cmd, "shell": "/bin/sh", "login": false, "yield_time_ms": yield_time_ms});
         self.call("ExecCommand", input).await
     }
 
-    fn result(answer: &Answer) -> &Value {
+    fn result(answer: &CallAnswer) -> &Value {
         answer.envelope.result().unwrap_or_else(|| panic!("failed: {}", answer.receipt))
     }
 

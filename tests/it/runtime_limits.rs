@@ -10,14 +10,14 @@ use pilothouse::journal::{Item, Reader};
 use pilothouse::model::Until;
 use pilothouse::runtime::Handle;
 use pilothouse::runtime::past;
-use pilothouse::tools::{Answer, Caller, call};
+use pilothouse::tools::{CallAnswer, Caller, call};
 use serde_json::{Value, json};
 
 use crate::support::{must_be_an_envelope, start_limited, wait_until};
 
 const LONG: Duration = crate::support::PATIENCE;
 
-async fn exec(runtime: &Handle, workspace: &Path, cmd: &str, wait_ms: u64) -> Answer {
+async fn exec(runtime: &Handle, workspace: &Path, cmd: &str, wait_ms: u64) -> CallAnswer {
     let caller = Caller::new(Actor::Agent("claude".into()), workspace.to_owned());
     let input = json!({"cmd": cmd, "shell": "/bin/sh", "login": false, "yield_time_ms": wait_ms,
         "max_output_tokens": 50});

@@ -7,7 +7,7 @@ use pilothouse::config::Limits;
 use pilothouse::envelope::Actor;
 use pilothouse::model::{Snapshot, Stop, TaskView};
 use pilothouse::runtime::Handle;
-use pilothouse::tools::{Answer, Caller, RECEIPT_CHARS, call};
+use pilothouse::tools::{CallAnswer, Caller, RECEIPT_CHARS, call};
 use serde_json::{Value, json};
 
 use crate::support::start_limited;
@@ -36,7 +36,7 @@ impl Bench {
         Caller::new(Actor::Agent("claude".into()), self.workspace.clone())
     }
 
-    async fn call(&self, input: Value) -> Answer {
+    async fn call(&self, input: Value) -> CallAnswer {
         call(&self.runtime, &self.caller(), "ExecCommandBatch", input).await
     }
 
@@ -78,16 +78,16 @@ fn with(mut item: Value, more: Value) -> Value {
     item
 }
 
-fn result(answer: &Answer) -> &Value {
+fn result(answer: &CallAnswer) -> &Value {
     answer.envelope.result().unwrap_or_else(|| panic!("failed: {}", answer.receipt))
 }
 
-fn statuses(answer: &Answer) -> Vec<&str> {
+fn statuses(answer: &CallAnswer) -> Vec<&str> {
     let items = result(answer)["items"].as_array().expect("items");
     items.iter().map(|item| item["status"].as_str().expect("a status")).collect()
 }
 
-fn counts(answer: &Answer) -> [u64; 5] {
+fn counts(answer: &CallAnswer) -> [u64; 5] {
     ["item_count", "completed_count", "failed_count", "rejected_count", "skipped_count"]
         .map(|name| result(answer)[name].as_u64().expect("a count"))
 }

@@ -7,7 +7,7 @@ use pilothouse::envelope::preview::StreamText;
 use pilothouse::envelope::{Actor, Envelope, compact};
 use pilothouse::model::{BatchItem, OutputView, StopView, TaskEnd, TaskStatus, TaskView};
 use pilothouse::tools::exec_command_batch::{
-    Complete, ItemError, ItemOutcome, SkipReason, project, sent_of_batch,
+    BatchDetails, ItemError, ItemOutcome, SkipReason, project, sent_of_batch,
 };
 use pilothouse::tools::{RECEIPT_CHARS, Room, StreamPreview, render};
 use proptest::prelude::*;
@@ -62,7 +62,7 @@ fn shown(task: TaskView, stdout: &str, stderr: &str, tokens: Option<u64>) -> Ite
 
 fn batch<const N: usize>(stop_on_error: bool, items: [(&str, ItemOutcome); N]) -> Envelope {
     let items = items.into_iter().map(|(cmd, outcome)| (cmd.to_owned(), outcome)).collect();
-    project(&Complete { stop_on_error, deadline_ms: 110_000, items })
+    project(&BatchDetails { stop_on_error, deadline_ms: 110_000, items })
 }
 
 fn rejected(kind: &str, message: &str) -> ItemOutcome {
@@ -237,7 +237,7 @@ proptest! {
         stop_on_error in any::<bool>(),
     ) {
         let count = items.len();
-        let envelope = project(&Complete { stop_on_error, deadline_ms: 110_000, items });
+        let envelope = project(&BatchDetails { stop_on_error, deadline_ms: 110_000, items });
         let receipt = render(&envelope);
         let length = receipt.chars().count();
         prop_assert!(length <= RECEIPT_CHARS, "{length}");

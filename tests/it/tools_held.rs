@@ -6,7 +6,7 @@ use pilothouse::config::{ApprovalRule, Limits};
 use pilothouse::envelope::Actor;
 use pilothouse::model::{Decision, HeldCall};
 use pilothouse::runtime::Handle;
-use pilothouse::tools::{Answer, Caller, call};
+use pilothouse::tools::{CallAnswer, Caller, call};
 use serde_json::{Value, json};
 
 use crate::support::{must_be_an_envelope, start_limited};
@@ -32,14 +32,14 @@ impl Bench {
         bench
     }
 
-    async fn call(&self, tool: &str, input: Value) -> Answer {
+    async fn call(&self, tool: &str, input: Value) -> CallAnswer {
         let answer = call(&self.runtime, &self.caller, tool, input).await;
         must_be_an_envelope(&answer.envelope.to_value());
         answer
     }
 
     /// Makes a call in the background, while somebody else decides.
-    fn ask(&self, tool: &'static str, input: Value) -> tokio::task::JoinHandle<Answer> {
+    fn ask(&self, tool: &'static str, input: Value) -> tokio::task::JoinHandle<CallAnswer> {
         let (runtime, caller) = (self.runtime.clone(), self.caller.clone());
         tokio::spawn(async move { call(&runtime, &caller, tool, input).await })
     }
@@ -67,7 +67,7 @@ fn denied(note: &str) -> Decision {
 }
 
 /// Prints the envelope and the receipt side by side, without what differs from run to run.
-fn shown(answer: &Answer) -> String {
+fn shown(answer: &CallAnswer) -> String {
     let envelope = serde_json::to_string_pretty(&answer.envelope.to_value()).expect("json");
     let text = format!("{envelope}\n\n{}", answer.receipt);
     let id = answer.envelope.result().and_then(|result| {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pilothouse::envelope::Actor;
 use pilothouse::runtime::Handle;
-use pilothouse::tools::{Answer, Caller, Room, call};
+use pilothouse::tools::{CallAnswer, Caller, Room, call};
 use serde_json::{Value, json};
 
 use crate::support::{must_be_an_envelope, start_runtime};
@@ -27,18 +27,18 @@ impl Bench {
         Caller::new(actor, self.workspace.clone())
     }
 
-    async fn call(&self, tool: &str, input: Value) -> Answer {
+    async fn call(&self, tool: &str, input: Value) -> CallAnswer {
         self.call_as("claude", tool, input).await
     }
 
-    async fn call_as(&self, agent: &str, tool: &str, input: Value) -> Answer {
+    async fn call_as(&self, agent: &str, tool: &str, input: Value) -> CallAnswer {
         let answer = call(&self.runtime, &self.caller(Actor::Agent(agent.into())), tool, input).await;
         must_be_an_envelope(&answer.envelope.to_value());
         answer
     }
 
     /// Runs a command with /bin/sh, without a profile; `more` overrides fields.
-    async fn exec(&self, cmd: &str, more: Value) -> Answer {
+    async fn exec(&self, cmd: &str, more: Value) -> CallAnswer {
         let mut input = json!({"cmd": cmd, "shell": "/bin/sh", "login": false});
         for (name, value) in more.as_object().expect("fields") {
             input[name] = value.clone();
@@ -55,11 +55,11 @@ impl Bench {
     }
 }
 
-fn result(answer: &Answer) -> &Value {
+fn result(answer: &CallAnswer) -> &Value {
     answer.envelope.result().unwrap_or_else(|| panic!("failed: {}", answer.receipt))
 }
 
-fn error(answer: &Answer) -> Value {
+fn error(answer: &CallAnswer) -> Value {
     let value = answer.envelope.to_value();
     assert_eq!(value["status"], "error", "{value}");
     value["error"].clone()
@@ -302,7 +302,7 @@ async fn a_client_that_counts_lines_and_bytes_gets_no_more_of_either() {
     let bench = Bench::start();
     let room = Room { chars: 40_000, bytes: 48_000, lines: 1_900 };
     let caller = Caller { room, ..bench.caller(Actor::Agent("opencode".into())) };
-    let fits = |answer: &Answer| {
+    let fits = |answer: &CallAnswer| {
         let taken = Room::of(&answer.receipt);
         assert!(
             taken.lines <= room.lines && taken.bytes <= room.bytes && taken.chars <= room.chars,

@@ -13,7 +13,7 @@ use pilothouse::model::{
 };
 use pilothouse::paths::Places;
 use pilothouse::runtime::Handle;
-use pilothouse::tools::{Answer, Caller, call, question_answer, question_list, render};
+use pilothouse::tools::{CallAnswer, Caller, call, question_answer, question_list, render};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -96,7 +96,12 @@ fn questions_listed() {
     gated.deadline = Some(at(1_800));
     let list = |questions: Vec<Question>, whole| {
         let questions = questions.into_iter().map(Arc::new).collect();
-        question_list::project(&question_list::Complete { questions, actor: claude(), whole, now: at(42) })
+        question_list::project(&question_list::OpenQuestions {
+            questions,
+            actor: claude(),
+            whole,
+            now: at(42),
+        })
     };
     let long = question(5, QuestionKind::Text { masked: false }, &"word ".repeat(200));
     let answers = [
@@ -116,7 +121,7 @@ fn questions_listed() {
 fn questions_answered() {
     let said = |question: Question, answer: Option<&str>| {
         let answer = answer.map(|text| (text.to_owned(), Principal::Actor(claude())));
-        question_answer::project(&question_answer::Complete { question: Arc::new(question), answer })
+        question_answer::project(&question_answer::AnswerDetails { question: Arc::new(question), answer })
     };
     let answers = [
         ("answered", said(question(3, yes_no(), "the tests pass"), Some("yes"))),
@@ -156,21 +161,21 @@ impl Bench {
         (asked, seen.questions.last().expect("one").id.to_string())
     }
 
-    async fn call_as(&self, actor: Actor, tool: &str, input: Value) -> Answer {
+    async fn call_as(&self, actor: Actor, tool: &str, input: Value) -> CallAnswer {
         let caller = Caller::new(actor, self.dir.path().to_owned());
         let answer = call(&self.runtime, &caller, tool, input).await;
         must_be_an_envelope(&answer.envelope.to_value());
         answer
     }
 
-    async fn call(&self, tool: &str, input: Value) -> Answer {
+    async fn call(&self, tool: &str, input: Value) -> CallAnswer {
         self.call_as(claude(), tool, input).await
     }
 }
 
 type Waiting = tokio::task::JoinHandle<QuestionOutcome>;
 
-fn failure(answer: &Answer) -> (String, String) {
+fn failure(answer: &CallAnswer) -> (String, String) {
     let value = answer.envelope.to_value();
     let text = |key: &str| value["error"][key].as_str().unwrap_or_default().to_owned();
     (text("kind"), text("message"))

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pilothouse::config::Limits;
 use pilothouse::envelope::Actor;
 use pilothouse::runtime::Handle;
-use pilothouse::tools::{Answer, Caller, RECEIPT_CHARS, call};
+use pilothouse::tools::{CallAnswer, Caller, RECEIPT_CHARS, call};
 use serde_json::{Value, json};
 
 use crate::support::start_limited;
@@ -24,19 +24,19 @@ impl Bench {
         Self { runtime, workspace, _dir: dir }
     }
 
-    async fn call(&self, tool: &str, input: Value) -> Answer {
+    async fn call(&self, tool: &str, input: Value) -> CallAnswer {
         let caller = Caller::new(Actor::Agent("claude".into()), self.workspace.clone());
         let answer = call(&self.runtime, &caller, tool, input).await;
         assert!(answer.receipt.chars().count() <= RECEIPT_CHARS);
         answer
     }
 
-    async fn run(&self, cmd: &str) -> Answer {
+    async fn run(&self, cmd: &str) -> CallAnswer {
         self.call("ExecCommand", json!({"cmd": cmd, "shell": "/bin/sh", "yield_time_ms": 30_000})).await
     }
 
     /// Reads more of the output with this id.
-    async fn read(&self, id: &str, more: Value) -> Answer {
+    async fn read(&self, id: &str, more: Value) -> CallAnswer {
         let mut input = json!({"task_id": id});
         input.as_object_mut().expect("fields").extend(more.as_object().expect("fields").clone());
         self.call("TaskOutput", input).await
@@ -55,15 +55,15 @@ impl Bench {
     }
 }
 
-fn result(answer: &Answer) -> &Value {
+fn result(answer: &CallAnswer) -> &Value {
     answer.envelope.result().unwrap_or_else(|| panic!("failed: {}", answer.receipt))
 }
 
-fn task(answer: &Answer) -> &Value {
+fn task(answer: &CallAnswer) -> &Value {
     &result(answer)["task"]
 }
 
-fn task_id(answer: &Answer) -> String {
+fn task_id(answer: &CallAnswer) -> String {
     result(answer)["task_handle"]["task_id"].as_str().expect("a task").to_owned()
 }
 

@@ -11,10 +11,10 @@ use pilothouse::model::{
     OutputView, RejectionReason, Snapshot, StopEffect, StopOutcome, StopView, TaskEnd, TaskEvent, TaskFact,
     TaskStatus, TaskView,
 };
-use pilothouse::tools::task_output::{Retrieval, ShownAs};
+use pilothouse::tools::task_output::{OutputForm, Retrieval};
 use pilothouse::tools::{
-    Cursor, RECEIPT_CHARS, Room, StreamPreview, exec_command, render, task_input, task_list, task_output,
-    task_status, task_stop,
+    OutputCursor, RECEIPT_CHARS, Room, StreamPreview, exec_command, render, task_input, task_list,
+    task_output, task_status, task_stop,
 };
 
 use proptest::prelude::*;
@@ -123,18 +123,18 @@ pub(crate) fn exec(task: TaskView, stdout: &str, stderr: &str, budget: usize) ->
     let (stdout, stderr) = StreamPreview::pair(&text(stdout), &text(stderr), &task.id, budget);
     let stdout = filed(stdout, "/state/tasks/task_4k2m9x7a/stdout.log");
     let stderr = filed(stderr, "/state/tasks/task_4k2m9x7a/stderr.log");
-    exec_command::project(&exec_command::Complete::Ended { task: Arc::new(task), stdout, stderr })
+    exec_command::project(&exec_command::CommandDetails::Ended { task: Arc::new(task), stdout, stderr })
 }
 
 fn promoted(task: TaskView, output: &str) -> Envelope {
     let output = StreamPreview::of(&text(output), 32_000);
-    exec_command::project(&exec_command::Complete::Promoted { task: Arc::new(task), output })
+    exec_command::project(&exec_command::CommandDetails::Promoted { task: Arc::new(task), output })
 }
 
-fn read(retrieval: Retrieval, task: TaskView, output: &str, seen: ShownAs) -> Envelope {
+fn read(retrieval: Retrieval, task: TaskView, output: &str, seen: OutputForm) -> Envelope {
     let output = filed(StreamPreview::of(&text(output), 400), "/state/tasks/task_4k2m9x7a/output.log");
-    let next = Cursor::at(4096);
-    task_output::project(&task_output::Complete {
+    let next = OutputCursor::at(4096);
+    task_output::project(&task_output::OutputDetails {
         retrieval,
         task: Arc::new(task),
         output,
@@ -149,32 +149,32 @@ fn typed(task: TaskView, bytes: u64, reaction: Option<&str>) -> Envelope {
     let target = Some(if task.tty { InputTarget::Tty } else { InputTarget::Stdin });
     let outcome =
         InputOutcome { accepted: true, target, bytes_written: bytes, rejection: None, task: Arc::new(task) };
-    let reaction = reaction.map(|text| (Some(text.to_owned()), Cursor::at(4096)));
-    task_input::project(&task_input::Complete { outcome, reaction })
+    let reaction = reaction.map(|text| (Some(text.to_owned()), OutputCursor::at(4096)));
+    task_input::project(&task_input::InputDetails { outcome, reaction })
 }
 
 fn refused(task: TaskView, reason: RejectionReason, message: &str) -> Envelope {
     let rejection = Some(InputRejection { reason, message: message.into() });
     let outcome =
         InputOutcome { accepted: false, target: None, bytes_written: 0, rejection, task: Arc::new(task) };
-    task_input::project(&task_input::Complete { outcome, reaction: None })
+    task_input::project(&task_input::InputDetails { outcome, reaction: None })
 }
 
 fn stop(task: TaskView, effect: StopEffect, force: bool) -> Envelope {
     let outcome = StopOutcome { effect, task: Arc::new(task) };
-    task_stop::project(&task_stop::Complete { outcome, force })
+    task_stop::project(&task_stop::StopDetails { outcome, force })
 }
 
 fn status(task: TaskView) -> Envelope {
-    task_status::project(&task_status::Complete { task: Arc::new(task), now: at(42) })
+    task_status::project(&task_status::TaskDetails { task: Arc::new(task), now: at(42) })
 }
 
-fn list(tasks: Vec<TaskView>, scope: task_list::Scope, limit: usize) -> Envelope {
-    let wanted = task_list::Wanted { actor: agent(), shared: false, scope };
+fn list(tasks: Vec<TaskView>, scope: task_list::TaskScope, limit: usize) -> Envelope {
+    let wanted = task_list::TaskFilter { actor: agent(), shared: false, scope };
     let snapshot = Snapshot { tasks: tasks.into_iter().map(Arc::new).collect(), ..Snapshot::default() };
     let (total, newest) = snapshot.newest(limit, |task| wanted.includes(task));
     let tasks = newest.into_iter().cloned().collect();
-    task_list::project(&task_list::Complete { total, tasks, now: at(42) })
+    task_list::project(&task_list::ListedTasks { total, tasks, now: at(42) })
 }
 
 fn renumbered(mut task: TaskView, number: u32, id: &str) -> TaskView {
@@ -322,16 +322,16 @@ fn task_output_success_cases() -> Cases {
         task
     };
     vec![
-        ("finished", read(Retrieval::Success, finished(), "done\n", ShownAs::Transcript)),
-        ("finished without output", read(Retrieval::Success, finished(), "", ShownAs::Transcript)),
-        ("cut", read(Retrieval::Success, finished(), &lines, ShownAs::Transcript)),
+        ("finished", read(Retrieval::Success, finished(), "done\n", OutputForm::Transcript)),
+        ("finished without output", read(Retrieval::Success, finished(), "", OutputForm::Transcript)),
+        ("cut", read(Retrieval::Success, finished(), &lines, OutputForm::Transcript)),
         (
             "failed",
             read(
                 Retrieval::Success,
                 ended(running("x"), TaskStatus::Failed, Some(7), None),
                 "before_fail",
-                ShownAs::Transcript,
+                OutputForm::Transcript,
             ),
         ),
         (
@@ -340,7 +340,7 @@ fn task_output_success_cases() -> Cases {
                 Retrieval::Success,
                 stopped_by_operator(ended(running("x"), TaskStatus::Cancelled, None, Some("SIGTERM"))),
                 "partial",
-                ShownAs::Transcript,
+                OutputForm::Transcript,
             ),
         ),
         (
@@ -349,7 +349,7 @@ fn task_output_success_cases() -> Cases {
                 Retrieval::Success,
                 typed_into(with_tty(running("./ask"))),
                 "heard: blue\n",
-                ShownAs::Transcript,
+                OutputForm::Transcript,
             ),
         ),
         (
@@ -358,16 +358,16 @@ fn task_output_success_cases() -> Cases {
                 Retrieval::Success,
                 with_tty(running("top")),
                 "top - 12:00:00 up 1 day\nTasks: 3",
-                ShownAs::Screen,
+                OutputForm::Screen,
             ),
         ),
         (
             "waiting for a line",
-            read(Retrieval::Success, prompt("line", "tty_read"), "Colour? ", ShownAs::Transcript),
+            read(Retrieval::Success, prompt("line", "tty_read"), "Colour? ", OutputForm::Transcript),
         ),
         (
             "waiting for a secret",
-            read(Retrieval::Success, prompt("secret", "echo_off"), "Password: ", ShownAs::Transcript),
+            read(Retrieval::Success, prompt("secret", "echo_off"), "Password: ", OutputForm::Transcript),
         ),
     ]
 }
@@ -384,9 +384,9 @@ fn task_output_not_there_yet_cases() -> Cases {
     cancelling.stop =
         Some(StopView { by: agent(), at: at(40), kill_at: Some(at(45)), force: false, why: None });
     vec![
-        ("not ready", read(Retrieval::NotReady, running("sleep 5"), "", ShownAs::Transcript)),
-        ("timeout", read(Retrieval::Timeout, running("sleep 5"), "so far\n", ShownAs::Transcript)),
-        ("being stopped", read(Retrieval::NotReady, cancelling, "so far\n", ShownAs::Transcript)),
+        ("not ready", read(Retrieval::NotReady, running("sleep 5"), "", OutputForm::Transcript)),
+        ("timeout", read(Retrieval::Timeout, running("sleep 5"), "so far\n", OutputForm::Transcript)),
+        ("being stopped", read(Retrieval::NotReady, cancelling, "so far\n", OutputForm::Transcript)),
     ]
 }
 
@@ -435,7 +435,7 @@ proptest! {
 #[test]
 fn a_task_of_one_endless_line_is_cut_and_filed() {
     let finished = ended(running("x"), TaskStatus::Completed, Some(0), None);
-    let envelope = read(Retrieval::Success, finished, &"x".repeat(9000), ShownAs::Transcript);
+    let envelope = read(Retrieval::Success, finished, &"x".repeat(9000), OutputForm::Transcript);
     let task = &envelope.result().expect("a success")["task"];
     assert_eq!(task["output_truncated"], true);
     assert_eq!(task["output_artifact"], 0);
@@ -557,9 +557,9 @@ fn task_list_shows_own_tasks_newest_first_cases() -> Cases {
         ]
     };
     vec![
-        ("active", list(tasks(), task_list::Scope::Active, 20)),
-        ("all", list(tasks(), task_list::Scope::All, 2)),
-        ("none", list(Vec::new(), task_list::Scope::Active, 20)),
+        ("active", list(tasks(), task_list::TaskScope::Active, 20)),
+        ("all", list(tasks(), task_list::TaskScope::All, 2)),
+        ("none", list(Vec::new(), task_list::TaskScope::Active, 20)),
     ]
 }
 

@@ -75,7 +75,7 @@ fn answer(stdout: &str, budget: usize) -> Envelope {
     let (task, empty) = (task(), StreamText::Whole(String::new()));
     let (stdout, stderr) =
         StreamPreview::pair(&StreamText::Whole(stdout.to_owned()), &empty, &task.id, budget);
-    exec_command::project(&exec_command::Complete::Ended { task: Arc::new(task), stdout, stderr })
+    exec_command::project(&exec_command::CommandDetails::Ended { task: Arc::new(task), stdout, stderr })
 }
 
 pub(super) fn task() -> TaskView {

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use crate::envelope::{CallOutcome, TaskId};
 use crate::link::{Error, Operator, Reply, Request};
 use crate::model::{CloseReason, PlaceId, TypedInput};
-use crate::tools::Answer;
+use crate::tools::CallAnswer;
 
 use crate::console::effect::{Effect, News};
 use crate::console::io::clipboard;
@@ -289,8 +289,8 @@ fn failure(what: &str, error: &Error) -> String {
     }
 }
 
-fn answered(tool: String, answer: Answer) -> Answered {
-    let Answer { seq, envelope, .. } = answer;
+fn answered(tool: String, answer: CallAnswer) -> Answered {
+    let CallAnswer { seq, envelope, .. } = answer;
     let result = envelope.result();
     let text = |pointer| result.and_then(|value| value.pointer(pointer)).and_then(Value::as_str);
     let refused = result.and_then(|value| value.get("accepted_input")) == Some(&Value::Bool(false));

@@ -33,7 +33,7 @@ use super::response::{Failure, Response};
 use super::run::{accepted_exits, run as run_command};
 use crate::clock::Clock;
 use crate::envelope::SafeText;
-use crate::tools::CutShort;
+use crate::tools::CutReason;
 
 /// Parses a line without running it, for the fuzz targets.
 #[doc(hidden)]
@@ -104,7 +104,7 @@ impl<W: AsyncWrite + Unpin> Stream<'_, W> {
         loop {
             let next = tokio::select! {
                 next = feed.next() => next,
-                signal = &mut signal => return self.end(cut_short(CutShort::Signal(signal))).await,
+                signal = &mut signal => return self.end(cut_short(CutReason::Signal(signal))).await,
             };
             let Some(bytes) = (match next {
                 Ok(bytes) => bytes,
@@ -128,7 +128,7 @@ impl<W: AsyncWrite + Unpin> Stream<'_, W> {
             self.watch.end(&response);
             self.write(&response).await?;
             if let Some(signal) = signalled {
-                return Ok(cut_short(CutShort::Signal(signal)).exit_code());
+                return Ok(cut_short(CutReason::Signal(signal)).exit_code());
             }
             self.tally.count(well_formed, response.outcome.is_ok());
             if self.tally.has_failed() && !self.goes_on() {

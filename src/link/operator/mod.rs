@@ -43,7 +43,7 @@ use crate::process::ConsoleProcess;
 use crate::runtime::past::Recording;
 use crate::runtime::{Handle, LogPart, Viewer};
 use crate::terminal::Contents;
-use crate::tools::{self, Answer, Caller};
+use crate::tools::{self, CallAnswer, Caller};
 
 /// The operator's connection to a runtime. Clones share the same connection.
 #[derive(Clone)]
@@ -243,7 +243,7 @@ impl Operator {
     ///
     /// # Errors
     /// If the connection is lost.
-    pub async fn call(&self, tool: &str, input: Value) -> Result<Answer, Error> {
+    pub async fn call(&self, tool: &str, input: Value) -> Result<CallAnswer, Error> {
         match self.ask(Request::call(tool, input)).await? {
             Reply::Answer(answer) => Ok(answer),
             _ => Err(unexpected()),

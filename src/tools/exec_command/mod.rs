@@ -11,13 +11,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::budget::{Budget, Room};
+use super::budget::{OutputBudget, Room};
 use super::cancel_guard::CancelGuard;
 use super::errors::{unusable, unusable_field};
-use super::planned::{Plan, PlannedCommand};
+use super::planned::{CallPlan, PlannedCommand};
 use super::preview::StreamPreview;
 use super::receipt::Receipt;
-use super::verb::{Caller, Context, Done, Hints, Verb};
+use super::verb::{Caller, Hints, ToolContext, ToolOutcome, Verb};
 use super::{input, schema};
 use crate::envelope::ToolError;
 use crate::model::{self, ExecOutcome, ExecRequest, TaskStatus, TaskView};
@@ -25,7 +25,7 @@ use crate::runtime::{self, Handle, OutputStream};
 use crate::terminal::Size;
 
 use result::ExecResult;
-pub use result::{Complete, project};
+pub use result::{CommandDetails, project};
 
 /// The default time a call waits for its command, in milliseconds; after that, the command continues as a task. An
 /// item of a batch is ended instead.
@@ -37,12 +37,12 @@ pub(super) const YIELD_MS: RangeInclusive<u64> = 250..=30_000;
 /// error.
 const UNKNOWN_OUTPUT_CHARS: usize = 400;
 
-pub(super) struct ExecCommand;
+pub(super) struct ExecCommandTool;
 
 /// What to run, and how.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Input {
+pub(super) struct CommandInput {
     /// The command line for the shell, whole: pipes, `&&` and quotes work.
     cmd: String,
     /// Directory to run in, within the workspace; relative to its root. Default: where you were started. Use it
@@ -83,7 +83,7 @@ fn default_yield() -> u64 {
     DEFAULT_YIELD_MS
 }
 
-impl Verb for ExecCommand {
+impl Verb for ExecCommandTool {
     const NAME: &'static str = "ExecCommand";
     const TITLE: &'static str = "Run a command";
     const DESCRIPTION: &'static str = "\
@@ -111,10 +111,10 @@ another way. What awaits the operator has not run: wait with TaskOutput, never s
         ("Start a server as a task", r#"{"cmd":"npm run dev","yield_time_ms":0}"#),
     ];
 
-    type Input = Input;
+    type Input = CommandInput;
     type Result = ExecResult;
 
-    fn parse(mut given: Value) -> Result<Input, ToolError> {
+    fn parse(mut given: Value) -> Result<CommandInput, ToolError> {
         take_background(&mut given);
         input::parse::<Self>(given)
     }
@@ -126,18 +126,18 @@ another way. What awaits the operator has not run: wait with TaskOutput, never s
         background.chain(input::taken_otherwise(given, Self::ALIASES, Self::CLAMPED)).collect()
     }
 
-    fn check(input: Input) -> Result<(), ToolError> {
+    fn check(input: CommandInput) -> Result<(), ToolError> {
         validate(&input)
     }
 
-    fn plan(input: Input) -> Result<Plan, ToolError> {
+    fn plan(input: CommandInput) -> Result<CallPlan, ToolError> {
         validate(&input)?;
-        let Input { cmd, workdir, shell, login, tty, .. } = input;
+        let CommandInput { cmd, workdir, shell, login, tty, .. } = input;
         let command = PlannedCommand { cmd, workdir, shell, login, tty, rejection: None };
-        Ok(Plan { commands: vec![command], ..Plan::default() })
+        Ok(CallPlan { commands: vec![command], ..CallPlan::default() })
     }
 
-    async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
+    async fn run(cx: ToolContext<'_>, input: CommandInput) -> Result<ToolOutcome, ToolError> {
         let budget = cx.caller.room.budget(input.max_output_tokens);
         let request = request(cx.caller, cx.call, input)?;
         let outcome = match CancelGuard::new(&cx).ends(cx.cut, cx.runtime.exec(request)).await {
@@ -152,13 +152,14 @@ another way. What awaits the operator has not run: wait with TaskOutput, never s
             ExecOutcome::Promoted(task) => {
                 let output =
                     StreamPreview::merged(&cx.runtime.output_of(&task)?, &task.id, 0, budget).await?;
-                Complete::Promoted { task, output }
+                CommandDetails::Promoted { task, output }
             }
-            ExecOutcome::Held(task) => Complete::Held { task },
+            ExecOutcome::Held(task) => CommandDetails::Held { task },
         };
-        let (Complete::Ended { task, .. } | Complete::Promoted { task, .. } | Complete::Held { task }) =
-            &complete;
-        Ok(Done { envelope: project(&complete), task: Some(task.id.clone()) })
+        let (CommandDetails::Ended { task, .. }
+        | CommandDetails::Promoted { task, .. }
+        | CommandDetails::Held { task }) = &complete;
+        Ok(ToolOutcome { envelope: project(&complete), task: Some(task.id.clone()) })
     }
 
     fn summary(result: &ExecResult) -> String {
@@ -183,8 +184,8 @@ const BACKGROUND: [&str; 2] = ["run_in_background", "is_background"];
 
 /// Returns whether ExecCommand takes a field, under this name or as another agent's name for one of its own.
 pub(super) fn takes(name: &str) -> bool {
-    let own = &schema::known_input::<Input>()["properties"];
-    let is_alias = ExecCommand::ALIASES.iter().any(|(alias, _)| *alias == name);
+    let own = &schema::known_input::<CommandInput>()["properties"];
+    let is_alias = ExecCommandTool::ALIASES.iter().any(|(alias, _)| *alias == name);
     own.get(name).is_some() || is_alias || BACKGROUND.contains(&name)
 }
 
@@ -205,7 +206,7 @@ fn take_background(given: &mut Value) {
     }
 }
 
-fn request(caller: &Caller, call: u64, input: Input) -> Result<ExecRequest, ToolError> {
+fn request(caller: &Caller, call: u64, input: CommandInput) -> Result<ExecRequest, ToolError> {
     validate(&input)?;
     let usual = Size::default();
     let size = Size::clamped(input.cols.unwrap_or(usual.cols()), input.rows.unwrap_or(usual.rows()));
@@ -230,11 +231,11 @@ fn request(caller: &Caller, call: u64, input: Input) -> Result<ExecRequest, Tool
     })
 }
 
-fn validate(input: &Input) -> Result<(), ToolError> {
+fn validate(input: &CommandInput) -> Result<(), ToolError> {
     let size = [("cols", input.cols), ("rows", input.rows)].into_iter().find(|(_, given)| given.is_some());
     let misplaced = size.filter(|_| !input.tty).map(|(field, _)| (field, "needs `tty` to be true"));
     match unusable_field(&input.cmd, input.workdir.as_deref(), input.shell.as_deref()).or(misplaced) {
-        Some((field, why)) => Err(unusable(ExecCommand::NAME, field, format!("`{field}` {why}"))),
+        Some((field, why)) => Err(unusable(ExecCommandTool::NAME, field, format!("`{field}` {why}"))),
         None => Ok(()),
     }
 }
@@ -243,21 +244,25 @@ fn yield_after(asked_ms: u64) -> Duration {
     Duration::from_millis(if asked_ms == 0 { 0 } else { asked_ms.clamp(*YIELD_MS.start(), *YIELD_MS.end()) })
 }
 
-async fn ended(runtime: &Handle, task: Arc<TaskView>, budget: Budget) -> Result<Complete, ToolError> {
+async fn ended(
+    runtime: &Handle,
+    task: Arc<TaskView>,
+    budget: OutputBudget,
+) -> Result<CommandDetails, ToolError> {
     let output = runtime.output_of(&task)?;
     if task.tty {
         let stdout = StreamPreview::merged(&output, &task.id, 0, budget).await?;
-        return Ok(Complete::Ended { task, stdout, stderr: StreamPreview::default() });
+        return Ok(CommandDetails::Ended { task, stdout, stderr: StreamPreview::default() });
     }
     let (stdout, stderr) = StreamPreview::streams(&output, &task.id, budget).await?;
     let stdout = stdout.keep(&output, OutputStream::Stdout).await;
     let stderr = stderr.keep(&output, OutputStream::Stderr).await;
-    Ok(Complete::Ended { task, stdout, stderr })
+    Ok(CommandDetails::Ended { task, stdout, stderr })
 }
 
 /// Reports a command of which nobody can know whether it had begun, with the output so far.
 async fn start_unknown(runtime: &Handle, task: Arc<TaskView>) -> ToolError {
-    let budget = Budget { chars: UNKNOWN_OUTPUT_CHARS, room: Room::chars(UNKNOWN_OUTPUT_CHARS) };
+    let budget = OutputBudget { chars: UNKNOWN_OUTPUT_CHARS, room: Room::chars(UNKNOWN_OUTPUT_CHARS) };
     let read = async { StreamPreview::merged(&runtime.output_of(&task)?, &task.id, 0, budget).await };
     let output = match read.await {
         Ok(output) => output.text(),
@@ -275,7 +280,7 @@ mod tests {
 
     fn asked(given: serde_json::Value) -> Result<ExecRequest, ToolError> {
         let caller = Caller::new(Actor::Agent("claude".into()), "/w/sub");
-        request(&caller, 7, input::parse::<ExecCommand>(given)?)
+        request(&caller, 7, input::parse::<ExecCommandTool>(given)?)
     }
 
     #[test]

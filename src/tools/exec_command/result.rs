@@ -5,12 +5,12 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ExecCommand;
+use super::ExecCommandTool;
 use crate::envelope::{Envelope, TaskId};
 use crate::model::TaskView;
 use crate::tools::preview::StreamPreview;
-use crate::tools::receipt::{Artifact, LEFT_OUT, Line, Receipt};
-use crate::tools::task::{self, Notes, TaskHandle, WaitsFor};
+use crate::tools::receipt::{Artifact, LEFT_OUT, Receipt, ReceiptLine};
+use crate::tools::task::{self, Notes, TaskHandle, WaitReason};
 use crate::tools::verb::Verb;
 
 /// What came of the command.
@@ -18,16 +18,16 @@ use crate::tools::verb::Verb;
 #[serde(tag = "disposition", rename_all = "snake_case")]
 pub(in crate::tools) enum ExecResult {
     /// It ended in the foreground of the call.
-    Completed(Box<Completed>),
+    Completed(Box<CompletedCommand>),
     /// It goes on as a task.
-    PromotedToTask(Promoted),
+    PromotedToTask(PromotedCommand),
     /// Nothing has started: the operator has not released it yet.
-    AwaitingOperator(Awaiting),
+    AwaitingOperator(AwaitingCommand),
 }
 
 /// A command that ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(in crate::tools) struct Completed {
+pub(in crate::tools) struct CompletedCommand {
     /// Its exit status; null when a signal ended it.
     exit_status: Option<i32>,
     /// The signal that ended it.
@@ -61,7 +61,7 @@ pub(in crate::tools) struct Completed {
 
 /// A command that goes on as a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(in crate::tools) struct Promoted {
+pub(in crate::tools) struct PromotedCommand {
     /// How to refer to it.
     task_handle: TaskHandle,
     /// What it printed so far; null when that is blank.
@@ -78,16 +78,16 @@ pub(in crate::tools) struct Promoted {
 
 /// A command that waits for the operator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(in crate::tools) struct Awaiting {
+pub(in crate::tools) struct AwaitingCommand {
     /// How to refer to it.
     task_handle: TaskHandle,
     /// Why it waits.
-    reason: WaitsFor,
+    reason: WaitReason,
 }
 
 /// What is known about a command that was run.
 #[derive(Debug, Clone)]
-pub enum Complete {
+pub enum CommandDetails {
     /// It ended in the foreground of the call.
     Ended {
         /// The command.
@@ -113,25 +113,25 @@ pub enum Complete {
 
 /// Builds the canonical envelope.
 #[must_use]
-pub fn project(complete: &Complete) -> Envelope {
+pub fn project(complete: &CommandDetails) -> Envelope {
     let result = match complete {
-        Complete::Ended { task, stdout, stderr } => {
+        CommandDetails::Ended { task, stdout, stderr } => {
             ExecResult::Completed(Box::new(completed(task, stdout, stderr)))
         }
-        Complete::Promoted { task, output } => ExecResult::PromotedToTask(promoted(task, output)),
-        Complete::Held { task } => ExecResult::AwaitingOperator(Awaiting {
+        CommandDetails::Promoted { task, output } => ExecResult::PromotedToTask(promoted(task, output)),
+        CommandDetails::Held { task } => ExecResult::AwaitingOperator(AwaitingCommand {
             task_handle: TaskHandle::of(task),
-            reason: WaitsFor::of(task).unwrap_or_default(),
+            reason: WaitReason::of(task).unwrap_or_default(),
         }),
     };
-    ExecCommand::envelope(&result)
+    ExecCommandTool::envelope(&result)
 }
 
-fn completed(task: &TaskView, stdout: &StreamPreview, stderr: &StreamPreview) -> Completed {
+fn completed(task: &TaskView, stdout: &StreamPreview, stderr: &StreamPreview) -> CompletedCommand {
     let mut artifacts = Vec::new();
     let stdout_artifact = stdout.list_artifact(&mut artifacts);
     let stderr_artifact = stderr.list_artifact(&mut artifacts);
-    Completed {
+    CompletedCommand {
         exit_status: task::exit_status(task),
         signal: task::signal(task),
         stdout_preview: stdout.text(),
@@ -147,10 +147,10 @@ fn completed(task: &TaskView, stdout: &StreamPreview, stderr: &StreamPreview) ->
     }
 }
 
-fn promoted(task: &TaskView, output: &StreamPreview) -> Promoted {
+fn promoted(task: &TaskView, output: &StreamPreview) -> PromotedCommand {
     let mut artifacts = Vec::new();
     let output_artifact = output.list_artifact(&mut artifacts);
-    Promoted {
+    PromotedCommand {
         task_handle: TaskHandle::of(task),
         initial_output_preview: output.text(),
         initial_output_truncated: output.truncated(),
@@ -159,7 +159,7 @@ fn promoted(task: &TaskView, output: &StreamPreview) -> Promoted {
     }
 }
 
-impl Completed {
+impl CompletedCommand {
     /// Describes how it ended: `exited with code 3`, `terminated by SIGKILL (stopped by operator)`. Also returns the
     /// name of the field this is based on.
     pub(super) fn end(&self, code_word: &str) -> (String, Option<&'static str>) {
@@ -176,7 +176,7 @@ impl Completed {
     pub(super) fn receipt(&self) -> Receipt {
         let is_left_out = self.truncated && self.stdout_preview.is_none() && self.stderr_preview.is_none();
         let (end, field) = self.end("code");
-        let outcome = Line::new(format!("Process {end}")).from(field).from(self.notes.cause_fields());
+        let outcome = ReceiptLine::new(format!("Process {end}")).from(field).from(self.notes.cause_fields());
         let receipt = Receipt::new(outcome)
             .lines(self.notes.error.as_ref().map(|error| error.message.clone()))
             .lines(self.notes.lines())
@@ -187,20 +187,22 @@ impl Completed {
     }
 }
 
-impl Promoted {
+impl PromotedCommand {
     pub(super) fn receipt(&self) -> Receipt {
         let nothing =
             if self.initial_output_truncated { LEFT_OUT } else { "(none captured before promotion)" };
         let output = self.initial_output_preview.as_deref().unwrap_or(nothing);
-        let task = Line::new(format!("Task: {}", self.task_handle.task_id)).from(["task_handle/task_id"]);
-        let receipt = Receipt::new(Line::new("Command promoted to background task").from(["disposition"]))
-            .line(task)
-            .output("Initial output", "initial_output_preview", Some(output));
+        let task =
+            ReceiptLine::new(format!("Task: {}", self.task_handle.task_id)).from(["task_handle/task_id"]);
+        let receipt =
+            Receipt::new(ReceiptLine::new("Command promoted to background task").from(["disposition"]))
+                .line(task)
+                .output("Initial output", "initial_output_preview", Some(output));
         receipt.next(task::next_steps(self.task_handle.accepts_input))
     }
 }
 
-impl Awaiting {
+impl AwaitingCommand {
     pub(super) fn receipt(&self) -> Receipt {
         Receipt::new("Command awaits the operator; nothing has been run")
             .line(format!("Task: {}", self.task_handle.task_id))

@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::ExecCommandBatch;
+use super::ExecCommandBatchTool;
 use crate::envelope::ToolError;
 use crate::tools::errors::unusable;
-use crate::tools::exec_command::{self, DEFAULT_YIELD_MS, ExecCommand, YIELD_MS};
+use crate::tools::exec_command::{self, DEFAULT_YIELD_MS, ExecCommandTool, YIELD_MS};
 use crate::tools::verb::Verb;
 use crate::tools::{input, schema};
 
@@ -22,10 +22,10 @@ const INTERACTIVE: [&str; 2] = ["tty", "accepts_input"];
 /// What to run, in order.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::tools) struct Input {
+pub(in crate::tools) struct BatchInput {
     /// The commands; fields other than `cmd` beside `items` hold for all.
     #[schemars(length(min = 1, max = 12))]
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<ItemInput>,
     /// Skip the rest after the first item that is rejected or exits with other than 0.
     #[serde(default)]
     pub(super) stop_on_error: bool,
@@ -34,7 +34,7 @@ pub(in crate::tools) struct Input {
 /// One command of a batch.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::tools) struct Item {
+pub(in crate::tools) struct ItemInput {
     /// The command line.
     pub(super) cmd: String,
     /// Directory to run in.
@@ -58,7 +58,7 @@ fn default_yield() -> u64 {
     DEFAULT_YIELD_MS
 }
 
-impl Item {
+impl ItemInput {
     /// Returns its time limit.
     pub(super) fn time(&self) -> Duration {
         Duration::from_millis(self.yield_time_ms.clamp(*YIELD_MS.start(), *YIELD_MS.end()))
@@ -91,7 +91,7 @@ pub(super) fn shared_in_words(given: &Value) -> Option<String> {
 }
 
 /// Parses the input of a batch.
-pub(super) fn parse(mut given: Value) -> Result<Input, ToolError> {
+pub(super) fn parse(mut given: Value) -> Result<BatchInput, ToolError> {
     let is_single = given.get("cmd").or_else(|| given.get("command")).is_some();
     let shared = shared(&given);
     if let Some(fields) = given.as_object_mut() {
@@ -109,10 +109,10 @@ pub(super) fn parse(mut given: Value) -> Result<Input, ToolError> {
         }
     }
     let interactive = take_interactive(&mut given);
-    let known = schema::known_input::<Input>();
-    let other = Some((ExecCommand::NAME, exec_command::takes as fn(&str) -> bool));
-    let read = input::read_beside(ExecCommandBatch::NAME, known, &[], other, given);
-    let mut input: Input = read.map_err(|error| match is_single {
+    let known = schema::known_input::<BatchInput>();
+    let other = Some((ExecCommandTool::NAME, exec_command::takes as fn(&str) -> bool));
+    let read = input::read_beside(ExecCommandBatchTool::NAME, known, &[], other, given);
+    let mut input: BatchInput = read.map_err(|error| match is_single {
         true => error.with_hint("use ExecCommand to run one command; a batch has its commands in `items`"),
         false => error,
     })?;
@@ -127,7 +127,7 @@ pub(super) fn parse(mut given: Value) -> Result<Input, ToolError> {
 }
 
 fn wrong_number(reason: String) -> ToolError {
-    unusable(ExecCommandBatch::NAME, "items", reason)
+    unusable(ExecCommandBatchTool::NAME, "items", reason)
 }
 
 /// Removes interactive fields from the items, so that they fail only their own item. Null counts as absent, as
@@ -167,7 +167,7 @@ mod tests {
         let items = parse(given).unwrap().items;
         let dirs: Vec<_> = items.iter().map(|item| item.workdir.as_deref()).collect();
         assert_eq!(dirs, [Some("a"), Some("b")]);
-        let times: Vec<_> = items.iter().map(Item::time).collect();
+        let times: Vec<_> = items.iter().map(ItemInput::time).collect();
         assert_eq!(times, [500, 300].map(Duration::from_millis));
         assert!(items.iter().all(|item| item.max_output_tokens == Some(2000) && !item.login));
         assert_eq!(shared_in_words(&json!({"items": []})), None);
@@ -181,7 +181,7 @@ mod tests {
         assert!(!input.stop_on_error);
         assert!(input.items.iter().all(|item| !item.login && item.interactive.is_empty()));
         assert_eq!(
-            input.items.iter().map(Item::time).collect::<Vec<_>>(),
+            input.items.iter().map(ItemInput::time).collect::<Vec<_>>(),
             [500, 10_000].map(Duration::from_millis)
         );
     }
@@ -239,7 +239,7 @@ mod tests {
         let (_, hint) =
             refusal(json!({"items": [{"cmd": "ls", "stop_on_error": true, "timeout_ms": 5}], "tty": true}));
         let places = "`stop_on_error` belongs beside `items`, not in it; `timeout_ms` is a field of ExecCommand; \
-                      `tty` is a field of ExecCommand; ";
+                      `tty` is a field of ExecCommandTool; ";
         assert!(hint.starts_with(places), "{hint}");
         let (_, hint) = refusal(json!({"items": [{"cmdd": "ls"}]}));
         assert!(hint.starts_with("use `cmd` instead of `cmdd`"), "{hint}");

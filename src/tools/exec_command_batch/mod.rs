@@ -7,19 +7,19 @@ mod result;
 mod run;
 
 pub use receipt::{SentItem, sent_of_batch};
-pub use result::{Complete, ItemError, ItemOutcome, SkipReason, project};
+pub use result::{BatchDetails, ItemError, ItemOutcome, SkipReason, project};
 
 use serde_json::Value;
 
-use super::exec_command::ExecCommand;
-use super::planned::Plan;
+use super::exec_command::ExecCommandTool;
+use super::planned::CallPlan;
 use super::receipt::Receipt;
-use super::verb::{Context, Done, Hints, Verb};
+use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
 use crate::envelope::ToolError;
 
-pub(super) struct ExecCommandBatch;
+pub(super) struct ExecCommandBatchTool;
 
-impl Verb for ExecCommandBatch {
+impl Verb for ExecCommandBatchTool {
     const NAME: &'static str = "ExecCommandBatch";
     const TITLE: &'static str = "Run several commands";
     const DESCRIPTION: &'static str = "\
@@ -30,7 +30,7 @@ Items run whatever became of those before; `stop_on_error` skips the rest after 
 `yield_time_ms` is ended (exit code 124, its output kept): nothing becomes a pilothouse task. After {batch_deadline} no \
 further item starts.
 
-Use ExecCommand for one command, for edits, and for anything interactive or long: items take no `tty` or `accepts_input`. If the \
+Use ExecCommandTool for one command, for edits, and for anything interactive or long: items take no `tty` or `accepts_input`. If the \
 operator stopped an item, the rest was left out on purpose: ask, or go another way.";
     const HINTS: Hints = Hints::ACTS;
     const CLI: &'static [&'static str] = &["command", "batch"];
@@ -45,7 +45,7 @@ operator stopped an item, the rest was left out on purpose: ask, or go another w
         ),
     ];
 
-    type Input = input::Input;
+    type Input = input::BatchInput;
     type Result = result::BatchResult;
 
     fn parse(given: Value) -> Result<Self::Input, ToolError> {
@@ -53,20 +53,20 @@ operator stopped an item, the rest was left out on purpose: ask, or go another w
     }
 
     fn taken_otherwise(given: &Value) -> Vec<String> {
-        let otherwise = crate::tools::input::taken_otherwise(given, input::ALIASES, ExecCommand::CLAMPED);
+        let otherwise = crate::tools::input::taken_otherwise(given, input::ALIASES, ExecCommandTool::CLAMPED);
         input::shared_in_words(given).into_iter().chain(otherwise).collect()
     }
 
-    fn plan(input: Self::Input) -> Result<Plan, ToolError> {
+    fn plan(input: Self::Input) -> Result<CallPlan, ToolError> {
         let stop_on_error = input.stop_on_error;
         let commands = input.items.into_iter().map(run::planned).collect();
-        Ok(Plan { commands, is_batch: true, stop_on_error })
+        Ok(CallPlan { commands, is_batch: true, stop_on_error })
     }
 
-    async fn run(cx: Context<'_>, input: Self::Input) -> Result<Done, ToolError> {
+    async fn run(cx: ToolContext<'_>, input: Self::Input) -> Result<ToolOutcome, ToolError> {
         run::admit(&cx, &input).await?;
         let complete = run::run(cx, input).await;
-        Ok(Done { envelope: project(&complete), task: None })
+        Ok(ToolOutcome { envelope: project(&complete), task: None })
     }
 
     fn summary(result: &Self::Result) -> String {

@@ -10,7 +10,7 @@ use super::result::{BatchResult, ItemError, ItemResult, ItemStatus, SkipReason};
 use crate::envelope::preview::ReadOn;
 use crate::envelope::{SafeText, mask};
 use crate::tools::budget::Room;
-use crate::tools::receipt::{Block, LEFT_OUT, Line, Receipt, fit_output, safe_line};
+use crate::tools::receipt::{LEFT_OUT, Receipt, ReceiptBlock, ReceiptLine, fit_output, safe_line};
 use crate::tools::task::{self, Notes};
 
 /// The maximum length of a command, in characters; only its first line is shown.
@@ -30,14 +30,14 @@ pub(super) fn receipt(result: &BatchResult) -> Receipt {
 
 /// Starts a receipt with the summary and the results of all items.
 fn results(result: &BatchResult) -> Receipt {
-    let outcome = Line::new(result.summary()).from(["completed_count", "item_count"]);
+    let outcome = ReceiptLine::new(result.summary()).from(["completed_count", "item_count"]);
     let line = |(at, item): (usize, &ItemResult)| {
         let (end, fields) = ending(item, result.batch_deadline_ms);
         // If an item has a block of its own, its number and command are shown there.
         let whole = ["", "index", "cmd"].into_iter().filter(|_| block((at, item)).is_empty());
         let fields = fields.into_iter().chain(whole);
         let fields = fields.map(|field| format!("items/{at}/{field}").trim_end_matches('/').to_owned());
-        Line::exact(format!("[{}] {end} {}", item.index, echo(&item.cmd))).from(fields)
+        ReceiptLine::exact(format!("[{}] {end} {}", item.index, echo(&item.cmd))).from(fields)
     };
     Receipt::new(outcome).lines(result.items.iter().enumerate().map(line))
 }
@@ -87,7 +87,7 @@ pub fn sent_of_batch(result: &Value) -> Option<Vec<SentItem>> {
 /// Returns the room of each stream in a receipt limited to `room`, by JSON pointer, reserving space for how to read
 /// the rest.
 pub(super) fn rooms_beside(result: &BatchResult, room: Room) -> HashMap<String, Room> {
-    let rest = [READ_ON_CHARS, DROPPED_CHARS].map(|chars| Line::exact(" ".repeat(chars)));
+    let rest = [READ_ON_CHARS, DROPPED_CHARS].map(|chars| ReceiptLine::exact(" ".repeat(chars)));
     let with_rest = |(at, item): (usize, &ItemResult)| {
         let has_output = [&item.stdout_preview, &item.stderr_preview]
             .into_iter()
@@ -127,19 +127,19 @@ pub(super) fn fit(result: &mut BatchResult) {
 }
 
 /// Builds an item's block, if there is more to show than how it ended: the reason, its output, and the files.
-fn block((at, item): (usize, &ItemResult)) -> Block {
+fn block((at, item): (usize, &ItemResult)) -> ReceiptBlock {
     let is_left_out = item.truncated && item.stdout_preview.is_none() && item.stderr_preview.is_none();
     let left_over = item.leftover_processes.as_ref();
     let read_on = item.output_id.as_ref().filter(|_| item.truncated);
     let read_on = read_on.map(|id| format!("read on: TaskOutput {id} lines|match"));
-    let line = |text: &str| Line::exact(safe_line(text, MESSAGE_CHARS));
+    let line = |text: &str| ReceiptLine::exact(safe_line(text, MESSAGE_CHARS));
     let message = item.error.as_ref().map(|error| match &error.recovery_hint {
         Some(hint) => {
             line(&format!("{} Hint: {hint}.", error.message)).from(["error/message", "error/recovery_hint"])
         }
         None => line(&error.message).from(["error/message"]),
     });
-    Block::about(pointer(at))
+    ReceiptBlock::about(pointer(at))
         .lines(message)
         .lines(is_left_out.then(|| format!("output: {LEFT_OUT}")))
         .lines(left_over.map(|left| line(&left.sentence())))
@@ -147,8 +147,10 @@ fn block((at, item): (usize, &ItemResult)) -> Block {
         .output("stderr", "stderr_preview", item.stderr_preview.as_deref())
         .artifacts("artifacts:", "", if item.output_id.is_some() { &[] } else { &item.artifacts })
         .lines(task::dropped_line(item.dropped_bytes))
-        .lines(read_on.map(Line::exact))
-        .headed(Line::exact(format!("[{}] {}", item.index, echo(&item.cmd))).from(["", "index", "cmd"]))
+        .lines(read_on.map(ReceiptLine::exact))
+        .headed(
+            ReceiptLine::exact(format!("[{}] {}", item.index, echo(&item.cmd))).from(["", "index", "cmd"]),
+        )
 }
 
 /// Describes how an item ended: `exit=1`, `skipped=batch_deadline (limit 110000 ms)`. Also returns the names of the

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ExecCommandBatch, receipt};
+use super::{ExecCommandBatchTool, receipt};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask};
 use crate::model::{TaskStatus, TaskView};
 use crate::tools::leftovers::LeftoverProcesses;
 use crate::tools::preview::StreamPreview;
 use crate::tools::receipt::Artifact;
-use crate::tools::task::{self, Failure, Notes};
+use crate::tools::task::{self, Notes, TaskFailure};
 use crate::tools::verb::Verb;
 
 /// What is known about a batch.
 #[derive(Debug, Clone)]
-pub struct Complete {
+pub struct BatchDetails {
     /// Whether the remaining items were to be skipped after a failure.
     pub stop_on_error: bool,
     /// The time after which no further item starts, in milliseconds.
@@ -74,8 +74,8 @@ impl From<ToolError> for ItemError {
     }
 }
 
-impl From<Failure> for ItemError {
-    fn from(Failure { kind, message }: Failure) -> Self {
+impl From<TaskFailure> for ItemError {
+    fn from(TaskFailure { kind, message }: TaskFailure) -> Self {
         Self::new(kind, message)
     }
 }
@@ -190,20 +190,20 @@ pub(super) struct ItemResult {
 
 /// Builds the canonical envelope.
 #[must_use]
-pub fn project(complete: &Complete) -> Envelope {
-    ExecCommandBatch::envelope(&BatchResult::fitted(complete))
+pub fn project(complete: &BatchDetails) -> Envelope {
+    ExecCommandBatchTool::envelope(&BatchResult::fitted(complete))
 }
 
 impl BatchResult {
     /// Builds the result, with output limited to what its receipt has room for.
-    pub(super) fn fitted(complete: &Complete) -> Self {
+    pub(super) fn fitted(complete: &BatchDetails) -> Self {
         let mut result = Self::of(complete);
         receipt::fit(&mut result);
         result.items.iter_mut().filter(|item| !item.truncated).for_each(|item| item.output_id = None);
         result
     }
 
-    pub(super) fn of(complete: &Complete) -> Self {
+    pub(super) fn of(complete: &BatchDetails) -> Self {
         let items = complete.items.iter().zip(1..);
         let items: Vec<_> =
             items.map(|((cmd, outcome), index)| ItemResult::of(index, cmd, outcome)).collect();
@@ -263,7 +263,7 @@ impl ItemResult {
         let mut artifacts = Vec::new();
         let stdout_artifact = stdout.list_artifact(&mut artifacts);
         let stderr_artifact = stderr.list_artifact(&mut artifacts);
-        let interrupted = (task.status == TaskStatus::Interrupted).then(|| Failure {
+        let interrupted = (task.status == TaskStatus::Interrupted).then(|| TaskFailure {
             kind: "runtime_shutting_down".to_owned(),
             message: match &notes.end_reason {
                 Some(reason) => format!("The item {reason}."),

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::ExecCommandBatch;
-use super::input::{Input, Item};
+use super::ExecCommandBatchTool;
+use super::input::{BatchInput, ItemInput};
 use super::receipt::{pointer, receipt, rooms_beside};
-use super::result::{BatchResult, Complete, ItemError, ItemOutcome, SkipReason};
+use super::result::{BatchDetails, BatchResult, ItemError, ItemOutcome, SkipReason};
 use crate::envelope::{ErrorKind, ToolError};
 use crate::model::{
     BatchItem, BatchRequest, Error, ExecOutcome, ExecRequest, HeldCommand, TaskStatus, TaskView,
@@ -18,7 +18,7 @@ use crate::tools::cancel_guard::{CancelGuard, withdrawn};
 use crate::tools::errors::unusable_field;
 use crate::tools::planned::PlannedCommand;
 use crate::tools::preview::StreamPreview;
-use crate::tools::verb::{Context, Verb};
+use crate::tools::verb::{ToolContext, Verb};
 
 /// The error kind of an item with an interactive field.
 const UNSUPPORTED_FIELD: &str = "unsupported_batch_command_field";
@@ -26,9 +26,9 @@ const UNSUPPORTED_FIELD: &str = "unsupported_batch_command_field";
 const CANCELLED: &str = "cancelled";
 
 /// Waits until the batch may begin: the operator may have paused agent calls, or may have to approve it.
-pub(super) async fn admit(cx: &Context<'_>, input: &Input) -> Result<(), ToolError> {
+pub(super) async fn admit(cx: &ToolContext<'_>, input: &BatchInput) -> Result<(), ToolError> {
     let base = &cx.caller.cwd;
-    let command = |item: &Item| HeldCommand {
+    let command = |item: &ItemInput| HeldCommand {
         cmd: item.cmd.clone(),
         workdir: item.workdir.as_ref().map_or_else(|| base.clone(), |workdir| base.join(workdir)),
         shell: item.shell.clone(),
@@ -45,8 +45,8 @@ pub(super) async fn admit(cx: &Context<'_>, input: &Input) -> Result<(), ToolErr
 }
 
 /// Runs a batch to its end.
-pub(super) async fn run(cx: Context<'_>, input: Input) -> Complete {
-    let mut batch = Batch {
+pub(super) async fn run(cx: ToolContext<'_>, input: BatchInput) -> BatchDetails {
+    let mut batch = RunningBatch {
         cx,
         deadline: cx.runtime.clock().now().mono + cx.runtime.limits().batch_deadline,
         stop_on_error: input.stop_on_error,
@@ -75,18 +75,18 @@ pub(super) async fn run(cx: Context<'_>, input: Input) -> Complete {
 }
 
 /// A running batch.
-struct Batch<'a> {
-    cx: Context<'a>,
+struct RunningBatch<'a> {
+    cx: ToolContext<'a>,
     /// The time after which no further item starts, on the runtime's clock.
     deadline: Duration,
     stop_on_error: bool,
-    items: Vec<Item>,
+    items: Vec<ItemInput>,
     /// The outcomes of the items that have had their turn.
     outcomes: Vec<ItemOutcome>,
     is_over: bool,
 }
 
-impl Batch<'_> {
+impl RunningBatch<'_> {
     fn left(&self) -> Duration {
         self.deadline.saturating_sub(self.cx.runtime.clock().now().mono)
     }
@@ -110,7 +110,7 @@ impl Batch<'_> {
     }
 
     /// Checks an item and runs it.
-    async fn turn(&self, item: &Item) -> ItemOutcome {
+    async fn turn(&self, item: &ItemInput) -> ItemOutcome {
         if let Some((kind, message)) = refusal(item) {
             return ItemOutcome::Rejected(ItemError::new(kind, message));
         }
@@ -132,8 +132,8 @@ impl Batch<'_> {
     }
 
     /// Runs a command; ends it if the caller asks for the call to end.
-    async fn run(&self, item: &Item) -> Result<ExecOutcome, Error> {
-        let Context { runtime, cut, call, caller } = self.cx;
+    async fn run(&self, item: &ItemInput) -> Result<ExecOutcome, Error> {
+        let ToolContext { runtime, cut, call, caller } = self.cx;
         let running = runtime.exec(self.request(item));
         tokio::pin!(running);
         tokio::select! {
@@ -146,8 +146,8 @@ impl Batch<'_> {
         }
     }
 
-    fn request(&self, item: &Item) -> ExecRequest {
-        let Context { caller, call, .. } = self.cx;
+    fn request(&self, item: &ItemInput) -> ExecRequest {
+        let ToolContext { caller, call, .. } = self.cx;
         ExecRequest {
             actor: caller.actor.clone(),
             call,
@@ -192,22 +192,22 @@ impl Batch<'_> {
         }
     }
 
-    fn complete(&self) -> Complete {
+    fn complete(&self) -> BatchDetails {
         let cmds = self.items.iter().map(|item| item.cmd.clone());
         let items = cmds.zip(self.outcomes.iter().cloned()).collect();
         let deadline = self.cx.runtime.limits().batch_deadline.as_millis();
         let deadline_ms = u64::try_from(deadline).unwrap_or(u64::MAX);
-        Complete { stop_on_error: self.stop_on_error, deadline_ms, items }
+        BatchDetails { stop_on_error: self.stop_on_error, deadline_ms, items }
     }
 }
 
-impl Drop for Batch<'_> {
+impl Drop for RunningBatch<'_> {
     /// Handles a call that was withdrawn: ends the running command and records the outcome of the batch.
     fn drop(&mut self) {
         if self.is_over {
             return;
         }
-        let Context { runtime, caller, call, .. } = self.cx;
+        let ToolContext { runtime, caller, call, .. } = self.cx;
         runtime.cancel_foreground(call, &caller.actor, &withdrawn(&caller.actor));
         if self.outcomes.len() < self.items.len() {
             let message = "The call was withdrawn while this item ran, and the item was ended.";
@@ -215,25 +215,25 @@ impl Drop for Batch<'_> {
         }
         self.outcomes.resize(self.items.len(), ItemOutcome::Skipped(SkipReason::Cancelled));
         let result = BatchResult::fitted(&self.complete());
-        let (envelope, receipt) = (ExecCommandBatch::envelope(&result), receipt(&result).render());
+        let (envelope, receipt) = (ExecCommandBatchTool::envelope(&result), receipt(&result).render());
         self.cx.runtime.leave_behind(self.cx.call, &envelope, &receipt.text);
     }
 }
 
-fn output(cx: &Context<'_>, task: &Arc<TaskView>) -> Option<StoredOutput> {
+fn output(cx: &ToolContext<'_>, task: &Arc<TaskView>) -> Option<StoredOutput> {
     let output = cx.runtime.output_of(task);
     output.map_err(|error| tracing::warn!(%error, "a batch is answered without the files of an item")).ok()
 }
 
 /// Returns what an item would run, or why it would be rejected.
-pub(super) fn planned(item: Item) -> PlannedCommand {
+pub(super) fn planned(item: ItemInput) -> PlannedCommand {
     let rejection = refusal(&item);
-    let Item { cmd, workdir, shell, login, .. } = item;
+    let ItemInput { cmd, workdir, shell, login, .. } = item;
     PlannedCommand { cmd, workdir, shell, login, tty: false, rejection }
 }
 
 /// Returns why an item cannot be run, if so: kind and message.
-fn refusal(item: &Item) -> Option<(String, String)> {
+fn refusal(item: &ItemInput) -> Option<(String, String)> {
     if !item.interactive.is_empty() {
         let fields: Vec<String> = item.interactive.iter().map(|field| format!("`{field}`")).collect();
         let message = format!(

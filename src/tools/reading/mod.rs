@@ -51,7 +51,7 @@ impl From<Streams> for OutputStream {
 
 /// The requested lines, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lines {
+pub(super) enum LineRange {
     /// From one line to another, inclusive; to the end if the second is `None`.
     Range(u64, Option<u64>),
     /// The last lines, this many.
@@ -62,24 +62,24 @@ pub(super) enum Lines {
 
 /// The error for text that does not specify lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct NoLines;
+pub(super) struct InvalidLines;
 
-impl FromStr for Lines {
-    type Err = NoLines;
+impl FromStr for LineRange {
+    type Err = InvalidLines;
 
-    fn from_str(text: &str) -> Result<Self, NoLines> {
+    fn from_str(text: &str) -> Result<Self, InvalidLines> {
         let number = |text: &str| match text.trim() {
             // `parse` alone would accept a sign.
             digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-                digits.parse::<u64>().ok().filter(|number| *number > 0).ok_or(NoLines)
+                digits.parse::<u64>().ok().filter(|number| *number > 0).ok_or(InvalidLines)
             }
-            _ => Err(NoLines),
+            _ => Err(InvalidLines),
         };
         if let Some((line, chars)) = text.split_once(':') {
             let line = number(line)?;
             return match chars.parse()? {
                 Self::Range(first, last) => Ok(Self::Part(line, first, last)),
-                Self::Last(_) | Self::Part(..) => Err(NoLines),
+                Self::Last(_) | Self::Part(..) => Err(InvalidLines),
             };
         }
         match text.trim().split_once('-') {
@@ -88,7 +88,7 @@ impl FromStr for Lines {
             Some((first, "")) => number(first).map(|first| Self::Range(first, None)),
             Some((first, last)) => {
                 let (first, last) = (number(first)?, number(last)?);
-                if first <= last { Ok(Self::Range(first, Some(last))) } else { Err(NoLines) }
+                if first <= last { Ok(Self::Range(first, Some(last))) } else { Err(InvalidLines) }
             }
         }
     }
@@ -96,21 +96,21 @@ impl FromStr for Lines {
 
 /// A request for lines.
 #[derive(Debug, Clone)]
-pub(super) struct Wanted {
+pub(super) struct LineRequest {
     pub(super) stream: Streams,
-    pub(super) lines: Lines,
+    pub(super) lines: LineRange,
     /// Only lines that match this pattern.
     pub(super) pattern: Option<Regex>,
     /// Lines shown before and after each match.
     pub(super) context: u64,
 }
 
-impl Wanted {
+impl LineRequest {
     /// Returns the part of a line that is asked for: the numbers of the line and of its first character.
     fn part(&self) -> Option<LinePart> {
         match self.lines {
-            Lines::Part(line, first, _) => Some((line, first)),
-            Lines::Range(..) | Lines::Last(_) => None,
+            LineRange::Part(line, first, _) => Some((line, first)),
+            LineRange::Range(..) | LineRange::Last(_) => None,
         }
     }
 
@@ -131,14 +131,14 @@ impl Wanted {
         if context.is_some() && pattern.is_none() {
             return no("context", "`context` needs `match`", "give `match` as well, or leave `context` out");
         }
-        let given = lines.map(str::parse::<Lines>).transpose();
+        let given = lines.map(str::parse::<LineRange>).transpose();
         let Ok(lines_given) = given else {
             let reason = "`lines` must be a range of lines, counted from 1";
             let hint = "write \"20000-20050\", \"20000-\" for the rest, \"-50\" for the last 50, \"17\", or \"17:2000-\" \
                         for line 17 from its character 2000 on";
             return no("lines", reason, hint);
         };
-        if pattern.is_some() && matches!(lines_given, Some(Lines::Last(_))) {
+        if pattern.is_some() && matches!(lines_given, Some(LineRange::Last(_))) {
             let hint = "write the first line: \"20000-\" or \"20000-20050\"";
             return no("lines", "with `match`, `lines` must say where to begin", hint);
         }
@@ -153,7 +153,7 @@ impl Wanted {
         let is_asked = lines_given.is_some() || compiled.is_some() || stream.is_some();
         Ok(is_asked.then(|| Self {
             stream: stream.unwrap_or_default(),
-            lines: lines_given.unwrap_or(Lines::Range(1, None)),
+            lines: lines_given.unwrap_or(LineRange::Range(1, None)),
             pattern: compiled,
             context: context.unwrap_or(0).min(MOST_CONTEXT),
         }))
@@ -186,15 +186,15 @@ mod tests {
     #[test]
     fn ranges_are_read_and_nothing_else_is() {
         let cases = [
-            ("20000-20050", Lines::Range(20_000, Some(20_050))),
-            ("7-7", Lines::Range(7, Some(7))),
-            ("17", Lines::Range(17, Some(17))),
-            (" 5 - 9 ", Lines::Range(5, Some(9))),
-            ("20000-", Lines::Range(20_000, None)),
-            ("-50", Lines::Last(50)),
-            ("7:200-", Lines::Part(7, 200, None)),
-            ("7:200-300", Lines::Part(7, 200, Some(300))),
-            ("7: 200 ", Lines::Part(7, 200, Some(200))),
+            ("20000-20050", LineRange::Range(20_000, Some(20_050))),
+            ("7-7", LineRange::Range(7, Some(7))),
+            ("17", LineRange::Range(17, Some(17))),
+            (" 5 - 9 ", LineRange::Range(5, Some(9))),
+            ("20000-", LineRange::Range(20_000, None)),
+            ("-50", LineRange::Last(50)),
+            ("7:200-", LineRange::Part(7, 200, None)),
+            ("7:200-300", LineRange::Part(7, 200, Some(300))),
+            ("7: 200 ", LineRange::Part(7, 200, Some(200))),
         ];
         for (text, lines) in cases {
             assert_eq!(text.parse(), Ok(lines), "{text}");
@@ -221,7 +221,7 @@ mod tests {
             "99999999999999999999",
         ];
         for text in bad {
-            assert_eq!(text.parse::<Lines>(), Err(NoLines), "{text}");
+            assert_eq!(text.parse::<LineRange>(), Err(InvalidLines), "{text}");
         }
     }
 
@@ -242,14 +242,14 @@ mod tests {
             ((None, None, Some(2)), "context", "needs `match`", "give `match`"),
         ];
         for ((lines, pattern, context), field, reason, hint) in cases {
-            let error = Wanted::read("TaskOutput", lines, pattern, context, None).unwrap_err();
+            let error = LineRequest::read("TaskOutput", lines, pattern, context, None).unwrap_err();
             let details = error.details.as_deref().unwrap();
             assert_eq!(details["field"], field, "{pattern:?}");
             assert!(details["validation_error"].as_str().unwrap().contains(reason), "{details}");
             assert!(error.recovery_hint.as_deref().unwrap().contains(hint), "{error:?}");
         }
-        assert!(Wanted::read("TaskOutput", None, None, None, None).unwrap().is_none());
-        let wanted = Wanted::read("TaskOutput", None, Some("x"), Some(99), None).unwrap().unwrap();
-        assert_eq!((wanted.lines, wanted.context), (Lines::Range(1, None), MOST_CONTEXT));
+        assert!(LineRequest::read("TaskOutput", None, None, None, None).unwrap().is_none());
+        let wanted = LineRequest::read("TaskOutput", None, Some("x"), Some(99), None).unwrap().unwrap();
+        assert_eq!((wanted.lines, wanted.context), (LineRange::Range(1, None), MOST_CONTEXT));
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use super::{Lines, Wanted};
+use super::{LineRange, LineRequest};
 use crate::runtime::HeldLine;
 use crate::tools::budget::Room;
 use crate::tools::receipt::safe_size;
@@ -21,8 +21,8 @@ const LINE_END: Room = Room { chars: 1, bytes: 1, lines: 0 };
 
 /// A page being filled, line by line.
 #[derive(Debug)]
-pub(in crate::tools) struct Page {
-    wanted: Wanted,
+pub(in crate::tools) struct OutputPage {
+    wanted: LineRequest,
     /// The room left for text.
     room: Room,
     /// Lines seen so far.
@@ -52,7 +52,7 @@ enum PageText {
 
 /// A completed page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::tools) struct Filled {
+pub(in crate::tools) struct FilledPage {
     /// The numbered lines.
     pub(in crate::tools) text: String,
     /// The first and the last requested line shown.
@@ -69,9 +69,9 @@ pub(in crate::tools) struct Filled {
     pub(in crate::tools) search_on: Option<String>,
 }
 
-impl Page {
+impl OutputPage {
     /// Returns an empty page limited to a room.
-    pub(in crate::tools) fn new(wanted: Wanted, room: Room) -> Self {
+    pub(in crate::tools) fn new(wanted: LineRequest, room: Room) -> Self {
         Self {
             wanted,
             room,
@@ -94,37 +94,37 @@ impl Page {
         let at = self.seen;
         let line = &line;
         match (self.wanted.lines, self.wanted.pattern.clone()) {
-            (Lines::Part(wanted, _, last), None) => {
+            (LineRange::Part(wanted, _, last), None) => {
                 if at == wanted {
                     self.part(at, line, last);
                 }
             }
-            (Lines::Part(wanted, ..), Some(pattern)) => {
+            (LineRange::Part(wanted, ..), Some(pattern)) => {
                 if at == wanted {
                     self.search(at, line, &pattern);
                 }
             }
-            (Lines::Range(first, last), None) => {
+            (LineRange::Range(first, last), None) => {
                 if at >= first && last.is_none_or(|last| at <= last) && self.no_room.is_none() {
                     self.whole(at, line);
                 }
             }
-            (Lines::Range(first, last), Some(pattern)) => {
+            (LineRange::Range(first, last), Some(pattern)) => {
                 let is_asked = at >= first && last.is_none_or(|last| at <= last);
                 if is_asked { self.search(at, line, &pattern) } else { self.beside(at, line) }
             }
-            (Lines::Last(count), _) => self.newest(at, line, count),
+            (LineRange::Last(count), _) => self.newest(at, line, count),
         }
     }
 
     /// Records a gap of missing bytes that contained this many lines.
     pub(in crate::tools) fn gap(&mut self, bytes: u64, lines: u64) {
         let is_in_range = match self.wanted.lines {
-            Lines::Range(first, last) => {
+            LineRange::Range(first, last) => {
                 self.seen + lines.max(1) >= first && last.is_none_or(|last| self.seen < last)
             }
-            Lines::Last(_) => true,
-            Lines::Part(..) => false,
+            LineRange::Last(_) => true,
+            LineRange::Part(..) => false,
         };
         if is_in_range && self.wanted.pattern.is_none() && self.no_room.is_none() {
             self.push(PageText::Beside, format!("({bytes} bytes were not kept here)"));
@@ -143,7 +143,7 @@ impl Page {
     }
 
     /// Returns the completed page.
-    pub(in crate::tools) fn fill(self) -> Filled {
+    pub(in crate::tools) fn fill(self) -> FilledPage {
         let lines = || {
             self.shown.iter().filter_map(|(shown, _)| match shown {
                 PageText::Line(number) => Some(*number),
@@ -152,21 +152,21 @@ impl Page {
         };
         let shown = lines().min().zip(lines().max());
         let more = match self.wanted.lines {
-            Lines::Range(_, last) => {
+            LineRange::Range(_, last) => {
                 let is_unread = self.is_stopped && last.is_none_or(|last| self.seen < last);
                 let next = self.no_room.or(is_unread.then_some(self.seen + 1));
                 next.map(|next| format!("{next}-{}", last.map(|last| last.to_string()).unwrap_or_default()))
             }
-            Lines::Last(count) => {
+            LineRange::Last(count) => {
                 let first = self.seen.saturating_sub(count) + 1;
                 let end = shown.map_or(self.seen, |(begin, _)| begin - 1);
                 (first <= end).then(|| format!("{first}-{end}"))
             }
-            Lines::Part(..) => None,
+            LineRange::Part(..) => None,
         };
         let more = more.or(self.rest_of_line);
         let texts: Vec<&str> = self.shown.iter().map(|(_, text)| text.as_str()).collect();
-        Filled {
+        FilledPage {
             text: texts.join("\n"),
             shown,
             total: (!self.is_stopped).then_some(self.seen),
@@ -199,7 +199,7 @@ impl Page {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let chars = self.room.chars.min(self.room.bytes).saturating_sub(BESIDE_CHARS);
         for part in [1, 2, 4, 8] {
-            let cut = Cut::of(line, 0, most.min(chars / part));
+            let cut = LineSlice::of(line, 0, most.min(chars / part));
             if self.push(PageText::Line(at), format!("{at}:{}: {}", line.before + 1, cut.text)) {
                 let is_all = cut.left == 0 || last.is_some_and(|last| cut.next > last);
                 let to = last.map(|last| last.to_string()).unwrap_or_default();
@@ -218,7 +218,7 @@ impl Page {
             let chars = self.room.chars.min(self.room.bytes).saturating_sub(BESIDE_CHARS);
             // The visible name of a hidden character takes up to eight times its room.
             for part in [1, 2, 4, 8] {
-                let cut = Cut::of(line, 0, chars / part);
+                let cut = LineSlice::of(line, 0, chars / part);
                 if self.push(PageText::Line(at), format!("{at}: {}", cut.told(at))) {
                     self.rest_of_line = Some(format!("{at}:{}-", cut.next));
                     return;
@@ -272,7 +272,7 @@ impl Page {
         if self.wanted.context == 0 || self.no_room.is_some() {
             return;
         }
-        let text = format!("{at}- {}", Cut::of(line, 0, LINE_CHARS).told(at));
+        let text = format!("{at}- {}", LineSlice::of(line, 0, LINE_CHARS).told(at));
         if at <= self.context_to {
             if !self.push(PageText::Beside, text) {
                 self.context_to = at - 1;
@@ -301,7 +301,7 @@ impl Page {
 }
 
 /// A part of a line, and what follows it.
-struct Cut<'a> {
+struct LineSlice<'a> {
     text: &'a str,
     /// The number of the first character after it, from 1.
     next: u64,
@@ -309,7 +309,7 @@ struct Cut<'a> {
     left: u64,
 }
 
-impl<'a> Cut<'a> {
+impl<'a> LineSlice<'a> {
     /// Cuts at most `chars` characters out of what is held of a line, from a byte on.
     fn of(line: &HeldLine<'a>, start: usize, chars: usize) -> Self {
         let (passed, rest) = line.text.split_at(start);
@@ -337,7 +337,7 @@ fn around(at: u64, line: &HeldLine<'_>, found: Range<usize>) -> String {
     let before = line.text.get(..found.start).unwrap_or_default();
     let start = before.char_indices().nth_back(LINE_CHARS / 3).map_or(0, |(at, _)| at);
     let left_out = if start > 0 || line.before > 0 { "… " } else { "" };
-    format!("{left_out}{}", Cut::of(line, start, LINE_CHARS).told(at))
+    format!("{left_out}{}", LineSlice::of(line, start, LINE_CHARS).told(at))
 }
 
 #[cfg(test)]
@@ -346,12 +346,12 @@ mod tests {
 
     use super::*;
 
-    fn page(lines: Option<&str>, pattern: Option<&str>, context: Option<u64>, chars: usize) -> Page {
-        let wanted = Wanted::read("TaskOutput", lines, pattern, context, None).unwrap().unwrap();
-        Page::new(wanted, Room::chars(chars))
+    fn page(lines: Option<&str>, pattern: Option<&str>, context: Option<u64>, chars: usize) -> OutputPage {
+        let wanted = LineRequest::read("TaskOutput", lines, pattern, context, None).unwrap().unwrap();
+        OutputPage::new(wanted, Room::chars(chars))
     }
 
-    fn filled(mut page: Page, text: &str) -> Filled {
+    fn filled(mut page: OutputPage, text: &str) -> FilledPage {
         text.lines().for_each(|line| page.line(HeldLine::whole(line)));
         page.fill()
     }

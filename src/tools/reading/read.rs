@@ -5,16 +5,16 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::page::{Filled, Page};
-use super::{Streams, Wanted};
+use super::page::{FilledPage, OutputPage};
+use super::{LineRequest, Streams};
 use crate::clock::Clock;
 use crate::envelope::preview::Preview;
 use crate::envelope::{TaskId, ToolError};
 use crate::runtime::{StoredOutput, StreamPiece};
-use crate::tools::budget::{Budget, Room};
+use crate::tools::budget::{OutputBudget, Room};
 use crate::tools::errors::unusable;
 use crate::tools::preview::StreamPreview;
-use crate::tools::receipt::{LEFT_OUT, Line, Receipt};
+use crate::tools::receipt::{LEFT_OUT, Receipt, ReceiptLine};
 use crate::tools::task;
 
 /// The time limit of a reading. A pattern can be slow, and a log long.
@@ -51,8 +51,8 @@ pub struct StreamLines {
 pub(in crate::tools) async fn read(
     output: StoredOutput,
     id: &TaskId,
-    wanted: Wanted,
-    budget: Budget,
+    wanted: LineRequest,
+    budget: OutputBudget,
     clock: Clock,
 ) -> Result<(StreamLines, StreamPreview), ToolError> {
     if output.is_lost() {
@@ -63,9 +63,9 @@ pub(in crate::tools) async fn read(
     let stream = wanted.stream;
     let room = Room { chars: budget.room.chars.min(budget.chars), ..budget.room };
     let part = wanted.part();
-    let page = Page::new(wanted, room);
+    let page = OutputPage::new(wanted, room);
     let end = clock.now().mono + LONGEST;
-    let take = move |page: &mut Page, piece: StreamPiece<'_>| {
+    let take = move |page: &mut OutputPage, piece: StreamPiece<'_>| {
         let line = match piece {
             StreamPiece::Gap { bytes, lines } => {
                 page.gap(bytes, lines);
@@ -82,7 +82,7 @@ pub(in crate::tools) async fn read(
         goes_on
     };
     let filled = output.fold_lines(stream.into(), part, page, take).await?.fill();
-    let Filled { text, shown, total, matches, more, lines_partly_searched, search_on } = filled;
+    let FilledPage { text, shown, total, matches, more, lines_partly_searched, search_on } = filled;
     let (first_line, last_line) = shown.unzip();
     let preview = Some(Preview { text, truncated: more.is_some() });
     let reading = StreamLines {
@@ -107,7 +107,7 @@ impl StreamLines {
     /// Builds the receipt: what was read of which task, the task's state, the lines, and how to continue.
     pub(in crate::tools) fn receipt(&self, id: &TaskId, stands: &str, preview: Option<&str>) -> Receipt {
         let left_out = (self.has_lines() && preview.is_none()).then_some(LEFT_OUT);
-        Receipt::new(Line::new(self.outcome(id)).from(["task/reading"]))
+        Receipt::new(ReceiptLine::new(self.outcome(id)).from(["task/reading"]))
             .line(format!("The task {stands}."))
             .output("Output", "task/output_preview", preview.or(left_out))
             .block(self.search_on())

@@ -16,7 +16,7 @@ use crate::console::theme::{Glyphs, Role};
 use crate::envelope::{TaskId, preview};
 use crate::model::{CallRecord, TaskView};
 use crate::runtime::OutputStream;
-use crate::tools::Cursor;
+use crate::tools::OutputCursor;
 use crate::tools::exec_command_batch::{SentItem, sent_of_batch};
 
 /// Returns the byte ranges of a transcript that were sent, or `None` if they cannot be determined with
@@ -213,7 +213,7 @@ fn streams(record: &CallRecord) -> Result<Vec<ShownStream>, &'static str> {
         }
         ("TaskOutput", _) if result["task"].is_object() => {
             let task = &result["task"];
-            let cursor = |value: &Value| value.as_str()?.parse().ok().map(Cursor::position);
+            let cursor = |value: &Value| value.as_str()?.parse().ok().map(OutputCursor::position);
             let from = cursor(&record.input["since"]).unwrap_or(0);
             let to = cursor(&task["next_cursor"]);
             let stream_shown =

@@ -16,7 +16,7 @@ use crate::console::theme::{Glyphs, Role};
 use crate::envelope::{Envelope, compact};
 use crate::model::CallRecord;
 use crate::tools;
-use crate::tools::{Rendered, Source};
+use crate::tools::{ReceiptSource, RenderedReceipt};
 
 /// The smallest budget that can be set.
 const LEAST: u64 = 50;
@@ -155,7 +155,7 @@ fn grain(chars: u64) -> u64 {
 struct Sent {
     receipt: String,
     envelope: Value,
-    sources: Vec<Source>,
+    sources: Vec<ReceiptSource>,
 }
 
 impl Sent {
@@ -165,7 +165,7 @@ impl Sent {
         let receipt = record.receipt.clone().unwrap_or_default();
         let envelope = record.envelope.clone().unwrap_or(Value::Null);
         let again = Envelope::deserialize(&envelope).map(|envelope| tools::render_with_sources(&envelope));
-        let Rendered { text, mut sources } = again.unwrap_or_default();
+        let RenderedReceipt { text, mut sources } = again.unwrap_or_default();
         let (sent, again): (Vec<_>, Vec<_>) = (receipt.split('\n').collect(), text.split('\n').collect());
         sources.retain(|source| sent.get(source.lines.clone()) == again.get(source.lines.clone()));
         Self { receipt, envelope, sources }
@@ -175,7 +175,7 @@ impl Sent {
     fn within(&self, budget: u64) -> Option<Self> {
         let envelope = Envelope::deserialize(&self.envelope).ok()?;
         let shorter = compact(&envelope, usize::try_from(budget).unwrap_or(usize::MAX));
-        let Rendered { text, sources } = tools::render_with_sources(&shorter);
+        let RenderedReceipt { text, sources } = tools::render_with_sources(&shorter);
         Some(Self { receipt: text.into(), envelope: shorter.to_value(), sources })
     }
 
@@ -248,10 +248,10 @@ impl Link {
 }
 
 /// Returns which lines of an envelope, as laid out, correspond to which lines of its receipt.
-pub(in crate::console) fn links(envelope: &Value, sources: &[Source]) -> Vec<Link> {
+pub(in crate::console) fn links(envelope: &Value, sources: &[ReceiptSource]) -> Vec<Link> {
     let mut places = BTreeMap::new();
     lay_out(&mut places, envelope, String::new(), 0);
-    let link = |source: &Source| {
+    let link = |source: &ReceiptSource| {
         let place = places.get(&source.pointer)?;
         let item = source.pointer.strip_prefix("/result/items/").and_then(|rest| rest.split('/').next());
         let number = item.and_then(|at| envelope.pointer(&format!("/result/items/{at}/index"))?.as_u64());
@@ -324,7 +324,7 @@ mod tests {
 
     fn told_of(envelope: &Value) -> Vec<String> {
         let read = Envelope::deserialize(envelope).expect("an envelope");
-        let Rendered { text, sources } = tools::render_with_sources(&read);
+        let RenderedReceipt { text, sources } = tools::render_with_sources(&read);
         let laid_out = crate::console::text::json::text(envelope);
         let fields: Vec<&str> = laid_out.split('\n').map(|line| line.trim().trim_end_matches(',')).collect();
         let lines: Vec<&str> = text.split('\n').collect();
