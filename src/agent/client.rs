@@ -16,7 +16,7 @@ const MAX_ANSWER: usize = 16 << 20;
 const REVISION: &str = "2025-11-25";
 
 /// One connection, one request at a time.
-pub struct Client {
+pub struct ToolClient {
     lines: Lines<OwnedReadHalf>,
     writer: OwnedWriteHalf,
     asked: u64,
@@ -24,7 +24,7 @@ pub struct Client {
 
 /// Why a request failed.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum ClientError {
     /// The runtime could not be reached.
     #[error(transparent)]
     Link(#[from] link::Error),
@@ -47,12 +47,12 @@ pub enum Error {
     Odd(String),
 }
 
-impl Client {
+impl ToolClient {
     /// Connects as the agent `name`, whose commands start in `cwd`, and performs the handshake.
     ///
     /// # Errors
     /// When the runtime cannot be reached or refuses.
-    pub async fn connect(socket: &Path, cwd: PathBuf, name: &str) -> Result<Self, Error> {
+    pub async fn connect(socket: &Path, cwd: PathBuf, name: &str) -> Result<Self, ClientError> {
         let (_, lines, writer) = dial(socket, &Hello::new(Role::Mcp, cwd)).await?;
         let mut client = Self { lines: lines.with_cap(MAX_ANSWER), writer, asked: 0 };
         let params = json!({
@@ -69,37 +69,37 @@ impl Client {
     ///
     /// # Errors
     /// When the connection breaks. A tool error is not one of these: it is returned as an envelope.
-    pub async fn call(&mut self, tool: &str, arguments: Value) -> Result<Envelope, Error> {
+    pub async fn call(&mut self, tool: &str, arguments: Value) -> Result<Envelope, ClientError> {
         let result = self.request("tools/call", json!({"name": tool, "arguments": arguments})).await?;
         let envelope = result.pointer("/_meta").and_then(|meta| meta.get(ENVELOPE_KEY)).cloned();
-        let envelope = envelope.ok_or_else(|| Error::Odd("a result without an envelope".into()))?;
-        serde_json::from_value(envelope).map_err(|error| Error::Odd(error.to_string()))
+        let envelope = envelope.ok_or_else(|| ClientError::Odd("a result without an envelope".into()))?;
+        serde_json::from_value(envelope).map_err(|error| ClientError::Odd(error.to_string()))
     }
 
-    async fn request(&mut self, method: &'static str, params: Value) -> Result<Value, Error> {
+    async fn request(&mut self, method: &'static str, params: Value) -> Result<Value, ClientError> {
         self.asked += 1;
         let id = json!(self.asked);
         self.write(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await?;
         loop {
-            let line = match self.lines.next().await.map_err(Error::Talk)? {
+            let line = match self.lines.next().await.map_err(ClientError::Talk)? {
                 Some(Line::Whole(line)) => line,
-                Some(Line::TooLong) => return Err(Error::Odd(format!("over {MAX_ANSWER} bytes"))),
-                None => return Err(Error::HungUp),
+                Some(Line::TooLong) => return Err(ClientError::Odd(format!("over {MAX_ANSWER} bytes"))),
+                None => return Err(ClientError::HungUp),
             };
             let mut message: Value =
-                serde_json::from_slice(&line).map_err(|error| Error::Odd(error.to_string()))?;
+                serde_json::from_slice(&line).map_err(|error| ClientError::Odd(error.to_string()))?;
             if message.get("id") != Some(&id) {
                 continue;
             }
             if let Some(message) = message.pointer("/error/message").and_then(Value::as_str) {
-                return Err(Error::Refused { method, message: message.to_owned() });
+                return Err(ClientError::Refused { method, message: message.to_owned() });
             }
             return Ok(message.get_mut("result").map(Value::take).unwrap_or_default());
         }
     }
 
-    async fn write(&mut self, message: &Value) -> Result<(), Error> {
+    async fn write(&mut self, message: &Value) -> Result<(), ClientError> {
         let line = format!("{message}\n");
-        self.writer.write_all(line.as_bytes()).await.map_err(Error::Talk)
+        self.writer.write_all(line.as_bytes()).await.map_err(ClientError::Talk)
     }
 }

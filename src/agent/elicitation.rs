@@ -27,7 +27,7 @@ const DENY: &str = "deny";
 
 /// How to ask a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum QuestionForm {
     /// By a separate request while the call is open: before protocol revision 2026-07-28.
     Request,
     /// By the call's result; the client sends the call again with the answer ([`super::input_required`]).
@@ -35,13 +35,13 @@ pub(super) enum Way {
 }
 
 /// Returns how to ask this client's user with a form, if it has declared that it can.
-pub(super) fn way(context: &RequestContext<RoleServer>) -> Option<Way> {
+pub(super) fn way(context: &RequestContext<RoleServer>) -> Option<QuestionForm> {
     let asks = context.client_capabilities()?.elicitation?;
     if asks.form.is_none() && asks.url.is_some() {
         return None;
     }
     let is_modern = context.protocol_version().is_some_and(|version| !version.has_initialize());
-    Some(if is_modern { Way::Result } else { Way::Request })
+    Some(if is_modern { QuestionForm::Result } else { QuestionForm::Request })
 }
 
 /// Waits until the call `begun` is held and returns it; pends forever if it is never held.

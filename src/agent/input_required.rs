@@ -17,7 +17,7 @@ const QUESTION: &str = "approval";
 const MAX_OPEN: usize = 64;
 
 /// A call whose question has been sent to the client.
-pub(super) struct Asked<T> {
+pub(super) struct PendingQuestion<T> {
     /// The held call that the question is about.
     pub(super) held: HeldCall,
     /// When it was asked, on the runtime's clock.
@@ -27,22 +27,22 @@ pub(super) struct Asked<T> {
 }
 
 /// One client's calls with open questions, keyed by the state that the client sends back.
-pub(super) struct Open<T>(Mutex<HashMap<String, Asked<T>>>);
+pub(super) struct PendingQuestions<T>(Mutex<HashMap<String, PendingQuestion<T>>>);
 
-impl<T> Default for Open<T> {
+impl<T> Default for PendingQuestions<T> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<T> Open<T> {
+impl<T> PendingQuestions<T> {
     /// Returns whether another question, about this call, can be sent.
     pub(super) fn has_room(&self, held: &HeldCall) -> bool {
         self.calls().len() < MAX_OPEN && request(held).is_some()
     }
 
     /// Returns the result that asks the question; the call is kept until the client sends it again.
-    pub(super) fn ask(&self, asked: Asked<T>) -> InputRequiredResult {
+    pub(super) fn ask(&self, asked: PendingQuestion<T>) -> InputRequiredResult {
         let state = format!("{}-{}", asked.held.ticket, asked.held.hash);
         let requests =
             request(&asked.held).map(|request| InputRequests::from([(QUESTION.to_owned(), request)]));
@@ -55,13 +55,13 @@ impl<T> Open<T> {
         &self,
         state: &str,
         responses: Option<InputResponses>,
-    ) -> Option<(Asked<T>, Option<ElicitResult>)> {
+    ) -> Option<(PendingQuestion<T>, Option<ElicitResult>)> {
         let asked = self.calls().remove(state)?;
         let answer = responses.and_then(|mut responses| responses.remove(QUESTION));
         Some((asked, answer.and_then(|answer| serde_json::from_value(answer).ok())))
     }
 
-    fn calls(&self) -> std::sync::MutexGuard<'_, HashMap<String, Asked<T>>> {
+    fn calls(&self) -> std::sync::MutexGuard<'_, HashMap<String, PendingQuestion<T>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -20,14 +20,14 @@ const FRAMED: &str =
 
 /// An error response.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(super) struct ErrorResponse {
     /// The request's id, if known.
     pub(super) id: Option<RequestId>,
     /// Why the request is refused.
     pub(super) error: ErrorData,
 }
 
-impl Refusal {
+impl ErrorResponse {
     pub(super) fn of(id: Option<RequestId>, error: ErrorData) -> Box<Self> {
         Box::new(Self { id, error })
     }
@@ -47,8 +47,8 @@ pub(super) fn line(message: &Value) -> String {
 ///
 /// # Errors
 /// When it is too long, too deep, not JSON, ambiguous, or has an id that no answer could carry.
-pub(super) fn read(line: &[u8]) -> Result<Map<String, Value>, Box<Refusal>> {
-    let refuse = |text: String| Refusal::of(id_of(line), ErrorData::invalid_request(text, None));
+pub(super) fn read(line: &[u8]) -> Result<Map<String, Value>, Box<ErrorResponse>> {
+    let refuse = |text: String| ErrorResponse::of(id_of(line), ErrorData::invalid_request(text, None));
     if line.len() > MAX_FRAME {
         let length = line.len();
         return Err(refuse(format!("a message is at most {MAX_FRAME} bytes long, this one has {length}")));
@@ -64,7 +64,7 @@ pub(super) fn read(line: &[u8]) -> Result<Map<String, Value>, Box<Refusal>> {
                 true => FRAMED.to_owned(),
                 false => format!("not JSON: {error}"),
             };
-            return Err(Refusal::of(id_of(line), ErrorData::new(ErrorCode::PARSE_ERROR, text, None)));
+            return Err(ErrorResponse::of(id_of(line), ErrorData::new(ErrorCode::PARSE_ERROR, text, None)));
         }
     };
     let Value::Object(message) = value else { return Err(no_message(None)) };
@@ -86,14 +86,14 @@ fn is_framed(line: &[u8]) -> bool {
 }
 
 /// Returns the refusal of JSON that is not a message of the protocol.
-pub(super) fn no_message(id: Option<RequestId>) -> Box<Refusal> {
-    Refusal::of(id, ErrorData::invalid_request("not a JSON-RPC message", None))
+pub(super) fn no_message(id: Option<RequestId>) -> Box<ErrorResponse> {
+    ErrorResponse::of(id, ErrorData::invalid_request("not a JSON-RPC message", None))
 }
 
 /// Returns the refusal of ambiguous input.
-fn ambiguous(line: &[u8], error: &serde_json::Error) -> Box<Refusal> {
+fn ambiguous(line: &[u8], error: &serde_json::Error) -> Box<ErrorResponse> {
     let data = json!({ "kind": ErrorKind::InvalidToolInput.as_str(), "retryable": false });
-    Refusal::of(id_of(line), ErrorData::invalid_params(error.to_string(), Some(data)))
+    ErrorResponse::of(id_of(line), ErrorData::invalid_params(error.to_string(), Some(data)))
 }
 
 /// Parses an id.

@@ -20,10 +20,10 @@ pub mod shell;
 mod shim;
 mod transport;
 
-pub use client::{Client, Error as ClientError};
+pub use client::{ClientError, ToolClient};
 pub use results::ENVELOPE_KEY;
-pub use script::{Act, Error as ScriptError, Script, Stage};
+pub use script::{AgentScript, OperatorAct, ScriptError, ScriptStage};
 pub use service::serve;
 #[doc(hidden)]
 pub use shim::fuzz_lines;
-pub use shim::{Error as ShimError, Shim, Target};
+pub use shim::{Shim, ShimError, ShimTarget};

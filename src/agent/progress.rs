@@ -21,7 +21,7 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 const LINE_CHARS: usize = 120;
 
 /// A call in progress.
-pub(super) struct Going {
+pub(super) struct CallProgress {
     runtime: Handle,
     pub(super) tool: &'static Tool,
     /// Its number, once it is recorded.
@@ -32,7 +32,7 @@ pub(super) struct Going {
     pub(super) total: Option<Duration>,
 }
 
-impl Going {
+impl CallProgress {
     pub(super) fn new(runtime: Handle, tool: &'static Tool, begun: CallNumber, input: &Value) -> Self {
         let task = input.get("task_id").and_then(Value::as_str).map(str::to_owned);
         let deadline = (tool.name == "ExecCommandBatch").then(|| runtime.limits().batch_deadline);

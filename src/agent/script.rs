@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::client::{self, Client};
+use super::client::{self, ToolClient};
 use crate::envelope::Envelope;
 
 /// The timeout of one blocking read of a task, after which the agent reads again.
@@ -19,15 +19,15 @@ const PARTING: Duration = Duration::from_secs(2);
 /// What a scripted agent does.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Script {
+pub struct AgentScript {
     /// Told to the person once the agent has left.
     farewell: String,
-    step: Vec<Step>,
+    step: Vec<ScriptStep>,
 }
 
 /// One thing it does.
 #[derive(Debug, Deserialize)]
-struct Step {
+struct ScriptStep {
     /// Told to the person first.
     say: String,
     /// Time to read it before the step begins.
@@ -36,7 +36,7 @@ struct Step {
     /// What the console turns to at the step's end, by its name.
     show: Option<String>,
     /// What the operator does while the step goes on, where nobody else does it.
-    then: Option<Then>,
+    then: Option<DelayedAct>,
     /// The name of the task the command becomes.
     #[serde(rename = "as")]
     name: Option<String>,
@@ -54,19 +54,19 @@ struct Step {
 /// What the operator does if nobody has done it after a while.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Then {
+struct DelayedAct {
     /// Time for somebody to do it.
     after_ms: u64,
     /// What the console turns to meanwhile, once it has begun.
     show: Option<String>,
     #[serde(flatten)]
-    act: Act,
+    act: OperatorAct,
 }
 
 /// An act of the operator.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Act {
+pub enum OperatorAct {
     /// Denies the call that waits, with these words.
     Deny(String),
     /// Types this into the task.
@@ -76,37 +76,37 @@ pub enum Act {
 }
 
 /// The environment in which a script is played: output, display and help.
-pub trait Stage: Sync {
+pub trait ScriptStage: Sync {
     /// Tells the person what comes next.
     fn say(&self, line: &str);
     /// Makes the console show the item with this name.
     fn show(&self, name: &str);
     /// Performs an action that no person has performed; `task` is the one the step is about.
-    fn act(&self, act: &Act, task: Option<&str>) -> impl Future<Output = ()> + Send;
+    fn act(&self, act: &OperatorAct, task: Option<&str>) -> impl Future<Output = ()> + Send;
     /// Waits for this much of the script's time.
     fn pass(&self, time: Duration) -> impl Future<Output = ()> + Send;
 }
 
 /// Why a script could not be played.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum ScriptError {
     /// The script cannot be parsed.
     #[error("read the script")]
     Script(#[from] toml::de::Error),
     /// The agent lost its connection.
     #[error(transparent)]
-    Client(#[from] client::Error),
+    Client(#[from] client::ClientError),
     /// A step names a task that no earlier step created.
     #[error("no task is called {0}")]
     UnknownTask(String),
 }
 
-impl Script {
+impl AgentScript {
     /// Parses a script.
     ///
     /// # Errors
     /// When the text is not TOML or has unknown keys.
-    pub fn parse(text: &str) -> Result<Self, Error> {
+    pub fn parse(text: &str) -> Result<Self, ScriptError> {
         Ok(toml::from_str(text)?)
     }
 
@@ -119,16 +119,18 @@ impl Script {
         socket: &Path,
         cwd: PathBuf,
         name: &str,
-        stage: &impl Stage,
-    ) -> Result<(), Error> {
-        let mut client = Client::connect(socket, cwd, name).await?;
+        stage: &impl ScriptStage,
+    ) -> Result<(), ScriptError> {
+        let mut client = ToolClient::connect(socket, cwd, name).await?;
         let mut tasks: BTreeMap<&str, Option<String>> = BTreeMap::new();
         for step in &self.step {
             stage.say(&step.say);
             stage.pass(Duration::from_millis(step.pause_ms)).await;
             let about = step.wait_for.as_ref().map(|name| tasks.get(name.as_str()));
             let about = match about {
-                Some(None) => return Err(Error::UnknownTask(step.wait_for.clone().unwrap_or_default())),
+                Some(None) => {
+                    return Err(ScriptError::UnknownTask(step.wait_for.clone().unwrap_or_default()));
+                }
                 // A command that ended within its call left no task to wait for.
                 Some(Some(task)) => task.clone(),
                 None => None,
@@ -151,9 +153,9 @@ impl Script {
     }
 }
 
-impl Step {
+impl ScriptStep {
     /// Makes the step's calls; returns the id of the task that its command became.
-    async fn run(&self, client: &mut Client, about: Option<&str>) -> Result<Option<String>, Error> {
+    async fn run(&self, client: &mut ToolClient, about: Option<&str>) -> Result<Option<String>, ScriptError> {
         let mut started = None;
         if let Some(cmd) = &self.cmd {
             let mut input = self.options.clone();
@@ -170,7 +172,7 @@ impl Step {
     }
 
     /// Does what the operator would do, after giving a person time to do it.
-    async fn help(&self, stage: &impl Stage, about: Option<&str>) -> std::convert::Infallible {
+    async fn help(&self, stage: &impl ScriptStage, about: Option<&str>) -> std::convert::Infallible {
         if let Some(then) = &self.then {
             // Gives the call time to arrive.
             stage.pass(Duration::from_secs(1)).await;
@@ -183,7 +185,7 @@ impl Step {
 }
 
 /// Reads a task until it has ended.
-async fn watch(client: &mut Client, task: &str) -> Result<(), Error> {
+async fn watch(client: &mut ToolClient, task: &str) -> Result<(), ScriptError> {
     loop {
         let look = json!({"task_id": task, "block": true, "timeout_ms": LOOK_MS});
         let envelope = client.call("TaskOutput", look).await?;
@@ -207,7 +209,7 @@ mod tests {
 
     #[test]
     fn the_demo_is_a_script_whose_names_are_known_before_they_are_used() {
-        let script = Script::parse(DEMO).expect("parses");
+        let script = AgentScript::parse(DEMO).expect("parses");
         let mut known = Vec::new();
         for step in &script.step {
             if let Some(name) = &step.wait_for {

@@ -16,10 +16,10 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::elicitation::Way;
-use super::input_required::{Asked, Open};
-use super::progress::Going;
-use super::transport::{Transport, Unwritten};
+use super::elicitation::QuestionForm;
+use super::input_required::{PendingQuestion, PendingQuestions};
+use super::progress::CallProgress;
+use super::transport::{Transport, UnwrittenNotices};
 use super::{elicitation, label, params, results, schema};
 use crate::agents::{AgentProgram, McpClient};
 use crate::envelope::{Actor, CallOutcome, SafeText, one_line};
@@ -56,14 +56,14 @@ static REVISIONS: [ProtocolVersion; 4] = [
 ];
 
 /// An agent's identity.
-struct Who {
+struct AgentIdentity {
     label: String,
     peer: AgentPeer,
     client: Option<&'static McpClient>,
 }
 
 /// One agent's view of the runtime.
-struct Service {
+struct AgentService {
     runtime: Handle,
     peer: Peer,
     cwd: PathBuf,
@@ -72,19 +72,19 @@ struct Service {
     /// For an agent on another machine: who relays it, and how.
     from: Option<String>,
     /// The agent's identity, once it is known.
-    who: Arc<OnceLock<Who>>,
+    who: Arc<OnceLock<AgentIdentity>>,
     /// Cancelled when the agent has disconnected or the runtime ends: running calls then do not count as withdrawn.
     gone: CancellationToken,
     calls: TaskTracker,
     /// Notices for answers that have not been written yet.
-    unwritten: Unwritten,
+    unwritten: UnwrittenNotices,
     /// The calls whose questions await the client's user.
-    open: Open<Call>,
+    open: PendingQuestions<CallInProgress>,
 }
 
 /// A call in progress.
-struct Call {
-    going: Going,
+struct CallInProgress {
+    going: CallProgress,
     withdrawn: CancellationToken,
     answer: JoinHandle<Option<(CallAnswer, Option<AnswerNotices>)>>,
     /// Whether the client's user may still be asked about it.
@@ -98,7 +98,7 @@ pub async fn serve(client: Client, runtime: Handle, stop: CancellationToken) {
     let Hello { cwd, profile, label: asked_label, client, from, .. } = hello;
     let (gone, calls, who) = (CancellationToken::new(), TaskTracker::new(), Arc::new(OnceLock::new()));
     let mut transport = Transport::new(lines, writer, gone.clone());
-    let service = Service {
+    let service = AgentService {
         runtime: runtime.clone(),
         peer,
         cwd,
@@ -109,7 +109,7 @@ pub async fn serve(client: Client, runtime: Handle, stop: CancellationToken) {
         gone: gone.clone(),
         calls: calls.clone(),
         unwritten: transport.unwritten(),
-        open: Open::default(),
+        open: PendingQuestions::default(),
     };
     if let Some(client) = &client {
         let label = &service.who(Some((&client.name, &client.version))).label;
@@ -118,7 +118,7 @@ pub async fn serve(client: Client, runtime: Handle, stop: CancellationToken) {
     }
     converse(service, transport, gone, stop).await;
     // Now rather than after its calls: an agent that reconnects meanwhile gets its label and its tasks back.
-    if let Some(Who { label, peer, .. }) = who.get() {
+    if let Some(AgentIdentity { label, peer, .. }) = who.get() {
         runtime.agent_gone(label, peer);
     }
     calls.close();
@@ -126,7 +126,12 @@ pub async fn serve(client: Client, runtime: Handle, stop: CancellationToken) {
 }
 
 /// Speaks MCP until the agent disconnects or `stop` is cancelled.
-async fn converse(service: Service, transport: Transport, gone: CancellationToken, stop: CancellationToken) {
+async fn converse(
+    service: AgentService,
+    transport: Transport,
+    gone: CancellationToken,
+    stop: CancellationToken,
+) {
     let begun = tokio::select! {
         begun = service.serve(transport) => begun,
         () = stop.cancelled() => return,
@@ -152,13 +157,13 @@ async fn converse(service: Service, transport: Transport, gone: CancellationToke
     }
 }
 
-impl Service {
+impl AgentService {
     /// Starts a call. That of a tool that does not exist is recorded and counted like any other.
     async fn begin(
         &self,
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Call, ErrorData> {
+    ) -> Result<CallInProgress, ErrorData> {
         let caller = self.caller(context);
         let input = Value::Object(request.arguments.unwrap_or_default());
         let Some(tool) = tools::find(&request.name) else {
@@ -172,12 +177,18 @@ impl Service {
             let text = format!("unknown tool: {}; {}", SafeText::line(&name), hint.unwrap_or_default());
             return Err(ErrorData::invalid_params(text, None));
         };
-        let going = Going::new(self.runtime.clone(), tool, caller.begun.clone(), &input);
+        let going = CallProgress::new(self.runtime.clone(), tool, caller.begun.clone(), &input);
         Ok(self.spawn(caller, going, input, params::taken_otherwise(&context.meta)))
     }
 
     /// Starts a call; `taken` is what is to be told about how its input was given.
-    fn spawn(&self, caller: Caller, going: Going, input: Value, taken: Option<String>) -> Call {
+    fn spawn(
+        &self,
+        caller: Caller,
+        going: CallProgress,
+        input: Value,
+        taken: Option<String>,
+    ) -> CallInProgress {
         let withdrawn = CancellationToken::new();
         let answer = self.calls.spawn({
             let (runtime, withdrawn, name) = (self.runtime.clone(), withdrawn.clone(), going.tool.name);
@@ -186,7 +197,7 @@ impl Service {
                 withdrawn.run_until_cancelled(called).await
             }
         });
-        Call { going, withdrawn, answer, may_ask: self.peer.task_host.is_none() }
+        CallInProgress { going, withdrawn, answer, may_ask: self.peer.task_host.is_none() }
     }
 
     /// Resumes a call that the client sends again with the answer to its question.
@@ -195,14 +206,14 @@ impl Service {
         state: &str,
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Call, ErrorData> {
+    ) -> Result<CallInProgress, ErrorData> {
         let Some((asked, answer)) = self.open.answered(state, request.input_responses) else {
             return Err(ErrorData::invalid_params(
                 "this question is no longer open: send the call again",
                 None,
             ));
         };
-        let Asked { held, at, call } = asked;
+        let PendingQuestion { held, at, call } = asked;
         if let Some(answer) = answer {
             elicitation::decide(&self.runtime, self.peer.pid, &held, at, answer).await;
         }
@@ -212,7 +223,7 @@ impl Service {
         let Some((task, tool)) = task.zip(tools::find("TaskOutput")) else { return Ok(call) };
         // The call stopped waiting before it was decided, so its earlier result is out of date.
         let (caller, input) = (self.caller(context), json!({"task_id": task}));
-        let going = Going::new(self.runtime.clone(), tool, caller.begun.clone(), &input);
+        let going = CallProgress::new(self.runtime.clone(), tool, caller.begun.clone(), &input);
         Ok(self.spawn(caller, going, input, None))
     }
 
@@ -233,9 +244,9 @@ impl Service {
         if let Some(way) = elicitation::way(context) {
             let held = elicitation::held(&self.runtime, begun).await;
             match way {
-                Way::Result if self.open.has_room(&held) => return held,
-                Way::Result => {}
-                Way::Request => {
+                QuestionForm::Result if self.open.has_room(&held) => return held,
+                QuestionForm::Result => {}
+                QuestionForm::Request => {
                     let (runtime, peer, gone) =
                         (self.runtime.clone(), context.peer.clone(), self.gone.clone());
                     let client = self.peer.pid;
@@ -254,7 +265,7 @@ impl Service {
     }
 
     /// Returns the agent's identity, determined by the first request that gives its program's name and version.
-    fn who(&self, client: Option<(&str, &str)>) -> &Who {
+    fn who(&self, client: Option<(&str, &str)>) -> &AgentIdentity {
         self.who.get_or_init(|| {
             let program = client.map_or_else(String::new, |(name, version)| label::program(name, version));
             let peer = AgentPeer {
@@ -268,7 +279,7 @@ impl Service {
             };
             let wanted = label::label(self.asked_label.as_deref(), client.map(|(name, _)| name));
             let client = client.and_then(|(name, _)| AgentProgram::client(name));
-            Who { label: self.runtime.agent_connected(&wanted, &peer), peer, client }
+            AgentIdentity { label: self.runtime.agent_connected(&wanted, &peer), peer, client }
         })
     }
 }
@@ -304,7 +315,7 @@ pub(super) fn opening(
     Ok(answer)
 }
 
-impl ServerHandler for Service {
+impl ServerHandler for AgentService {
     fn get_info(&self) -> ServerConfig {
         server()
     }
@@ -338,7 +349,7 @@ impl ServerHandler for Service {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Call { going, withdrawn, mut answer, may_ask } = match request.request_state.clone() {
+        let CallInProgress { going, withdrawn, mut answer, may_ask } = match request.request_state.clone() {
             Some(state) => self.resume(&state, request, &context).await?,
             None => self.begin(request, &context).await?,
         };
@@ -356,9 +367,9 @@ impl ServerHandler for Service {
             never = going.tell(&context) => match never {},
             held = self.ask_person(&context, &going.begun), if may_ask => {
                 // Asks only once: if the form is dismissed, the decision is left to the consoles.
-                let call = Call { going, withdrawn, answer, may_ask: false };
+                let call = CallInProgress { going, withdrawn, answer, may_ask: false };
                 let at = self.runtime.clock().now().mono;
-                return Ok(self.open.ask(Asked { held, at, call }).into());
+                return Ok(self.open.ask(PendingQuestion { held, at, call }).into());
             }
         };
         let hides_meta =

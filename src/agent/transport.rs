@@ -19,7 +19,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::message::{self, Refusal};
+use super::message::{self, ErrorResponse};
 use super::{params, results};
 use crate::envelope::{SafeText, one_line};
 use crate::link::{Line, Lines, MAX_FRAME};
@@ -37,9 +37,9 @@ const METHOD_CHARS: usize = 100;
 /// Notices that accompany answers not written yet, by request. If an answer is never written, its notices go with a
 /// later one.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Unwritten(Arc<Mutex<HashMap<RequestId, AnswerNotices>>>);
+pub(super) struct UnwrittenNotices(Arc<Mutex<HashMap<RequestId, AnswerNotices>>>);
 
-impl Unwritten {
+impl UnwrittenNotices {
     /// Stores the notices that accompany an answer about to be sent.
     pub(super) fn expect(&self, request: RequestId, notices: AnswerNotices) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(request, notices);
@@ -53,10 +53,10 @@ impl Unwritten {
 /// One agent's connection.
 pub(super) struct Transport {
     lines: Lines<OwnedReadHalf>,
-    outbox: Arc<tokio::sync::Mutex<Outbox>>,
+    outbox: Arc<tokio::sync::Mutex<WriteBuffer>>,
     /// The requests without an answer, and whether each is one of protocol revision 2026-07-28.
     in_flight: Arc<Mutex<HashMap<RequestId, bool>>>,
-    unwritten: Unwritten,
+    unwritten: UnwrittenNotices,
     was_initialized: bool,
     /// Cancelled once the agent has disconnected, before the service notices.
     gone: CancellationToken,
@@ -64,26 +64,26 @@ pub(super) struct Transport {
 
 /// The data being written. A write that is dropped half-way is completed by the next one, so that lines are never
 /// interleaved.
-struct Outbox {
+struct WriteBuffer {
     writer: Option<OwnedWriteHalf>,
     pending: VecDeque<u8>,
 }
 
 impl Transport {
     pub(super) fn new(lines: Lines<OwnedReadHalf>, writer: OwnedWriteHalf, gone: CancellationToken) -> Self {
-        let outbox = Outbox { writer: Some(writer), pending: VecDeque::new() };
+        let outbox = WriteBuffer { writer: Some(writer), pending: VecDeque::new() };
         Self {
             lines: lines.with_cap(MAX_FRAME),
             outbox: Arc::new(tokio::sync::Mutex::new(outbox)),
             in_flight: Arc::default(),
-            unwritten: Unwritten::default(),
+            unwritten: UnwrittenNotices::default(),
             was_initialized: false,
             gone,
         }
     }
 
     /// Returns the store for notices that accompany answers about to be sent.
-    pub(super) fn unwritten(&self) -> Unwritten {
+    pub(super) fn unwritten(&self) -> UnwrittenNotices {
         self.unwritten.clone()
     }
 
@@ -99,10 +99,10 @@ impl Transport {
     }
 
     /// Parses a line as a message, or returns the refusal to answer it with.
-    fn read(&mut self, line: &Line) -> Result<RxJsonRpcMessage<RoleServer>, Box<Refusal>> {
+    fn read(&mut self, line: &Line) -> Result<RxJsonRpcMessage<RoleServer>, Box<ErrorResponse>> {
         let Line::Whole(line) = line else {
             let text = format!("a message is at most {MAX_FRAME} bytes long");
-            return Err(Refusal::of(None, ErrorData::invalid_request(text, None)));
+            return Err(ErrorResponse::of(None, ErrorData::invalid_request(text, None)));
         };
         let mut object = message::read(line)?;
         let id = object.get("id").and_then(message::request_id);
@@ -110,12 +110,12 @@ impl Transport {
         if let Some(method) = &method {
             params::check_turn(method, &object, self.was_initialized)
                 .and_then(|()| params::check(method, &mut object))
-                .map_err(|error| Refusal::of(id.clone(), error))?;
+                .map_err(|error| ErrorResponse::of(id.clone(), error))?;
         }
         let is_modern = params::is_modern(&object);
         let message =
             serde_json::from_value(Value::Object(object)).map_err(|_| message::no_message(id.clone()))?;
-        self.admit(&message, is_modern).map_err(|error| Refusal::of(id, error))?;
+        self.admit(&message, is_modern).map_err(|error| ErrorResponse::of(id, error))?;
         self.was_initialized |= method.is_some_and(|method| method == "initialize");
         Ok(message)
     }
@@ -203,7 +203,7 @@ impl McpTransport<RoleServer> for Transport {
                 Ok(message) => return Some(message),
                 // `push` happens under the same lock as the flush above and does not block.
                 Err(refusal) => {
-                    let Refusal { id, error } = *refusal;
+                    let ErrorResponse { id, error } = *refusal;
                     let refusal = TxJsonRpcMessage::<RoleServer>::error(error, id);
                     self.outbox.lock().await.push(&refusal).ok()?;
                 }
@@ -229,7 +229,7 @@ fn name_method(message: &mut TxJsonRpcMessage<RoleServer>) {
     }
 }
 
-impl Outbox {
+impl WriteBuffer {
     fn push(&mut self, message: &impl Serialize) -> io::Result<()> {
         self.pending.extend(SafeText::json(message)?.bytes());
         self.pending.push_back(b'\n');

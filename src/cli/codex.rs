@@ -8,7 +8,7 @@ use color_eyre::eyre::{Result, WrapErr as _};
 
 use super::shell::{DOOR, SWITCH};
 use super::{Start, print, stdout, surroundings};
-use crate::agent::codex::{Executor, Reach};
+use crate::agent::codex::{Executor, RuntimeAccess};
 use crate::config::{Loaded, OnFailure};
 use crate::dispatch::cli_only::CodexExecutorInput;
 use crate::paths::Places;
@@ -34,7 +34,7 @@ pub(super) async fn run(input: CodexExecutorInput) -> Result<ExitCode> {
 }
 
 /// Returns how processes become tasks, or `None` to leave all of them to Codex's own server.
-fn reach() -> Option<Reach> {
+fn reach() -> Option<RuntimeAccess> {
     let is_off = std::env::var_os(SWITCH).is_some_and(|switch| switch == "off");
     if is_off || is_in_command(std::process::id()) {
         return None;
@@ -46,7 +46,7 @@ fn reach() -> Option<Reach> {
     });
     let say = |text: &str| drop(print::say(text));
     match found {
-        Ok(Start { places, program, .. }) => Some(Reach { places, program, say, on_failure }),
+        Ok(Start { places, program, .. }) => Some(RuntimeAccess { places, program, say, on_failure }),
         Err(error) => {
             say(&format!("commands run without Pilothouse: {error:#}"));
             None

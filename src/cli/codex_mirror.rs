@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use rustix::termios::{OptionalActions, isatty, tcgetattr, tcsetattr};
 
 use super::print;
-use crate::agent::codex::Frame;
+use crate::agent::codex::StandInFrame;
 
 /// The exit code if the outcome is unknown (`EX_TEMPFAIL`).
 const UNKNOWN: u8 = 75;
@@ -29,11 +29,11 @@ pub(super) fn run(args: &[OsString]) -> ExitCode {
         std::thread::spawn(move || pass_on(said));
     }
     let (mut told, mut code) = (io::BufReader::new(told), None);
-    while let Some(frame) = Frame::read(&mut told) {
+    while let Some(frame) = StandInFrame::read(&mut told) {
         let shown = match frame {
-            Frame::Stdout(bytes) => print::bytes(&bytes, false),
-            Frame::Stderr(bytes) => print::bytes(&bytes, true),
-            Frame::Exit(exit) => {
+            StandInFrame::Stdout(bytes) => print::bytes(&bytes, false),
+            StandInFrame::Stderr(bytes) => print::bytes(&bytes, true),
+            StandInFrame::Exit(exit) => {
                 code = Some(exit);
                 Ok(())
             }

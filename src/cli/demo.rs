@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use super::server::RuntimeServer;
 use super::{Start, console};
-use crate::agent::{Act, Script, Stage};
+use crate::agent::{AgentScript, OperatorAct, ScriptStage};
 use crate::config::FILE;
 use crate::console::{Cue, Options};
 use crate::dispatch::cli_only::DemoInput;
@@ -45,7 +45,7 @@ const MAX_SPEED: u32 = 10;
 /// Plays the demo until the console is closed.
 pub(super) async fn run(start: &Start, input: &DemoInput) -> Result<ExitCode> {
     let folder = Folder::make(&start.places.state_dir)?;
-    let script = Script::parse(SCRIPT)?;
+    let script = AgentScript::parse(SCRIPT)?;
     let places = Places::beneath(&folder.workspace, &folder.root.join("state"), None)?;
     files::create_folder(&places.config_dir)
         .and_then(|()| fs::write(places.config_dir.join(FILE), SETTINGS))
@@ -80,7 +80,7 @@ struct Demo {
 }
 
 impl Demo {
-    async fn play(&self, script: &Script, socket: PathBuf, cwd: PathBuf, again: bool) {
+    async fn play(&self, script: &AgentScript, socket: PathBuf, cwd: PathBuf, again: bool) {
         loop {
             if let Err(error) = script.play(&socket, cwd.clone(), AGENT, self).await {
                 // Reported, unless the person has left and the runtime has ended.
@@ -94,16 +94,16 @@ impl Demo {
     }
 
     /// Acts as the operator; does nothing if the action has already been taken or is not possible.
-    async fn help(&self, act: &Act, task: Option<&str>) -> Option<()> {
+    async fn help(&self, act: &OperatorAct, task: Option<&str>) -> Option<()> {
         let id: Option<TaskId> = task.and_then(|task| task.parse().ok());
         let has_person = |id: &TaskId| self.runtime.task(id).is_some_and(|task| task.lease.is_some());
         match act {
-            Act::Deny(note) => {
+            OperatorAct::Deny(note) => {
                 let held = self.runtime.snapshot().borrow().gate.held.first().cloned()?;
                 let deny = Decision::Deny { note: note.clone() };
                 self.runtime.decide(held.ticket, held.hash, deny, None).await.ok()
             }
-            Act::Type(text) => {
+            OperatorAct::Type(text) => {
                 let id = id.filter(|id| !has_person(id))?;
                 self.runtime
                     .input(&Actor::Operator, &id, TypedInput::Raw(text.clone().into_bytes()))
@@ -111,7 +111,7 @@ impl Demo {
                     .ok()?;
                 Some(())
             }
-            Act::Stop(force) => {
+            OperatorAct::Stop(force) => {
                 let stop = Stop { force: !force, signal: None };
                 self.runtime.stop(&Actor::Operator, &id?, stop).await.ok()?;
                 Some(())
@@ -120,7 +120,7 @@ impl Demo {
     }
 }
 
-impl Stage for Demo {
+impl ScriptStage for Demo {
     fn say(&self, line: &str) {
         self.runtime.notice(format!("demo: {line}"), false);
     }
@@ -131,7 +131,7 @@ impl Stage for Demo {
         }
     }
 
-    async fn act(&self, act: &Act, task: Option<&str>) {
+    async fn act(&self, act: &OperatorAct, task: Option<&str>) {
         self.help(act, task).await;
     }
 

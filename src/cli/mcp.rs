@@ -7,7 +7,7 @@ use color_eyre::eyre::{Result, eyre};
 
 use super::remote::Destination;
 use super::{Start, remote, stdin, stdout};
-use crate::agent::{Shim, Target};
+use crate::agent::{Shim, ShimTarget};
 use crate::config::Loaded;
 use crate::dispatch::cli_only::McpInput;
 use crate::link::{Hello, Role, RuntimeRoute};
@@ -27,17 +27,17 @@ pub(super) async fn run(start: &Start, input: McpInput) -> Result<ExitCode> {
 }
 
 /// Returns the runtime of a path on another machine.
-fn elsewhere(start: &Start, to: &str) -> Result<Target> {
+fn elsewhere(start: &Start, to: &str) -> Result<ShimTarget> {
     let destination = Destination::parse(to)
         .ok_or_else(|| eyre!("--host {to} names no place: write HOST:/path, or HOST:ID with an id of `pilothouse relay list --host HOST`"))?;
     let host = remote::host(start, &destination.host)?;
-    Ok(Target::Elsewhere(RuntimeRoute::agent(host, destination.place)))
+    Ok(ShimTarget::Elsewhere(RuntimeRoute::agent(host, destination.place)))
 }
 
-fn target(start: &Start, asked: Option<String>) -> Target {
+fn target(start: &Start, asked: Option<String>) -> ShimTarget {
     let given = || std::env::var_os("PILOTHOUSE_SOCKET").filter(|path| !path.is_empty()).map(PathBuf::from);
     match asked.map(PathBuf::from).or_else(given) {
-        Some(socket) => Target::Socket(socket),
-        None => Target::Workspace { places: start.places.clone(), program: start.program.clone() },
+        Some(socket) => ShimTarget::Socket(socket),
+        None => ShimTarget::Workspace { places: start.places.clone(), program: start.program.clone() },
     }
 }

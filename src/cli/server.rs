@@ -44,7 +44,7 @@ struct Service {
     ended: CancellationToken,
     stop_requests: StopRequests,
     idempotency: Arc<IdempotencyKeys>,
-    shells: agent::shell::Sessions,
+    shells: agent::shell::ShellSessions,
     outside: UnrecordedLog,
     stop: CancellationToken,
 }
@@ -68,7 +68,7 @@ impl RuntimeServer {
             ended: own.ended.clone(),
             stop_requests: own.stop_requests.clone(),
             idempotency: own.idempotency.clone(),
-            shells: agent::shell::Sessions::default(),
+            shells: agent::shell::ShellSessions::default(),
             outside: UnrecordedLog { path: places.outside().into(), reached: Arc::default() },
             stop: stop.clone(),
         };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use pilothouse::agent::shell::{AgentMarks, Facts, Route, decide, script};
+use pilothouse::agent::shell::{AgentMarks, Route, RouteFacts, decide, script};
 use pilothouse::agents::{AgentProgram, unwrap};
 use serde::Deserialize;
 
@@ -42,7 +42,7 @@ fn each_call_of_a_model_becomes_a_task_shown_as_it_was_written_and_the_agents_ow
             let marks = AgentMarks(|name: &str| marks.get(name).map(OsStr::new)).read();
             let agent_word = marks.agent.map(AgentProgram::as_str);
             assert_eq!(agent_word, Some(agent.as_str()));
-            let facts = Facts {
+            let facts = RouteFacts {
                 name: OsStr::new(name),
                 args: &args,
                 on_terminal: false,

@@ -10,12 +10,12 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::{Child, Command};
 use tokio_util::task::TaskTracker;
 
-use super::carry::Carry;
-use super::message::{About, about, params, result};
-use super::owned::{Handled, Processes};
-use super::passage::{MAX_LINE, Side, carry};
-use super::server::Server;
-use super::start::Start;
+use super::forwarder::{MAX_LINE, SideWriter, forward};
+use super::message::{ProcessMessage, about, params, result};
+use super::server::CodexServer;
+use super::start::StartParams;
+use super::start_request::StartRequest;
+use super::tasks::{CodexTasks, MessageReply};
 use crate::config::OnFailure;
 use crate::paths::Places;
 
@@ -26,7 +26,7 @@ const MOMENT: Duration = Duration::from_millis(2);
 
 /// How to reach a workspace's runtime.
 #[derive(Debug, Clone)]
-pub struct Reach {
+pub struct RuntimeAccess {
     /// The workspace.
     pub places: Places,
     /// This program, used to start a runtime if there is none.
@@ -43,7 +43,7 @@ pub struct Executor {
     /// Codex's own server: its program and arguments.
     pub server: Vec<std::ffi::OsString>,
     /// How processes become tasks; `None` to leave all of them to the server.
-    pub reach: Option<Reach>,
+    pub reach: Option<RuntimeAccess>,
 }
 
 impl Executor {
@@ -60,15 +60,15 @@ impl Executor {
         let (Some(to_server), Some(from_server)) = (server.stdin.take(), server.stdout.take()) else {
             return Err(io::Error::other("its server has no standard streams"));
         };
-        let talk = Talk {
-            codex: Side::new(to_codex),
-            server: Server::new(Side::new(to_server)),
-            processes: Processes::default(),
+        let talk = CodexConversation {
+            codex: SideWriter::new(to_codex),
+            server: CodexServer::new(SideWriter::new(to_server)),
+            processes: CodexTasks::default(),
             reach: self.reach.map(Arc::new),
             mirrors: TaskTracker::new(),
         };
-        let asked = carry(codex, &talk.server.side, MAX_LINE, async |line| talk.takes(line).await);
-        let answered = carry(from_server, &talk.codex, MAX_LINE, async |line| talk.server.takes(line));
+        let asked = forward(codex, &talk.server.side, MAX_LINE, async |line| talk.takes(line).await);
+        let answered = forward(from_server, &talk.codex, MAX_LINE, async |line| talk.server.takes(line));
         let ended = {
             tokio::pin!(asked, answered);
             tokio::select! {
@@ -100,16 +100,16 @@ fn start(server: &[std::ffi::OsString]) -> io::Result<Child> {
 
 /// Both sides of the conversation and the processes that run here. Cheap to clone.
 #[derive(Debug, Clone)]
-pub(super) struct Talk {
-    pub(super) codex: Side,
-    pub(super) server: Server,
-    pub(super) processes: Processes,
-    pub(super) reach: Option<Arc<Reach>>,
+pub(super) struct CodexConversation {
+    pub(super) codex: SideWriter,
+    pub(super) server: CodexServer,
+    pub(super) processes: CodexTasks,
+    pub(super) reach: Option<Arc<RuntimeAccess>>,
     /// The tasks that mirror the server's processes.
     mirrors: TaskTracker,
 }
 
-impl Talk {
+impl CodexConversation {
     /// Waits for Codex's last messages (requests to kill its processes) to reach the runtime before the connections
     /// close.
     async fn leave(&self) {
@@ -128,35 +128,36 @@ impl Talk {
     async fn takes(&self, line: &[u8]) -> bool {
         let Some(about) = about(line) else { return false };
         match self.processes.handle(&about, line) {
-            Some(Handled::Answer(answer)) => drop(self.codex.line(&answer).await),
-            Some(Handled::Wait(owned, id, asked)) => {
+            Some(MessageReply::Answer(answer)) => drop(self.codex.line(&answer).await),
+            Some(MessageReply::Wait(task, id, asked)) => {
                 let codex = self.codex.clone();
                 tokio::spawn(async move {
-                    let answer = owned.read(asked).await;
+                    let answer = task.read(asked).await;
                     codex.line(&result(&id, &answer)).await
                 });
             }
-            Some(Handled::Passed) => {}
-            Some(Handled::Unknown) => return false,
+            Some(MessageReply::Passed) => {}
+            Some(MessageReply::Unknown) => return false,
             None => return self.takes_start(&about, line),
         }
         true
     }
 
-    fn takes_start(&self, about: &About, line: &[u8]) -> bool {
+    fn takes_start(&self, about: &ProcessMessage, line: &[u8]) -> bool {
         let (Some(id), Some(reach)) = (&about.id, &self.reach) else { return false };
         if about.method != "process/start" {
             return false;
         }
-        let (Ok(start), Ok(asked)) = (params::<Start>(line), params(line)) else { return false };
+        let (Ok(start), Ok(asked)) = (params::<StartParams>(line), params(line)) else { return false };
         let (talk, is_plain, input) = (self.clone(), start.is_plain(), start.input());
-        let carry = Carry { talk, reach: reach.clone(), id: id.clone(), line: line.to_vec(), asked, start };
+        let request =
+            StartRequest { talk, reach: reach.clone(), id: id.clone(), line: line.to_vec(), asked, start };
         if !is_plain {
-            self.mirrors.spawn(carry.observe());
+            self.mirrors.spawn(request.observe());
             return true;
         }
-        let Some((owned, orders)) = self.processes.add(&about.process, input) else { return false };
-        tokio::spawn(carry.run(owned, orders));
+        let Some((task, orders)) = self.processes.add(&about.process, input) else { return false };
+        tokio::spawn(request.run(task, orders));
         true
     }
 }

@@ -7,26 +7,26 @@ use serde_json::{Value, json};
 
 /// The beginning of every line, whatever else stands in it.
 #[derive(Debug, Deserialize)]
-struct Head<'a> {
+struct LineHead<'a> {
     #[serde(default)]
     id: Option<Value>,
     #[serde(default, borrow)]
     method: Option<std::borrow::Cow<'a, str>>,
     #[serde(default)]
-    params: Option<Of>,
+    params: Option<ProcessName>,
 }
 
 /// The process that a message is about.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Of {
+struct ProcessName {
     #[serde(default)]
     process_id: Option<String>,
 }
 
 /// A message about one process, given by its name.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct About {
+pub(super) struct ProcessMessage {
     /// The id that an answer must carry; `None` for a notification.
     pub(super) id: Option<Value>,
     /// `process/…`
@@ -36,23 +36,23 @@ pub(super) struct About {
 }
 
 /// Parses a line that is about a process; `None` for any other line.
-pub(super) fn about(line: &[u8]) -> Option<About> {
+pub(super) fn about(line: &[u8]) -> Option<ProcessMessage> {
     // A quick byte search avoids parsing lines that carry file contents.
     memchr::memmem::find(line, b"process")?;
-    let head: Head<'_> = serde_json::from_slice(line).ok()?;
+    let head: LineHead<'_> = serde_json::from_slice(line).ok()?;
     let method = head.method?;
     method.starts_with("process/").then_some(())?;
-    Some(About { id: head.id, method: method.into_owned(), process: head.params?.process_id? })
+    Some(ProcessMessage { id: head.id, method: method.into_owned(), process: head.params?.process_id? })
 }
 
 /// Parses the response to one of our own requests, returning the request's id with it.
 pub(super) fn answer(line: &[u8]) -> Option<(String, Value)> {
     #[derive(Deserialize)]
-    struct Answer {
+    struct AnswerId {
         id: String,
     }
     memchr::memmem::find(line.get(..line.len().min(4096))?, OWN_ID.as_bytes())?;
-    let Answer { id } = serde_json::from_slice(line).ok()?;
+    let AnswerId { id } = serde_json::from_slice(line).ok()?;
     id.starts_with(OWN_ID).then_some(())?;
     Some((id, serde_json::from_slice(line).ok()?))
 }
@@ -63,16 +63,16 @@ pub(super) const OWN_ID: &str = "pilothouse-";
 /// Parses the parameters of a message.
 pub(super) fn params<T: for<'a> Deserialize<'a>>(line: &[u8]) -> Result<T, String> {
     #[derive(Deserialize)]
-    struct Whole<T> {
+    struct LineParams<T> {
         params: T,
     }
-    serde_json::from_slice::<Whole<T>>(line).map(|whole| whole.params).map_err(|error| error.to_string())
+    serde_json::from_slice::<LineParams<T>>(line).map(|whole| whole.params).map_err(|error| error.to_string())
 }
 
 /// `process/read`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Read {
+pub(super) struct ReadParams {
     #[serde(default)]
     pub(super) after_seq: Option<u64>,
     #[serde(default)]
@@ -83,14 +83,14 @@ pub(super) struct Read {
 
 /// `process/write`
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub(super) struct Write {
+pub(super) struct WriteParams {
     /// Bytes in base64.
     pub(super) chunk: String,
 }
 
 /// `process/signal`
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub(super) struct Signal {
+pub(super) struct SignalParams {
     pub(super) signal: String,
 }
 
@@ -136,7 +136,8 @@ mod tests {
     fn only_what_is_about_a_process_by_its_name_is_read() {
         let read = |line: &str| about(line.as_bytes());
         let start = r#"{"id":7,"method":"process/start","params":{"processId":"p","new":[1]},"more":{}}"#;
-        let expected = About { id: Some(json!(7)), method: "process/start".into(), process: "p".into() };
+        let expected =
+            ProcessMessage { id: Some(json!(7)), method: "process/start".into(), process: "p".into() };
         assert_eq!(read(start), Some(expected));
         assert_eq!(read(r#"{"method":"process/x","params":{"processId":"p"}}"#).expect("read").id, None);
         for other in [

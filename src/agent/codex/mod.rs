@@ -2,16 +2,16 @@
 //! processes become tasks of the runtime. Everything else, including anything not recognised here, is forwarded byte
 //! for byte to Codex's own server, which runs beside it.
 
-mod carry;
 mod executor;
+mod forwarder;
 mod message;
-mod mirror;
-mod owned;
-mod passage;
 mod process;
+mod process_task;
+mod sandbox;
 mod server;
-mod standing;
 mod start;
+mod start_request;
+mod tasks;
 
-pub use executor::{Executor, Reach};
-pub use mirror::{Frame, MIRROR};
+pub use executor::{Executor, RuntimeAccess};
+pub use sandbox::{MIRROR, StandInFrame};

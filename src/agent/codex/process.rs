@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 
-use super::message::{Read, encode, line};
+use super::message::{ReadParams, encode, line};
 
 /// The amount of output kept for later reads, in bytes.
 const KEPT: usize = 1 << 20;
@@ -16,7 +16,7 @@ const KEPT: usize = 1 << 20;
 /// The stream that output was written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
-pub(super) enum Stream {
+pub(super) enum ProcessStream {
     Stdout,
     Stderr,
     /// The terminal.
@@ -26,13 +26,13 @@ pub(super) enum Stream {
 #[derive(Debug, Clone)]
 struct Chunk {
     seq: u64,
-    stream: Stream,
+    stream: ProcessStream,
     bytes: Vec<u8>,
 }
 
 /// One process.
 #[derive(Debug)]
-pub(super) struct Process {
+pub(super) struct CodexProcess {
     name: String,
     next: u64,
     chunks: VecDeque<Chunk>,
@@ -41,14 +41,14 @@ pub(super) struct Process {
     is_closed: bool,
 }
 
-impl Process {
+impl CodexProcess {
     pub(super) fn new(name: &str) -> Self {
         let (chunks, name) = (VecDeque::new(), name.to_owned());
         Self { name, next: 1, chunks, kept: 0, exit: None, is_closed: false }
     }
 
     /// Adds output; returns the notification for it.
-    pub(super) fn output(&mut self, stream: Stream, bytes: Vec<u8>) -> Vec<u8> {
+    pub(super) fn output(&mut self, stream: ProcessStream, bytes: Vec<u8>) -> Vec<u8> {
         let seq = self.count();
         let name: &str = stream.into();
         let told = json!({ "processId": self.name, "seq": seq, "stream": name, "chunk": encode(&bytes) });
@@ -89,7 +89,7 @@ impl Process {
     }
 
     /// Answers a read; `None` if there is nothing new.
-    pub(super) fn read(&self, asked: Read) -> Option<Value> {
+    pub(super) fn read(&self, asked: ReadParams) -> Option<Value> {
         let news = self.answer(asked);
         let seen = asked.after_seq.unwrap_or_default();
         let is_end_new = self.exit.is_some() && seen < self.next - 1;
@@ -98,7 +98,7 @@ impl Process {
     }
 
     /// Answers a read with whatever there is.
-    pub(super) fn answer(&self, asked: Read) -> Value {
+    pub(super) fn answer(&self, asked: ReadParams) -> Value {
         let most = asked.max_bytes.unwrap_or(usize::MAX);
         let (mut chunks, mut bytes, mut next) = (Vec::new(), 0_usize, self.next);
         for chunk in self.chunks.iter().filter(|chunk| chunk.seq > asked.after_seq.unwrap_or_default()) {
@@ -135,15 +135,15 @@ mod tests {
 
     #[test]
     fn one_number_counts_output_exit_and_end_and_nothing_is_told_twice() {
-        let mut process = Process::new("p");
-        assert_eq!(process.read(Read::default()), None);
-        let told = process.output(Stream::Stdout, b"hi\n".to_vec());
+        let mut process = CodexProcess::new("p");
+        assert_eq!(process.read(ReadParams::default()), None);
+        let told = process.output(ProcessStream::Stdout, b"hi\n".to_vec());
         let expected = r#"{"method":"process/output","params":{"processId":"p","seq":1,"stream":"stdout","chunk":"aGkK"}}"#;
         assert_eq!(String::from_utf8(told).expect("text").trim_end(), expected);
-        process.output(Stream::Stderr, b"oh\n".to_vec());
-        let all = process.read(Read::default()).expect("news");
+        process.output(ProcessStream::Stderr, b"oh\n".to_vec());
+        let all = process.read(ReadParams::default()).expect("news");
         assert_eq!((seqs(&all), &all["nextSeq"], &all["exited"]), (vec![1, 2], &json!(3), &json!(false)));
-        let seen = Read { after_seq: Some(2), ..Read::default() };
+        let seen = ReadParams { after_seq: Some(2), ..ReadParams::default() };
         assert_eq!(process.read(seen), None);
         process.exited(3);
         let exit = process.read(seen).expect("the exit");
@@ -151,25 +151,26 @@ mod tests {
             (&exit["exitCode"], &exit["nextSeq"], &exit["closed"]),
             (&json!(3), &json!(4), &json!(false))
         );
-        assert_eq!(process.read(Read { after_seq: Some(3), ..Read::default() }), None);
+        assert_eq!(process.read(ReadParams { after_seq: Some(3), ..ReadParams::default() }), None);
         process.closed();
         assert_eq!(
-            process.read(Read { after_seq: Some(4), ..Read::default() }).expect("the end")["closed"],
+            process.read(ReadParams { after_seq: Some(4), ..ReadParams::default() }).expect("the end")["closed"],
             true
         );
     }
 
     #[test]
     fn a_read_is_as_long_as_asked_and_what_is_kept_is_bounded() {
-        let mut process = Process::new("p");
+        let mut process = CodexProcess::new("p");
         for _ in 0..40 {
-            process.output(Stream::Pty, vec![b'x'; 64 << 10]);
+            process.output(ProcessStream::Pty, vec![b'x'; 64 << 10]);
         }
-        let all = process.answer(Read::default());
+        let all = process.answer(ReadParams::default());
         assert_eq!(seqs(&all), (25..=40).collect::<Vec<_>>());
-        let some = process.answer(Read { max_bytes: Some(100_000), after_seq: Some(30), wait_ms: None });
+        let some =
+            process.answer(ReadParams { max_bytes: Some(100_000), after_seq: Some(30), wait_ms: None });
         assert_eq!((seqs(&some), &some["nextSeq"]), (vec![31], &json!(32)));
-        let least = process.answer(Read { max_bytes: Some(1), ..Read::default() });
+        let least = process.answer(ReadParams { max_bytes: Some(1), ..ReadParams::default() });
         assert_eq!(seqs(&least), [25]);
     }
 }

@@ -9,10 +9,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::message::{self, About, OWN_ID, about, answer, decode, params};
-use super::mirror::Seen;
-use super::passage::Side;
-use super::start::{Start, own_id};
+use super::forwarder::SideWriter;
+use super::message::{self, OWN_ID, ProcessMessage, about, answer, decode, params};
+use super::sandbox::MirrorEvent;
+use super::start::{StartParams, own_id};
 
 /// How long the server may take to print an environment.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -25,40 +25,40 @@ const POLICIES: usize = 64;
 
 /// The server. Cheap to clone.
 #[derive(Debug, Clone)]
-pub(super) struct Server {
-    pub(super) side: Side,
+pub(super) struct CodexServer {
+    pub(super) side: SideWriter,
     numbers: Arc<AtomicU64>,
-    probes: Arc<Mutex<HashMap<String, mpsc::Sender<Heard>>>>,
+    probes: Arc<Mutex<HashMap<String, mpsc::Sender<ProbeEvent>>>>,
     environments: Arc<tokio::sync::Mutex<HashMap<String, Vec<u8>>>>,
-    watched: Arc<Mutex<HashMap<String, Watched>>>,
+    watched: Arc<Mutex<HashMap<String, MirroredProcess>>>,
 }
 
 /// A process of the server that is mirrored.
 #[derive(Debug)]
-struct Watched {
+struct MirroredProcess {
     /// The request that starts it.
     request: Value,
-    sees: mpsc::Sender<Seen>,
+    sees: mpsc::Sender<MirrorEvent>,
 }
 
 /// What the server reports about a process of ours.
 #[derive(Debug)]
-enum Heard {
+enum ProbeEvent {
     Answer { is_error: bool },
     Output(Vec<u8>),
     Exited(i64),
     Closed,
 }
 
-impl Server {
-    pub(super) fn new(side: Side) -> Self {
+impl CodexServer {
+    pub(super) fn new(side: SideWriter) -> Self {
         let (numbers, probes, environments, watched) = Default::default();
         Self { side, numbers, probes, environments, watched }
     }
 
     /// Returns the part of the server's environment that a start's policy leaves, each variable terminated by NUL;
     /// `None` if the server does not report it. Only the server knows how its version interprets a policy.
-    pub(super) async fn environment(&self, start: &Start, asked: &Value) -> Option<Vec<u8>> {
+    pub(super) async fn environment(&self, start: &StartParams, asked: &Value) -> Option<Vec<u8>> {
         let Some(policy) = &start.env_policy else { return Some(Vec::new()) };
         let policy = policy.to_string();
         let mut known = self.environments.lock().await;
@@ -84,7 +84,8 @@ impl Server {
     /// Handles a line from the server if it answers us or is about a process of ours; returns whether it did.
     pub(super) fn takes(&self, line: &[u8]) -> bool {
         if let Some((id, answer)) = answer(line) {
-            let is_ours = self.hear(&id, || Some(Heard::Answer { is_error: answer.get("error").is_some() }));
+            let is_ours =
+                self.hear(&id, || Some(ProbeEvent::Answer { is_error: answer.get("error").is_some() }));
             // Nobody waits for the outcome of an order.
             return is_ours
                 || id
@@ -100,28 +101,28 @@ impl Server {
         self.hear(&about.process, || match about.method.as_str() {
             "process/output" => {
                 #[derive(Deserialize)]
-                struct Output {
+                struct OutputParams {
                     chunk: String,
                 }
-                Some(Heard::Output(decode(&params::<Output>(line).ok()?.chunk).ok()?))
+                Some(ProbeEvent::Output(decode(&params::<OutputParams>(line).ok()?.chunk).ok()?))
             }
             "process/exited" => {
                 #[derive(Deserialize)]
                 #[serde(rename_all = "camelCase")]
-                struct Exited {
+                struct ExitParams {
                     exit_code: i64,
                 }
-                Some(Heard::Exited(params::<Exited>(line).ok()?.exit_code))
+                Some(ProbeEvent::Exited(params::<ExitParams>(line).ok()?.exit_code))
             }
-            "process/closed" => Some(Heard::Closed),
+            "process/closed" => Some(ProbeEvent::Closed),
             _ => None,
         })
     }
 
     /// Starts mirroring a process; `request` is the id of the request that starts it.
-    pub(super) fn watch(&self, name: &str, request: &Value, messages: usize) -> mpsc::Receiver<Seen> {
+    pub(super) fn watch(&self, name: &str, request: &Value, messages: usize) -> mpsc::Receiver<MirrorEvent> {
         let (sees, seen) = mpsc::channel(messages);
-        self.lock_watched().insert(name.to_owned(), Watched { request: request.clone(), sees });
+        self.lock_watched().insert(name.to_owned(), MirroredProcess { request: request.clone(), sees });
         seen
     }
 
@@ -135,10 +136,10 @@ impl Server {
         self.lock_watched().clear();
     }
 
-    fn see(&self, about: &About, line: &[u8]) {
+    fn see(&self, about: &ProcessMessage, line: &[u8]) {
         let mut watched = self.lock_watched();
         let Some(known) = watched.get(&about.process) else { return };
-        let is_taken = Seen::of(about, line).is_none_or(|seen| known.sees.try_send(seen).is_ok());
+        let is_taken = MirrorEvent::of(about, line).is_none_or(|seen| known.sees.try_send(seen).is_ok());
         if !is_taken {
             // Its mirror has stopped; Codex must not wait for that.
             watched.remove(&about.process);
@@ -147,7 +148,7 @@ impl Server {
 
     fn see_failure(&self, line: &[u8]) {
         #[derive(Deserialize)]
-        struct Failed {
+        struct FailedRequest {
             id: Value,
             #[serde(rename = "error")]
             _error: serde::de::IgnoredAny,
@@ -156,9 +157,9 @@ impl Server {
         if watched.is_empty() {
             return;
         }
-        let Ok(Failed { id, .. }) = serde_json::from_slice(line) else { return };
+        let Ok(FailedRequest { id, .. }) = serde_json::from_slice(line) else { return };
         if let Some(known) = watched.values().find(|known| known.request == id) {
-            let _ = known.sees.try_send(Seen::Failed);
+            let _ = known.sees.try_send(MirrorEvent::Failed);
         }
     }
 
@@ -174,11 +175,11 @@ impl Server {
         let _ = self.side.line(&message::line(&request)).await;
     }
 
-    fn lock_watched(&self) -> MutexGuard<'_, HashMap<String, Watched>> {
+    fn lock_watched(&self) -> MutexGuard<'_, HashMap<String, MirroredProcess>> {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn hear(&self, name: &str, heard: impl FnOnce() -> Option<Heard>) -> bool {
+    fn hear(&self, name: &str, heard: impl FnOnce() -> Option<ProbeEvent>) -> bool {
         let Some(probe) = self.lock().get(name).cloned() else { return false };
         if let Some(heard) = heard() {
             // A probe whose queue is full or closed has given up.
@@ -187,22 +188,22 @@ impl Server {
         true
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, mpsc::Sender<Heard>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, mpsc::Sender<ProbeEvent>>> {
         self.probes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Returns the output of a process that has ended successfully.
-async fn printed(heard: &mut mpsc::Receiver<Heard>) -> Option<Vec<u8>> {
+async fn printed(heard: &mut mpsc::Receiver<ProbeEvent>) -> Option<Vec<u8>> {
     let (mut all, mut code) = (Vec::new(), None);
     loop {
         match heard.recv().await? {
-            Heard::Answer { is_error: true } => return None,
-            Heard::Answer { is_error: false } => {}
-            Heard::Output(bytes) if all.len() + bytes.len() <= MOST => all.extend(bytes),
-            Heard::Output(_) => return None,
-            Heard::Exited(exit) => code = Some(exit),
-            Heard::Closed => return (code == Some(0)).then_some(all),
+            ProbeEvent::Answer { is_error: true } => return None,
+            ProbeEvent::Answer { is_error: false } => {}
+            ProbeEvent::Output(bytes) if all.len() + bytes.len() <= MOST => all.extend(bytes),
+            ProbeEvent::Output(_) => return None,
+            ProbeEvent::Exited(exit) => code = Some(exit),
+            ProbeEvent::Closed => return (code == Some(0)).then_some(all),
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::link::ShellInput;
 /// The parameters of `process/start`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Start {
+pub(super) struct StartParams {
     pub(super) process_id: String,
     pub(super) argv: Vec<String>,
     /// A `file:` URL.
@@ -35,7 +35,7 @@ pub(super) struct Start {
     #[serde(default)]
     pub(super) arg0: Option<String>,
     #[serde(default)]
-    pub(super) metadata: Option<Metadata>,
+    pub(super) metadata: Option<StartMetadata>,
     /// The fence that Codex wants around it, and whatever is not known here.
     #[serde(flatten)]
     rest: Map<String, Value>,
@@ -44,14 +44,14 @@ pub(super) struct Start {
 /// Whose process it is.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Metadata {
+pub(super) struct StartMetadata {
     #[serde(default)]
     pub(super) thread_id: Option<String>,
     #[serde(default)]
     pub(super) tool_call_id: Option<String>,
 }
 
-impl Start {
+impl StartParams {
     /// Returns whether the request uses only features known here. A sandbox, or an option of a newer Codex, is left
     /// to Codex's own server.
     pub(super) fn is_plain(&self) -> bool {
@@ -170,7 +170,7 @@ fn unescape(text: &[u8]) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn start(change: Value) -> Start {
+    fn start(change: Value) -> StartParams {
         let mut params = json!({
             "processId": "p", "argv": ["/bin/bash", "-lc", "ls"], "cwd": "file:///w/a%20b", "env": { "A": "1" },
             "tty": false, "arg0": null, "sandbox": null, "enforceManagedNetwork": false,

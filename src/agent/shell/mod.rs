@@ -9,6 +9,6 @@ mod session;
 mod shown;
 
 pub use plainly::runs_plainly;
-pub use route::{AgentMarks, Facts, Marks, Route, decide, script};
+pub use route::{AgentMarks, MarkedAgent, Route, RouteFacts, decide, script};
 pub use serve::serve;
-pub use session::Sessions;
+pub use session::ShellSessions;

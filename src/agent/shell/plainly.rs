@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::shown::ShownCommand;
+use super::shown::CommandText;
 use crate::agents::AgentProgram;
 use crate::clock::Clock;
 use crate::files::create_folder;
@@ -28,7 +28,7 @@ pub fn runs_plainly(
         agent: request.agent.clone(),
         session: request.session.clone(),
         workdir: workdir.to_string_lossy().into_owned(),
-        cmd: ShownCommand::of(agent, request).cmd,
+        cmd: CommandText::of(agent, request).cmd,
         why: why.to_owned(),
     };
     // A running runtime may keep its state elsewhere; where that was removed, nobody would look for the mark.

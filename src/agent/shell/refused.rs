@@ -10,7 +10,7 @@ pub(super) const NOT_RUN: u8 = 75;
 
 /// Why a command was not started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct NotStarted {
+pub(super) struct StartRefusal {
     why: String,
     ruling: Ruling,
 }
@@ -28,7 +28,7 @@ enum Ruling {
     Unknown,
 }
 
-impl NotStarted {
+impl StartRefusal {
     pub(super) fn by(error: &Error) -> Self {
         Self { why: with_causes(error), ruling: Ruling::of(error) }
     }
@@ -139,7 +139,7 @@ mod tests {
             Error::Io { what: "", path: "/".into(), source: std::io::ErrorKind::StorageFull.into() },
         ];
         for error in every {
-            let code = |is_free| NotStarted::by(&error).told(is_free).1;
+            let code = |is_free| StartRefusal::by(&error).told(is_free).1;
             let (asked, free) = expected(&error);
             assert_eq!((code(false), code(true)), (Some(asked), free), "{error:?}");
         }

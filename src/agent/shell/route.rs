@@ -11,7 +11,7 @@ use crate::process::is_shell_link;
 
 /// The inputs of the decision.
 #[derive(Debug, Clone, Copy)]
-pub struct Facts<'a> {
+pub struct RouteFacts<'a> {
     /// The name by which the shell was invoked (`argv[0]`).
     pub name: &'a OsStr,
     /// The arguments, without the name.
@@ -23,12 +23,12 @@ pub struct Facts<'a> {
     /// `PILOTHOUSE_SHELL`.
     pub switch: Option<&'a OsStr>,
     /// What the environment says about the agent.
-    pub marks: Marks,
+    pub marks: MarkedAgent,
 }
 
 /// The agent identified by an environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Marks {
+pub struct MarkedAgent {
     /// Which agent it is, if any.
     pub agent: Option<AgentProgram>,
     /// Whether the call is made for the model rather than for the agent itself. Only Claude Code distinguishes the
@@ -43,14 +43,14 @@ pub struct AgentMarks<'a, F: Fn(&str) -> Option<&'a OsStr>>(pub F);
 impl<'a, F: Fn(&str) -> Option<&'a OsStr>> AgentMarks<'a, F> {
     /// Identifies the agent. If several are nested, there is no telling which was started last: those that set their
     /// variables only for their own calls take precedence.
-    pub fn read(&self) -> Marks {
+    pub fn read(&self) -> MarkedAgent {
         let is_set = |name: &str| (self.0)(name).is_some_and(|value| !value.is_empty());
         // Claude Code, the first, sets its variables for everything below it, also for other agents.
         let mut known =
             AgentProgram::ALL.iter().rev().filter_map(|agent| Some((*agent, agent.own_shell()?.marks)));
         let found = known.find(|(_, marks)| is_set(marks.program));
         let for_model = found.is_none_or(|(_, marks)| marks.for_model.is_none_or(is_set));
-        Marks { agent: found.map(|(agent, _)| agent), for_model }
+        MarkedAgent { agent: found.map(|(agent, _)| agent), for_model }
     }
 }
 
@@ -65,7 +65,7 @@ pub enum Route {
 
 /// Decides where a call goes. The process's ancestors are checked later, and only for calls that would become tasks.
 #[must_use]
-pub fn decide(facts: Facts<'_>) -> Route {
+pub fn decide(facts: RouteFacts<'_>) -> Route {
     let Some(script) = script(facts.args) else { return Route::Through };
     let is_off = facts.switch.is_some_and(|switch| switch == "off");
     let in_command = facts.task_kind.is_some_and(|kind| kind == COMMAND);
@@ -84,7 +84,7 @@ pub fn decide(facts: Facts<'_>) -> Route {
 }
 
 /// Returns whether an agent runs this for itself.
-fn is_probe(facts: Facts<'_>, script: &OsStr) -> bool {
+fn is_probe(facts: RouteFacts<'_>, script: &OsStr) -> bool {
     let shell = facts.marks.agent.and_then(AgentProgram::own_shell);
     !facts.marks.for_model && shell.is_some_and(|shell| (shell.is_probe)(script.as_bytes()))
 }
@@ -143,13 +143,13 @@ mod tests {
         }
     }
 
-    const CALL: Marks = Marks { agent: Some(AgentProgram::Claude), for_model: true };
-    const OWN: Marks = Marks { agent: Some(AgentProgram::Claude), for_model: false };
+    const CALL: MarkedAgent = MarkedAgent { agent: Some(AgentProgram::Claude), for_model: true };
+    const OWN: MarkedAgent = MarkedAgent { agent: Some(AgentProgram::Claude), for_model: false };
 
     #[test]
     fn what_a_model_wrote_becomes_a_task_and_the_rest_goes_through() {
         let args = words(&["-c", "ls"]);
-        let call = Facts {
+        let call = RouteFacts {
             name: OsStr::new("/d/pilothouse-bash"),
             args: &args,
             on_terminal: false,
@@ -158,31 +158,31 @@ mod tests {
             marks: CALL,
         };
         assert_eq!(decide(call), Route::Task);
-        assert_eq!(decide(Facts { task_kind: Some(OsStr::new("agent")), ..call }), Route::Task);
+        assert_eq!(decide(RouteFacts { task_kind: Some(OsStr::new("agent")), ..call }), Route::Task);
         let told = OsStr::new("/d/pilothouse/shells/told/bash");
-        assert_eq!(decide(Facts { name: told, ..call }), Route::Task);
-        assert_eq!(decide(Facts { marks: Marks::default(), ..call }), Route::Task);
+        assert_eq!(decide(RouteFacts { name: told, ..call }), Route::Task);
+        assert_eq!(decide(RouteFacts { marks: MarkedAgent::default(), ..call }), Route::Task);
         let probe = words(&["-c", "env"]);
         let snapshot = words(&["-c", "-l", "SNAPSHOT_FILE=/x\n# …"]);
         for through in [
-            Facts { args: &[], ..call },
-            Facts { on_terminal: true, ..call },
-            Facts { task_kind: Some(OsStr::new("command")), ..call },
-            Facts { switch: Some(OsStr::new("off")), ..call },
-            Facts { args: &probe, marks: OWN, ..call },
-            Facts { args: &snapshot, marks: OWN, ..call },
+            RouteFacts { args: &[], ..call },
+            RouteFacts { on_terminal: true, ..call },
+            RouteFacts { task_kind: Some(OsStr::new("command")), ..call },
+            RouteFacts { switch: Some(OsStr::new("off")), ..call },
+            RouteFacts { args: &probe, marks: OWN, ..call },
+            RouteFacts { args: &snapshot, marks: OWN, ..call },
         ] {
             assert_eq!(decide(through), Route::Through, "{through:?}");
         }
-        assert_eq!(decide(Facts { args: &probe, ..call }), Route::Task, "a model may write that, too");
+        assert_eq!(decide(RouteFacts { args: &probe, ..call }), Route::Task, "a model may write that, too");
     }
 
     #[test]
     fn a_bash_first_in_the_path_takes_the_calls_of_gemini_alone() {
         let own = words(&["-c", "shopt -u promptvars nullglob; ls"]);
         let other = words(&["-c", "ls"]);
-        let gemini = Marks { agent: Some(AgentProgram::Gemini), for_model: true };
-        let call = Facts {
+        let gemini = MarkedAgent { agent: Some(AgentProgram::Gemini), for_model: true };
+        let call = RouteFacts {
             name: OsStr::new("bash"),
             args: &own,
             on_terminal: false,
@@ -191,8 +191,8 @@ mod tests {
             marks: gemini,
         };
         assert_eq!(decide(call), Route::Task);
-        assert_eq!(decide(Facts { args: &other, ..call }), Route::Through);
-        assert_eq!(decide(Facts { marks: Marks::default(), ..call }), Route::Through);
+        assert_eq!(decide(RouteFacts { args: &other, ..call }), Route::Through);
+        assert_eq!(decide(RouteFacts { marks: MarkedAgent::default(), ..call }), Route::Through);
     }
 
     #[test]
@@ -202,7 +202,7 @@ mod tests {
         };
         assert_eq!(read(&["CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION"]), CALL);
         assert_eq!(read(&["CLAUDECODE"]), OWN);
-        assert_eq!(read(&["OPENCODE"]), Marks { agent: Some(AgentProgram::Opencode), for_model: true });
-        assert_eq!(read(&[]), Marks { agent: None, for_model: true });
+        assert_eq!(read(&["OPENCODE"]), MarkedAgent { agent: Some(AgentProgram::Opencode), for_model: true });
+        assert_eq!(read(&[]), MarkedAgent { agent: None, for_model: true });
     }
 }

@@ -13,9 +13,9 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::ending::{self, Ending};
-use super::refused::{DENIED, NOT_RUN, NotStarted};
-use super::session::{Membership, Said, Sessions};
-use super::shown::ShownCommand;
+use super::refused::{DENIED, NOT_RUN, StartRefusal};
+use super::session::{AgentClaim, Membership, ShellSessions};
+use super::shown::CommandText;
 use crate::agents::AgentProgram;
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
@@ -40,7 +40,7 @@ const UNDECIDED: &str = "the operator has not decided about this command; it was
 ///
 /// # Errors
 /// When the caller breaks the protocol.
-pub async fn serve(client: Client, runtime: Handle, sessions: Sessions) -> Result<(), link::Error> {
+pub async fn serve(client: Client, runtime: Handle, sessions: ShellSessions) -> Result<(), link::Error> {
     let (peer, cwd, label) = (client.peer, client.hello.cwd.clone(), client.hello.label.clone());
     let (enclosing, parents) = (client.task.clone(), client.parents.clone());
     let (mut line, asked) = ShellLine::receive(client).await?;
@@ -54,7 +54,7 @@ pub async fn serve(client: Client, runtime: Handle, sessions: Sessions) -> Resul
         return Ok(());
     }
     let agent = asked.request.agent.as_deref().and_then(AgentProgram::routed_as);
-    let said = Said {
+    let said = AgentClaim {
         agent,
         session: asked.request.session.as_deref(),
         pid: asked.request.agent_pid,
@@ -62,7 +62,7 @@ pub async fn serve(client: Client, runtime: Handle, sessions: Sessions) -> Resul
     };
     let session = sessions.join(&runtime, &parents, peer.uid, said);
     let runtime = runtime.within(enclosing.and_then(within));
-    Call::begin(runtime, agent, session, cwd, asked).await.carry(line).await;
+    ShellCommand::begin(runtime, agent, session, cwd, asked).await.carry(line).await;
     Ok(())
 }
 
@@ -71,7 +71,7 @@ fn within(enclosing: EnclosingTask) -> Option<ParentTask> {
 }
 
 /// A requested command.
-struct Call {
+struct ShellCommand {
     runtime: Handle,
     agent: Option<AgentProgram>,
     actor: Actor,
@@ -80,7 +80,7 @@ struct Call {
     /// The request, to ask about what was not started.
     asked: ExecRequest,
     stage: watch::Receiver<CallerStage>,
-    running: JoinHandle<Result<(), NotStarted>>,
+    running: JoinHandle<Result<(), StartRefusal>>,
     /// Whether its caller only stands for a command, and cannot add to what that writes.
     runs_elsewhere: bool,
     /// How long it may wait to start.
@@ -89,7 +89,7 @@ struct Call {
     was_given_up: bool,
 }
 
-impl Call {
+impl ShellCommand {
     async fn begin(
         runtime: Handle,
         agent: Option<AgentProgram>,
@@ -99,7 +99,7 @@ impl Call {
     ) -> Self {
         let actor = Actor::Agent(session.label.clone());
         let ServedRequest { request, workdir, stdin, stdout, stderr, descriptors } = asked;
-        let shown = ShownCommand::of(agent, &request);
+        let shown = CommandText::of(agent, &request);
         let input = shown.on_record(&request);
         let runs_elsewhere = request.shown.is_some();
         let call = runtime.begin_call(&actor, SHELL_CALL, Durability::Written, &input).await;
@@ -304,7 +304,7 @@ impl Call {
     }
 }
 
-impl Call {
+impl ShellCommand {
     async fn stop(&self, stop: Stop) {
         if let Err(error) = self.runtime.stop(&self.actor, &self.id, stop).await {
             tracing::info!(%error, "a signal of a caller came too late");
@@ -317,9 +317,9 @@ async fn record(
     runtime: Handle,
     call: u64,
     run: impl Future<Output = Result<ExecOutcome, Error>>,
-) -> Result<(), NotStarted> {
+) -> Result<(), StartRefusal> {
     let outcome = run.await;
-    let not_started = outcome.as_ref().err().map(NotStarted::by);
+    let not_started = outcome.as_ref().err().map(StartRefusal::by);
     let (envelope, task) = match outcome {
         Ok(ExecOutcome::Completed(task) | ExecOutcome::Promoted(task) | ExecOutcome::Held(task)) => {
             (Envelope::success(SHELL_CALL, &summary(&task), &result(&task)), Some(task.id.clone()))

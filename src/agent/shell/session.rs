@@ -21,11 +21,11 @@ const NAME_CHARS: usize = 128;
 
 /// The known sessions. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub struct Sessions(Arc<Mutex<Vec<Session>>>);
+pub struct ShellSessions(Arc<Mutex<Vec<ShellSession>>>);
 
 #[derive(Debug, Clone)]
-struct Session {
-    key: Key,
+struct ShellSession {
+    key: SessionKey,
     label: String,
     peer: AgentPeer,
     /// True once its agent has ended.
@@ -55,7 +55,7 @@ impl Membership {
 
 /// What identifies a session: two sessions of one agent are two actors.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Key {
+struct SessionKey {
     agent: Option<AgentProgram>,
     name: Option<String>,
     pid: u32,
@@ -63,21 +63,21 @@ struct Key {
 
 /// What a call says about its agent.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Said<'a> {
+pub(super) struct AgentClaim<'a> {
     pub(super) agent: Option<AgentProgram>,
     pub(super) session: Option<&'a str>,
     pub(super) pid: Option<u32>,
     pub(super) label: Option<&'a str>,
 }
 
-impl Sessions {
+impl ShellSessions {
     /// Returns the session that a call belongs to, based on its caller's ancestor processes.
-    pub(super) fn join(&self, runtime: &Handle, above: &[u32], uid: u32, said: Said<'_>) -> Membership {
+    pub(super) fn join(&self, runtime: &Handle, above: &[u32], uid: u32, said: AgentClaim<'_>) -> Membership {
         let above = above.get(..DISTANCE).unwrap_or(above);
         // Only an ancestor of the caller can be its agent.
         let pid = said.pid.filter(|pid| above.contains(pid)).or(above.first().copied()).unwrap_or_default();
         let name = said.session.map(|name| name.chars().take(NAME_CHARS).collect());
-        let key = Key { agent: said.agent, name, pid };
+        let key = SessionKey { agent: said.agent, name, pid };
         let mut sessions = self.lock();
         if let Some(known) = sessions.iter().find(|session| session.key == key) {
             return known.membership();
@@ -91,7 +91,7 @@ impl Sessions {
         let peer = AgentPeer { client: format!("{client} (shell)"), pid, uid, profile: SHELL_PROFILE };
         let label = runtime.agent_connected(&wanted, &peer);
         let (tell, ended) = watch::channel(false);
-        let session = Session { key: key.clone(), label, peer, ended };
+        let session = ShellSession { key: key.clone(), label, peer, ended };
         let membership = session.membership();
         sessions.push(session);
         drop(sessions);
@@ -100,7 +100,7 @@ impl Sessions {
     }
 
     /// Waits for a session's agent to end, notifies those waiting for that, and removes the session.
-    async fn forget_when_gone(self, runtime: Handle, key: Key, tell: watch::Sender<bool>) {
+    async fn forget_when_gone(self, runtime: Handle, key: SessionKey, tell: watch::Sender<bool>) {
         if let Some(agent) = i32::try_from(key.pid).ok().and_then(Pid::from_raw)
             && let Ok(agent) = pidfd_open(agent, PidfdFlags::empty())
             && let Ok(agent) = process::watch(agent, Interest::READABLE)
@@ -110,17 +110,17 @@ impl Sessions {
         }
         let mut sessions = self.lock();
         let Some(at) = sessions.iter().position(|session| session.key == key) else { return };
-        let Session { label, peer, .. } = sessions.remove(at);
+        let ShellSession { label, peer, .. } = sessions.remove(at);
         drop(sessions);
         runtime.agent_gone(&label, &peer);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Session>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<ShellSession>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Session {
+impl ShellSession {
     fn membership(&self) -> Membership {
         // Without an agent's variables, the caller's parent may well end before it, as with `command &` in a script.
         let ended = self.key.agent.is_some().then(|| self.ended.clone());

@@ -10,12 +10,12 @@ use crate::config::quoted;
 use crate::link::ShellRequest;
 
 /// A command as shown to a person.
-pub(super) struct ShownCommand {
+pub(super) struct CommandText {
     pub(super) cmd: String,
     is_unwrapped: bool,
 }
 
-impl ShownCommand {
+impl CommandText {
     pub(super) fn of(agent: Option<AgentProgram>, request: &ShellRequest) -> Self {
         if let Some(shown) = &request.shown {
             return Self { cmd: shown.clone(), is_unwrapped: false };

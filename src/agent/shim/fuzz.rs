@@ -4,8 +4,8 @@ use rmcp::RoleServer;
 use rmcp::service::RxJsonRpcMessage;
 use serde_json::Value;
 
-use super::loss::Loss;
-use super::requests::{Requests, Side};
+use super::loss::RequestLoss;
+use super::requests::{AnsweringSide, Requests};
 use crate::agent::message;
 
 /// Interprets bytes as a conversation: each line is sent first by the client, then by the runtime.
@@ -18,10 +18,10 @@ pub fn fuzz_lines(bytes: &[u8]) {
             let _ = serde_json::from_value::<RxJsonRpcMessage<RoleServer>>(Value::Object(read));
         }
         let _ = requests.replay();
-        let _ = requests.answered(Side::Runtime, line);
+        let _ = requests.answered(AnsweringSide::Runtime, line);
         let _ = far.client_said(line);
-        let _ = far.answered(Side::Runtime, line);
-        let _ = far.told(Side::Runtime, line.to_vec());
+        let _ = far.answered(AnsweringSide::Runtime, line);
+        let _ = far.told(AnsweringSide::Runtime, line.to_vec());
     }
-    let _ = requests.lost(Loss::Gone);
+    let _ = requests.lost(RequestLoss::Gone);
 }

@@ -3,21 +3,22 @@
 
 use serde_json::json;
 
+use super::join::ShimError;
 use crate::envelope::{ErrorKind, ToolError};
 use crate::link;
 
 /// Why requests end without an answer.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Loss<'a> {
+pub(super) enum RequestLoss<'a> {
     /// The runtime ended while they were in flight.
     Gone,
     /// The connection to the runtime's machine broke while they were in flight.
     Link(&'a link::Error),
     /// No runtime could be joined.
-    Unreachable(&'a super::Error),
+    Unreachable(&'a ShimError),
 }
 
-impl Loss<'_> {
+impl RequestLoss<'_> {
     /// Returns what to tell the client of a request, which has no effect anywhere if it `only_reads`. One that was handed
     /// over may have had its effect.
     pub(super) fn error(self, only_reads: bool) -> ToolError {
@@ -43,16 +44,16 @@ impl Loss<'_> {
 }
 
 /// Returns what to tell the client of a request that was handed to no runtime.
-fn unreached(reason: &super::Error) -> ToolError {
-    let may_pass = matches!(reason, super::Error::Link(error) if error.may_pass());
+fn unreached(reason: &ShimError) -> ToolError {
+    let may_pass = matches!(reason, ShimError::Link(error) if error.may_pass());
     let error = match reason {
-        super::Error::Link(error @ link::Error::TooManyConnections { limit, .. }) => {
+        ShimError::Link(error @ link::Error::TooManyConnections { limit, .. }) => {
             let text = format!("Nothing was run: {error}.");
             ToolError::new(ErrorKind::TooManyConnections, text)
                 .with_details(json!({ "limit": limit }))
                 .with_hint("call again in a moment; until then close agents or scripts that are not needed")
         }
-        super::Error::Link(error @ link::Error::LargeEnvironment { bytes }) => {
+        ShimError::Link(error @ link::Error::LargeEnvironment { bytes }) => {
             let text = format!("The agent cannot be connected: {error}; nothing was run.");
             ToolError::new(ErrorKind::EnvironmentTooLarge, text)
                 .with_details(json!({ "bytes": bytes }))
@@ -60,7 +61,7 @@ fn unreached(reason: &super::Error) -> ToolError {
                     "tell the operator: the agent has to be started again with fewer or shorter variables",
                 )
         }
-        super::Error::Link(link::Error::NoRoom { path }) => {
+        ShimError::Link(link::Error::NoRoom { path }) => {
             let text = "There is not enough space for the record of a Pilothouse runtime; nothing was run.";
             ToolError::new(ErrorKind::LowDiskSpace, text)
                 .with_details(json!({ "path": path.display().to_string() }))

@@ -11,12 +11,12 @@ const AHEAD: usize = 4;
 
 /// A line, and the id of the request in it, if it is one.
 #[derive(Debug)]
-pub(super) struct Outgoing {
+pub(super) struct QueuedLine {
     pub(super) line: Vec<u8>,
     pub(super) request: Option<RequestId>,
 }
 
-impl Outgoing {
+impl QueuedLine {
     pub(super) fn line(line: impl Into<Vec<u8>>) -> Self {
         Self { line: line.into(), request: None }
     }
@@ -24,13 +24,13 @@ impl Outgoing {
 
 /// Lines for one reader, oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Outbox {
-    waiting: VecDeque<Outgoing>,
+pub(super) struct LineQueue {
+    waiting: VecDeque<QueuedLine>,
     bytes: usize,
     writer: Option<mpsc::Sender<Vec<u8>>>,
 }
 
-impl Outbox {
+impl LineQueue {
     /// Connects a reader. The lines received from the returned channel are to be written to it.
     pub(super) fn connect(&mut self) -> mpsc::Receiver<Vec<u8>> {
         let (writer, lines) = mpsc::channel(AHEAD);
@@ -44,13 +44,13 @@ impl Outbox {
         self.retain(|line| line.request.is_some());
     }
 
-    pub(super) fn push(&mut self, line: Outgoing) {
+    pub(super) fn push(&mut self, line: QueuedLine) {
         self.bytes += line.line.len();
         self.waiting.push_back(line);
     }
 
     /// Puts lines at the front of the queue.
-    pub(super) fn push_first(&mut self, lines: Vec<Outgoing>) {
+    pub(super) fn push_first(&mut self, lines: Vec<QueuedLine>) {
         for line in lines.into_iter().rev() {
             self.bytes += line.line.len();
             self.waiting.push_front(line);
@@ -67,7 +67,7 @@ impl Outbox {
         self.retain(|_| false);
     }
 
-    fn retain(&mut self, keep: impl Fn(&Outgoing) -> bool) {
+    fn retain(&mut self, keep: impl Fn(&QueuedLine) -> bool) {
         self.waiting.retain(keep);
         self.bytes = self.waiting.iter().map(|line| line.line.len()).sum();
     }
@@ -122,18 +122,18 @@ pub(super) async fn write_lines(
 mod tests {
     use super::*;
 
-    fn request(id: i64) -> Outgoing {
-        Outgoing { line: vec![b'x'; 10], request: Some(RequestId::Number(id)) }
+    fn request(id: i64) -> QueuedLine {
+        QueuedLine { line: vec![b'x'; 10], request: Some(RequestId::Number(id)) }
     }
 
     #[tokio::test]
     async fn lines_wait_for_a_reader_and_keep_their_order() {
-        let mut outbox = Outbox::default();
+        let mut outbox = LineQueue::default();
         outbox.push(request(1));
         outbox.push(request(2));
         outbox.push(request(3));
         outbox.withdraw(&RequestId::Number(2));
-        outbox.push_first(vec![Outgoing::line("first"), Outgoing::line("second")]);
+        outbox.push_first(vec![QueuedLine::line("first"), QueuedLine::line("second")]);
         assert_eq!(outbox.bytes(), 31);
         let mut lines = outbox.connect();
         let mut handed = Vec::new();
@@ -148,7 +148,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_reader_that_reads_nothing_stops_nobody() {
-        let mut outbox = Outbox::default();
+        let mut outbox = LineQueue::default();
         let _unread = outbox.connect();
         (0..100).for_each(|id| outbox.push(request(id)));
         for _ in 0..AHEAD {

@@ -16,10 +16,10 @@ use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
 
-use super::loss::Loss;
-use super::outbox::{Outbox, Outgoing, write_lines};
-use super::requests::{ClientLine, Passed, Requests, Side};
-use super::{Error, Joined, MAX_LINE, Shim, Target};
+use super::join::{JoinedRuntime, MAX_LINE, Shim, ShimError, ShimTarget};
+use super::loss::RequestLoss;
+use super::outbox::{LineQueue, QueuedLine, write_lines};
+use super::requests::{AnswerLine, AnsweringSide, ClientLine, Requests};
 use crate::agent::local_service;
 use crate::agent::transport::IN_FLIGHT;
 use crate::link::{self, Hello, Line, Lines, Link};
@@ -40,68 +40,68 @@ const LOOK: Duration = Duration::from_secs(2);
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
 
 /// Both ends and the state between them.
-pub(super) struct Relay<R> {
+pub(super) struct ShimRelay<R> {
     shim: Shim,
     requests: Requests,
     agent: Lines<R>,
     has_left: bool,
-    answers: Outbox,
-    own: Lane,
-    runtime: Lane,
-    joining: Option<Joining>,
+    answers: LineQueue,
+    own: SideConnection,
+    runtime: SideConnection,
+    joining: Option<JoinAttempt>,
     look: Interval,
 }
 
 /// The connection to one side that answers.
 #[derive(Default)]
-struct Lane {
+struct SideConnection {
     lines: Option<Lines<OwnedReadHalf>>,
-    outbox: Outbox,
+    outbox: LineQueue,
     /// The transport of the connection, if there is one.
     link: Option<Link>,
 }
 
 /// An attempt to join a runtime.
-struct Joining {
-    attempt: Pin<Box<dyn Future<Output = Result<Option<Joined>, Error>>>>,
+struct JoinAttempt {
+    attempt: Pin<Box<dyn Future<Output = Result<Option<JoinedRuntime>, ShimError>>>>,
     /// Whether a call waits for it: a runtime is then started if there is none.
     is_needed: bool,
 }
 
 /// An event.
-enum Step {
+enum RelayEvent {
     Written,
     Sent(Option<RequestId>),
-    Said(Side, Vec<u8>),
-    Gone(Side),
-    Joined(Result<Option<Joined>, Error>),
+    Said(AnsweringSide, Vec<u8>),
+    Gone(AnsweringSide),
+    Joined(Result<Option<JoinedRuntime>, ShimError>),
     Look,
     ClientLine(Vec<u8>),
     Left,
 }
 
-impl<R: AsyncRead + Unpin> Relay<R> {
-    pub(super) fn new(shim: Shim, agent: Lines<R>, answers: Outbox) -> Self {
+impl<R: AsyncRead + Unpin> ShimRelay<R> {
+    pub(super) fn new(shim: Shim, agent: Lines<R>, answers: LineQueue) -> Self {
         let mut look = interval(LOOK);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self {
             requests: match shim.target {
-                Target::Elsewhere(_) => Requests::new(shim.hello.profile).of_another_machine(),
-                Target::Socket(_) | Target::Workspace { .. } => Requests::new(shim.hello.profile),
+                ShimTarget::Elsewhere(_) => Requests::new(shim.hello.profile).of_another_machine(),
+                ShimTarget::Socket(_) | ShimTarget::Workspace { .. } => Requests::new(shim.hello.profile),
             },
             shim,
             agent,
             has_left: false,
             answers,
-            own: Lane::default(),
-            runtime: Lane::default(),
+            own: SideConnection::default(),
+            runtime: SideConnection::default(),
             joining: None,
             look,
         }
     }
 
     /// Forwards lines until the agent closes its end, and then whatever is answered shortly after.
-    pub(super) async fn run(mut self) -> Result<(), Error> {
+    pub(super) async fn run(mut self) -> Result<(), ShimError> {
         while !self.has_left {
             self.go_on().await?;
         }
@@ -117,26 +117,26 @@ impl<R: AsyncRead + Unpin> Relay<R> {
         })
     }
 
-    async fn go_on(&mut self) -> Result<(), Error> {
-        match self.step().await.map_err(|source| Error::Stdio("read from the agent", source))? {
-            Step::Written => {}
-            Step::Sent(request) => request.iter().for_each(|id| self.requests.sent(id)),
-            Step::Said(side, line) => match self.requests.answered(side, &line) {
-                Passed::AsItIs => self.answers.push(Outgoing::line(line)),
-                Passed::As(line) => self.answers.push(Outgoing::line(line)),
-                Passed::Nothing => {}
-                Passed::Broken => {
+    async fn go_on(&mut self) -> Result<(), ShimError> {
+        match self.step().await.map_err(|source| ShimError::Stdio("read from the agent", source))? {
+            RelayEvent::Written => {}
+            RelayEvent::Sent(request) => request.iter().for_each(|id| self.requests.sent(id)),
+            RelayEvent::Said(side, line) => match self.requests.answered(side, &line) {
+                AnswerLine::AsItIs => self.answers.push(QueuedLine::line(line)),
+                AnswerLine::As(line) => self.answers.push(QueuedLine::line(line)),
+                AnswerLine::Nothing => {}
+                AnswerLine::Broken => {
                     self.lane(side).disconnect();
                     let problem = "it sends what no runtime does".to_owned();
-                    let answers = self.requests.lost(Loss::Link(&link::Error::Frame { problem }));
+                    let answers = self.requests.lost(RequestLoss::Link(&link::Error::Frame { problem }));
                     self.answer(answers);
                 }
             },
-            Step::Gone(side) => self.lose(side).await,
-            Step::Joined(joined) => self.joined(joined),
-            Step::Look => self.join(false),
-            Step::ClientLine(line) => self.hear(line),
-            Step::Left => self.has_left = true,
+            RelayEvent::Gone(side) => self.lose(side).await,
+            RelayEvent::Joined(joined) => self.joined(joined),
+            RelayEvent::Look => self.join(false),
+            RelayEvent::ClientLine(line) => self.hear(line),
+            RelayEvent::Left => self.has_left = true,
         }
         if self.own.lines.is_none() && !self.own.outbox.is_empty() {
             self.open_own()?;
@@ -149,7 +149,7 @@ impl<R: AsyncRead + Unpin> Relay<R> {
 
     /// Waits for the next event. Answers come first, and the runtime before the agent: a request must not be handed
     /// to a runtime that has just ended.
-    async fn step(&mut self) -> io::Result<Step> {
+    async fn step(&mut self) -> io::Result<RelayEvent> {
         let reads = self.answers.bytes() < ANSWERS;
         let hears = !self.has_left
             && self.answers.bytes() < 2 * ANSWERS
@@ -158,25 +158,25 @@ impl<R: AsyncRead + Unpin> Relay<R> {
             && self.requests.client().is_some()
             && self.runtime.lines.is_none()
             && self.joining.is_none();
-        let sends_own = reads && self.own.may_send(self.requests.in_flight(Side::Own));
-        let sends = reads && self.runtime.may_send(self.requests.in_flight(Side::Runtime));
+        let sends_own = reads && self.own.may_send(self.requests.in_flight(AnsweringSide::Own));
+        let sends = reads && self.runtime.may_send(self.requests.in_flight(AnsweringSide::Runtime));
         Ok(tokio::select! {
             biased;
-            _ = self.answers.advance() => Step::Written,
-            line = next_line(&mut self.own.lines), if reads => said(Side::Own, line),
-            line = next_line(&mut self.runtime.lines), if reads => said(Side::Runtime, line),
-            sent = self.own.outbox.advance(), if sends_own => Step::Sent(sent),
-            sent = self.runtime.outbox.advance(), if sends => Step::Sent(sent),
-            joined = end_of(&mut self.joining) => Step::Joined(joined),
+            _ = self.answers.advance() => RelayEvent::Written,
+            line = next_line(&mut self.own.lines), if reads => said(AnsweringSide::Own, line),
+            line = next_line(&mut self.runtime.lines), if reads => said(AnsweringSide::Runtime, line),
+            sent = self.own.outbox.advance(), if sends_own => RelayEvent::Sent(sent),
+            sent = self.runtime.outbox.advance(), if sends => RelayEvent::Sent(sent),
+            joined = end_of(&mut self.joining) => RelayEvent::Joined(joined),
             line = self.agent.next(), if hears => match line? {
-                Some(Line::Whole(line)) => Step::ClientLine(line),
+                Some(Line::Whole(line)) => RelayEvent::ClientLine(line),
                 Some(Line::TooLong) => {
                     tracing::warn!("a line of over {MAX_LINE} bytes was dropped");
-                    Step::Written
+                    RelayEvent::Written
                 }
-                None => Step::Left,
+                None => RelayEvent::Left,
             },
-            _ = self.look.tick(), if looks => Step::Look,
+            _ = self.look.tick(), if looks => RelayEvent::Look,
         })
     }
 
@@ -190,27 +190,28 @@ impl<R: AsyncRead + Unpin> Relay<R> {
         }
         match self.requests.client_said(&line) {
             ClientLine::Nothing => {}
-            ClientLine::Reply => self.runtime.outbox.push(Outgoing::line(line)),
-            ClientLine::Answer(answer) => self.answers.push(Outgoing::line(answer)),
+            ClientLine::Reply => self.runtime.outbox.push(QueuedLine::line(line)),
+            ClientLine::Answer(answer) => self.answers.push(QueuedLine::line(answer)),
             ClientLine::Request(side, id) => {
                 let line = self.requests.told(side, line);
-                self.lane(side).outbox.push(Outgoing { line, request: Some(id) });
+                self.lane(side).outbox.push(QueuedLine { line, request: Some(id) });
             }
             ClientLine::Withdrawn { id, was_sent: false } => self.runtime.outbox.withdraw(&id),
-            ClientLine::Withdrawn { .. } => self.runtime.outbox.push_first(vec![Outgoing::line(line)]),
+            ClientLine::Withdrawn { .. } => self.runtime.outbox.push_first(vec![QueuedLine::line(line)]),
         }
     }
 
-    fn lane(&mut self, side: Side) -> &mut Lane {
+    fn lane(&mut self, side: AnsweringSide) -> &mut SideConnection {
         match side {
-            Side::Own => &mut self.own,
-            Side::Runtime => &mut self.runtime,
+            AnsweringSide::Own => &mut self.own,
+            AnsweringSide::Runtime => &mut self.runtime,
         }
     }
 
     /// Connects to the shim's own service.
-    fn open_own(&mut self) -> Result<(), Error> {
-        let (ours, theirs) = UnixStream::pair().map_err(|source| Error::Stdio("open a socket", source))?;
+    fn open_own(&mut self) -> Result<(), ShimError> {
+        let (ours, theirs) =
+            UnixStream::pair().map_err(|source| ShimError::Stdio("open a socket", source))?;
         tokio::spawn(local_service::serve(self.shim.hello.profile, self.shim.limits.clone(), theirs));
         let (reader, writer) = ours.into_split();
         // The agent's opening is itself in the queue, unless it has been answered before.
@@ -226,21 +227,21 @@ impl<R: AsyncRead + Unpin> Relay<R> {
         let hello = Hello { label, client: self.requests.client().cloned(), ..self.shim.hello.clone() };
         let shim = Shim { hello, target: self.shim.target.clone(), limits: self.shim.limits.clone() };
         let attempt = Box::pin(async move { shim.join(is_needed).await });
-        self.joining = Some(Joining { attempt, is_needed });
+        self.joining = Some(JoinAttempt { attempt, is_needed });
     }
 
     /// Handles the outcome of an attempt to join a runtime.
-    fn joined(&mut self, joined: Result<Option<Joined>, Error>) {
+    fn joined(&mut self, joined: Result<Option<JoinedRuntime>, ShimError>) {
         let was_needed = self.joining.take().is_some_and(|joining| joining.is_needed);
         match joined {
-            Ok(Some(Joined { lines, writer, link })) => {
+            Ok(Some(JoinedRuntime { lines, writer, link })) => {
                 self.runtime.connect(lines, writer, self.requests.replay());
                 self.runtime.link = Some(link);
             }
             Ok(None) => {}
             Err(error) if was_needed => {
                 self.runtime.outbox.clear();
-                let answers = self.requests.lost(Loss::Unreachable(&error));
+                let answers = self.requests.lost(RequestLoss::Unreachable(&error));
                 self.answer(answers);
             }
             Err(error) => {
@@ -251,25 +252,25 @@ impl<R: AsyncRead + Unpin> Relay<R> {
     }
 
     /// Handles the loss of a side that answers; the next request goes to its successor.
-    async fn lose(&mut self, side: Side) {
+    async fn lose(&mut self, side: AnsweringSide) {
         let link = self.lane(side).disconnect();
         let answers = match (side, link) {
-            (Side::Own, _) => self.requests.unopened(),
-            (Side::Runtime, Some(mut link)) if link.is_carried() => match link.why().await {
-                Some(why) => self.requests.lost(Loss::Link(&why)),
-                None => self.requests.lost(Loss::Gone),
+            (AnsweringSide::Own, _) => self.requests.unopened(),
+            (AnsweringSide::Runtime, Some(mut link)) if link.is_carried() => match link.why().await {
+                Some(why) => self.requests.lost(RequestLoss::Link(&why)),
+                None => self.requests.lost(RequestLoss::Gone),
             },
-            (Side::Runtime, _) => self.requests.lost(Loss::Gone),
+            (AnsweringSide::Runtime, _) => self.requests.lost(RequestLoss::Gone),
         };
         self.answer(answers);
     }
 
     fn answer(&mut self, answers: Vec<String>) {
-        answers.into_iter().for_each(|answer| self.answers.push(Outgoing::line(answer)));
+        answers.into_iter().for_each(|answer| self.answers.push(QueuedLine::line(answer)));
     }
 }
 
-impl Lane {
+impl SideConnection {
     fn connect(&mut self, lines: Lines<OwnedReadHalf>, writer: OwnedWriteHalf, replay: Vec<String>) {
         self.lines = Some(lines);
         let handed_over = self.outbox.connect();
@@ -278,7 +279,7 @@ impl Lane {
                 tracing::debug!(%error, "write to the runtime");
             }
         });
-        self.outbox.push_first(replay.into_iter().map(Outgoing::line).collect());
+        self.outbox.push_first(replay.into_iter().map(QueuedLine::line).collect());
     }
 
     fn disconnect(&mut self) -> Option<Link> {
@@ -303,12 +304,12 @@ async fn next_line(lines: &mut Option<Lines<OwnedReadHalf>>) -> Option<Vec<u8>> 
     }
 }
 
-fn said(side: Side, line: Option<Vec<u8>>) -> Step {
-    line.map_or(Step::Gone(side), |line| Step::Said(side, line))
+fn said(side: AnsweringSide, line: Option<Vec<u8>>) -> RelayEvent {
+    line.map_or(RelayEvent::Gone(side), |line| RelayEvent::Said(side, line))
 }
 
 /// Waits for an attempt to end; pends forever if there is none.
-async fn end_of(joining: &mut Option<Joining>) -> Result<Option<Joined>, Error> {
+async fn end_of(joining: &mut Option<JoinAttempt>) -> Result<Option<JoinedRuntime>, ShimError> {
     let Some(joining) = joining else { return pending().await };
     joining.attempt.as_mut().await
 }

@@ -10,8 +10,8 @@ use std::collections::{HashMap, HashSet};
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use serde_json::{Map, Value, json};
 
-use super::loss::Loss;
-use crate::agent::message::{self, Refusal};
+use super::loss::RequestLoss;
+use crate::agent::message::{self, ErrorResponse};
 use crate::agent::service::LABEL_METHOD;
 use crate::agent::{params, results};
 use crate::agents::AgentProgram;
@@ -28,7 +28,7 @@ const CLIENT_KEY: &str = "io.modelcontextprotocol/clientInfo";
 
 /// The side that answers a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum AnsweringSide {
     /// The shim's own service, which needs no runtime.
     Own,
     /// The runtime.
@@ -39,7 +39,7 @@ pub(super) enum Side {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ClientLine {
     /// Forward a request.
-    Request(Side, RequestId),
+    Request(AnsweringSide, RequestId),
     /// Forward the cancellation of a request to the runtime; the request has been forwarded if `was_sent`.
     Withdrawn { id: RequestId, was_sent: bool },
     /// Forward the client's answer to a request from the runtime.
@@ -52,7 +52,7 @@ pub(super) enum ClientLine {
 
 /// What the shim must do about a line from a side that answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Passed {
+pub(super) enum AnswerLine {
     /// Forward it.
     AsItIs,
     /// Forward this instead.
@@ -69,10 +69,10 @@ pub(super) struct Requests {
     profile: Profile,
     /// Whether the runtime is on another machine.
     is_far: bool,
-    opening: Option<Opening>,
+    opening: Option<ClientOpening>,
     client: Option<ClientName>,
     label: Option<String>,
-    flights: HashMap<RequestId, Flight>,
+    flights: HashMap<RequestId, InFlightRequest>,
     /// The runtime's open requests to the client.
     asked: HashSet<RequestId>,
     heard: u64,
@@ -81,15 +81,15 @@ pub(super) struct Requests {
 
 /// How a client of an older protocol revision opened the conversation.
 #[derive(Debug)]
-struct Opening {
+struct ClientOpening {
     id: RequestId,
     initialize: Map<String, Value>,
 }
 
 #[derive(Debug)]
-struct Flight {
+struct InFlightRequest {
     number: u64,
-    side: Side,
+    side: AnsweringSide,
     sent: bool,
     method: String,
     /// The tool called, if it is a `tools/call`.
@@ -110,8 +110,8 @@ impl Requests {
     }
 
     /// Returns a request as it is sent to a side.
-    pub(super) fn told(&self, side: Side, line: Vec<u8>) -> Vec<u8> {
-        if self.is_far && side == Side::Runtime { far::told_far(line) } else { line }
+    pub(super) fn told(&self, side: AnsweringSide, line: Vec<u8>) -> Vec<u8> {
+        if self.is_far && side == AnsweringSide::Runtime { far::told_far(line) } else { line }
     }
 
     /// Returns the client's identity, once known.
@@ -171,7 +171,7 @@ impl Requests {
     fn request(&mut self, id: RequestId, method: String, message: Map<String, Value>) -> ClientLine {
         if self.flights.contains_key(&id) {
             let error = ErrorData::invalid_request("a request with this id is in flight", None);
-            return ClientLine::Answer(Refusal::of(Some(id), error).line());
+            return ClientLine::Answer(ErrorResponse::of(Some(id), error).line());
         }
         let params = message.get("params");
         let meta = params.and_then(|params| params.get("_meta"));
@@ -192,12 +192,13 @@ impl Requests {
         // A request without an opening, or a call without a name, is refused by either side: no runtime is needed for
         // that.
         let needs_runtime = tool.is_some() && (modern || self.opening.is_some());
-        let side = if needs_runtime { Side::Runtime } else { Side::Own };
+        let side = if needs_runtime { AnsweringSide::Runtime } else { AnsweringSide::Own };
         if opens {
-            self.opening = Some(Opening { id: id.clone(), initialize: message });
+            self.opening = Some(ClientOpening { id: id.clone(), initialize: message });
         }
         self.heard += 1;
-        let flight = Flight { number: self.heard, side, sent: false, method, tool, modern, progress };
+        let flight =
+            InFlightRequest { number: self.heard, side, sent: false, method, tool, modern, progress };
         self.flights.insert(id.clone(), flight);
         ClientLine::Request(side, id)
     }
@@ -208,7 +209,7 @@ impl Requests {
         let id = message.get("params").and_then(|params| params.get("requestId"));
         let Some(id) = id.and_then(message::request_id) else { return ClientLine::Nothing };
         match self.flights.get(&id) {
-            Some(Flight { side: Side::Runtime, sent, .. }) => {
+            Some(InFlightRequest { side: AnsweringSide::Runtime, sent, .. }) => {
                 let was_sent = *sent;
                 // No answer is due any more.
                 self.settle(&id);
@@ -229,11 +230,11 @@ impl Requests {
     }
 
     /// Returns the number of requests in flight to a side.
-    pub(super) fn in_flight(&self, side: Side) -> usize {
+    pub(super) fn in_flight(&self, side: AnsweringSide) -> usize {
         self.sent[side as usize]
     }
 
-    fn settle(&mut self, id: &RequestId) -> Option<Flight> {
+    fn settle(&mut self, id: &RequestId) -> Option<InFlightRequest> {
         let flight = self.flights.remove(id)?;
         if flight.sent {
             self.sent[flight.side as usize] -= 1;
@@ -242,12 +243,12 @@ impl Requests {
     }
 
     /// Processes a line from a side that answers.
-    pub(super) fn answered(&mut self, side: Side, line: &[u8]) -> Passed {
-        if self.is_far && side == Side::Runtime {
+    pub(super) fn answered(&mut self, side: AnsweringSide, line: &[u8]) -> AnswerLine {
+        if self.is_far && side == AnsweringSide::Runtime {
             return self.answered_from_far(line);
         }
-        let passed = |is_forwarded| if is_forwarded { Passed::AsItIs } else { Passed::Nothing };
-        let Ok(Value::Object(message)) = serde_json::from_slice(line) else { return Passed::AsItIs };
+        let passed = |is_forwarded| if is_forwarded { AnswerLine::AsItIs } else { AnswerLine::Nothing };
+        let Ok(Value::Object(message)) = serde_json::from_slice(line) else { return AnswerLine::AsItIs };
         if let Some(method) = message.get("method") {
             let label = message.get("params").and_then(|params| params.get("label")).and_then(Value::as_str);
             if method == LABEL_METHOD {
@@ -257,7 +258,7 @@ impl Requests {
             self.asked.extend(id.filter(|_| self.asked.len() < MOST_ASKED));
             return passed(method != LABEL_METHOD);
         }
-        let Some(id) = message.get("id").and_then(message::request_id) else { return Passed::AsItIs };
+        let Some(id) = message.get("id").and_then(message::request_id) else { return AnswerLine::AsItIs };
         self.settle(&id);
         if message.contains_key("error") && self.opening.as_ref().is_some_and(|opening| opening.id == id) {
             // The opening was refused: there is nothing to replay.
@@ -273,23 +274,23 @@ impl Requests {
 
     /// Ends the requests to the runtime: all of them if none can be joined, otherwise those already sent to it.
     /// Returns their error responses, oldest first.
-    pub(super) fn lost(&mut self, loss: Loss<'_>) -> Vec<String> {
+    pub(super) fn lost(&mut self, loss: RequestLoss<'_>) -> Vec<String> {
         // Another runtime numbers its own requests the same way.
         self.asked.clear();
-        let all = matches!(loss, Loss::Unreachable(_));
-        let flights = self.end(|flight| flight.side == Side::Runtime && (all || flight.sent));
+        let all = matches!(loss, RequestLoss::Unreachable(_));
+        let flights = self.end(|flight| flight.side == AnsweringSide::Runtime && (all || flight.sent));
         flights.iter().map(|(id, flight)| self.answer(id, flight, loss)).collect()
     }
 
     /// Ends the requests sent to the shim's own service before it ended. Returns their error responses.
     pub(super) fn unopened(&mut self) -> Vec<String> {
         let text = "the conversation is not open; begin with `initialize`";
-        let flights = self.end(|flight| flight.side == Side::Own && flight.sent);
-        let refused = |(id, _)| Refusal::of(Some(id), ErrorData::invalid_request(text, None)).line();
+        let flights = self.end(|flight| flight.side == AnsweringSide::Own && flight.sent);
+        let refused = |(id, _)| ErrorResponse::of(Some(id), ErrorData::invalid_request(text, None)).line();
         flights.into_iter().map(refused).collect()
     }
 
-    fn end(&mut self, ends: impl Fn(&Flight) -> bool) -> Vec<(RequestId, Flight)> {
+    fn end(&mut self, ends: impl Fn(&InFlightRequest) -> bool) -> Vec<(RequestId, InFlightRequest)> {
         let ids: Vec<RequestId> =
             self.flights.iter().filter(|(_, flight)| ends(flight)).map(|(id, _)| id.clone()).collect();
         let mut ended: Vec<_> =
@@ -298,13 +299,13 @@ impl Requests {
         ended
     }
 
-    fn answer(&self, id: &RequestId, flight: &Flight, loss: Loss<'_>) -> String {
+    fn answer(&self, id: &RequestId, flight: &InFlightRequest, loss: RequestLoss<'_>) -> String {
         let error = loss.error(flight.only_reads());
         let Some(tool) = &flight.tool else {
             let text = format!("{}: {}", flight.method, error.message);
             let data = json!({ "kind": error.kind, "retryable": error.retryable });
             let error = ErrorData::new(ErrorCode::INTERNAL_ERROR, text, Some(data));
-            return Refusal::of(Some(id.clone()), error).line();
+            return ErrorResponse::of(Some(id.clone()), error).line();
         };
         let envelope = Envelope::error(tool, error);
         let client = self.client.as_ref().and_then(|client| AgentProgram::client(&client.name));
@@ -318,7 +319,7 @@ impl Requests {
     }
 }
 
-impl Flight {
+impl InFlightRequest {
     /// Returns whether the request cannot have had an effect, wherever it got to.
     fn only_reads(&self) -> bool {
         let tool = self.tool.as_deref().and_then(tools::find);
@@ -331,7 +332,7 @@ mod tests {
     use super::*;
     use crate::agent::ENVELOPE_KEY;
     use crate::agent::params::REVISION_KEY;
-    use crate::agent::shim::Error;
+    use crate::agent::shim::ShimError;
     use crate::link::{self, MAX_FRAME, TransportError};
 
     fn hear(requests: &mut Requests, message: &Value) -> ClientLine {
@@ -360,8 +361,8 @@ mod tests {
         let mut requests = Requests::default();
         hear(&mut requests, &initialize(0));
         assert_eq!(
-            requests.answered(Side::Runtime, br#"{"jsonrpc":"2.0","id":0,"result":{}}"#),
-            Passed::AsItIs
+            requests.answered(AnsweringSide::Runtime, br#"{"jsonrpc":"2.0","id":0,"result":{}}"#),
+            AnswerLine::AsItIs
         );
         requests
     }
@@ -376,26 +377,32 @@ mod tests {
 
     #[test]
     fn only_calls_of_an_open_conversation_need_a_runtime() {
-        let own = |number| ClientLine::Request(Side::Own, id(number));
+        let own = |number| ClientLine::Request(AnsweringSide::Own, id(number));
         let mut requests = Requests::default();
         for (message, expected) in [
             (call(1, "TaskList"), own(1)),
             (json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}), own(2)),
-            (modern(call(3, "TaskList")), ClientLine::Request(Side::Runtime, id(3))),
+            (modern(call(3, "TaskList")), ClientLine::Request(AnsweringSide::Runtime, id(3))),
             (modern(json!({"jsonrpc": "2.0", "id": 4, "method": "tools/list"})), own(4)),
             (json!({"jsonrpc": "2.0", "id": 5, "method": "server/discover"}), own(5)),
             (initialize(6), own(6)),
-            (call(7, "TaskList"), ClientLine::Request(Side::Runtime, id(7))),
+            (call(7, "TaskList"), ClientLine::Request(AnsweringSide::Runtime, id(7))),
             (json!({"jsonrpc": "2.0", "method": "notifications/initialized"}), ClientLine::Nothing),
             (json!({"jsonrpc": "2.0", "id": 1, "result": {}}), ClientLine::Nothing),
         ] {
             assert_eq!(hear(&mut requests, &message), expected, "{message}");
         }
-        assert_eq!((requests.in_flight(Side::Own), requests.in_flight(Side::Runtime)), (5, 2));
+        assert_eq!(
+            (requests.in_flight(AnsweringSide::Own), requests.in_flight(AnsweringSide::Runtime)),
+            (5, 2)
+        );
         for line in ["not json", "[1]", r#"{"id":9}"#, r#"{"id":7,"method":"ping"}"#] {
             assert!(matches!(requests.client_said(line.as_bytes()), ClientLine::Answer(_)), "{line}");
         }
-        assert_eq!((requests.in_flight(Side::Own), requests.in_flight(Side::Runtime)), (5, 2));
+        assert_eq!(
+            (requests.in_flight(AnsweringSide::Own), requests.in_flight(AnsweringSide::Runtime)),
+            (5, 2)
+        );
     }
 
     #[test]
@@ -412,7 +419,10 @@ mod tests {
     fn the_label_is_for_the_shim_alone() {
         let mut requests = opened();
         let told = json!({"jsonrpc": "2.0", "method": LABEL_METHOD, "params": {"label": "codex#2"}});
-        assert_eq!(requests.answered(Side::Runtime, told.to_string().as_bytes()), Passed::Nothing);
+        assert_eq!(
+            requests.answered(AnsweringSide::Runtime, told.to_string().as_bytes()),
+            AnswerLine::Nothing
+        );
         assert_eq!(requests.label(), Some("codex#2"));
     }
 
@@ -420,31 +430,31 @@ mod tests {
     fn only_requests_without_an_answer_are_answered_when_the_runtime_goes() {
         let mut requests = opened();
         for message in [call(1, "ExecCommand"), call("two", "TaskOutput"), call(3, "TaskStop")] {
-            assert!(matches!(hear(&mut requests, &message), ClientLine::Request(Side::Runtime, _)));
+            assert!(matches!(hear(&mut requests, &message), ClientLine::Request(AnsweringSide::Runtime, _)));
         }
         hear(&mut requests, &json!({"id": 4, "method": "tools/list"}));
         // Not handed over yet: the next runtime gets it.
         requests.client_said(call(5, "TaskList").to_string().as_bytes());
         assert_eq!(
-            requests.answered(Side::Runtime, br#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
-            Passed::AsItIs
+            requests.answered(AnsweringSide::Runtime, br#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
+            AnswerLine::AsItIs
         );
         let progress = br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":3}}"#;
-        assert_eq!(requests.answered(Side::Runtime, progress), Passed::AsItIs);
+        assert_eq!(requests.answered(AnsweringSide::Runtime, progress), AnswerLine::AsItIs);
         let withdrawn = json!({"method": "notifications/cancelled", "params": {"requestId": 3}});
         assert_eq!(hear(&mut requests, &withdrawn), ClientLine::Withdrawn { id: id(3), was_sent: true });
 
-        let answers = parsed(&requests.lost(Loss::Gone));
+        let answers = parsed(&requests.lost(RequestLoss::Gone));
         assert_eq!(answers.iter().map(|answer| answer["id"].clone()).collect::<Vec<_>>(), [json!("two")]);
         assert_eq!(answers[0]["result"]["isError"], json!(true));
         let envelope = &answers[0]["result"]["_meta"][ENVELOPE_KEY];
         assert_eq!(envelope["tool_name"], "TaskOutput");
         assert_eq!(envelope["error"]["kind"], "runtime_shutting_down");
         assert_eq!(envelope["error"]["retryable"], json!(true));
-        assert!(requests.lost(Loss::Gone).is_empty());
+        assert!(requests.lost(RequestLoss::Gone).is_empty());
         let unopened = parsed(&requests.unopened());
         assert_eq!(unopened[0]["id"], 4);
-        assert_eq!(requests.in_flight(Side::Own) + requests.in_flight(Side::Runtime), 0);
+        assert_eq!(requests.in_flight(AnsweringSide::Own) + requests.in_flight(AnsweringSide::Runtime), 0);
         assert!(!requests.is_settled(), "5 still waits to be handed over");
     }
 
@@ -457,7 +467,7 @@ mod tests {
         assert_eq!(replay[0]["params"], initialize(0)["params"]);
         assert_eq!(replay[1]["method"], "notifications/initialized");
         let swallowed = json!({"jsonrpc": "2.0", "id": REPLAY_ID, "result": {}}).to_string();
-        assert_eq!(requests.answered(Side::Runtime, swallowed.as_bytes()), Passed::Nothing);
+        assert_eq!(requests.answered(AnsweringSide::Runtime, swallowed.as_bytes()), AnswerLine::Nothing);
     }
 
     #[test]
@@ -466,10 +476,10 @@ mod tests {
         hear(&mut requests, &initialize(7));
         assert_eq!(
             requests.answered(
-                Side::Runtime,
+                AnsweringSide::Runtime,
                 br#"{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"no"}}"#
             ),
-            Passed::AsItIs
+            AnswerLine::AsItIs
         );
         assert!(requests.replay().is_empty());
     }
@@ -478,24 +488,26 @@ mod tests {
     fn a_runtime_that_cannot_be_joined_ends_what_waits_for_it_with_the_reason() {
         let mut requests = opened();
         requests.client_said(call(1, "ExecCommand").to_string().as_bytes());
-        let full =
-            Error::Link(link::Error::TooManyConnections { limit: 64, of: link::ConnectionKind::OfProcess });
-        let answers = parsed(&requests.lost(Loss::Unreachable(&full)));
+        let full = ShimError::Link(link::Error::TooManyConnections {
+            limit: 64,
+            of: link::ConnectionKind::OfProcess,
+        });
+        let answers = parsed(&requests.lost(RequestLoss::Unreachable(&full)));
         let error = &answers[0]["result"]["_meta"][ENVELOPE_KEY]["error"];
         assert_eq!(error["kind"], "too_many_connections");
         assert_eq!(error["details"], json!({"limit": 64}));
         assert_eq!(error["retryable"], json!(true));
         requests.client_said(call(3, "ExecCommand").to_string().as_bytes());
-        let large = Error::Link(link::Error::LargeEnvironment { bytes: 3 << 20 });
-        let answers = parsed(&requests.lost(Loss::Unreachable(&large)));
+        let large = ShimError::Link(link::Error::LargeEnvironment { bytes: 3 << 20 });
+        let answers = parsed(&requests.lost(RequestLoss::Unreachable(&large)));
         let error = &answers[0]["result"]["_meta"][ENVELOPE_KEY]["error"];
         assert_eq!(
             (&error["kind"], &error["details"]),
             (&json!("environment_too_large"), &json!({"bytes": 3 << 20}))
         );
         requests.client_said(call(2, "ExecCommand").to_string().as_bytes());
-        let taken = Error::Link(link::Error::Gone);
-        let answers = parsed(&requests.lost(Loss::Unreachable(&taken)));
+        let taken = ShimError::Link(link::Error::Gone);
+        let answers = parsed(&requests.lost(RequestLoss::Unreachable(&taken)));
         let text = answers[0]["result"]["content"][0]["text"].as_str().expect("a receipt");
         assert!(text.contains("went away"), "{text}");
         assert!(requests.is_settled());
@@ -503,7 +515,7 @@ mod tests {
 
     #[test]
     fn only_a_call_that_cannot_have_had_an_effect_is_retryable() {
-        let retryable = |tool: &str, is_sent: bool, loss: Loss<'_>| {
+        let retryable = |tool: &str, is_sent: bool, loss: RequestLoss<'_>| {
             let mut requests = opened();
             let call = call(1, tool);
             if is_sent {
@@ -519,10 +531,10 @@ mod tests {
         let broken = exited("Connection to box closed by remote host");
         for tool in &tools::TOOLS {
             let only_reads = tool.hints.read_only;
-            assert_eq!(retryable(tool.name, true, Loss::Gone), only_reads, "{}", tool.name);
-            assert_eq!(retryable(tool.name, true, Loss::Link(&broken)), only_reads, "{}", tool.name);
+            assert_eq!(retryable(tool.name, true, RequestLoss::Gone), only_reads, "{}", tool.name);
+            assert_eq!(retryable(tool.name, true, RequestLoss::Link(&broken)), only_reads, "{}", tool.name);
         }
-        assert!(!retryable("NoSuchTool", true, Loss::Gone));
+        assert!(!retryable("NoSuchTool", true, RequestLoss::Gone));
         for (why, may_pass) in [
             (carried(TransportError::NoRuntime { place: "/does/not/exist".into() }), false),
             (carried(TransportError::NoProgram { said: String::new() }), false),
@@ -539,7 +551,7 @@ mod tests {
         ] {
             let text = why.to_string();
             assert_eq!(
-                retryable("ExecCommand", false, Loss::Unreachable(&Error::Link(why))),
+                retryable("ExecCommand", false, RequestLoss::Unreachable(&ShimError::Link(why))),
                 may_pass,
                 "{text}"
             );
@@ -553,7 +565,7 @@ mod tests {
         assert!(requests.replay().is_empty());
         hear(&mut requests, &initialize(0));
         hear(&mut requests, &call(10, "TaskList"));
-        let answers = parsed(&requests.lost(Loss::Gone));
+        let answers = parsed(&requests.lost(RequestLoss::Gone));
         assert_eq!(answers[0]["result"]["resultType"], "complete");
         let server = "io.modelcontextprotocol/serverInfo";
         assert_eq!(answers[0]["result"]["_meta"][server]["name"], "pilothouse");
@@ -569,6 +581,6 @@ mod tests {
         long["params"]["arguments"] = json!({"cmd": "x".repeat(MAX_FRAME)});
         let ClientLine::Answer(answer) = hear(&mut requests, &long) else { panic!("passed on") };
         assert_eq!(parsed(&[answer])[0]["id"], 5);
-        assert!(requests.lost(Loss::Gone).is_empty());
+        assert!(requests.lost(RequestLoss::Gone).is_empty());
     }
 }

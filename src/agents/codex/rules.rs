@@ -32,7 +32,7 @@ pub(super) fn translate(file: RuleFile<'_>, rules: &mut CommandRules) -> Result<
     let mut rest = tokens.as_slice();
     while let Some((first, after)) = rest.split_first() {
         match (first, after.first()) {
-            (Token::Word(called), Some(Token::Mark('('))) => {
+            (StarlarkToken::Word(called), Some(StarlarkToken::Mark('('))) => {
                 let (arguments, next) = arguments(&after[1..])?;
                 if called == "prefix_rule" {
                     prefix_rule(name, &arguments, rules);
@@ -74,13 +74,13 @@ fn prefix_rule(name: &str, arguments: &[(String, Value)], rules: &mut CommandRul
 
 /// A token of Starlark.
 #[derive(Debug, Clone, PartialEq)]
-enum Token {
+enum StarlarkToken {
     Word(String),
     Text(String),
     Mark(char),
 }
 
-fn tokens(text: &str) -> Result<Vec<Token>, String> {
+fn tokens(text: &str) -> Result<Vec<StarlarkToken>, String> {
     let mut tokens = Vec::new();
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
@@ -96,15 +96,15 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
                         Some(c) => value.push(c),
                     }
                 }
-                tokens.push(Token::Text(value));
+                tokens.push(StarlarkToken::Text(value));
             }
-            '(' | ')' | '[' | ']' | ',' | '=' => tokens.push(Token::Mark(c)),
+            '(' | ')' | '[' | ']' | ',' | '=' => tokens.push(StarlarkToken::Mark(c)),
             c if c.is_alphabetic() || c == '_' => {
                 let mut word = String::from(c);
                 while let Some(c) = chars.next_if(|c| c.is_alphanumeric() || *c == '_') {
                     word.push(c);
                 }
-                tokens.push(Token::Word(word));
+                tokens.push(StarlarkToken::Word(word));
             }
             c if c.is_whitespace() => {}
             c => return Err(format!("`{c}` is not understood")),
@@ -114,15 +114,15 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
 }
 
 /// The named arguments of a call, and the tokens after it.
-type Arguments<'a> = (Vec<(String, Value)>, &'a [Token]);
+type Arguments<'a> = (Vec<(String, Value)>, &'a [StarlarkToken]);
 
-fn arguments(mut rest: &[Token]) -> Result<Arguments<'_>, String> {
+fn arguments(mut rest: &[StarlarkToken]) -> Result<Arguments<'_>, String> {
     let mut arguments = Vec::new();
     loop {
         match rest {
-            [Token::Mark(')'), rest @ ..] => return Ok((arguments, rest)),
-            [Token::Mark(','), after @ ..] => rest = after,
-            [Token::Word(name), Token::Mark('='), after @ ..] => {
+            [StarlarkToken::Mark(')'), rest @ ..] => return Ok((arguments, rest)),
+            [StarlarkToken::Mark(','), after @ ..] => rest = after,
+            [StarlarkToken::Word(name), StarlarkToken::Mark('='), after @ ..] => {
                 let (value, after) = value(after, 0)?;
                 arguments.push((name.clone(), value));
                 rest = after;
@@ -132,15 +132,15 @@ fn arguments(mut rest: &[Token]) -> Result<Arguments<'_>, String> {
     }
 }
 
-fn value(tokens: &[Token], depth: usize) -> Result<(Value, &[Token]), String> {
+fn value(tokens: &[StarlarkToken], depth: usize) -> Result<(Value, &[StarlarkToken]), String> {
     match tokens {
-        [Token::Text(text), rest @ ..] => Ok((Value::from(text.as_str()), rest)),
-        [Token::Mark('['), rest @ ..] if depth < MAX_DEPTH => {
+        [StarlarkToken::Text(text), rest @ ..] => Ok((Value::from(text.as_str()), rest)),
+        [StarlarkToken::Mark('['), rest @ ..] if depth < MAX_DEPTH => {
             let (mut items, mut rest) = (Vec::new(), rest);
             loop {
                 match rest {
-                    [Token::Mark(']'), rest @ ..] => return Ok((Value::from(items), rest)),
-                    [Token::Mark(','), after @ ..] => rest = after,
+                    [StarlarkToken::Mark(']'), rest @ ..] => return Ok((Value::from(items), rest)),
+                    [StarlarkToken::Mark(','), after @ ..] => rest = after,
                     _ => {
                         let (item, after) = value(rest, depth + 1)?;
                         items.push(item);

@@ -10,7 +10,7 @@ use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::agent::shell::{AgentMarks, Facts, Marks, Route, decide};
+use crate::agent::shell::{AgentMarks, MarkedAgent, Route, RouteFacts, decide};
 use crate::process::{SHELL_PREFIX, SHELLS, become_program, is_in_command};
 use real::Real;
 
@@ -30,7 +30,7 @@ struct Call {
     args: Vec<OsString>,
     /// The caller's environment variables.
     variables: Vec<(OsString, OsString)>,
-    marks: Marks,
+    marks: MarkedAgent,
 }
 
 /// Runs this program as a shell if it was invoked as one.
@@ -40,7 +40,7 @@ pub(super) fn run_as_shell(argv: &[OsString]) -> Option<ExitCode> {
     let variables: Vec<_> = std::env::vars_os().collect();
     let find = |name: &str| find(&variables, name);
     let marks = AgentMarks(find).read();
-    let facts = Facts {
+    let facts = RouteFacts {
         name,
         args,
         on_terminal: is_on_terminal(),

@@ -82,11 +82,16 @@ fn without_links(path: &OsStr) -> OsString {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::shell::Marks;
+    use crate::agent::shell::MarkedAgent;
 
     fn call(name: &str, variables: &[(&str, &str)]) -> Call {
         let variables = variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
-        Call { name: name.into(), args: vec!["-c".into(), "ls".into()], variables, marks: Marks::default() }
+        Call {
+            name: name.into(),
+            args: vec!["-c".into(), "ls".into()],
+            variables,
+            marks: MarkedAgent::default(),
+        }
     }
 
     fn real(name: &str, variables: &[(&str, &str)]) -> Real {

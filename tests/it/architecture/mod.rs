@@ -207,7 +207,7 @@ fn characters_reach_a_frame_in_one_place() {
 /// Files that open a path by hand, and why that path is none that a client, a workspace or a record names. Everything
 /// else is opened through `files`, which waits for nothing and follows no link out of a folder.
 const OPENERS: [(&str, &str); 26] = [
-    ("agent/codex/carry.rs", "devices, and a directory by its path alone"),
+    ("agent/codex/start_request.rs", "devices, and a directory by its path alone"),
     ("cli/codex_mirror.rs", "the pipes of the process it stands for"),
     ("cli/demo.rs", "files of a folder it has just made"),
     ("cli/gate.rs", "the terminal"),

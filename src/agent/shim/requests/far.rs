@@ -6,8 +6,8 @@
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use serde_json::{Map, Value, json};
 
-use super::{Passed, REPLAY_ID, Requests, Side};
-use crate::agent::message::{self, Refusal};
+use super::{AnswerLine, AnsweringSide, REPLAY_ID, Requests};
+use crate::agent::message::{self, ErrorResponse};
 use crate::agent::service::LABEL_METHOD;
 use crate::link::Strict;
 
@@ -18,36 +18,39 @@ const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 
 impl Requests {
     /// Processes a line from another machine.
-    pub(super) fn answered_from_far(&mut self, line: &[u8]) -> Passed {
-        let Ok(Strict(Value::Object(message))) = serde_json::from_slice(line) else { return Passed::Broken };
+    pub(super) fn answered_from_far(&mut self, line: &[u8]) -> AnswerLine {
+        let Ok(Strict(Value::Object(message))) = serde_json::from_slice(line) else {
+            return AnswerLine::Broken;
+        };
         if let Some(method) = message.get("method") {
             let params = message.get("params");
             if method == LABEL_METHOD {
                 let label = params.and_then(|params| params.get("label")).and_then(Value::as_str);
                 self.label = label.filter(|label| label.len() <= LABEL_BYTES).map(str::to_owned);
-                return Passed::Nothing;
+                return AnswerLine::Nothing;
             }
             let is_progress = method == "notifications/progress" && !message.contains_key("id");
             let token = params.and_then(|params| params.get("progressToken")).filter(|_| is_progress);
             return match token.is_some_and(|token| self.has_progress(token)) {
-                true => Passed::As(message::line(&Value::Object(message))),
-                false => Passed::Nothing,
+                true => AnswerLine::As(message::line(&Value::Object(message))),
+                false => AnswerLine::Nothing,
             };
         }
-        let Some(id) = message.get("id").and_then(message::request_id) else { return Passed::Nothing };
-        let is_open = self.flights.get(&id).is_some_and(|flight| flight.side == Side::Runtime && flight.sent);
+        let Some(id) = message.get("id").and_then(message::request_id) else { return AnswerLine::Nothing };
+        let is_open =
+            self.flights.get(&id).is_some_and(|flight| flight.side == AnsweringSide::Runtime && flight.sent);
         let is_answer = message.contains_key("result") != message.contains_key("error");
         if id == RequestId::String(REPLAY_ID.into()) || !is_open || !is_answer {
-            return Passed::Nothing;
+            return AnswerLine::Nothing;
         }
         self.settle(&id);
-        Passed::As(if asks(&message) { refused(id) } else { message::line(&Value::Object(message)) })
+        AnswerLine::As(if asks(&message) { refused(id) } else { message::line(&Value::Object(message)) })
     }
 
     fn has_progress(&self, token: &Value) -> bool {
         self.flights
             .values()
-            .any(|flight| flight.side == Side::Runtime && flight.progress.as_ref() == Some(token))
+            .any(|flight| flight.side == AnsweringSide::Runtime && flight.progress.as_ref() == Some(token))
     }
 }
 
@@ -61,7 +64,7 @@ fn asks(answer: &Map<String, Value>) -> bool {
 
 fn refused(id: RequestId) -> String {
     let text = "the other machine asked a question instead of answering; it was not passed on";
-    Refusal::of(Some(id), ErrorData::new(ErrorCode::INTERNAL_ERROR, text, None)).line()
+    ErrorResponse::of(Some(id), ErrorData::new(ErrorCode::INTERNAL_ERROR, text, None)).line()
 }
 
 /// Returns a request as it is sent to another machine: without what the client can be asked.
@@ -105,8 +108,8 @@ mod tests {
         json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "TaskList", "_meta": meta}})
     }
 
-    fn said(requests: &mut Requests, line: &str) -> Passed {
-        requests.answered(Side::Runtime, line.as_bytes())
+    fn said(requests: &mut Requests, line: &str) -> AnswerLine {
+        requests.answered(AnsweringSide::Runtime, line.as_bytes())
     }
 
     #[test]
@@ -131,15 +134,15 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":"pilothouse-replay","result":{}}"#,
             "{}",
         ] {
-            assert_eq!(said(&mut requests, unasked), Passed::Nothing, "{unasked}");
+            assert_eq!(said(&mut requests, unasked), AnswerLine::Nothing, "{unasked}");
         }
         let progress =
             r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"mine"}}"#;
-        assert_eq!(said(&mut requests, progress), Passed::As(progress.to_owned()));
+        assert_eq!(said(&mut requests, progress), AnswerLine::As(progress.to_owned()));
         let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#;
-        assert_eq!(said(&mut requests, answer), Passed::As(answer.to_owned()));
-        assert_eq!(said(&mut requests, answer), Passed::Nothing, "once");
-        assert_eq!(said(&mut requests, progress), Passed::Nothing, "it is over");
+        assert_eq!(said(&mut requests, answer), AnswerLine::As(answer.to_owned()));
+        assert_eq!(said(&mut requests, answer), AnswerLine::Nothing, "once");
+        assert_eq!(said(&mut requests, progress), AnswerLine::Nothing, "it is over");
     }
 
     #[test]
@@ -147,11 +150,11 @@ mod tests {
         for noise in ["Last login: today", "[1]", "7", "", r#"{"id":1,"id":2,"result":{}}"#, "{\"id\":1"] {
             let mut requests = far();
             hear(&mut requests, &call(json!(1)));
-            assert_eq!(said(&mut requests, noise), Passed::Broken, "{noise}");
+            assert_eq!(said(&mut requests, noise), AnswerLine::Broken, "{noise}");
         }
         // A deep document is refused by the parser.
         let deep = format!(r#"{{"id":1,"result":{}{}}}"#, "[".repeat(5_000), "]".repeat(5_000));
-        assert_eq!(said(&mut far(), &deep), Passed::Broken);
+        assert_eq!(said(&mut far(), &deep), AnswerLine::Broken);
     }
 
     #[test]
@@ -168,7 +171,7 @@ mod tests {
         assert_eq!(opening["params"]["capabilities"], json!({}));
         hear(&mut requests, &call(json!(4)));
         let asks = r#"{"jsonrpc":"2.0","id":4,"result":{"resultType":"input_required","inputRequests":{}}}"#;
-        let Passed::As(line) = said(&mut requests, asks) else { panic!("an answer is due") };
+        let AnswerLine::As(line) = said(&mut requests, asks) else { panic!("an answer is due") };
         assert!(line.contains("not passed on") && !line.contains("inputRequests"), "{line}");
     }
 }

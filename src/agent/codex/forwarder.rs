@@ -14,9 +14,9 @@ type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// The writing half of one side: writes whole lines, one after the other. Cheap to clone.
 #[derive(Clone)]
-pub(super) struct Side(Arc<Mutex<Writer>>);
+pub(super) struct SideWriter(Arc<Mutex<Writer>>);
 
-impl Side {
+impl SideWriter {
     pub(super) fn new(writer: impl AsyncWrite + Send + Unpin + 'static) -> Self {
         Self(Arc::new(Mutex::new(Box::new(writer))))
     }
@@ -33,9 +33,9 @@ impl Side {
     }
 }
 
-impl std::fmt::Debug for Side {
+impl std::fmt::Debug for SideWriter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Side")
+        f.write_str("SideWriter")
     }
 }
 
@@ -49,9 +49,9 @@ async fn write(writer: &mut Writer, bytes: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 /// When one of the two fails.
-pub(super) async fn carry(
+pub(super) async fn forward(
     reader: impl AsyncRead + Unpin,
-    to: &Side,
+    to: &SideWriter,
     cap: usize,
     mut is_taken: impl AsyncFnMut(&[u8]) -> bool,
 ) -> io::Result<()> {
@@ -104,17 +104,17 @@ mod tests {
         runtime.block_on(async {
             let (mut from, reader) = tokio::io::duplex(step);
             let (writer, mut to) = tokio::io::duplex(1 << 20);
-            let side = Side::new(writer);
+            let side = SideWriter::new(writer);
             let feeding = async {
                 from.write_all(sent).await.expect("takes");
                 drop(from);
             };
-            let carrying = async {
-                carry(reader, &side, cap, async |line| is_taken(line)).await.expect("carries");
+            let forwarding = async {
+                forward(reader, &side, cap, async |line| is_taken(line)).await.expect("forwards");
                 drop(side);
             };
             let mut got = Vec::new();
-            let (_, (), read) = tokio::join!(feeding, carrying, to.read_to_end(&mut got));
+            let (_, (), read) = tokio::join!(feeding, forwarding, to.read_to_end(&mut got));
             read.expect("reads");
             got
         })

@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use tokio::net::unix::pipe::Receiver;
 use tokio::sync::mpsc;
 
+use super::forwarder::SideWriter;
 use super::message::{INTERNAL, error, result};
-use super::owned::{NO_INPUT, Order, Owned};
-use super::passage::Side;
-use super::process::Stream;
+use super::process::ProcessStream;
+use super::tasks::{CodexTask, NO_INPUT, TaskOrder};
 use crate::link::{Error, Loss, ShellConversation, ShellMessage, ShellReply};
 
 /// How long the rest of a terminal's output may take to arrive after the process ended.
@@ -31,48 +31,52 @@ const BY_SIGNAL: i32 = 1;
 
 /// A process that the runtime has been asked to run.
 #[derive(Debug)]
-pub(super) struct Standing {
-    pub(super) codex: Side,
-    pub(super) owned: Arc<Owned>,
+pub(super) struct ProcessTask {
+    pub(super) codex: SideWriter,
+    pub(super) task: Arc<CodexTask>,
     pub(super) runtime: ShellConversation,
-    pub(super) outputs: Vec<(Stream, Receiver)>,
+    pub(super) outputs: Vec<(ProcessStream, Receiver)>,
     pub(super) has_terminal: bool,
     /// The request ids of input that the runtime has not confirmed yet.
     pub(super) typed: VecDeque<Option<Value>>,
 }
 
 /// An event to handle.
-enum News {
+enum ProcessEvent {
     Output(usize, io::Result<Vec<u8>>),
     Reply(Result<ShellReply, Error>),
-    Order(Order),
+    Order(TaskOrder),
 }
 
-impl Standing {
+impl ProcessTask {
     /// Represents the process to Codex until it has ended and all its output has been reported.
-    pub(super) async fn run(mut self, first: Result<ShellReply, Error>, mut orders: mpsc::Receiver<Order>) {
+    pub(super) async fn run(
+        mut self,
+        first: Result<ShellReply, Error>,
+        mut orders: mpsc::Receiver<TaskOrder>,
+    ) {
         let mut is_over = self.hear(first).await;
         while !is_over || !self.outputs.is_empty() {
             let news = tokio::select! {
-                (at, read) = next_output(&self.outputs) => News::Output(at, read),
-                reply = self.runtime.next(), if !is_over => News::Reply(reply),
-                Some(order) = orders.recv() => News::Order(order),
+                (at, read) = next_output(&self.outputs) => ProcessEvent::Output(at, read),
+                reply = self.runtime.next(), if !is_over => ProcessEvent::Reply(reply),
+                Some(order) = orders.recv() => ProcessEvent::Order(order),
             };
             match news {
-                News::Output(at, read) => self.output(at, read).await,
-                News::Reply(reply) => is_over = self.hear(reply).await,
-                News::Order(order) => {
+                ProcessEvent::Output(at, read) => self.output(at, read).await,
+                ProcessEvent::Reply(reply) => is_over = self.hear(reply).await,
+                ProcessEvent::Order(order) => {
                     self.pass(order).await;
-                    self.owned.told();
+                    self.task.told();
                 }
             }
         }
-        let closed = self.owned.process().closed();
+        let closed = self.task.process().closed();
         self.tell(closed).await;
         orders.close();
         while let Some(order) = orders.recv().await {
             self.pass(order).await;
-            self.owned.told();
+            self.task.told();
         }
     }
 
@@ -100,11 +104,11 @@ impl Standing {
         };
         self.rest().await;
         if let Some(why) = why {
-            let stream = if self.has_terminal { Stream::Pty } else { Stream::Stderr };
-            let told = self.owned.process().output(stream, format!("pilothouse: {why}\n").into_bytes());
+            let stream = if self.has_terminal { ProcessStream::Pty } else { ProcessStream::Stderr };
+            let told = self.task.process().output(stream, format!("pilothouse: {why}\n").into_bytes());
             self.tell(told).await;
         }
-        let exited = self.owned.process().exited(code);
+        let exited = self.task.process().exited(code);
         self.tell(exited).await;
         for id in std::mem::take(&mut self.typed).into_iter().flatten() {
             let _ = self.codex.line(&error(&id, INTERNAL, NO_INPUT)).await;
@@ -128,24 +132,24 @@ impl Standing {
         match read {
             Ok(bytes) if !bytes.is_empty() => {
                 let Some((stream, _)) = self.outputs.get(at) else { return };
-                let told = self.owned.process().output(*stream, bytes);
+                let told = self.task.process().output(*stream, bytes);
                 self.tell(told).await;
             }
             _ => drop(self.outputs.remove(at)),
         }
     }
 
-    async fn pass(&mut self, order: Order) {
+    async fn pass(&mut self, order: TaskOrder) {
         let message = match order {
-            Order::Type { id: Some(id), .. } if self.owned.process().has_exited() => {
+            TaskOrder::Type { id: Some(id), .. } if self.task.process().has_exited() => {
                 return drop(self.codex.line(&error(&id, INTERNAL, NO_INPUT)).await);
             }
-            Order::Type { id, bytes } => {
+            TaskOrder::Type { id, bytes } => {
                 self.typed.push_back(id);
                 ShellMessage::Input(bytes)
             }
-            Order::Interrupt => ShellMessage::Signal { number: INTERRUPT, to_group: true },
-            Order::Kill => ShellMessage::Kill,
+            TaskOrder::Interrupt => ShellMessage::Signal { number: INTERRUPT, to_group: true },
+            TaskOrder::Kill => ShellMessage::Kill,
         };
         // A lost runtime is detected when reading its replies.
         let _ = self.runtime.say(&message).await;
@@ -153,12 +157,12 @@ impl Standing {
 
     async fn tell(&self, line: Vec<u8>) {
         let _ = self.codex.line(&line).await;
-        self.owned.tell();
+        self.task.tell();
     }
 }
 
 /// Waits for output; an empty read means that the stream has ended. Pends forever if there is no stream.
-async fn next_output(outputs: &[(Stream, Receiver)]) -> (usize, io::Result<Vec<u8>>) {
+async fn next_output(outputs: &[(ProcessStream, Receiver)]) -> (usize, io::Result<Vec<u8>>) {
     poll_fn(|context| {
         let ready = outputs.iter().enumerate().find_map(|(at, (_, pipe))| match read(pipe, context) {
             Poll::Ready(read) => Some((at, read)),

@@ -15,13 +15,13 @@ use serde_json::{Value, json};
 use tokio::net::unix::pipe::Receiver;
 use tokio::sync::mpsc;
 
-use super::executor::{Reach, Talk};
+use super::executor::{CodexConversation, RuntimeAccess};
 use super::message::{INTERNAL, error, result};
-use super::mirror::{self, Mirror};
-use super::owned::{Order, Owned};
-use super::process::Stream;
-use super::standing::Standing;
-use super::start::Start;
+use super::process::ProcessStream;
+use super::process_task::ProcessTask;
+use super::sandbox::{self, SandboxMirror};
+use super::start::StartParams;
+use super::tasks::{CodexTask, TaskOrder};
 use crate::agent::shell::runs_plainly;
 use crate::agents::AgentProgram;
 use crate::config::OnFailure;
@@ -43,20 +43,20 @@ const NOT_SHOWN: &str = "this command was not run: the runtime ended before it w
 
 /// A requested process.
 #[derive(Debug)]
-pub(super) struct Carry {
-    pub(super) talk: Talk,
-    pub(super) reach: Arc<Reach>,
+pub(super) struct StartRequest {
+    pub(super) talk: CodexConversation,
+    pub(super) reach: Arc<RuntimeAccess>,
     /// The request id, which the answer must carry.
     pub(super) id: Value,
     /// The request, as received.
     pub(super) line: Vec<u8>,
     /// Its parameters.
     pub(super) asked: Value,
-    pub(super) start: Start,
+    pub(super) start: StartParams,
 }
 
 /// Why a process did not become a task.
-enum Not {
+enum NoTaskReason {
     /// Codex's own server is to run it. The reason is printed to standard error if it could otherwise have been a
     /// task.
     Ours(Option<String>),
@@ -64,38 +64,38 @@ enum Not {
     Run(String),
 }
 
-impl Not {
+impl NoTaskReason {
     fn not_run(why: &str) -> Self {
         Self::Run(format!("this command was not run: {why}"))
     }
 }
 
 /// A process that the runtime has been asked to run.
-struct Begun {
+struct TaskConversation {
     runtime: ShellConversation,
-    outputs: Vec<(Stream, Receiver)>,
+    outputs: Vec<(ProcessStream, Receiver)>,
 }
 
-impl Carry {
+impl StartRequest {
     /// Represents the process to Codex until it has ended and all its output has been reported.
-    pub(super) async fn run(self, owned: Arc<Owned>, orders: mpsc::Receiver<Order>) {
+    pub(super) async fn run(self, task: Arc<CodexTask>, orders: mpsc::Receiver<TaskOrder>) {
         let begun = match self.begin().await {
             Ok(begun) => begun,
-            Err(Not::Ours(why)) => {
+            Err(NoTaskReason::Ours(why)) => {
                 return self.pass_on(why).await;
             }
-            Err(Not::Run(why)) => return self.refuse(&why).await,
+            Err(NoTaskReason::Run(why)) => return self.refuse(&why).await,
         };
         let processes = self.talk.processes.clone();
         let name = self.start.process_id.clone();
-        if self.stand_for(begun, owned, orders).await {
+        if self.stand_for(begun, task, orders).await {
             processes.forget(name).await;
         }
     }
 
     /// Creates a task that mirrors the process, while Codex's own server runs it.
     pub(super) async fn observe(self) {
-        let lines = match mirror::Lines::open() {
+        let lines = match sandbox::StandInPipes::open() {
             Ok(lines) => lines,
             Err(error) => return self.pass_on(Some(error.to_string())).await,
         };
@@ -115,8 +115,8 @@ impl Carry {
         let own = Environment::own().map_or_else(Vec::new, |own| own.iter().cloned().collect());
         let (mut runtime, _) = match self.ask(request, own, false).await {
             Ok(asked) => asked,
-            Err(Not::Ours(why)) => return self.pass_on(why).await,
-            Err(Not::Run(why)) => return self.refuse(&why).await,
+            Err(NoTaskReason::Ours(why)) => return self.pass_on(why).await,
+            Err(NoTaskReason::Run(why)) => return self.refuse(&why).await,
         };
         let reply = loop {
             match runtime.next().await {
@@ -127,7 +127,7 @@ impl Carry {
         match reply {
             Ok(ShellReply::Started) => {
                 let (name, side) = (self.start.process_id.clone(), self.talk.server.clone());
-                if let Err(error) = (Mirror { carry: self, runtime, lines }).run().await {
+                if let Err(error) = (SandboxMirror { request: self, runtime, lines }).run().await {
                     tracing::info!(%error, "a process of Codex's own server is no longer shown");
                     side.unwatch(&name);
                 }
@@ -166,7 +166,7 @@ impl Carry {
         let _ = self.talk.server.side.line(&self.line).await;
     }
 
-    async fn begin(&self) -> Result<Begun, Not> {
+    async fn begin(&self) -> Result<TaskConversation, NoTaskReason> {
         let left = self.talk.server.environment(&self.start, &self.asked).await;
         let unfit = left.is_none().then(|| NO_ENVIRONMENT.to_owned());
         let environment = self.start.environment(&left.unwrap_or_default());
@@ -177,13 +177,13 @@ impl Carry {
         let shell = match program {
             Some(program) => program,
             None if unfit.is_some() => PathBuf::new(),
-            None => return Err(Not::Ours(None)),
+            None => return Err(NoTaskReason::Ours(None)),
         };
         let request = ShellRequest { shell, unfit, ..self.request() };
         let (runtime, outputs) = self.ask(request, environment, true).await?;
-        let failed = |error: io::Error| Not::Run(error.to_string());
+        let failed = |error: io::Error| NoTaskReason::Run(error.to_string());
         let outputs = outputs.into_iter().map(|(stream, fd)| Ok((stream, Receiver::from_owned_fd(fd)?)));
-        Ok(Begun { runtime, outputs: outputs.collect::<io::Result<Vec<_>>>().map_err(failed)? })
+        Ok(TaskConversation { runtime, outputs: outputs.collect::<io::Result<Vec<_>>>().map_err(failed)? })
     }
 
     /// Returns the request to the runtime, without the program.
@@ -211,24 +211,29 @@ impl Carry {
         request: ShellRequest,
         environment: Vec<(OsString, OsString)>,
         is_read: bool,
-    ) -> Result<(ShellConversation, Vec<(Stream, OwnedFd)>), Not> {
-        let cwd = self.start.directory().ok_or(Not::Ours(None))?;
+    ) -> Result<(ShellConversation, Vec<(ProcessStream, OwnedFd)>), NoTaskReason> {
+        let cwd = self.start.directory().ok_or(NoTaskReason::Ours(None))?;
         let reach = self.reach.clone();
         let asking = move || ask(&reach, request, environment, cwd, is_read);
         let asked = tokio::task::spawn_blocking(asking).await;
-        let (call, outputs) = asked.unwrap_or_else(|error| Err(Not::Run(error.to_string())))?;
-        Ok((call.converse().map_err(|error| Not::Run(error.to_string()))?, outputs))
+        let (call, outputs) = asked.unwrap_or_else(|error| Err(NoTaskReason::Run(error.to_string())))?;
+        Ok((call.converse().map_err(|error| NoTaskReason::Run(error.to_string()))?, outputs))
     }
 
     /// Reports the process's progress to Codex; returns whether the runtime ran it.
-    async fn stand_for(self, begun: Begun, owned: Arc<Owned>, orders: mpsc::Receiver<Order>) -> bool {
-        let Begun { runtime, outputs } = begun;
+    async fn stand_for(
+        self,
+        begun: TaskConversation,
+        task: Arc<CodexTask>,
+        orders: mpsc::Receiver<TaskOrder>,
+    ) -> bool {
+        let TaskConversation { runtime, outputs } = begun;
         let codex = self.talk.codex.clone();
         let has_terminal = self.start.input() == ShellInput::Terminal;
-        let mut standing =
-            Standing { codex, owned: owned.clone(), runtime, outputs, has_terminal, typed: VecDeque::new() };
+        let mut process =
+            ProcessTask { codex, task: task.clone(), runtime, outputs, has_terminal, typed: VecDeque::new() };
         let reply = loop {
-            match standing.runtime.next().await {
+            match process.runtime.next().await {
                 Ok(ShellReply::Taken { .. } | ShellReply::Typed { .. }) => {}
                 reply => break reply,
             }
@@ -246,28 +251,28 @@ impl Carry {
             self.refuse(&Loss::Unknown.to_string()).await;
             return false;
         }
-        owned.begin();
+        task.begin();
         let answer = json!({ "processId": self.start.process_id, "sandboxType": "none" });
         let _ = self.talk.codex.line(&result(&self.id, &answer)).await;
-        standing.run(reply, orders).await;
+        process.run(reply, orders).await;
         true
     }
 }
 
 /// A requested command, and the pipes to read its output from.
-type Asked = (ShellCall, Vec<(Stream, OwnedFd)>);
+type Asked = (ShellCall, Vec<(ProcessStream, OwnedFd)>);
 
 /// Asks the runtime to run a command, starting a runtime if there is none.
 fn ask(
-    reach: &Reach,
+    reach: &RuntimeAccess,
     mut request: ShellRequest,
     environment: Vec<(OsString, OsString)>,
     cwd: PathBuf,
     is_read: bool,
-) -> Result<Asked, Not> {
+) -> Result<Asked, NoTaskReason> {
     let directory = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let workdir = openat(CWD, &cwd, directory, Mode::empty()).map_err(|_| Not::Ours(None))?;
-    let failed = |errno: rustix::io::Errno| Not::not_run(&io::Error::from(errno).to_string());
+    let workdir = openat(CWD, &cwd, directory, Mode::empty()).map_err(|_| NoTaskReason::Ours(None))?;
+    let failed = |errno: rustix::io::Errno| NoTaskReason::not_run(&io::Error::from(errno).to_string());
     let null = openat(CWD, c"/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).map_err(failed)?;
     let (outputs, to) = if is_read { outputs(request.input) } else { nowhere() }.map_err(failed)?;
     let environment = Some(Environment::new(environment, own_umask()));
@@ -279,30 +284,30 @@ fn ask(
             Unasked::Silence | Unasked::Forbidden
                 if (reach.on_failure)(&reach.places) == OnFailure::Refuse =>
             {
-                Not::Run(format!("not run: {why} (setting shell.on_failure)"))
+                NoTaskReason::Run(format!("not run: {why} (setting shell.on_failure)"))
             }
-            Unasked::Silence | Unasked::Forbidden => Not::Ours(Some(why)),
-            Unasked::Busy | Unasked::Oversized | Unasked::Answer => Not::not_run(&why),
+            Unasked::Silence | Unasked::Forbidden => NoTaskReason::Ours(Some(why)),
+            Unasked::Busy | Unasked::Oversized | Unasked::Answer => NoTaskReason::not_run(&why),
         }
     })?;
     match call.ask(&request, [workdir.as_fd(), null.as_fd(), to[0].as_fd(), to[1].as_fd()], &[]) {
         Ok(()) => {}
         // Nothing was sent.
-        Err(why @ Error::Frame { .. }) => return Err(Not::not_run(&why.to_string())),
-        Err(_) => return Err(Not::Run(Loss::Unknown.to_string())),
+        Err(why @ Error::Frame { .. }) => return Err(NoTaskReason::not_run(&why.to_string())),
+        Err(_) => return Err(NoTaskReason::Run(Loss::Unknown.to_string())),
     }
     Ok((call, outputs))
 }
 
 /// The read ends of a command's output, and the two descriptors it writes to.
-type Outputs = (Vec<(Stream, OwnedFd)>, [OwnedFd; 2]);
+type Outputs = (Vec<(ProcessStream, OwnedFd)>, [OwnedFd; 2]);
 
 fn outputs(input: ShellInput) -> rustix::io::Result<Outputs> {
     let (out, to_out) = pipe_with(PipeFlags::CLOEXEC)?;
     let (err, to_err) = pipe_with(PipeFlags::CLOEXEC)?;
     let outputs = match input {
-        ShellInput::Terminal => vec![(Stream::Pty, out)],
-        _ => vec![(Stream::Stdout, out), (Stream::Stderr, err)],
+        ShellInput::Terminal => vec![(ProcessStream::Pty, out)],
+        _ => vec![(ProcessStream::Stdout, out), (ProcessStream::Stderr, err)],
     };
     Ok((outputs, [to_out, to_err]))
 }

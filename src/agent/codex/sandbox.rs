@@ -14,9 +14,9 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::pipe::{Receiver, Sender};
 
-use super::carry::Carry;
-use super::message::{About, OWN_ID, decode, encode, params};
-use super::process::Stream;
+use super::message::{OWN_ID, ProcessMessage, decode, encode, params};
+use super::process::ProcessStream;
+use super::start_request::StartRequest;
 use crate::link::{ShellConversation, ShellReply};
 
 /// The subcommand by which this program is run as a stand-in.
@@ -34,20 +34,20 @@ const NOT_STARTED: i32 = 126;
 
 /// What the server reports about a mirrored process.
 #[derive(Debug)]
-pub(super) enum Seen {
+pub(super) enum MirrorEvent {
     /// It could not be started.
     Failed,
-    Output(Stream, Vec<u8>),
+    Output(ProcessStream, Vec<u8>),
     Exited(i32),
     Closed,
 }
 
-impl Seen {
+impl MirrorEvent {
     /// Parses what a line says about a process.
-    pub(super) fn of(about: &About, line: &[u8]) -> Option<Self> {
+    pub(super) fn of(about: &ProcessMessage, line: &[u8]) -> Option<Self> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Told {
+        struct NewsParams {
             #[serde(default)]
             stream: String,
             #[serde(default)]
@@ -55,12 +55,12 @@ impl Seen {
             #[serde(default)]
             exit_code: i32,
         }
-        let told: Told = params(line).ok()?;
+        let told: NewsParams = params(line).ok()?;
         Some(match about.method.as_str() {
             "process/output" if told.stream == "stderr" => {
-                Self::Output(Stream::Stderr, decode(&told.chunk).ok()?)
+                Self::Output(ProcessStream::Stderr, decode(&told.chunk).ok()?)
             }
-            "process/output" => Self::Output(Stream::Stdout, decode(&told.chunk).ok()?),
+            "process/output" => Self::Output(ProcessStream::Stdout, decode(&told.chunk).ok()?),
             "process/exited" => Self::Exited(told.exit_code),
             "process/closed" => Self::Closed,
             _ => return None,
@@ -70,13 +70,13 @@ impl Seen {
 
 /// Both pipes to and from a stand-in, held until it has opened its own ends.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct StandInPipes {
     to: OwnedFd,
     from: OwnedFd,
     theirs: [OwnedFd; 2],
 }
 
-impl Lines {
+impl StandInPipes {
     pub(super) fn open() -> io::Result<Self> {
         let (their_input, to) = pipe_with(PipeFlags::CLOEXEC)?;
         let (from, their_output) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -91,17 +91,17 @@ impl Lines {
 }
 
 /// A task that mirrors a process.
-pub(super) struct Mirror {
-    pub(super) carry: Carry,
+pub(super) struct SandboxMirror {
+    pub(super) request: StartRequest,
     pub(super) runtime: ShellConversation,
-    pub(super) lines: Lines,
+    pub(super) lines: StandInPipes,
 }
 
-impl Mirror {
+impl SandboxMirror {
     /// Has the server start the process and mirrors it until it has ended.
     pub(super) async fn run(self) -> io::Result<()> {
-        let Self { carry, mut runtime, lines } = self;
-        let Carry { talk, start, id, line, .. } = carry;
+        let Self { request, mut runtime, lines } = self;
+        let StartRequest { talk, start, id, line, .. } = request;
         let mut to = Sender::from_owned_fd(lines.to)?;
         let mut from = Receiver::from_owned_fd(lines.from)?;
         // Kept open until the stand-in has exited: it opens its own ends through these, perhaps only after a short
@@ -117,17 +117,17 @@ impl Mirror {
             tokio::select! {
                 written = to.write(&pending), if !pending.is_empty() => drop(pending.drain(..written?)),
                 seen = sees.recv(), if pending.is_empty() => match seen {
-                    Some(Seen::Output(Stream::Stderr, bytes)) => pending = frame(STDERR, &bytes),
-                    Some(Seen::Output(_, bytes)) => pending = frame(STDOUT, &bytes),
-                    Some(Seen::Exited(code)) => {
+                    Some(MirrorEvent::Output(ProcessStream::Stderr, bytes)) => pending = frame(STDERR, &bytes),
+                    Some(MirrorEvent::Output(_, bytes)) => pending = frame(STDOUT, &bytes),
+                    Some(MirrorEvent::Exited(code)) => {
                         has_ended = true;
                         pending = frame(EXIT, &code.to_be_bytes());
                     }
-                    Some(Seen::Failed) => {
+                    Some(MirrorEvent::Failed) => {
                         is_over = true;
                         pending = frame(EXIT, &NOT_STARTED.to_be_bytes());
                     }
-                    Some(Seen::Closed) | None => is_over = true,
+                    Some(MirrorEvent::Closed) | None => is_over = true,
                 },
                 read = from.read(&mut typed), if is_typing => match read {
                     Ok(length @ 1..) => {
@@ -164,7 +164,7 @@ impl Mirror {
 
 /// A message to a stand-in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Frame {
+pub enum StandInFrame {
     /// The process wrote this to its standard output, or to its terminal.
     Stdout(Vec<u8>),
     /// The process wrote this to its standard error.
@@ -177,7 +177,7 @@ const STDOUT: u8 = 1;
 const STDERR: u8 = 2;
 const EXIT: u8 = 3;
 
-impl Frame {
+impl StandInFrame {
     /// Reads the next frame; `None` at end of file or if the data is malformed.
     pub fn read(mut from: impl io::Read) -> Option<Self> {
         let mut head = [0; 5];
