@@ -227,7 +227,6 @@ impl AgentService {
         Ok(self.spawn(caller, going, input, None))
     }
 
-    /// Returns the caller.
     fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
         let mut caller = Caller::new(self.actor(context.client_info().as_ref()), self.cwd.clone());
         let who = self.who.get();

@@ -12,7 +12,7 @@ use super::forms::Pasted;
 use super::recording::{self, off_loop};
 use super::response::Failure;
 use super::table::table;
-use crate::journal::{Item, Reader, Record, Report};
+use crate::journal::{JournalItem, JournalReader, JournalRecord, VerifyReport};
 use crate::runtime::past::{self, RecordingState};
 
 /// The default number of rows.
@@ -164,11 +164,11 @@ impl Local for AuditShow {
         let folder = listed.folder.clone();
         let (total, rows) = off_loop(move || {
             let wanted = records(&folder)?.into_iter();
-            let wanted: Vec<Record> = wanted
+            let wanted: Vec<JournalRecord> = wanted
                 .filter(|row| input.kind.as_ref().is_none_or(|kind| row.header.kind == *kind))
                 .collect();
             let skipped = wanted.len().saturating_sub(input.limit);
-            let row = |record: &Record| Row {
+            let row = |record: &JournalRecord| Row {
                 seq: record.header.seq,
                 ts: record.header.ts,
                 kind: record.header.kind.clone(),
@@ -260,7 +260,7 @@ struct Alteration {
 }
 
 impl VerifyOutput {
-    fn of(recording: String, report: &Report) -> Self {
+    fn of(recording: String, report: &VerifyReport) -> Self {
         let found = report.problems.iter().map(|problem| Alteration {
             kind: json!(problem.kind),
             first: problem.first,
@@ -365,7 +365,9 @@ impl Local for AuditExport {
     }
 }
 
-fn records(folder: &std::path::Path) -> Result<Vec<Record>, crate::journal::Error> {
-    let items = Reader::open(folder)?;
-    Ok(items.filter_map(|item| if let Item::Record(record) = item { Some(record) } else { None }).collect())
+fn records(folder: &std::path::Path) -> Result<Vec<JournalRecord>, crate::journal::JournalError> {
+    let items = JournalReader::open(folder)?;
+    Ok(items
+        .filter_map(|item| if let JournalItem::Record(record) = item { Some(record) } else { None })
+        .collect())
 }

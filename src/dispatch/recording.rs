@@ -47,13 +47,13 @@ pub(super) async fn read(listed: &ListedRecording) -> Result<Recording, Failure>
 }
 
 /// Checks a recording.
-pub(super) async fn verify(folder: PathBuf) -> Result<journal::Report, Failure> {
+pub(super) async fn verify(folder: PathBuf) -> Result<journal::VerifyReport, Failure> {
     off_loop(move || journal::verify(&folder)).await
 }
 
 /// Runs blocking work off the event loop.
 pub(super) async fn off_loop<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, journal::Error> + Send + 'static,
+    work: impl FnOnce() -> Result<T, journal::JournalError> + Send + 'static,
 ) -> Result<T, Failure> {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done.map_err(|error| Failure::internal(&error)),

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::Error;
-use super::chain::{self, Entry, Hash};
+use super::JournalError;
+use super::chain::{self, ChainEntry, Hash};
 use super::disk::{Disk, write_once};
-use super::layout::{self, Head, Hold};
+use super::layout::{self, ChainHead, Hold};
 use super::line_file::LineFile;
 use super::parts;
 
@@ -86,7 +86,7 @@ impl Segment {
 
 /// Where a chain continues after a repair.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct End {
+pub(super) struct ChainEnd {
     pub(super) seq: u64,
     pub(super) hash: Hash,
     /// The segment to append to and its length; `None` starts a new one.
@@ -96,16 +96,20 @@ pub(super) struct End {
 
 impl Appender {
     /// Starts a chain in an empty recording.
-    pub(super) fn create(disk: Box<dyn Disk>, recording: &Path, bounds: Bounds) -> Result<Self, Error> {
+    pub(super) fn create(
+        disk: Box<dyn Disk>,
+        recording: &Path,
+        bounds: Bounds,
+    ) -> Result<Self, JournalError> {
         let hold = Hold::take(&*disk, recording)?;
-        let end = End { seq: 0, hash: Hash::NONE, segment: None, next_segment: 1 };
+        let end = ChainEnd { seq: 0, hash: Hash::NONE, segment: None, next_segment: 1 };
         let mut appender = Self::at(disk, recording, bounds, (hold, end));
         // From here on, a recording without a seal is one whose seal was removed.
         if let Err(error) = appender.disk.overwrite(&appender.hold.0, &appender.head().to_bytes()) {
             tracing::warn!(%error, "write the record's head");
         }
         let path = layout::segment_path(recording, 1);
-        appender.open_segment().map_err(Error::io("create", path))?;
+        appender.open_segment().map_err(JournalError::io("create", path))?;
         Ok(appender)
     }
 
@@ -113,18 +117,18 @@ impl Appender {
     pub(super) fn resume(
         disk: Box<dyn Disk>,
         recording: &Path,
-        (hold, end): (Hold, End),
-    ) -> Result<Self, Error> {
+        (hold, end): (Hold, ChainEnd),
+    ) -> Result<Self, JournalError> {
         let mut appender = Self::at(disk, recording, Bounds::default(), (hold, end));
         if let Some((number, length)) = end.segment {
             let path = layout::segment_path(recording, number);
-            let file = appender.disk.open(&path).map_err(Error::io("open", path))?;
+            let file = appender.disk.open(&path).map_err(JournalError::io("open", path))?;
             appender.segment = Some(Segment::new(number, LineFile::new(file, length), (end.seq, end.hash)));
         }
         Ok(appender)
     }
 
-    fn at(disk: Box<dyn Disk>, recording: &Path, bounds: Bounds, (hold, end): (Hold, End)) -> Self {
+    fn at(disk: Box<dyn Disk>, recording: &Path, bounds: Bounds, (hold, end): (Hold, ChainEnd)) -> Self {
         let name = recording.file_name().unwrap_or_default().to_string_lossy();
         let quoted = json!(name).to_string();
         Self {
@@ -149,8 +153,8 @@ impl Appender {
     }
 
     /// Returns the position of the last line.
-    pub(super) fn head(&self) -> Head {
-        Head { seq: self.seq, hash: self.hash }
+    pub(super) fn head(&self) -> ChainHead {
+        ChainHead { seq: self.seq, hash: self.hash }
     }
 
     /// Returns the number of rows written since the last sync.
@@ -159,7 +163,7 @@ impl Appender {
     }
 
     /// Writes a row as the next line. After a failure the chain ends where it did before.
-    pub(super) fn append(&mut self, entry: &Entry) -> io::Result<()> {
+    pub(super) fn append(&mut self, entry: &ChainEntry) -> io::Result<()> {
         let limit = self.bounds.line - ENVELOPE_BYTES;
         if entry.body.len() <= limit {
             return self.append_line(entry);
@@ -172,7 +176,7 @@ impl Appender {
             name
         };
         let (body, files) = parts::spill(&*self.disk, &self.recording, (&entry.body, limit), name)?;
-        self.append_line(&Entry { body, ..entry.clone() })?;
+        self.append_line(&ChainEntry { body, ..entry.clone() })?;
         if let Some(segment) = &mut self.segment {
             segment.parts.extend(names);
             segment.parts_bytes += entry.body.len() as u64;
@@ -214,7 +218,7 @@ impl Appender {
         Err(io::Error::new(io::ErrorKind::NotFound, "the recording was removed or moved away"))
     }
 
-    fn append_line(&mut self, entry: &Entry) -> io::Result<()> {
+    fn append_line(&mut self, entry: &ChainEntry) -> io::Result<()> {
         let needed = (entry.body.len() + ENVELOPE_BYTES) as u64;
         let is_full =
             |segment: &Segment| segment.lines.length() > 0 && segment.bytes() + needed > self.bounds.segment;
@@ -227,7 +231,7 @@ impl Appender {
         self.write_line(entry)
     }
 
-    fn write_line(&mut self, entry: &Entry) -> io::Result<()> {
+    fn write_line(&mut self, entry: &ChainEntry) -> io::Result<()> {
         self.ts = entry.ts;
         let hash = chain::write(&mut self.line, entry, &self.session, self.seq + 1, self.hash);
         let Some(segment) = &mut self.segment else { return Err(io::ErrorKind::NotFound.into()) };
@@ -318,6 +322,6 @@ impl Appender {
 }
 
 /// Creates one of the journal's own rows.
-pub(super) fn own_row(kind: &str, data: &serde_json::Value, ts: Timestamp) -> Entry {
-    Entry { ts, mono: 0, body: format!("\"kind\":\"{kind}\",\"data\":{data}").into_bytes() }
+pub(super) fn own_row(kind: &str, data: &serde_json::Value, ts: Timestamp) -> ChainEntry {
+    ChainEntry { ts, mono: 0, body: format!("\"kind\":\"{kind}\",\"data\":{data}").into_bytes() }
 }

@@ -86,7 +86,7 @@ impl TryFrom<String> for Hash {
 
 /// The part of a line that precedes the row's own data.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Header {
+pub struct LineHeader {
     /// Version of the line.
     pub v: u64,
     /// The line's number in the recording, starting at 1.
@@ -105,7 +105,7 @@ pub struct Header {
 
 /// The content of a future line: everything known before its place in the chain.
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
+pub(super) struct ChainEntry {
     pub(super) ts: Timestamp,
     pub(super) mono: u64,
     /// `"kind":…,"data":…`, optionally followed by `,"parts":…`.
@@ -113,7 +113,7 @@ pub(super) struct Entry {
 }
 
 /// Writes a line into `line`, including its line feed, and returns its hash.
-pub(super) fn write(line: &mut Vec<u8>, entry: &Entry, session: &str, seq: u64, prev: Hash) -> Hash {
+pub(super) fn write(line: &mut Vec<u8>, entry: &ChainEntry, session: &str, seq: u64, prev: Hash) -> Hash {
     line.clear();
     line.extend_from_slice(START);
     // Writing into a vector cannot fail.
@@ -136,9 +136,9 @@ pub(super) fn write(line: &mut Vec<u8>, entry: &Entry, session: &str, seq: u64, 
 
 /// The result of reading a line.
 #[derive(Debug)]
-pub(super) enum Line {
+pub(super) enum ChainLine {
     /// Complete and unchanged.
-    Valid(Header, Hash),
+    Valid(LineHeader, Hash),
     /// Written by a version of the program that this one does not know.
     Version(u64),
     /// Anything else.
@@ -146,15 +146,15 @@ pub(super) enum Line {
 }
 
 /// Parses a line given without its line feed.
-pub(super) fn read(line: &[u8]) -> Line {
+pub(super) fn read(line: &[u8]) -> ChainLine {
     match version(line) {
         Some(VERSION) => match valid(line) {
-            Some((header, hash)) => Line::Valid(header, hash),
-            None => Line::Invalid,
+            Some((header, hash)) => ChainLine::Valid(header, hash),
+            None => ChainLine::Invalid,
         },
         // A flipped digit is damage: another version is only believed if the line's hash is valid.
-        Some(other) if hashed(line).is_some() => Line::Version(other),
-        _ => Line::Invalid,
+        Some(other) if hashed(line).is_some() => ChainLine::Version(other),
+        _ => ChainLine::Invalid,
     }
 }
 
@@ -173,7 +173,7 @@ fn hashed(line: &[u8]) -> Option<(&[u8], Hash)> {
     (hash.hex() == hex).then_some((body, hash))
 }
 
-fn valid(line: &[u8]) -> Option<(Header, Hash)> {
+fn valid(line: &[u8]) -> Option<(LineHeader, Hash)> {
     let (_, hash) = hashed(line)?;
     Some((serde_json::from_slice(line).ok()?, hash))
 }
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     fn line(seq: u64, prev: Hash) -> (Vec<u8>, Hash) {
-        let entry = Entry {
+        let entry = ChainEntry {
             ts: Timestamp::UNIX_EPOCH,
             mono: 5,
             body: b"\"kind\":\"call\",\"data\":{\"hash\":\"\\\"}\"}".to_vec(),
@@ -197,7 +197,7 @@ mod tests {
     fn a_line_reads_back_and_any_flipped_bit_makes_it_no_line() {
         let (written, hash) = line(7, Hash::of(b"before"));
         let whole = written.strip_suffix(b"\n").expect("a line feed");
-        let Line::Valid(header, read_hash) = read(whole) else {
+        let ChainLine::Valid(header, read_hash) = read(whole) else {
             panic!("{}", String::from_utf8_lossy(whole))
         };
         assert_eq!((header.seq, header.kind.as_str(), header.prev), (7, "call", Hash::of(b"before")));
@@ -206,7 +206,7 @@ mod tests {
             for bit in 0..8 {
                 let mut flipped = whole.to_vec();
                 flipped[at] ^= 1 << bit;
-                assert!(matches!(read(&flipped), Line::Invalid), "bit {bit} of byte {at}");
+                assert!(matches!(read(&flipped), ChainLine::Invalid), "bit {bit} of byte {at}");
             }
         }
     }
@@ -226,6 +226,6 @@ mod tests {
         let body = b"{\"v\":2,\"anything\":true".to_vec();
         let hash = Hash::of(&body);
         let line = [&body[..], BEFORE_HASH, &hash.hex(), AFTER_HASH].concat();
-        assert!(matches!(read(&line), Line::Version(2)));
+        assert!(matches!(read(&line), ChainLine::Version(2)));
     }
 }

@@ -107,9 +107,9 @@ pub(super) mod blocking {
 
     /// Whether writes and syncs wait. Clones share the same state.
     #[derive(Debug, Clone, Default)]
-    pub(crate) struct Block(Arc<(Mutex<(bool, usize)>, Condvar)>);
+    pub(crate) struct DiskBlock(Arc<(Mutex<(bool, usize)>, Condvar)>);
 
-    impl Block {
+    impl DiskBlock {
         /// Makes calls wait from now on, or releases those that wait.
         pub(crate) fn set(&self, blocked: bool) {
             self.0.0.lock().expect("block").0 = blocked;
@@ -130,11 +130,11 @@ pub(super) mod blocking {
         }
     }
 
-    /// The real disk behind a [`Block`].
+    /// The real disk behind a [`DiskBlock`].
     #[derive(Debug)]
-    pub(in crate::journal) struct Blocked(pub(in crate::journal) Block);
+    pub(in crate::journal) struct BlockedDisk(pub(in crate::journal) DiskBlock);
 
-    impl Disk for Blocked {
+    impl Disk for BlockedDisk {
         fn create(&self, path: &Path) -> io::Result<File> {
             self.0.pass();
             Os.create(path)
@@ -198,7 +198,7 @@ pub(super) mod failing {
 
     /// The calls that can be made to fail.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-    pub(in crate::journal) enum Call {
+    pub(in crate::journal) enum DiskCall {
         Open,
         Write,
         Overwrite,
@@ -218,16 +218,16 @@ pub(super) mod failing {
 
     /// Which calls fail, counting from 1.
     #[derive(Debug, Clone)]
-    pub(in crate::journal) struct Failing {
-        pub(in crate::journal) call: Call,
+    pub(in crate::journal) struct FailingDisk {
+        pub(in crate::journal) call: DiskCall,
         pub(in crate::journal) from: usize,
         pub(in crate::journal) count: usize,
         pub(in crate::journal) way: DiskFault,
-        pub(in crate::journal) seen: Arc<Mutex<BTreeMap<Call, usize>>>,
+        pub(in crate::journal) seen: Arc<Mutex<BTreeMap<DiskCall, usize>>>,
     }
 
-    impl Failing {
-        pub(in crate::journal) fn nth(call: Call, from: usize, count: usize, way: DiskFault) -> Self {
+    impl FailingDisk {
+        pub(in crate::journal) fn nth(call: DiskCall, from: usize, count: usize, way: DiskFault) -> Self {
             Self { call, from, count, way, seen: Arc::default() }
         }
 
@@ -236,14 +236,14 @@ pub(super) mod failing {
             self.seen.lock().expect("seen").get(&self.call).copied().unwrap_or_default()
         }
 
-        fn fails(&self, call: Call) -> bool {
+        fn fails(&self, call: DiskCall) -> bool {
             let mut seen = self.seen.lock().expect("seen");
             let made = seen.entry(call).or_default();
             *made += 1;
             call == self.call && (self.from..self.from + self.count).contains(made)
         }
 
-        fn check(&self, call: Call) -> io::Result<()> {
+        fn check(&self, call: DiskCall) -> io::Result<()> {
             if self.fails(call) { Err(self.error()) } else { Ok(()) }
         }
 
@@ -253,24 +253,24 @@ pub(super) mod failing {
         }
     }
 
-    impl Disk for Failing {
+    impl Disk for FailingDisk {
         fn create(&self, path: &Path) -> io::Result<File> {
-            self.check(Call::Open)?;
+            self.check(DiskCall::Open)?;
             Os.create(path)
         }
 
         fn open(&self, path: &Path) -> io::Result<File> {
-            self.check(Call::Open)?;
+            self.check(DiskCall::Open)?;
             Os.open(path)
         }
 
         fn open_over(&self, path: &Path) -> io::Result<File> {
-            self.check(Call::Open)?;
+            self.check(DiskCall::Open)?;
             Os.open_over(path)
         }
 
         fn write(&self, file: &File, bytes: &[u8]) -> io::Result<usize> {
-            if self.fails(Call::Write) {
+            if self.fails(DiskCall::Write) {
                 return match self.way {
                     DiskFault::Short => Os.write(file, &bytes[..bytes.len() / 2]),
                     _ => Err(self.error()),
@@ -280,28 +280,28 @@ pub(super) mod failing {
         }
 
         fn overwrite(&self, file: &File, bytes: &[u8]) -> io::Result<()> {
-            self.check(Call::Overwrite)?;
+            self.check(DiskCall::Overwrite)?;
             Os.overwrite(file, bytes)
         }
 
         fn sync(&self, file: &File) -> io::Result<()> {
             // No real sync: these tests kill no machine, and there are thousands of them.
             let _ = file;
-            self.check(Call::Sync)
+            self.check(DiskCall::Sync)
         }
 
         fn truncate(&self, file: &File, length: u64) -> io::Result<()> {
-            self.check(Call::Truncate)?;
+            self.check(DiskCall::Truncate)?;
             Os.truncate(file, length)
         }
 
         fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-            self.check(Call::Rename)?;
+            self.check(DiskCall::Rename)?;
             Os.rename(from, to)
         }
 
         fn sync_folder(&self, _folder: &Path) -> io::Result<()> {
-            self.check(Call::Sync)
+            self.check(DiskCall::Sync)
         }
 
         fn remove(&self, path: &Path) -> io::Result<()> {

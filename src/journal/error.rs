@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Why a row could not be recorded, or a recording cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum JournalError {
     /// A file cannot be used.
     #[error("{what} {path}")]
     Io {
@@ -60,7 +60,7 @@ pub enum Error {
     Closed,
 }
 
-impl Error {
+impl JournalError {
     /// Returns a closure that wraps an I/O error with the attempted operation and its path.
     pub(super) fn io(what: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();

@@ -12,7 +12,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::Error;
+use super::JournalError;
 use super::chain::{Hash, VERSION};
 use super::disk::{Disk, write_once};
 use crate::files::{self, FileAccess, OWN};
@@ -34,7 +34,7 @@ const PAUSE: Duration = Duration::from_millis(3);
 
 /// A recording's description: `meta.json`, written once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Meta {
+pub struct RecordingMeta {
     /// Version of the recording's format.
     pub version: u64,
     /// The workspace the recording belongs to.
@@ -51,7 +51,7 @@ pub struct Meta {
     pub program: String,
 }
 
-impl Meta {
+impl RecordingMeta {
     /// Reads the description of a recording; `None` if there is none or it cannot be read.
     #[must_use]
     pub fn read(recording: &Path) -> Option<Self> {
@@ -65,16 +65,16 @@ impl Meta {
     }
 
     /// Writes the description atomically.
-    pub(super) fn write(&self, disk: &dyn Disk, recording: &Path) -> Result<(), Error> {
+    pub(super) fn write(&self, disk: &dyn Disk, recording: &Path) -> Result<(), JournalError> {
         let (path, beside) = (recording.join(META), recording.join(META_BESIDE));
-        let mut bytes = serde_json::to_vec(self).map_err(Error::Encode)?;
+        let mut bytes = serde_json::to_vec(self).map_err(JournalError::Encode)?;
         bytes.push(b'\n');
         let written = disk.create(&beside).and_then(|file| {
             write_once(disk, &file, &bytes)?;
             disk.sync(&file)?;
             disk.rename(&beside, &path)
         });
-        written.map_err(Error::io("write", path))
+        written.map_err(JournalError::io("write", path))
     }
 }
 
@@ -83,14 +83,14 @@ pub const META_VERSION: u64 = VERSION;
 
 /// Where a recording ended when it was last synced: `head.json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Head {
+pub struct ChainHead {
     /// Number of the last line.
     pub seq: u64,
     /// Its hash.
     pub hash: Hash,
 }
 
-impl Head {
+impl ChainHead {
     /// Reads where a recording ended; `None` if its head is missing or unreadable.
     #[must_use]
     pub fn read(recording: &Path) -> Option<Self> {
@@ -112,18 +112,18 @@ pub(super) struct Hold(pub(super) File);
 
 impl Hold {
     /// Locks a recording for writing.
-    pub(super) fn take(disk: &dyn Disk, recording: &Path) -> Result<Self, Error> {
+    pub(super) fn take(disk: &dyn Disk, recording: &Path) -> Result<Self, JournalError> {
         let path = head_path(recording);
-        let file = disk.open_over(&path).map_err(Error::io("open", &path))?;
+        let file = disk.open_over(&path).map_err(JournalError::io("open", &path))?;
         for _ in 0..ATTEMPTS {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Ok(Self(file)),
                 // Another process writes it, or is briefly checking whether one does.
                 Err(Errno::WOULDBLOCK) => pause(),
-                Err(error) => return Err(Error::io("lock", path)(error.into())),
+                Err(error) => return Err(JournalError::io("lock", path)(error.into())),
             }
         }
-        Err(Error::Held { recording: recording.to_owned() })
+        Err(JournalError::Held { recording: recording.to_owned() })
     }
 }
 

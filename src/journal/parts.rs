@@ -18,7 +18,7 @@ const READ_BYTES: u64 = 64 << 20;
 
 /// A member of a row's `data` that is stored in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct StoredPart {
     /// The member's place in `data`, as a JSON pointer; empty for all of `data`.
     pub at: String,
     /// The file's name in `parts`.
@@ -38,13 +38,13 @@ pub(super) fn spill(
     mut name: impl FnMut() -> String,
 ) -> io::Result<(Vec<u8>, Vec<File>)> {
     #[derive(Deserialize)]
-    struct Body {
+    struct PartBody {
         kind: String,
         data: Value,
     }
     let whole = [b"{", body, b"}"].concat();
-    let Body { kind, mut data } = serde_json::from_slice(&whole)?;
-    let (mut parts, mut files): (Vec<Part>, Vec<File>) = (Vec::new(), Vec::new());
+    let PartBody { kind, mut data } = serde_json::from_slice(&whole)?;
+    let (mut parts, mut files): (Vec<StoredPart>, Vec<File>) = (Vec::new(), Vec::new());
     let folder = recording.join(FOLDER);
     loop {
         let body = body_of(&kind, &data, &parts)?;
@@ -62,11 +62,11 @@ pub(super) fn spill(
         };
         write_once(disk, &file, &bytes)?;
         files.push(file);
-        parts.push(Part { at, path, sha256: Hash::of(&bytes), bytes: bytes.len() as u64 });
+        parts.push(StoredPart { at, path, sha256: Hash::of(&bytes), bytes: bytes.len() as u64 });
     }
 }
 
-fn body_of(kind: &str, data: &Value, parts: &[Part]) -> io::Result<Vec<u8>> {
+fn body_of(kind: &str, data: &Value, parts: &[StoredPart]) -> io::Result<Vec<u8>> {
     let kind = serde_json::to_string(kind)?;
     let (data, parts) = (serde_json::to_string(data)?, serde_json::to_string(parts)?);
     Ok(format!("\"kind\":{kind},\"data\":{data},\"parts\":{parts}").into_bytes())
@@ -90,7 +90,7 @@ fn take_largest(data: &mut Value, limit: usize) -> io::Result<(String, Vec<u8>)>
 }
 
 /// Puts the parts of a line back into its data. Fails with the name of the first part whose file does not match.
-pub(super) fn restore(recording: &Path, data: &mut Value, parts: &[Part]) -> Result<(), String> {
+pub(super) fn restore(recording: &Path, data: &mut Value, parts: &[StoredPart]) -> Result<(), String> {
     // If all of `data` was moved, that was the last part, so it is restored first.
     for part in parts.iter().rev() {
         let broken = || part.path.clone();

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 
-use super::Error;
-use super::writer::Row;
+use super::JournalError;
+use super::row::{QueuedRow, Room};
 
 /// Rows that may be queued; beyond this, callers wait.
 const ROWS: usize = 4_096;
@@ -22,22 +22,22 @@ const STALL: Duration = Duration::from_secs(2);
 
 /// The sending end of the queue.
 #[derive(Debug)]
-pub(super) struct Queue {
+pub(super) struct RowQueue {
     room: Arc<Semaphore>,
     spare: Arc<Semaphore>,
-    state: Arc<State>,
+    state: Arc<QueueState>,
 }
 
 /// The receiving end of the queue. Dropping it closes the queue, and rows that were not taken are lost.
 #[derive(Debug)]
-pub(super) struct Rows(Arc<State>);
+pub(super) struct RowReceiver(Arc<QueueState>);
 
 /// State shared by the writer and its senders.
 #[derive(Debug, Default)]
-pub(super) struct State {
+pub(super) struct QueueState {
     // Not a channel of the standard library: those wake the receiver while they hold a lock that it then waits for,
     // which takes four switches of threads for a row.
-    pending: Mutex<Pending>,
+    pending: Mutex<PendingRows>,
     filled: Condvar,
     /// Rows dropped for lack of room.
     lost: AtomicU64,
@@ -46,8 +46,8 @@ pub(super) struct State {
 }
 
 #[derive(Debug, Default)]
-struct Pending {
-    rows: VecDeque<Row>,
+struct PendingRows {
+    rows: VecDeque<QueuedRow>,
     is_closed: bool,
     /// Whether the writer waits for a row.
     is_awaited: bool,
@@ -56,47 +56,44 @@ struct Pending {
 /// What the writer gets from the queue.
 pub(super) enum QueueItem {
     /// The oldest rows, at least one.
-    Rows(Vec<Row>),
+    Rows(Vec<QueuedRow>),
     /// No row arrived in time.
     Late,
     /// The queue is closed and empty.
     Closed,
 }
 
-/// The room a row takes; released when dropped.
-pub(super) type Room = OwnedSemaphorePermit;
-
-impl Queue {
-    pub(super) fn new() -> (Self, Rows, Arc<State>) {
-        let state = Arc::<State>::default();
+impl RowQueue {
+    pub(super) fn new() -> (Self, RowReceiver, Arc<QueueState>) {
+        let state = Arc::<QueueState>::default();
         let own = Self {
             room: Arc::new(Semaphore::new(ROWS)),
             spare: Arc::new(Semaphore::new(NOTES)),
             state: state.clone(),
         };
-        (own, Rows(state.clone()), state)
+        (own, RowReceiver(state.clone()), state)
     }
 
     /// Waits for room for a row of `bytes` bytes.
-    pub(super) async fn room(&self, bytes: usize) -> Result<Room, Error> {
-        Arc::clone(&self.room).acquire_many_owned(cost(bytes)).await.map_err(|_| Error::Closed)
+    pub(super) async fn room(&self, bytes: usize) -> Result<Room, JournalError> {
+        Arc::clone(&self.room).acquire_many_owned(cost(bytes)).await.map_err(|_| JournalError::Closed)
     }
 
     /// Takes room if there is any now. There is none after the disk has been stalled for long; the row is then lost
     /// and counted by a `gap` row.
-    pub(super) fn room_now(&self, bytes: usize) -> Result<Room, Error> {
+    pub(super) fn room_now(&self, bytes: usize) -> Result<Room, JournalError> {
         let take = |from: &Arc<Semaphore>| Arc::clone(from).try_acquire_many_owned(cost(bytes));
         take(&self.room).or_else(|_| take(&self.spare)).map_err(|_| {
             self.state.lost.fetch_add(1, Ordering::Relaxed);
-            Error::Full
+            JournalError::Full
         })
     }
 
     /// Queues a row that holds room.
-    pub(super) fn send(&self, row: Row) -> Result<(), Error> {
+    pub(super) fn send(&self, row: QueuedRow) -> Result<(), JournalError> {
         let mut pending = self.state.pending();
         if pending.is_closed {
-            return Err(Error::Closed);
+            return Err(JournalError::Closed);
         }
         pending.rows.push_back(row);
         let is_awaited = std::mem::take(&mut pending.is_awaited);
@@ -121,10 +118,10 @@ impl Queue {
     }
 }
 
-impl Rows {
+impl RowReceiver {
     /// Takes up to `most` rows; waits for the first one for at most `patience`.
     pub(super) fn take(&self, patience: Duration, most: usize) -> QueueItem {
-        let waits = |pending: &mut Pending| {
+        let waits = |pending: &mut PendingRows| {
             pending.is_awaited = pending.rows.is_empty() && !pending.is_closed;
             pending.is_awaited
         };
@@ -139,7 +136,7 @@ impl Rows {
     }
 }
 
-impl Drop for Rows {
+impl Drop for RowReceiver {
     fn drop(&mut self) {
         let mut pending = self.0.pending();
         pending.is_closed = true;
@@ -149,8 +146,8 @@ impl Drop for Rows {
     }
 }
 
-impl State {
-    fn pending(&self) -> MutexGuard<'_, Pending> {
+impl QueueState {
+    fn pending(&self) -> MutexGuard<'_, PendingRows> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -181,14 +178,14 @@ mod tests {
 
     use super::*;
     use crate::journal::Durability;
-    use crate::journal::chain::Entry;
+    use crate::journal::chain::ChainEntry;
 
     const SOON: Duration = Duration::from_secs(60);
 
-    fn send(queue: &Queue, number: u64) {
-        let entry = Entry { ts: Timestamp::UNIX_EPOCH, mono: number, body: Vec::new() };
+    fn send(queue: &RowQueue, number: u64) {
+        let entry = ChainEntry { ts: Timestamp::UNIX_EPOCH, mono: number, body: Vec::new() };
         let room = queue.room_now(0).expect("room");
-        queue.send(Row { entry, durability: Durability::Written, done: None, room }).expect("open");
+        queue.send(QueuedRow { entry, durability: Durability::Written, done: None, room }).expect("open");
     }
 
     fn numbers(taken: QueueItem) -> Option<Vec<u64>> {
@@ -200,21 +197,21 @@ mod tests {
 
     #[test]
     fn rows_arrive_in_order_at_most_so_many_at_once_and_the_rest_before_the_end() {
-        let (queue, rows, _) = Queue::new();
+        let (queue, rows, _) = RowQueue::new();
         (0..5).for_each(|number| send(&queue, number));
         assert_eq!(numbers(rows.take(SOON, 3)), Some(vec![0, 1, 2]));
         queue.close();
         assert_eq!(numbers(rows.take(SOON, 3)), Some(vec![3, 4]));
         assert!(matches!(rows.take(SOON, 3), QueueItem::Closed));
         let room = queue.spare.clone().try_acquire_owned().expect("room for a note");
-        let entry = Entry { ts: Timestamp::UNIX_EPOCH, mono: 0, body: Vec::new() };
-        let row = Row { entry, durability: Durability::Written, done: None, room };
-        assert!(matches!(queue.send(row), Err(Error::Closed)));
+        let entry = ChainEntry { ts: Timestamp::UNIX_EPOCH, mono: 0, body: Vec::new() };
+        let row = QueuedRow { entry, durability: Durability::Written, done: None, room };
+        assert!(matches!(queue.send(row), Err(JournalError::Closed)));
     }
 
     #[test]
     fn whoever_waits_gets_the_next_row_and_gives_up_in_time() {
-        let (queue, rows, _) = Queue::new();
+        let (queue, rows, _) = RowQueue::new();
         assert!(matches!(rows.take(Duration::from_millis(1), 1), QueueItem::Late));
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| (0..100).map(|_| numbers(rows.take(SOON, 1))).collect::<Vec<_>>());
@@ -226,15 +223,17 @@ mod tests {
 
     #[test]
     fn rows_that_nobody_takes_are_dropped_with_the_receiver_and_what_waits_for_them_is_told() {
-        let (queue, rows, _) = Queue::new();
+        let (queue, rows, _) = RowQueue::new();
         let (done, written) = tokio::sync::oneshot::channel();
-        let entry = Entry { ts: Timestamp::UNIX_EPOCH, mono: 0, body: Vec::new() };
+        let entry = ChainEntry { ts: Timestamp::UNIX_EPOCH, mono: 0, body: Vec::new() };
         let room = queue.room_now(0).expect("room");
-        queue.send(Row { entry, durability: Durability::Synced, done: Some(done), room }).expect("open");
+        queue
+            .send(QueuedRow { entry, durability: Durability::Synced, done: Some(done), room })
+            .expect("open");
         drop(rows);
         assert!(written.blocking_recv().is_err());
         let room = queue.room_now(0).expect("its room was released");
-        let entry = Entry { ts: Timestamp::UNIX_EPOCH, mono: 1, body: Vec::new() };
-        assert!(queue.send(Row { entry, durability: Durability::Late, done: None, room }).is_err());
+        let entry = ChainEntry { ts: Timestamp::UNIX_EPOCH, mono: 1, body: Vec::new() };
+        assert!(queue.send(QueuedRow { entry, durability: Durability::Late, done: None, room }).is_err());
     }
 }

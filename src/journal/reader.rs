@@ -8,10 +8,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::Error;
-use super::chain::{self, Hash, Header, Line};
+use super::JournalError;
+use super::chain::{self, ChainLine, Hash, LineHeader};
 use super::layout;
-use super::parts::{self, Part};
+use super::parts::{self, StoredPart};
 use super::problem::{Problem, ProblemKind};
 use crate::files::{self, OWN};
 
@@ -20,41 +20,41 @@ const SEGMENT_BYTES: u64 = 64 << 20;
 
 /// One line, complete and unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
+pub struct JournalRecord {
     /// The part that precedes the row's own data.
-    pub header: Header,
+    pub header: LineHeader,
     /// Its hash.
     pub hash: Hash,
     line: Vec<u8>,
 }
 
-impl Record {
+impl JournalRecord {
     /// Decodes the row's data; parts stored in files are read from the recording.
     ///
     /// # Errors
     /// If the data does not decode as `T`, or a file does not have the expected contents.
-    pub fn data<T: DeserializeOwned>(&self, recording: &Path) -> Result<T, Error> {
+    pub fn data<T: DeserializeOwned>(&self, recording: &Path) -> Result<T, JournalError> {
         #[derive(Deserialize)]
-        struct Row<T> {
+        struct RowData<T> {
             data: T,
         }
-        self.row(recording).map(|Row { data }| data)
+        self.row(recording).map(|RowData { data }| data)
     }
 
     /// Decodes the row's `kind` and `data`, as [`data`](Self::data) does.
     ///
     /// # Errors
     /// As [`data`](Self::data).
-    pub fn row<T: DeserializeOwned>(&self, recording: &Path) -> Result<T, Error> {
+    pub fn row<T: DeserializeOwned>(&self, recording: &Path) -> Result<T, JournalError> {
         let seq = self.header.seq;
-        let decode = |source| Error::Decode { seq, source };
+        let decode = |source| JournalError::Decode { seq, source };
         let parts = self.parts().map_err(decode)?;
         if parts.is_empty() {
             return serde_json::from_slice(&self.line).map_err(decode);
         }
         let mut row: Value = serde_json::from_slice(&self.line).map_err(decode)?;
         parts::restore(recording, &mut row["data"], &parts)
-            .map_err(|path| Error::Part { seq, path: PathBuf::from(path) })?;
+            .map_err(|path| JournalError::Part { seq, path: PathBuf::from(path) })?;
         serde_json::from_value(row).map_err(decode)
     }
 
@@ -64,28 +64,28 @@ impl Record {
         &self.line
     }
 
-    fn parts(&self) -> serde_json::Result<Vec<Part>> {
+    fn parts(&self) -> serde_json::Result<Vec<StoredPart>> {
         #[derive(Deserialize)]
-        struct Named {
+        struct PartsField {
             #[serde(default)]
-            parts: Vec<Part>,
+            parts: Vec<StoredPart>,
         }
-        serde_json::from_slice::<Named>(&self.line).map(|named| named.parts)
+        serde_json::from_slice::<PartsField>(&self.line).map(|named| named.parts)
     }
 }
 
-/// What a [`Reader`] yields.
+/// What a [`JournalReader`] yields.
 #[derive(Debug)]
-pub enum Item {
+pub enum JournalItem {
     /// A valid line.
-    Record(Record),
+    Record(JournalRecord),
     /// A problem found at this place.
     Problem(Problem),
 }
 
 /// Reads a recording from its beginning.
 #[derive(Debug)]
-pub struct Reader {
+pub struct JournalReader {
     recording: PathBuf,
     segments: VecDeque<u32>,
     bytes: Vec<u8>,
@@ -93,8 +93,8 @@ pub struct Reader {
     number: u32,
     known: ReadLines,
     /// Invalid lines since the last valid one.
-    bad: Option<Bad>,
-    ready: VecDeque<Item>,
+    bad: Option<InvalidRun>,
+    ready: VecDeque<JournalItem>,
     version: Option<u64>,
     repeats: Repeats,
     is_stopped: bool,
@@ -121,7 +121,7 @@ struct ReadLines {
 
 /// A run of invalid lines.
 #[derive(Debug, Clone, Copy)]
-struct Bad {
+struct InvalidRun {
     number: u32,
     offset: u64,
     lines: u64,
@@ -131,19 +131,19 @@ struct Bad {
 
 /// Where the valid part of a recording ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Reached {
+pub(super) struct ValidEnd {
     pub(super) seq: u64,
     pub(super) hash: Hash,
     pub(super) segment: u32,
 }
 
-impl Reader {
+impl JournalReader {
     /// Opens a recording.
     ///
     /// # Errors
     /// When its folder cannot be listed.
-    pub fn open(recording: &Path) -> Result<Self, Error> {
-        let segments = layout::segments(recording).map_err(Error::io("list", recording))?;
+    pub fn open(recording: &Path) -> Result<Self, JournalError> {
+        let segments = layout::segments(recording).map_err(JournalError::io("list", recording))?;
         Ok(Self {
             recording: recording.to_owned(),
             segments: segments.into(),
@@ -160,8 +160,8 @@ impl Reader {
     }
 
     /// Returns where the valid part ends, once everything is read.
-    pub(super) fn reached(&self) -> Reached {
-        Reached { seq: self.known.last(), hash: self.known.last_hash(), segment: self.number }
+    pub(super) fn reached(&self) -> ValidEnd {
+        ValidEnd { seq: self.known.last(), hash: self.known.last_hash(), segment: self.number }
     }
 
     /// Returns the version of the first line written by a newer program.
@@ -188,16 +188,16 @@ impl Reader {
         let line = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
         self.at = offset + line.len() + usize::from(end.is_some());
         // Without its line feed, even a complete line may be the beginning of a longer one.
-        let read = if end.is_some() { chain::read(line) } else { Line::Invalid };
+        let read = if end.is_some() { chain::read(line) } else { ChainLine::Invalid };
         let line = line.to_vec();
         match read {
-            Line::Valid(header, hash) => self.valid(Record { header, hash, line }, offset as u64),
-            Line::Invalid => {
-                let bad = Bad { number: self.number, offset: offset as u64, lines: 0, has_end: false };
+            ChainLine::Valid(header, hash) => self.valid(JournalRecord { header, hash, line }, offset as u64),
+            ChainLine::Invalid => {
+                let bad = InvalidRun { number: self.number, offset: offset as u64, lines: 0, has_end: false };
                 let bad = self.bad.unwrap_or(bad);
-                self.bad = Some(Bad { lines: bad.lines + 1, has_end: end.is_some(), ..bad });
+                self.bad = Some(InvalidRun { lines: bad.lines + 1, has_end: end.is_some(), ..bad });
             }
-            Line::Version(version) => {
+            ChainLine::Version(version) => {
                 self.version = Some(version);
                 let seq = self.known.last() + 1;
                 self.report(ProblemKind::Version, (seq, seq), (self.number, offset as u64));
@@ -241,7 +241,7 @@ impl Reader {
         true
     }
 
-    fn valid(&mut self, record: Record, offset: u64) {
+    fn valid(&mut self, record: JournalRecord, offset: u64) {
         let (seq, last) = (record.header.seq, self.known.last());
         let place = (self.number, offset);
         if self.known.hashes.is_empty() {
@@ -272,7 +272,7 @@ impl Reader {
             None => self.report(ProblemKind::Missing, (last + 1, seq - 1), place),
         }
         self.known.pass_to(seq, record.hash);
-        self.ready.push_back(Item::Record(record));
+        self.ready.push_back(JournalItem::Record(record));
     }
 
     /// Handles a line whose number was seen before.
@@ -292,7 +292,7 @@ impl Reader {
         }
     }
 
-    fn first(&mut self, record: Record, place: (u32, u64)) {
+    fn first(&mut self, record: JournalRecord, place: (u32, u64)) {
         let seq = record.header.seq;
         let begins = seq == 1 && record.header.prev == Hash::NONE;
         match self.bad.take() {
@@ -306,19 +306,19 @@ impl Reader {
             None => {}
         }
         self.known = ReadLines { first: seq, hashes: vec![record.hash] };
-        self.ready.push_back(Item::Record(record));
+        self.ready.push_back(JournalItem::Record(record));
     }
 
     fn report(&mut self, kind: ProblemKind, (first, last): (u64, u64), (number, offset): (u32, u64)) {
         let segment = layout::segment_name(number);
-        self.ready.push_back(Item::Problem(Problem { kind, first, last, segment, offset }));
+        self.ready.push_back(JournalItem::Problem(Problem { kind, first, last, segment, offset }));
     }
 }
 
-impl Iterator for Reader {
-    type Item = Item;
+impl Iterator for JournalReader {
+    type Item = JournalItem;
 
-    fn next(&mut self) -> Option<Item> {
+    fn next(&mut self) -> Option<JournalItem> {
         while self.ready.is_empty() && self.advance() {}
         self.ready.pop_front()
     }
@@ -326,14 +326,14 @@ impl Iterator for Reader {
 
 /// Returns the last line of a recording if it is valid; earlier lines are not checked.
 #[must_use]
-pub fn last(recording: &Path) -> Option<Record> {
+pub fn last(recording: &Path) -> Option<JournalRecord> {
     let number = layout::segments(recording).ok()?.pop()?;
     let bytes = files::read(&layout::segment_path(recording, number), OWN, SEGMENT_BYTES).ok()?;
     let whole = bytes.strip_suffix(b"\n")?;
     let start = memchr::memrchr(b'\n', whole).map_or(0, |at| at + 1);
     let line = whole.get(start..)?.to_vec();
     match chain::read(&line) {
-        Line::Valid(header, hash) => Some(Record { header, hash, line }),
+        ChainLine::Valid(header, hash) => Some(JournalRecord { header, hash, line }),
         _ => None,
     }
 }

@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::Notify;
 
-use super::appender::{Appender, End, own_row};
+use super::appender::{Appender, ChainEnd, own_row};
 use super::disk::{Disk, Os, write_once};
-use super::layout::{self, Head, Hold};
+use super::layout::{self, ChainHead, Hold};
 use super::problem::{Problem, ProblemKind};
-use super::reader::{Item, Reader};
+use super::reader::{JournalItem, JournalReader};
 use super::verify::end_of;
-use super::{Error, Journal};
+use super::{Journal, JournalError};
 use crate::clock::Clock;
 use crate::files::{self, FileAccess, OWN};
 
@@ -25,7 +25,7 @@ const TORN_BYTES: u64 = 64 << 20;
 
 /// What a repair found and did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Repaired {
+pub struct RepairReport {
     /// The problems found.
     pub problems: Vec<Problem>,
     /// The size of the torn end in bytes, and the file it was moved to.
@@ -38,7 +38,7 @@ pub struct Repaired {
 ///
 /// # Errors
 /// If the recording is being written or was written by a newer program, or the repair fails.
-pub fn repair(recording: &Path, clock: Clock) -> Result<(Journal, Repaired), Error> {
+pub fn repair(recording: &Path, clock: Clock) -> Result<(Journal, RepairReport), JournalError> {
     repair_with(Box::new(Os), recording, clock)
 }
 
@@ -46,23 +46,23 @@ pub(super) fn repair_with(
     disk: Box<dyn Disk>,
     recording: &Path,
     clock: Clock,
-) -> Result<(Journal, Repaired), Error> {
-    let head = Head::read(recording);
+) -> Result<(Journal, RepairReport), JournalError> {
+    let head = ChainHead::read(recording);
     let hold = Hold::take(&*disk, recording)?;
-    let mut reader = Reader::open(recording)?;
+    let mut reader = JournalReader::open(recording)?;
     let problems: Vec<Problem> = reader
         .by_ref()
         .filter_map(|item| match item {
-            Item::Problem(problem) => Some(problem),
-            Item::Record(_) => None,
+            JournalItem::Problem(problem) => Some(problem),
+            JournalItem::Record(_) => None,
         })
         .collect();
     if let Some(version) = reader.newer_version() {
-        return Err(Error::Version { recording: recording.to_owned(), version });
+        return Err(JournalError::Version { recording: recording.to_owned(), version });
     }
     let reached = reader.reached();
-    let number = layout::segments(recording).map_err(Error::io("list", recording))?.last().copied();
-    let mut repaired = Repaired { problems, ..Repaired::default() };
+    let number = layout::segments(recording).map_err(JournalError::io("list", recording))?.last().copied();
+    let mut repaired = RepairReport { problems, ..RepairReport::default() };
     // Whatever follows the last valid line, torn or changed, is not part of the chain.
     let is_end = |problem: &Problem| {
         matches!(problem.kind, ProblemKind::Torn | ProblemKind::Changed) && problem.first > reached.seq
@@ -70,17 +70,21 @@ pub(super) fn repair_with(
     if let Some(problem) = repaired.problems.iter().find(|problem| is_end(problem)).cloned() {
         repaired.torn = Some(cut(&*disk, recording, &problem)?);
     }
-    let mut end =
-        End { seq: reached.seq, hash: reached.hash, segment: None, next_segment: number.unwrap_or(0) + 1 };
+    let mut end = ChainEnd {
+        seq: reached.seq,
+        hash: reached.hash,
+        segment: None,
+        next_segment: number.unwrap_or(0) + 1,
+    };
     if let Some(number) = number {
         let path = layout::segment_path(recording, number);
         if repaired.problems.iter().all(is_end) {
-            let length = fs::metadata(&path).map_err(Error::io("measure", &path))?.len();
+            let length = fs::metadata(&path).map_err(JournalError::io("measure", &path))?.len();
             end.segment = Some((number, length));
         } else {
             files::open(&path, OWN, FileAccess::Read)
                 .and_then(|file| file.set_permissions(fs::Permissions::from_mode(0o400)))
-                .map_err(Error::io("seal", &path))?;
+                .map_err(JournalError::io("seal", &path))?;
             repaired.sealed = Some(layout::segment_name(number));
         }
     }
@@ -89,25 +93,27 @@ pub(super) fn repair_with(
     let mut appender = Appender::resume(disk, recording, (hold, end))?;
     if !repaired.problems.is_empty() {
         let row = own_row("repair", &json!(repaired), clock.now().wall);
-        appender.append(&row).and_then(|()| appender.sync()).map_err(Error::Append)?;
+        appender.append(&row).and_then(|()| appender.sync()).map_err(JournalError::Append)?;
     }
     let journal = Journal::start(appender, recording, (clock, Arc::new(Notify::new())))?;
     Ok((journal, repaired))
 }
 
 /// Moves a torn end to `quarantine/` and truncates the segment.
-fn cut(disk: &dyn Disk, recording: &Path, problem: &Problem) -> Result<(u64, PathBuf), Error> {
+fn cut(disk: &dyn Disk, recording: &Path, problem: &Problem) -> Result<(u64, PathBuf), JournalError> {
     let path = recording.join(&problem.segment);
-    let bytes = files::read(&path, OWN, TORN_BYTES).map_err(Error::io("read", &path))?;
+    let bytes = files::read(&path, OWN, TORN_BYTES).map_err(JournalError::io("read", &path))?;
     let offset = usize::try_from(problem.offset).unwrap_or(usize::MAX);
     let torn = bytes.get(offset..).unwrap_or_default();
     let folder = recording.join(layout::QUARANTINE);
     let kept = folder.join(format!("{}.{offset}", problem.segment));
     files::create_folder(&folder)
         .and_then(|()| keep(disk, &kept, torn))
-        .map_err(Error::io("keep the torn end in", &kept))?;
-    let file = disk.open(&path).map_err(Error::io("open", &path))?;
-    disk.truncate(&file, problem.offset).and_then(|()| disk.sync(&file)).map_err(Error::io("cut", &path))?;
+        .map_err(JournalError::io("keep the torn end in", &kept))?;
+    let file = disk.open(&path).map_err(JournalError::io("open", &path))?;
+    disk.truncate(&file, problem.offset)
+        .and_then(|()| disk.sync(&file))
+        .map_err(JournalError::io("cut", &path))?;
     Ok((torn.len() as u64, kept))
 }
 

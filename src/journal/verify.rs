@@ -5,14 +5,14 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::chain::Hash;
-use super::layout::{self, Head, is_held};
+use super::layout::{self, ChainHead, is_held};
 use super::problem::{Problem, ProblemKind};
-use super::reader::{Item, Reader};
-use super::{Error, Record};
+use super::reader::{JournalItem, JournalReader};
+use super::{JournalError, JournalRecord};
 
 /// The result of verifying a recording.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct VerifyReport {
     /// Number of valid lines.
     pub records: u64,
     /// Number of the last valid line.
@@ -27,7 +27,7 @@ pub struct Report {
     pub problems: Vec<Problem>,
 }
 
-impl Report {
+impl VerifyReport {
     /// Tells whether everything is as it was written.
     #[must_use]
     pub fn is_whole(&self) -> bool {
@@ -37,13 +37,13 @@ impl Report {
 
 /// A row that says where the journal begins after its oldest segment was removed.
 #[derive(Deserialize)]
-struct Pruned {
+struct PrunedRow {
     seq: u64,
 }
 
 /// A row that lists what a repair found: problems it fixed no longer show, lost rows remain lost.
 #[derive(Deserialize)]
-struct Repaired {
+struct RepairRow {
     problems: Vec<Problem>,
 }
 
@@ -51,26 +51,26 @@ struct Repaired {
 ///
 /// # Errors
 /// When its folder cannot be listed.
-pub fn verify(recording: &Path) -> Result<Report, Error> {
+pub fn verify(recording: &Path) -> Result<VerifyReport, JournalError> {
     let live = is_held(recording);
     // Read before the lines: anything written in the meantime only adds to them.
-    let head = Head::read(recording);
-    let mut reader = Reader::open(recording)?;
+    let head = ChainHead::read(recording);
+    let mut reader = JournalReader::open(recording)?;
     let (mut problems, mut records, mut closed) = (Vec::new(), 0, false);
     let mut pruned = 0;
     for item in reader.by_ref() {
         match item {
-            Item::Problem(problem) => problems.push(problem),
-            Item::Record(record) => {
+            JournalItem::Problem(problem) => problems.push(problem),
+            JournalItem::Record(record) => {
                 records += 1;
                 closed = record.header.kind == "closed";
                 if record.header.kind == "pruned"
-                    && let Ok(row) = record.data::<Pruned>(recording)
+                    && let Ok(row) = record.data::<PrunedRow>(recording)
                 {
                     pruned = pruned.max(row.seq);
                 }
                 if record.header.kind == "repair"
-                    && let Ok(Repaired { problems: found }) = record.data(recording)
+                    && let Ok(RepairRow { problems: found }) = record.data(recording)
                 {
                     problems.extend(found.into_iter().filter(|problem| is_loss(problem.kind)));
                 }
@@ -95,13 +95,13 @@ pub fn verify(recording: &Path) -> Result<Report, Error> {
     problems.extend(
         end_of(&reader, head, told).filter(|problem| !(live && problem.kind == ProblemKind::Unsealed)),
     );
-    Ok(Report { records, seq: reached.seq, hash: reached.hash, live, closed, problems })
+    Ok(VerifyReport { records, seq: reached.seq, hash: reached.hash, live, closed, problems })
 }
 
-fn broken_part(record: &Record, recording: &Path) -> Option<Problem> {
+fn broken_part(record: &JournalRecord, recording: &Path) -> Option<Problem> {
     let seq = record.header.seq;
     match record.data::<serde_json::Value>(recording) {
-        Err(Error::Part { path, .. }) => Some(Problem {
+        Err(JournalError::Part { path, .. }) => Some(Problem {
             kind: ProblemKind::Changed,
             first: seq,
             last: seq,
@@ -119,7 +119,7 @@ fn is_loss(kind: ProblemKind) -> bool {
 
 /// Compares the end of what was read, row `seq`, with the last synced head: the chain alone cannot show that its end
 /// was cut off, and without the head nothing can.
-pub(super) fn end_of(reader: &Reader, head: Option<Head>, seq: u64) -> Option<Problem> {
+pub(super) fn end_of(reader: &JournalReader, head: Option<ChainHead>, seq: u64) -> Option<Problem> {
     let segment = layout::segment_name(reader.reached().segment);
     let problem =
         |kind, first, last| Some(Problem { kind, first, last, segment: segment.clone(), offset: 0 });

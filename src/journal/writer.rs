@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::sync::{Notify, oneshot, watch};
+use tokio::sync::{Notify, watch};
 
-use super::Durability;
 use super::appender::{Appender, own_row};
-use super::chain::{Entry, Hash};
-use super::queue::{QueueItem, Room, Rows, State};
+use super::chain::{ChainEntry, Hash};
+use super::queue::{QueueItem, QueueState, RowReceiver};
+use super::row::{Done, Durability, QueuedRow};
 use crate::clock::Clock;
 use crate::process;
 
@@ -32,12 +32,12 @@ pub struct Health {
     /// Its hash.
     pub hash: Hash,
     /// Why rows are not on disk; `None` while all is well.
-    pub degraded: Option<Degraded>,
+    pub degraded: Option<Degradation>,
 }
 
 /// Why rows are not on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Degraded {
+pub struct Degradation {
     /// The operating system's error message.
     pub reason: String,
     /// The disk is full.
@@ -51,25 +51,13 @@ pub struct Degraded {
 /// How often the recording is checked while nothing is written.
 const WATCH: Duration = Duration::from_secs(3);
 
-/// A row on its way to the disk.
-#[derive(Debug)]
-pub(super) struct Row {
-    pub(super) entry: Entry,
-    pub(super) durability: Durability,
-    pub(super) done: Option<Done>,
-    /// Its room in the queue, released once the row is taken.
-    pub(super) room: Room,
-}
-
-type Done = oneshot::Sender<io::Result<()>>;
-
-pub(super) struct Writer {
+pub(super) struct JournalWriter {
     appender: Appender,
     clock: Clock,
     health: watch::Sender<Health>,
     changed: Arc<Notify>,
-    state: Arc<State>,
-    held: VecDeque<Entry>,
+    state: Arc<QueueState>,
+    held: VecDeque<ChainEntry>,
     lost: u64,
     trouble: Option<io::Error>,
     failed_at: Duration,
@@ -81,8 +69,12 @@ pub(super) struct Writer {
     due: Option<Duration>,
 }
 
-impl Writer {
-    pub(super) fn new(appender: Appender, clock: Clock, (changed, state): (Arc<Notify>, Arc<State>)) -> Self {
+impl JournalWriter {
+    pub(super) fn new(
+        appender: Appender,
+        clock: Clock,
+        (changed, state): (Arc<Notify>, Arc<QueueState>),
+    ) -> Self {
         let head = appender.head();
         let health = Health { seq: head.seq, hash: head.hash, degraded: None };
         Self {
@@ -106,7 +98,7 @@ impl Writer {
     }
 
     /// Writes until every sender is gone, then syncs.
-    pub(super) fn run(mut self, queue: &Rows) {
+    pub(super) fn run(mut self, queue: &RowReceiver) {
         // A row is on its way to the disk while its caller goes on, not after that.
         process::take_short_turns();
         loop {
@@ -143,8 +135,8 @@ impl Writer {
         }
     }
 
-    fn take(&mut self, row: Row) {
-        let Row { entry, durability, done, room: _room } = row;
+    fn take(&mut self, row: QueuedRow) {
+        let QueuedRow { entry, durability, done, room: _room } = row;
         let written = if self.rests() || !self.flush_held() {
             Err(self.trouble.as_ref().map_or(io::ErrorKind::StorageFull.into(), again))
         } else {
@@ -217,7 +209,7 @@ impl Writer {
         !self.is_last && self.trouble.is_some() && self.clock.now().mono < self.failed_at + RETRY
     }
 
-    fn hold(&mut self, entry: Entry) {
+    fn hold(&mut self, entry: ChainEntry) {
         if self.held.len() == HELD_ROWS {
             self.held.pop_front();
             self.lost += 1;
@@ -250,7 +242,7 @@ impl Writer {
     /// Publishes the current health.
     fn tell(&self) {
         let head = self.appender.head();
-        let degraded = self.trouble.as_ref().map(|error| Degraded {
+        let degraded = self.trouble.as_ref().map(|error| Degradation {
             reason: error.to_string(),
             is_full: is_full(error),
             held: self.held.len(),

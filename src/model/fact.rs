@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId, mask};
-use crate::journal::{Hash, Repaired};
+use crate::journal::{Hash, RepairReport};
 use crate::model::{
     CallRecord, GateEvent, ProgramView, QuestionFact, RejectionReason, TaskEvent, TaskStatus, TaskView,
     UnrecordedRow,
@@ -82,7 +82,7 @@ pub(crate) enum Fact<'a> {
     #[strum_discriminants(strum(serialize = "outside"))]
     Unrecorded(Cow<'a, UnrecordedRow>),
     /// The recovery of a recording whose runtime had died.
-    Recovery { recording: Cow<'a, str>, repaired: Cow<'a, Repaired>, tasks: Cow<'a, [RecoveredTask]> },
+    Recovery { recording: Cow<'a, str>, repaired: Cow<'a, RepairReport>, tasks: Cow<'a, [RecoveredTask]> },
     /// A recording was removed.
     Pruned { recording: Cow<'a, str>, seq: u64, hash: Option<Hash>, bytes: u64, reason: Cow<'a, str> },
     /// The output of the commands that ended first is removed, up to the one named; written before that.

@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use super::environment::OsText;
 use super::wire::Spec;
-use super::{Exact, Workdir, limits};
+use super::{ExactCommand, Workdir, limits};
 use crate::terminal::Size;
 
 /// One command to start.
 #[derive(Debug)]
-pub struct Command {
+pub struct HostedCommand {
     /// The shell: a path, or a name to be found in the command's `PATH`.
     pub shell: PathBuf,
     /// What the shell reads before the command.
-    pub profile: Profile,
+    pub profile: ShellProfile,
     /// The command line, of any length.
     pub cmd: String,
     /// The directory it starts in.
@@ -28,7 +28,7 @@ pub struct Command {
     /// Its standard streams.
     pub stdio: Stdio,
     /// Set if it runs exactly as another program would have run it; `cmd` and `profile` are then ignored.
-    pub exact: Option<Exact>,
+    pub exact: Option<ExactCommand>,
     /// The task's folder; the host writes `exit.json` there.
     pub folder: PathBuf,
 }
@@ -36,7 +36,7 @@ pub struct Command {
 /// What a shell reads before its command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Profile {
+pub enum ShellProfile {
     /// The user's profile: a login shell (`-lc`).
     Login,
     /// What it reads by default (`-c`).
@@ -74,7 +74,7 @@ pub enum Leftovers {
 /// The processes a signal is sent to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Scope {
+pub enum SignalScope {
     /// The foreground process group of the command's terminal; without a terminal, as `Group`.
     Foreground,
     /// The command's own process group.
@@ -87,7 +87,7 @@ pub enum Scope {
 
 impl<'a> Spec<'a> {
     /// Describes a command for its host.
-    pub(super) fn of(command: &'a Command) -> Self {
+    pub(super) fn of(command: &'a HostedCommand) -> Self {
         let has_own_input = command.exact.as_ref().is_some_and(|exact| exact.stdin.is_some());
         Self {
             shell: OsText::of(&command.shell),

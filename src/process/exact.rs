@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
-use super::Inherited;
+use super::InheritedAttributes;
 
 /// The limits of a process, in the order in which they are sent.
 const RESOURCES: [Resource; 16] = [
@@ -30,7 +30,7 @@ const RESOURCES: [Resource; 16] = [
 
 /// The properties that a command takes over from the program that would have run it.
 #[derive(Debug)]
-pub struct Exact {
+pub struct ExactCommand {
     /// Its arguments, starting with the name it is called by.
     pub args: Vec<OsString>,
     /// Its standard input; `None` for that of the command's [`Stdio`](super::Stdio).
@@ -40,7 +40,7 @@ pub struct Exact {
     /// Output of its that is not read here, but goes where it goes without us: nothing can be written there.
     pub unread: [Option<OwnedFd>; 2],
     /// What that program would have handed on to it.
-    pub inherited: Inherited,
+    pub inherited: InheritedAttributes,
     /// Its descriptors above the standard streams, with their numbers.
     pub descriptors: Vec<(i32, OwnedFd)>,
 }

@@ -75,14 +75,14 @@ impl ExitRecord {
 
 /// Where a task's record will be written.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ExitRecordFile {
     folder: PathBuf,
     /// An unnamed file, created in advance so that this takes no time when someone is waiting; not supported by every
     /// file system.
     unnamed: Option<File>,
 }
 
-impl Place {
+impl ExitRecordFile {
     /// Prepares a record in a task's folder as far as possible.
     pub(super) fn make(folder: PathBuf) -> Self {
         let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
@@ -124,8 +124,8 @@ mod tests {
             survivors: Vec::new(),
             reason: EndReason::RuntimeGone,
         };
-        let named_at_once = Place { folder: folder.path().to_owned(), unnamed: None };
-        for place in [Place::make(folder.path().to_owned()), named_at_once] {
+        let named_at_once = ExitRecordFile { folder: folder.path().to_owned(), unnamed: None };
+        for place in [ExitRecordFile::make(folder.path().to_owned()), named_at_once] {
             place.fill(&record).expect("writes");
             assert_eq!(ExitRecord::read(folder.path()).expect("reads").as_ref(), Some(&record));
             let names: Vec<_> = fs::read_dir(folder.path()).expect("lists").flatten().collect();

@@ -39,14 +39,14 @@ impl ReceivedSignal {
 
 /// The signals that have been received but not settled yet. Times are monotonic.
 #[derive(Debug, Default)]
-pub(super) struct Forwarding {
+pub(super) struct SignalForwarding {
     /// The launcher, if there is one: then only its signals are forwarded.
     launcher: Option<i32>,
     held: Vec<(i32, Duration)>,
     direct: Vec<(i32, Duration)>,
 }
 
-impl Forwarding {
+impl SignalForwarding {
     /// Creates the state of a keeper below the given launcher, or without one.
     pub(super) fn new(launcher: Option<i32>) -> Self {
         Self { launcher, ..Self::default() }
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_signal_that_only_the_launcher_got_is_forwarded() {
-        let mut forwarding = Forwarding::new(Some(LAUNCHER));
+        let mut forwarding = SignalForwarding::new(Some(LAUNCHER));
         forwarding.receive(received(TERM, LAUNCHER), ms(0));
         assert_eq!((forwarding.due(ms(19)), forwarding.deadline()), (vec![], Some(ms(20))));
         assert_eq!((forwarding.due(ms(20)), forwarding.deadline()), (vec![TERM], None));
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn a_signal_to_the_whole_group_is_not_forwarded_in_whichever_order_it_arrives() {
         for senders in [[SHELL, LAUNCHER], [LAUNCHER, SHELL]] {
-            let mut forwarding = Forwarding::new(Some(LAUNCHER));
+            let mut forwarding = SignalForwarding::new(Some(LAUNCHER));
             for (at, sender) in senders.into_iter().enumerate() {
                 forwarding.receive(received(TERM, sender), ms(at as u64));
             }
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_direct_signal_cancels_one_from_the_launcher_and_only_for_a_second() {
-        let mut forwarding = Forwarding::new(Some(LAUNCHER));
+        let mut forwarding = SignalForwarding::new(Some(LAUNCHER));
         forwarding.receive(received(TERM, SHELL), ms(0));
         forwarding.receive(received(TERM, LAUNCHER), ms(1));
         forwarding.receive(received(TERM, LAUNCHER), ms(5));
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn without_a_launcher_all_signals_but_the_kernels_are_forwarded() {
-        let mut forwarding = Forwarding::new(None);
+        let mut forwarding = SignalForwarding::new(None);
         forwarding.receive(received(TERM, SHELL), ms(0));
         forwarding.receive(ReceivedSignal { is_from_kernel: true, ..received(libc::SIGINT, 0) }, ms(0));
         forwarding.receive(received(libc::SIGCHLD, SHELL), ms(0));

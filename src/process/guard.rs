@@ -66,12 +66,12 @@ fn split(terminal: bool, signals: &OwnedFd) -> io::Result<()> {
             drop(announce);
             launcher::launch(keeper, program, signals)
         }
-        None => keep(Some(Launcher { pid: own, handle: launcher, announce }), signals),
+        None => keep(Some(LauncherHandle { pid: own, handle: launcher, announce }), signals),
     }
 }
 
 /// The launcher, from its keeper's point of view.
-pub(super) struct Launcher {
+pub(super) struct LauncherHandle {
     pub(super) pid: Pid,
     pub(super) handle: OwnedFd,
     /// The pipe on which it waits for the program's process id.
@@ -79,7 +79,7 @@ pub(super) struct Launcher {
 }
 
 /// Becomes the keeper, and returns in the program. Below a launcher there is no one to return an error to.
-fn keep(launcher: Option<Launcher>, signals: &OwnedFd) -> io::Result<()> {
+fn keep(launcher: Option<LauncherHandle>, signals: &OwnedFd) -> io::Result<()> {
     let keeper = getpid();
     let has_launcher = launcher.is_some();
     // Without the pipe a program cannot detach, but everything else works.

@@ -13,13 +13,13 @@ use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, getsid, wait};
 
 use super::cgroup::Cgroup;
-use super::exit_record::Place;
+use super::exit_record::ExitRecordFile;
 use super::start::idle_host::IdleHost;
-use super::survey::Survey;
-use super::termination::{Action, Termination};
-use super::tree::{self, Process};
-use super::wire::{self, Frames, HostRequest, Report};
-use super::{EndReason, Exit, ExitRecord, Scope, Signal};
+use super::survey::SurvivorSurvey;
+use super::termination::{Termination, TerminationAction};
+use super::tree::{self, ProcessEntry};
+use super::wire::{self, Frames, HostReport, HostRequest};
+use super::{EndReason, Exit, ExitRecord, Signal, SignalScope};
 use crate::clock::Clock;
 
 /// How soon after the end of a process the others are looked at: many may end at once.
@@ -48,21 +48,21 @@ pub(super) struct TaskHost {
     clock: Clock,
     termination: Termination,
     tty: bool,
-    record: Place,
+    record: ExitRecordFile,
     shell: Pid,
     /// The session of the shell.
     session: i32,
     shell_start: u64,
     started_at: Timestamp,
     exited_at: Option<Timestamp>,
-    survey: Survey,
+    survey: SurvivorSurvey,
     /// Whether it has been reported that processes are still part of the command.
     is_at_work: bool,
     leftovers: Vec<String>,
     /// Whether the leftovers have been reported.
     are_named: bool,
     /// Reports that have not been sent to the runtime yet.
-    untold: Vec<Report>,
+    untold: Vec<HostReport>,
     runtime_gone: bool,
     group: Option<Cgroup>,
 }
@@ -73,8 +73,8 @@ impl TaskHost {
         host: IdleHost,
         shell: Pid,
         tty: bool,
-        (record, group): (Place, Option<Cgroup>),
-        survey: Survey,
+        (record, group): (ExitRecordFile, Option<Cgroup>),
+        survey: SurvivorSurvey,
     ) -> Self {
         let IdleHost { control, child_signals, frames } = host;
         let clock = Clock::start();
@@ -87,7 +87,7 @@ impl TaskHost {
             record,
             shell,
             session: getsid(Some(shell)).map_or(shell.as_raw_pid(), Pid::as_raw_pid),
-            shell_start: Process::read(shell.as_raw_pid()).map_or(0, |shell| shell.start),
+            shell_start: ProcessEntry::read(shell.as_raw_pid()).map_or(0, |shell| shell.start),
             started_at: clock.now().wall,
             exited_at: None,
             survey,
@@ -114,13 +114,13 @@ impl TaskHost {
             let now = self.clock.now().mono;
             for act in self.termination.due(now, childless) {
                 match act {
-                    Action::Look => self.look(),
+                    TerminationAction::Look => self.look(),
                     // If everything has ended by itself, the report at the end says so.
-                    Action::NameLeftovers if childless => {}
-                    Action::NameLeftovers => self.name_leftovers(),
-                    Action::Ask => self.ask(),
-                    Action::Kill => self.kill(),
-                    Action::Exit => return self.finish(childless),
+                    TerminationAction::NameLeftovers if childless => {}
+                    TerminationAction::NameLeftovers => self.name_leftovers(),
+                    TerminationAction::Ask => self.ask(),
+                    TerminationAction::Kill => self.kill(),
+                    TerminationAction::Exit => return self.finish(childless),
                 }
             }
             self.wait();
@@ -149,7 +149,7 @@ impl TaskHost {
         self.read_requests();
         self.termination.shell_ended(exit);
         self.exited_at = Some(self.clock.now().wall);
-        self.untold.push(Report::Exited(exit));
+        self.untold.push(HostReport::Exited(exit));
     }
 
     /// Finds out whether any of the processes that outlived the shell are still part of the command.
@@ -158,7 +158,7 @@ impl TaskHost {
         self.termination.looked(at_work.as_ref().map(|at_work| at_work.again));
         if let Some(at_work) = at_work.filter(|_| !self.is_at_work) {
             self.is_at_work = true;
-            self.untold.push(Report::AtWork { names: at_work.names });
+            self.untold.push(HostReport::AtWork { names: at_work.names });
             self.tell();
         }
     }
@@ -169,7 +169,7 @@ impl TaskHost {
         let is_by_itself = self.termination.reason() == EndReason::Exited;
         let names = if is_by_itself { tree::names(&family()) } else { Vec::new() };
         self.are_named = true;
-        self.untold.push(Report::Leftovers { names: names.clone() });
+        self.untold.push(HostReport::Leftovers { names: names.clone() });
         self.leftovers = if self.termination.is_keeping() { Vec::new() } else { names };
         self.tell();
     }
@@ -203,9 +203,9 @@ impl TaskHost {
             reason: self.termination.reason(),
         };
         if !self.are_named && ended.exit.is_some() {
-            self.untold.push(Report::Leftovers { names: Vec::new() });
+            self.untold.push(HostReport::Leftovers { names: Vec::new() });
         }
-        self.untold.push(Report::Ended { survivors });
+        self.untold.push(HostReport::Ended { survivors });
         // If the record cannot be written (disk full, folder gone), the runtime still gets the report.
         let is_reusable = childless && !self.runtime_gone && ended.reason == EndReason::Exited;
         let Self { record, control, untold, child_signals, frames, .. } = self;
@@ -268,18 +268,18 @@ impl TaskHost {
         }
     }
 
-    fn signal(&self, signal: Signal, scope: Scope) {
+    fn signal(&self, signal: Signal, scope: SignalScope) {
         let everyone = tree::settled(family);
         let own = self.shell.as_raw_pid();
         let foreground =
             everyone.iter().find(|process| process.session == self.session).map(|process| process.foreground);
         let group = match scope {
-            Scope::Shell => {
+            SignalScope::Shell => {
                 return everyone.iter().filter(|process| process.pid == own).for_each(|own| own.send(signal));
             }
-            Scope::Tree => None,
-            Scope::Group => Some(own),
-            Scope::Foreground => Some(foreground.filter(|group| *group > 0).unwrap_or(own)),
+            SignalScope::Tree => None,
+            SignalScope::Group => Some(own),
+            SignalScope::Foreground => Some(foreground.filter(|group| *group > 0).unwrap_or(own)),
         };
         let meant = everyone.iter().filter(|process| group.is_none_or(|group| process.group == group));
         meant.for_each(|process| process.send(signal));
@@ -295,6 +295,6 @@ impl TaskHost {
 }
 
 /// Lists everything below this host.
-fn family() -> Vec<Process> {
+fn family() -> Vec<ProcessEntry> {
     tree::descendants(getpid().as_raw_pid())
 }

@@ -2,7 +2,7 @@
 
 use super::Exit;
 
-/// An event from a host, in this order: `Exited`, then, after [`Host::finish`](super::Host::finish) or immediately if
+/// An event from a host, in this order: `Exited`, then, after [`Host::finish`](super::HostHandle::finish) or immediately if
 /// nothing is left, perhaps `AtWork`, then `Leftovers` and `Ended`. `Ended` without `Exited` means that not even the shell
 /// could be killed. `Lost` may come at any time and is the last event.
 #[derive(Debug, Clone, PartialEq, Eq)]

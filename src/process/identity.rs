@@ -7,7 +7,7 @@ use std::fs;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::tree::Process;
+use super::tree::ProcessEntry;
 
 /// Identifies a process permanently.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl Identity {
     #[must_use]
     pub fn own() -> Self {
         let pid = std::process::id();
-        let process = i32::try_from(pid).ok().and_then(Process::read);
+        let process = i32::try_from(pid).ok().and_then(ProcessEntry::read);
         Self { pid, start: process.map_or(0, |process| process.start), boot_id: boot_id() }
     }
 }
@@ -56,7 +56,7 @@ impl ConsoleProcess {
     /// Looks up a process.
     #[must_use]
     pub fn of(pid: u32) -> Self {
-        let process = i32::try_from(pid).ok().and_then(Process::read);
+        let process = i32::try_from(pid).ok().and_then(ProcessEntry::read);
         let started = process.as_ref().and_then(|process| start_time(process.start));
         let terminal = process.and_then(|process| terminal_name(process.terminal));
         Self { pid, started, terminal, from: None }

@@ -19,14 +19,13 @@ pub const MOST_DESCRIPTORS: usize = 240;
 
 /// What a process hands on. Whatever the kernel does not let a command take over stays as it is in the runtime.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Inherited {
+pub struct InheritedAttributes {
     /// Its resource limits.
     pub limits: ResourceLimits,
     /// Its niceness.
     nice: Option<i32>,
     /// The numbers of the processors it may use.
     processors: Vec<usize>,
-    /// Its `oom_score_adj`.
     oom_score_adj: Option<i32>,
     /// The signals it ignores, one bit each, from signal 1.
     ignored: u64,
@@ -36,7 +35,7 @@ pub struct Inherited {
     closed: [bool; 3],
 }
 
-impl Inherited {
+impl InheritedAttributes {
     /// Returns what this process would hand on. Must be called before it changes any of that.
     #[must_use]
     pub fn own() -> Self {

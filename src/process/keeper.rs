@@ -8,20 +8,20 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
 
 use super::detach::{LEAVE, leave_terminal};
-use super::forwarding::{Forwarding, ReceivedSignal};
-use super::guard::{self, DISMISS, ENDING, KEEPER, Launcher};
+use super::forwarding::{ReceivedSignal, SignalForwarding};
+use super::guard::{self, DISMISS, ENDING, KEEPER, LauncherHandle};
 use super::orphans;
 use crate::clock::Clock;
 
 /// Waits until the program is gone, then ends what is left of its tasks, and finally itself.
 pub(super) fn keep(
     program: Pid,
-    launcher: Option<Launcher>,
+    launcher: Option<LauncherHandle>,
     orders: Option<OwnedFd>,
     signals: &OwnedFd,
 ) -> ! {
     guard::become_guard(KEEPER);
-    let forwarding = Forwarding::new(launcher.as_ref().map(|launcher| launcher.pid.as_raw_pid()));
+    let forwarding = SignalForwarding::new(launcher.as_ref().map(|launcher| launcher.pid.as_raw_pid()));
     let clock = Clock::start();
     let mut keeper = Keeper { program, launcher, orders, signals, forwarding, clock, kill_at: None };
     let status = keeper.until_the_program_is_gone();
@@ -32,11 +32,11 @@ pub(super) fn keep(
 struct Keeper<'a> {
     program: Pid,
     /// The launcher, until it is gone.
-    launcher: Option<Launcher>,
+    launcher: Option<LauncherHandle>,
     /// The pipe on which the program reports that it leaves its terminal.
     orders: Option<OwnedFd>,
     signals: &'a OwnedFd,
-    forwarding: Forwarding,
+    forwarding: SignalForwarding,
     clock: Clock,
     /// When to kill a program whose launcher is gone.
     kill_at: Option<Duration>,
@@ -118,6 +118,6 @@ impl Keeper<'_> {
         if let Some(launcher) = self.launcher.take() {
             guard::send(launcher.pid, DISMISS);
         }
-        self.forwarding = Forwarding::new(None);
+        self.forwarding = SignalForwarding::new(None);
     }
 }

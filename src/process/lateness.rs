@@ -14,7 +14,7 @@ pub(super) const HOST_PATIENCE: Duration = Duration::from_secs(15);
 
 /// Tracks when a host is late.
 #[derive(Debug, Default)]
-pub(super) struct Watch {
+pub(super) struct LatenessWatch {
     /// When the grace period of a requested end is over.
     ending: Option<Instant>,
     finishing: Option<Leftovers>,
@@ -23,7 +23,7 @@ pub(super) struct Watch {
     pub(super) shell_gone: bool,
 }
 
-impl Watch {
+impl LatenessWatch {
     pub(super) fn requested(&mut self, request: &HostRequest, now: Instant) {
         match request {
             HostRequest::Signal { .. } | HostRequest::Turn(_) | HostRequest::Next(_) => {}
@@ -65,7 +65,7 @@ mod tests {
     fn a_host_is_late_only_for_what_was_requested() {
         let now = Clock::origin();
         let second = Duration::from_secs(1);
-        let mut watch = Watch::default();
+        let mut watch = LatenessWatch::default();
         assert_eq!(watch.deadline(), None);
         watch.requested(&HostRequest::End { grace_ms: 5000 }, now);
         assert_eq!(watch.deadline(), Some(now + 5 * second + HOST_PATIENCE));
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn kept_processes_may_take_for_ever() {
-        let mut watch = Watch { shell_gone: true, ..Watch::default() };
+        let mut watch = LatenessWatch { shell_gone: true, ..LatenessWatch::default() };
         watch.requested(&HostRequest::Finish { leftovers: Leftovers::Keep, waits: false }, Clock::origin());
         assert_eq!(watch.deadline(), None);
     }
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn what_is_part_of_the_command_may_take_for_ever_and_its_end_may_not() {
         let (now, second) = (Clock::origin(), Duration::from_secs(1));
-        let mut watch = Watch { shell_gone: true, ..Watch::default() };
+        let mut watch = LatenessWatch { shell_gone: true, ..LatenessWatch::default() };
         watch.requested(&HostRequest::Finish { leftovers: Leftovers::End, waits: true }, now);
         assert_eq!(watch.deadline(), Some(now + HOST_PATIENCE), "it has to look");
         watch.reported(&HostEvent::AtWork { names: Vec::new() }, now + second);

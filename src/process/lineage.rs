@@ -7,7 +7,7 @@ use std::fmt;
 use super::environment::{TASK_ID, TASK_KIND};
 use super::guard::{KEEPER, LAUNCHER};
 use super::start::fork_server::HOST as HOST_ARGUMENT;
-use super::tree::{HOST, Process, proc_file};
+use super::tree::{HOST, ProcessEntry, proc_file};
 
 /// The longest chain of parents that is followed.
 const MAX_CHAIN: usize = 4096;
@@ -77,7 +77,7 @@ pub fn ancestry(pid: u32) -> Ancestry {
 /// Returns the parent of a process, if it is visible.
 #[must_use]
 pub fn parent(pid: u32) -> Option<u32> {
-    let parent = Process::read(i32::try_from(pid).ok()?)?.parent;
+    let parent = ProcessEntry::read(i32::try_from(pid).ok()?)?.parent;
     u32::try_from(parent).ok().filter(|parent| *parent > 0)
 }
 
@@ -85,14 +85,14 @@ pub fn parent(pid: u32) -> Option<u32> {
 /// agent is in between. Cheap if there is no host.
 #[must_use]
 pub fn is_in_command(pid: u32) -> bool {
-    let own = i32::try_from(pid).ok().and_then(Process::read);
-    let mut above = std::iter::successors(own, |at| Process::read(at.parent)).skip(1).take(MAX_CHAIN);
+    let own = i32::try_from(pid).ok().and_then(ProcessEntry::read);
+    let mut above = std::iter::successors(own, |at| ProcessEntry::read(at.parent)).skip(1).take(MAX_CHAIN);
     above.any(|at| at.name == HOST) && ancestry(pid).task.is_some_and(|task| !task.is_agent)
 }
 
 /// The relevant properties of one process in a chain of parents.
 #[derive(Debug, Clone, Default)]
-struct Link {
+struct ParentLink {
     parent: i32,
     session: i32,
     is_host: bool,
@@ -108,10 +108,10 @@ struct TaskVariables {
     is_agent: bool,
 }
 
-fn inspect(pid: i32) -> Option<Link> {
-    let process = Process::read(pid)?;
+fn inspect(pid: i32) -> Option<ParentLink> {
+    let process = ProcessEntry::read(pid)?;
     let arguments = proc_file(pid, "cmdline").unwrap_or_default();
-    Some(Link {
+    Some(ParentLink {
         parent: process.parent,
         session: process.session,
         is_host: process.name == HOST
@@ -133,16 +133,16 @@ impl TaskVariables {
 }
 
 /// Follows the parents of `pid`, starting with itself, for as long as they can be inspected.
-fn chain(pid: i32, inspect: impl Fn(i32) -> Option<Link>) -> impl Iterator<Item = (i32, Link)> {
+fn chain(pid: i32, inspect: impl Fn(i32) -> Option<ParentLink>) -> impl Iterator<Item = (i32, ParentLink)> {
     let first = inspect(pid).map(|link| (pid, link));
     std::iter::successors(first, move |(_, link)| Some((link.parent, inspect(link.parent)?))).take(MAX_CHAIN)
 }
 
-fn topmost_host(pid: i32, inspect: impl Fn(i32) -> Option<Link>) -> Option<i32> {
+fn topmost_host(pid: i32, inspect: impl Fn(i32) -> Option<ParentLink>) -> Option<i32> {
     chain(pid, inspect).filter(|(_, link)| link.is_host).last().map(|(pid, _)| pid)
 }
 
-fn nearest_task(pid: i32, inspect: impl Fn(i32) -> Option<Link>) -> Option<EnclosingTask> {
+fn nearest_task(pid: i32, inspect: impl Fn(i32) -> Option<ParentLink>) -> Option<EnclosingTask> {
     let (mut marked, mut is_agent) = (None, false);
     for (_, link) in chain(pid, inspect).take_while(|(pid, _)| *pid > 1) {
         let variables = link.variables.unwrap_or_default();
@@ -157,9 +157,9 @@ fn nearest_task(pid: i32, inspect: impl Fn(i32) -> Option<Link>) -> Option<Enclo
 }
 
 /// Walks up from `pid` to the first process. A parent of 0 is outside this pid namespace.
-fn trace_lineage(pid: i32, inspect: impl Fn(i32) -> Option<Link>) -> Option<Lineage> {
+fn trace_lineage(pid: i32, inspect: impl Fn(i32) -> Option<ParentLink>) -> Option<Lineage> {
     let mut at = pid;
-    let mut below: Option<Link> = None;
+    let mut below: Option<ParentLink> = None;
     let mut session = None;
     for _ in 0..MAX_CHAIN {
         if at == 0 {
@@ -196,8 +196,13 @@ mod tests {
     const SHELL: i32 = 50;
 
     /// An unmarked process below the first one.
-    fn plain() -> Link {
-        Link { parent: 1, session: SHELL, variables: Some(TaskVariables::default()), ..Link::default() }
+    fn plain() -> ParentLink {
+        ParentLink {
+            parent: 1,
+            session: SHELL,
+            variables: Some(TaskVariables::default()),
+            ..ParentLink::default()
+        }
     }
 
     fn marked(task: &str, is_agent: bool) -> Option<TaskVariables> {
@@ -213,17 +218,17 @@ mod tests {
     }
 
     /// 50 is a person's shell, 60 its launcher, 70 the keeper, 80 the program, 90 a task host below it.
-    fn family(pid: i32) -> Option<Link> {
-        let below = |parent: i32| Link { parent, ..plain() };
-        let strange = |parent: i32, session: i32| Link { parent, session, ..plain() };
+    fn family(pid: i32) -> Option<ParentLink> {
+        let below = |parent: i32| ParentLink { parent, ..plain() };
+        let strange = |parent: i32, session: i32| ParentLink { parent, session, ..plain() };
         Some(match pid {
-            1 => Link { session: 1, parent: 0, ..plain() },
+            1 => ParentLink { session: 1, parent: 0, ..plain() },
             50 => plain(),
-            60 => Link { is_guard: true, ..below(50) },
-            70 => Link { is_guard: true, ..below(60) },
+            60 => ParentLink { is_guard: true, ..below(50) },
+            70 => ParentLink { is_guard: true, ..below(60) },
             80 => below(70),
             81 => below(80),
-            90 => Link { is_host: true, ..strange(80, 90) },
+            90 => ParentLink { is_host: true, ..strange(80, 90) },
             91 => strange(90, 91),
             92 => strange(91, 92),
             // Adopted: a clipboard tool of the program, then what a killed host left, and its child.
@@ -231,11 +236,11 @@ mod tests {
             72 => strange(70, 91),
             73 => strange(72, 73),
             // Marked itself; below a marked shell; below a shell started by a marked terminal.
-            100 => Link { variables: marked("task_11111111", false), ..strange(1, 100) },
+            100 => ParentLink { variables: marked("task_11111111", false), ..strange(1, 100) },
             101 => strange(100, 100),
             102 => strange(101, 102),
             // Its environment is hidden.
-            110 => Link { variables: None, ..plain() },
+            110 => ParentLink { variables: None, ..plain() },
             111 => below(110),
             120 => below(0),
             _ => return None,
@@ -270,9 +275,9 @@ mod tests {
     fn a_keeper_that_is_the_first_process_adopts_as_well() {
         let contained = |pid: i32| {
             Some(match pid {
-                1 => Link { parent: 0, session: 1, is_guard: true, ..plain() },
-                2 => Link { parent: 1, session: 1, ..plain() },
-                _ => Link { parent: 1, session: 9, ..plain() },
+                1 => ParentLink { parent: 0, session: 1, is_guard: true, ..plain() },
+                2 => ParentLink { parent: 1, session: 1, ..plain() },
+                _ => ParentLink { parent: 1, session: 9, ..plain() },
             })
         };
         assert_eq!(
@@ -285,8 +290,8 @@ mod tests {
     fn a_process_belongs_to_the_topmost_task_above_it() {
         // 93 is a runtime started by the task of host 90, 94 its task host.
         let look = |pid| match pid {
-            93 => Some(Link { parent: 91, ..plain() }),
-            94 => Some(Link { parent: 93, is_host: true, ..plain() }),
+            93 => Some(ParentLink { parent: 91, ..plain() }),
+            94 => Some(ParentLink { parent: 93, is_host: true, ..plain() }),
             _ => family(pid),
         };
         for (pid, expected) in
@@ -297,14 +302,14 @@ mod tests {
         assert_eq!(topmost_host(7, round), None);
     }
 
-    fn round(pid: i32) -> Option<Link> {
-        Some(Link { parent: if pid == 7 { 8 } else { 7 }, ..plain() })
+    fn round(pid: i32) -> Option<ParentLink> {
+        Some(ParentLink { parent: if pid == 7 { 8 } else { 7 }, ..plain() })
     }
 
     #[test]
     fn a_loop_of_parents_ends() {
         assert_eq!(trace_lineage(7, round), Some(Lineage::Unknown));
-        assert_eq!(nearest_task(7, |_| Some(Link { parent: 7, ..plain() })), None);
+        assert_eq!(nearest_task(7, |_| Some(ParentLink { parent: 7, ..plain() })), None);
     }
 
     #[test]
@@ -316,21 +321,29 @@ mod tests {
 
     /// 50 is a person's shell, 90 the host of a task below the runtime 80; 95 has cleared its environment, 96 is
     /// marked as an agent; 70 was left behind by a killed host.
-    fn nested(pid: i32) -> Option<Link> {
+    fn nested(pid: i32) -> Option<ParentLink> {
         Some(match pid {
-            50 => Link { parent: 1, ..Link::default() },
-            80 => Link { parent: 50, ..Link::default() },
-            90 => Link {
+            50 => ParentLink { parent: 1, ..ParentLink::default() },
+            80 => ParentLink { parent: 50, ..ParentLink::default() },
+            90 => ParentLink {
                 parent: 80,
                 is_host: true,
                 variables: marked("task_of_host", false),
-                ..Link::default()
+                ..ParentLink::default()
             },
-            91 => Link { parent: 90, variables: marked("task_of_host", false), ..Link::default() },
-            95 => Link { parent: 91, ..Link::default() },
-            96 => Link { parent: 91, variables: marked("task_of_another", true), ..Link::default() },
-            97 => Link { parent: 96, ..Link::default() },
-            70 => Link { parent: 1, variables: marked("task_of_the_past", false), ..Link::default() },
+            91 => {
+                ParentLink { parent: 90, variables: marked("task_of_host", false), ..ParentLink::default() }
+            }
+            95 => ParentLink { parent: 91, ..ParentLink::default() },
+            96 => {
+                ParentLink { parent: 91, variables: marked("task_of_another", true), ..ParentLink::default() }
+            }
+            97 => ParentLink { parent: 96, ..ParentLink::default() },
+            70 => ParentLink {
+                parent: 1,
+                variables: marked("task_of_the_past", false),
+                ..ParentLink::default()
+            },
             _ => return None,
         })
     }

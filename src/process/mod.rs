@@ -53,22 +53,22 @@ mod witness;
 pub mod workdir;
 
 pub use cgroup::cgroups;
-pub use command::{Command, Leftovers, Profile, Scope, Stdio};
+pub use command::{HostedCommand, Leftovers, ShellProfile, SignalScope, Stdio};
 #[cfg(feature = "console")]
 pub use detach::{can_detach, detach};
-pub use exact::{Exact, ResourceLimits};
+pub use exact::{ExactCommand, ResourceLimits};
 pub use exit_record::{EndReason, ExitRecord};
 pub use fence::{Fence, is_confined};
 pub use guard::install as install_guards;
 pub use host_event::HostEvent;
 pub use identity::{ConsoleProcess, Identity, boot_id, container};
-pub use inherited::{Inherited, MOST_DESCRIPTORS, inherited_descriptors};
+pub use inherited::{InheritedAttributes, MOST_DESCRIPTORS, inherited_descriptors};
 pub use limits::{forgo_core_dump, keep_descriptors, own_umask, raise_descriptor_limit};
 pub use lineage::{Ancestry, EnclosingTask, Lineage, ancestry, is_in_command, parent};
 pub use orphans::{OrphanedTasks, Orphans};
 pub use pty::{InputMode, Pty};
-pub use received::{Received, become_program, die_of, has_no_output};
-pub use running::{Host, Io, Running};
+pub use received::{SignalQueue, become_program, die_of, has_no_output};
+pub use running::{HostHandle, Io, RunningCommand};
 pub use shell_links::{SHELL_PREFIX, SHELLS, ShellLinks, is_shell_link, kind_of_shell};
 pub use signal::{Exit, Signal, UnknownSignal};
 pub use standstill::{Standstill, Turn};
@@ -80,7 +80,7 @@ pub use start::spawner::{ComingHost, CommandOrder, PreparedHost, Resource, Spawn
 pub(crate) use sys::before_death;
 pub(crate) use sys::{take_short_turns, watch};
 pub use usage::Usage;
-pub use wire::Stage;
+pub use wire::StartStage;
 pub use workdir::{Workdir, WorkdirError};
 
 pub use witness::Witness;

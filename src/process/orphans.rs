@@ -19,7 +19,7 @@ use rustix::process::{Pid, PidfdFlags, WaitOptions, pidfd_open, wait};
 use super::Signal;
 use super::cgroup::{self, Cgroup};
 use super::environment::TASK_ID;
-use super::tree::{self, HOST, Process};
+use super::tree::{self, HOST, ProcessEntry};
 use crate::clock::Clock;
 use crate::envelope::TaskId;
 
@@ -57,16 +57,16 @@ impl OrphanedTasks {
     /// for milliseconds, and at most for `patience` plus a few seconds.
     #[must_use]
     pub fn end(&self, patience: Duration) -> Vec<Orphans> {
-        let search = |id: &TaskId| Search {
+        let search = |id: &TaskId| OrphanSearch {
             session: None,
             task_id: Some(id.as_str().to_owned()),
             since: self.since,
             keeper: None,
         };
-        let searches: Vec<Search> = self.tasks.iter().map(search).collect();
-        let found: Vec<Vec<Process>> = searches.iter().map(Search::look).collect();
+        let searches: Vec<OrphanSearch> = self.tasks.iter().map(search).collect();
+        let found: Vec<Vec<ProcessEntry>> = searches.iter().map(OrphanSearch::look).collect();
         await_gone(&found.concat(), patience);
-        let end = |(search, mut found): (&Search, Vec<Process>)| {
+        let end = |(search, mut found): (&OrphanSearch, Vec<ProcessEntry>)| {
             let left = search.end();
             // A host is not one of the command's processes.
             found.retain(|process| process.name != HOST);
@@ -81,7 +81,7 @@ impl OrphanedTasks {
 
 /// How the processes of a task whose host is gone are recognised.
 #[derive(Debug)]
-pub(super) struct Search {
+pub(super) struct OrphanSearch {
     /// The shell's session, while the shell is known to be alive: after that, the number may be reused.
     pub(super) session: Option<u32>,
     /// The value of `PILOTHOUSE_TASK_ID`.
@@ -92,7 +92,7 @@ pub(super) struct Search {
     pub(super) keeper: Option<Pid>,
 }
 
-impl Search {
+impl OrphanSearch {
     /// Kills the processes found. Blocks, usually for milliseconds and at most for a few seconds.
     pub(super) fn end(&self) -> Orphans {
         let names = tree::names(&tree::settled(|| self.look()));
@@ -111,16 +111,16 @@ impl Search {
     }
 
     /// Lists the marked processes and all their descendants, but never this process.
-    fn look(&self) -> Vec<Process> {
+    fn look(&self) -> Vec<ProcessEntry> {
         let own = i32::try_from(std::process::id()).unwrap_or(0);
-        let all: Vec<Process> = tree::all().into_iter().filter(|found| found.pid != own).collect();
+        let all: Vec<ProcessEntry> = tree::all().into_iter().filter(|found| found.pid != own).collect();
         let mut found: HashSet<i32> =
             all.iter().filter(|process| self.is_marked(process)).map(|process| process.pid).collect();
         if let Some(keeper) = self.keeper {
             found.extend(below_guard(keeper.as_raw_pid(), own).iter().map(|process| process.pid));
         }
         loop {
-            let is_child = |process: &&Process| found.contains(&process.parent);
+            let is_child = |process: &&ProcessEntry| found.contains(&process.parent);
             let children: Vec<i32> = all.iter().filter(is_child).map(|process| process.pid).collect();
             let before = found.len();
             found.extend(children);
@@ -131,7 +131,7 @@ impl Search {
         all.into_iter().filter(|process| found.contains(&process.pid) && !process.zombie).collect()
     }
 
-    fn is_marked(&self, process: &Process) -> bool {
+    fn is_marked(&self, process: &ProcessEntry) -> bool {
         if process.start < self.since {
             return false;
         }
@@ -147,8 +147,8 @@ fn carries(pid: i32, task_id: &str) -> bool {
 }
 
 /// Waits until the processes have ended; gives up if one of them takes longer than `patience`.
-fn await_gone(processes: &[Process], patience: Duration) {
-    let handle = |process: &Process| pidfd_open(Pid::from_raw(process.pid)?, PidfdFlags::empty()).ok();
+fn await_gone(processes: &[ProcessEntry], patience: Duration) {
+    let handle = |process: &ProcessEntry| pidfd_open(Pid::from_raw(process.pid)?, PidfdFlags::empty()).ok();
     let handles: Vec<OwnedFd> = processes.iter().filter_map(handle).collect();
     let limit = Timespec::try_from(patience).ok();
     for handle in &handles {
@@ -161,9 +161,9 @@ fn await_gone(processes: &[Process], patience: Duration) {
 
 /// Lists processes from tasks that are directly below `guard`, with all their descendants. Leaves out `program` and
 /// the processes it started.
-fn below_guard(guard: i32, program: i32) -> Vec<Process> {
-    let Some(session) = Process::read(guard).map(|guard| guard.session) else { return Vec::new() };
-    let adopted = tree::children(guard).into_iter().filter_map(Process::read);
+fn below_guard(guard: i32, program: i32) -> Vec<ProcessEntry> {
+    let Some(session) = ProcessEntry::read(guard).map(|guard| guard.session) else { return Vec::new() };
+    let adopted = tree::children(guard).into_iter().filter_map(ProcessEntry::read);
     let foreign = adopted.filter(|process| process.session != session && process.pid != program);
     foreign
         .flat_map(|process| {
@@ -179,7 +179,7 @@ fn below_guard(guard: i32, program: i32) -> Vec<Process> {
 pub(super) fn end_all(program: Option<Pid>) {
     let own = rustix::process::getpid().as_raw_pid();
     let clock = Clock::start();
-    let hosts = |process: &Process| process.parent == own && process.name == HOST;
+    let hosts = |process: &ProcessEntry| process.parent == own && process.name == HOST;
     below_guard(own, 0).iter().filter(|process| hosts(process)).for_each(|host| host.send(Signal::CONT));
     loop {
         reap();

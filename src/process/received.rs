@@ -31,12 +31,12 @@ const PASSED_ON: [libc::c_int; 13] = [
 const INFO_BYTES: usize = 128;
 
 /// Signals that are queued instead of taking effect. They take effect again once this is dropped.
-pub struct Received {
+pub struct SignalQueue {
     fd: OwnedFd,
     mask: sys::Mask,
 }
 
-impl Received {
+impl SignalQueue {
     /// Starts queueing the signals that a program waiting for a command sends.
     ///
     /// # Errors
@@ -56,13 +56,13 @@ impl Received {
     }
 }
 
-impl AsFd for Received {
+impl AsFd for SignalQueue {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
 }
 
-impl Drop for Received {
+impl Drop for SignalQueue {
     fn drop(&mut self) {
         sys::unblock(&self.mask);
     }

@@ -31,7 +31,7 @@ pub(super) struct PipeEnd {
 
 /// A process that outlived the shell.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Remaining {
+pub(super) struct Survivor {
     pub(super) pid: i32,
     pub(super) pipes: Vec<PipeEnd>,
     /// Whether its descriptors cannot be read, so that it may hold any pipe.
@@ -50,13 +50,13 @@ pub(super) struct Remaining {
 
 /// All processes that outlived a shell, at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Snapshot {
-    pub(super) processes: Vec<Remaining>,
+pub(super) struct SurvivorSnapshot {
+    pub(super) processes: Vec<Survivor>,
     /// The pipes that a process outside of the command writes to.
     pub(super) written_outside: HashSet<FileId>,
 }
 
-impl Snapshot {
+impl SurvivorSnapshot {
     /// Returns the processes that are part of the command because of what they read.
     pub(super) fn readers(&self) -> BTreeSet<i32> {
         self.closure(BTreeSet::new())
@@ -64,7 +64,7 @@ impl Snapshot {
 
     /// Returns all processes that are part of the command.
     pub(super) fn part_of_command(&self) -> BTreeSet<i32> {
-        let writes_on = |process: &&Remaining| {
+        let writes_on = |process: &&Survivor| {
             let wrote_or_read = process.holds_output || process.was_part || process.has_closed_input;
             process.is_new || process.gets_on && wrote_or_read
         };
@@ -82,7 +82,7 @@ impl Snapshot {
     fn closure(&self, mut part: BTreeSet<i32>) -> BTreeSet<i32> {
         loop {
             let unwritten = self.unwritten(&part);
-            let reads_on = |process: &&Remaining| {
+            let reads_on = |process: &&Survivor| {
                 process.pipes.iter().any(|end| end.reads && end.is_given && unwritten.contains(&end.pipe))
             };
             let readers = self.processes.iter().filter(|process| !part.contains(&process.pid));
@@ -96,7 +96,7 @@ impl Snapshot {
 
     /// Returns the pipes that are written to by nobody outside of `part`, and of which no process holds both ends.
     fn unwritten(&self, part: &BTreeSet<i32>) -> HashSet<FileId> {
-        let is_outside = |process: &&Remaining| !part.contains(&process.pid);
+        let is_outside = |process: &&Survivor| !part.contains(&process.pid);
         if self.processes.iter().filter(is_outside).any(|process| process.is_closed) {
             return HashSet::new();
         }
@@ -140,28 +140,31 @@ mod tests {
         PipeEnd { pipe: pipe(number), reads: false, writes: true, is_given: true }
     }
 
-    fn process(pid: i32, pipes: &[PipeEnd]) -> Remaining {
-        Remaining { pid, pipes: pipes.to_vec(), ..Remaining::default() }
+    fn process(pid: i32, pipes: &[PipeEnd]) -> Survivor {
+        Survivor { pid, pipes: pipes.to_vec(), ..Survivor::default() }
     }
 
-    fn busy(pid: i32, pipes: &[PipeEnd]) -> Remaining {
-        Remaining { holds_output: true, gets_on: true, ..process(pid, pipes) }
+    fn busy(pid: i32, pipes: &[PipeEnd]) -> Survivor {
+        Survivor { holds_output: true, gets_on: true, ..process(pid, pipes) }
     }
 
-    fn part(processes: &[Remaining], outside: &[u64]) -> Vec<i32> {
+    fn part(processes: &[Survivor], outside: &[u64]) -> Vec<i32> {
         let written_outside = outside.iter().copied().map(pipe).collect();
-        Snapshot { processes: processes.to_vec(), written_outside }.part_of_command().into_iter().collect()
+        SurvivorSnapshot { processes: processes.to_vec(), written_outside }
+            .part_of_command()
+            .into_iter()
+            .collect()
     }
 
     #[test]
     fn f56_what_reads_the_commands_own_data_is_part_of_it_and_servers_are_not() {
-        let closed = |pid| Remaining { is_closed: true, ..process(pid, &[]) };
-        let new = |pid, pipes: &[PipeEnd]| Remaining { is_new: true, ..process(pid, pipes) };
-        let was = |pid, gets_on| Remaining { was_part: true, gets_on, ..process(pid, &[]) };
-        let ending = |pid, gets_on| Remaining { has_closed_input: true, gets_on, ..process(pid, &[]) };
-        let idle = |pid| Remaining { holds_output: true, ..process(pid, &[]) };
-        let elsewhere = |pid| Remaining { gets_on: true, ..process(pid, &[]) };
-        type Case<'a> = (&'a str, Vec<Remaining>, &'a [u64], &'a [i32]);
+        let closed = |pid| Survivor { is_closed: true, ..process(pid, &[]) };
+        let new = |pid, pipes: &[PipeEnd]| Survivor { is_new: true, ..process(pid, pipes) };
+        let was = |pid, gets_on| Survivor { was_part: true, gets_on, ..process(pid, &[]) };
+        let ending = |pid, gets_on| Survivor { has_closed_input: true, gets_on, ..process(pid, &[]) };
+        let idle = |pid| Survivor { holds_output: true, ..process(pid, &[]) };
+        let elsewhere = |pid| Survivor { gets_on: true, ..process(pid, &[]) };
+        type Case<'a> = (&'a str, Vec<Survivor>, &'a [u64], &'a [i32]);
         let cases: &[Case<'_>] = &[
             ("nothing", vec![], &[], &[]),
             ("> >(sort): its writer has ended", vec![process(2, &[stdin(1)])], &[], &[2]),
@@ -246,12 +249,12 @@ mod tests {
     #[test]
     fn what_only_reads_is_told_from_what_computes() {
         let processes = vec![busy(2, &[into(1)]), process(3, &[stdin(1)]), process(4, &[stdin(2)])];
-        let snapshot = Snapshot { processes, written_outside: HashSet::new() };
+        let snapshot = SurvivorSnapshot { processes, written_outside: HashSet::new() };
         assert_eq!(snapshot.readers(), BTreeSet::from([4]));
         assert_eq!(snapshot.read_by(&BTreeSet::from([3, 4])), HashSet::from([pipe(1), pipe(2)]));
     }
 
-    fn snapshots() -> impl Strategy<Value = Snapshot> {
+    fn snapshots() -> impl Strategy<Value = SurvivorSnapshot> {
         let end = (0..4u64, any::<bool>(), any::<bool>(), any::<bool>());
         let end = end.prop_map(|(number, reads, writes, is_given)| PipeEnd {
             pipe: pipe(number),
@@ -262,10 +265,10 @@ mod tests {
         let one =
             (prop::collection::vec(end, 0..4), any::<bool>(), any::<bool>(), prop::bool::weighted(0.05));
         let all = prop::collection::vec(one, 0..6);
-        (all, prop::collection::hash_set(0..4u64, 0..2)).prop_map(|(all, outside)| Snapshot {
+        (all, prop::collection::hash_set(0..4u64, 0..2)).prop_map(|(all, outside)| SurvivorSnapshot {
             processes: (1..)
                 .zip(all)
-                .map(|(pid, (pipes, holds_output, gets_on, is_closed))| Remaining {
+                .map(|(pid, (pipes, holds_output, gets_on, is_closed))| Survivor {
                     pid,
                     pipes: if is_closed { Vec::new() } else { pipes },
                     is_closed,

@@ -14,12 +14,12 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep_until, timeout};
 
 use super::host_event::HostEvent;
-use super::lateness::{HOST_PATIENCE, Watch};
-use super::orphans::Search;
+use super::lateness::{HOST_PATIENCE, LatenessWatch};
+use super::orphans::OrphanSearch;
 use super::start::creation::PATIENCE;
 use super::start::hosts::HostProcess;
-use super::wire::{self, Failure, Frames, HostRequest, Report};
-use super::{Leftovers, Pty, Scope, Signal, Turn, guard, sys, tree};
+use super::wire::{self, Frames, HostReport, HostRequest, StartFailure};
+use super::{Leftovers, Pty, Signal, SignalScope, Turn, guard, sys, tree};
 
 /// A host sends at most five events, so none is ever dropped.
 const EVENTS: usize = 8;
@@ -32,7 +32,7 @@ const STOPPED_CHECKS: u32 = 4;
 
 /// A started command.
 #[derive(Debug)]
-pub struct Running {
+pub struct RunningCommand {
     /// The shell's process id; for the console only. `None` if the host was lost before it reported how the start went:
     /// whether any of the command ran cannot be known then, and [`HostEvent::Lost`] is the only event.
     pub pid: Option<u32>,
@@ -41,7 +41,7 @@ pub struct Running {
     /// Our side of the terminal beside its streams, if it has one.
     pub side: Option<Pty>,
     /// Requests to its host.
-    pub host: Host,
+    pub host: HostHandle,
     /// Events from its host. Dropping the receiver ends the command.
     pub events: mpsc::Receiver<HostEvent>,
 }
@@ -65,12 +65,12 @@ pub enum Io {
 /// Sends requests to the host of one command. They never block and never fail: their outcome arrives as events, and a
 /// host that does not react is killed, which is reported as [`HostEvent::Lost`].
 #[derive(Debug, Clone)]
-pub struct Host {
+pub struct HostHandle {
     pid: Option<u32>,
     requests: mpsc::Sender<HostRequest>,
 }
 
-impl Host {
+impl HostHandle {
     /// Returns the host's process id, while it has one.
     #[must_use]
     pub fn pid(&self) -> Option<u32> {
@@ -78,7 +78,7 @@ impl Host {
     }
 
     /// Sends a signal to the processes in `scope`.
-    pub fn signal(&self, signal: Signal, scope: Scope) {
+    pub fn signal(&self, signal: Signal, scope: SignalScope) {
         self.request(HostRequest::Signal { signal, scope });
     }
 
@@ -145,7 +145,7 @@ impl Control {
     }
 
     /// Waits for the host's next report. Cancellation-safe.
-    pub(super) async fn receive(&mut self) -> io::Result<Report> {
+    pub(super) async fn receive(&mut self) -> io::Result<HostReport> {
         let mut bytes = [0; 4096];
         loop {
             if let Some(report) = self.frames.next()? {
@@ -180,13 +180,13 @@ pub(super) struct StartingHost {
 type After = Box<dyn FnOnce((Control, HostProcess)) -> Option<(Control, HostProcess)> + Send>;
 
 /// Carries requests and events between the runtime and one host until the host is gone.
-pub(super) struct Link {
+pub(super) struct HostLink {
     host: StartingHost,
     /// The process id of the shell, once the host has reported it.
     shell: Option<u32>,
     events: mpsc::Sender<HostEvent>,
     requests: mpsc::Receiver<HostRequest>,
-    watch: Watch,
+    watch: LatenessWatch,
     checks: Interval,
     /// How many checks in a row found the host stopped.
     stopped: u32,
@@ -204,28 +204,28 @@ enum LinkEnd {
     Lost,
 }
 
-impl Link {
+impl HostLink {
     /// Links a host.
-    pub(super) fn new(host: StartingHost, after: After) -> (Self, Host, mpsc::Receiver<HostEvent>) {
+    pub(super) fn new(host: StartingHost, after: After) -> (Self, HostHandle, mpsc::Receiver<HostEvent>) {
         let (events, receiver) = mpsc::channel(EVENTS);
         let (sender, requests) = mpsc::channel(REQUESTS);
         let pid = host.process.id();
-        let (watch, checks) = (Watch::default(), checks());
+        let (watch, checks) = (LatenessWatch::default(), checks());
         let link = Self { host, shell: None, events, requests, watch, checks, stopped: 0, after };
-        (link, Host { pid, requests: sender }, receiver)
+        (link, HostHandle { pid, requests: sender }, receiver)
     }
 
-    /// Waits for the host's report on the start of the command, before [`Link::run`]. `None` if it is lost: killed,
+    /// Waits for the host's report on the start of the command, before [`HostLink::run`]. `None` if it is lost: killed,
     /// stopped for too long, or silent. Cancellation-safe.
-    pub(super) async fn start(&mut self) -> Option<Result<u32, Failure>> {
+    pub(super) async fn start(&mut self) -> Option<Result<u32, StartFailure>> {
         // The host limits each of its steps by a third of this.
         let late = Instant::now() + 3 * PATIENCE;
         loop {
             tokio::select! {
                 biased;
                 report = self.host.control.receive() => return match report {
-                    Ok(Report::Started { pid }) => Some(Ok(*self.shell.insert(pid))),
-                    Ok(Report::NotStarted(failure)) => Some(Err(failure)),
+                    Ok(HostReport::Started { pid }) => Some(Ok(*self.shell.insert(pid))),
+                    Ok(HostReport::NotStarted(failure)) => Some(Err(failure)),
                     _ => None,
                 },
                 () = sleep_until(late) => return None,
@@ -266,7 +266,7 @@ impl Link {
         process.start_kill();
         leave(control, process).await;
         let session = session.filter(|_| !watch.shell_gone);
-        let search = Search { session, task_id, since: 0, keeper: guard::keeper() };
+        let search = OrphanSearch { session, task_id, since: 0, keeper: guard::keeper() };
         let orphans = tokio::task::spawn_blocking(move || search.end()).await;
         tracing::warn!(shell, ?orphans, "the task host is gone; what it left was killed");
         let _ = events.try_send(HostEvent::Lost);
@@ -310,16 +310,16 @@ impl Link {
     }
 
     /// Passes a report on; returns true for the last one.
-    fn pass_on(&mut self, report: Report) -> bool {
+    fn pass_on(&mut self, report: HostReport) -> bool {
         let event = match report {
-            Report::Forked { .. }
-            | Report::NotForked { .. }
-            | Report::Started { .. }
-            | Report::NotStarted(_) => return false,
-            Report::Exited(status) => HostEvent::Exited(status),
-            Report::AtWork { names } => HostEvent::AtWork { names },
-            Report::Leftovers { names } => HostEvent::Leftovers { names },
-            Report::Ended { survivors } => HostEvent::Ended { survivors },
+            HostReport::Forked { .. }
+            | HostReport::NotForked { .. }
+            | HostReport::Started { .. }
+            | HostReport::NotStarted(_) => return false,
+            HostReport::Exited(status) => HostEvent::Exited(status),
+            HostReport::AtWork { names } => HostEvent::AtWork { names },
+            HostReport::Leftovers { names } => HostEvent::Leftovers { names },
+            HostReport::Ended { survivors } => HostEvent::Ended { survivors },
         };
         self.watch.reported(&event, Instant::now());
         let is_last = matches!(event, HostEvent::Ended { .. });

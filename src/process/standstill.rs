@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::termios::tcsetpgrp;
 use serde::{Deserialize, Serialize};
 
-use super::tree::{self, Process};
+use super::tree::{self, ProcessEntry};
 
 /// What stands still in the process tree of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,9 +44,9 @@ impl Standstill {
     }
 
     /// Decides from the processes. Those with a terminal beside their streams are in the session of their host.
-    fn of(processes: &[Process], session: i32, shell: i32) -> Self {
+    fn of(processes: &[ProcessEntry], session: i32, shell: i32) -> Self {
         let alive = || processes.iter().filter(|process| !process.zombie);
-        let name = |process: &Process| process.name.clone();
+        let name = |process: &ProcessEntry| process.name.clone();
         let stopped = alive().find(|process| process.stopped.is_some()).map(name);
         let here = || alive().filter(move |process| process.session == session && process.foreground > 0);
         let Some(foreground) = here().next().map(|process| process.foreground) else {
@@ -69,7 +69,7 @@ impl Standstill {
 
 /// Tells whether the kernel stopped a process because it is not in its terminal's foreground group. A process that
 /// stopped itself, or was stopped by another one, has another signal. Older kernels do not say which it was.
-fn is_stopped_by_terminal(process: &Process) -> bool {
+fn is_stopped_by_terminal(process: &ProcessEntry) -> bool {
     matches!(process.stopped, Some(libc::SIGTTIN | libc::SIGTTOU))
 }
 
@@ -94,14 +94,14 @@ mod tests {
     const SHELL: i32 = 11;
 
     /// A process of a group at the terminal whose foreground group is given; stopped by a signal, if one is.
-    fn process(group: i32, foreground: i32, stopped: Option<i32>) -> Process {
+    fn process(group: i32, foreground: i32, stopped: Option<i32>) -> ProcessEntry {
         let own = i32::try_from(std::process::id()).expect("a pid");
         let name = format!("of {group}");
-        let any = Process::read(own).expect("reads");
-        Process { group, session: HOST, foreground, stopped, zombie: false, name, ..any }
+        let any = ProcessEntry::read(own).expect("reads");
+        ProcessEntry { group, session: HOST, foreground, stopped, zombie: false, name, ..any }
     }
 
-    fn turn(processes: &[Process]) -> Option<(i32, bool)> {
+    fn turn(processes: &[ProcessEntry]) -> Option<(i32, bool)> {
         Standstill::of(processes, HOST, SHELL).turn.map(|turn| (turn.group, turn.is_stopped))
     }
 
@@ -130,7 +130,7 @@ mod tests {
         let held = [shell(20), process(20, 20, None), process(21, 20, Some(libc::SIGTTIN))];
         let held = Standstill::of(&held, HOST, SHELL);
         assert_eq!((held.turn, held.is_out_of_turn), (None, true));
-        let elsewhere = Process { session: 12, ..process(20, SHELL, Some(libc::SIGTTIN)) };
+        let elsewhere = ProcessEntry { session: 12, ..process(20, SHELL, Some(libc::SIGTTIN)) };
         assert_eq!(turn(&[shell(SHELL), elsewhere]), None, "a terminal of its own");
     }
 

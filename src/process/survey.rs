@@ -11,8 +11,8 @@ use std::time::Duration;
 use rustix::fs::{AtFlags, CWD, FileType, OFlags, Statx, StatxFlags, fstat, statx};
 use rustix::process::getpid;
 
-use super::remaining::{FileId, PipeEnd, Remaining, Snapshot};
-use super::tree::{self, Process};
+use super::remaining::{FileId, PipeEnd, Survivor, SurvivorSnapshot};
+use super::tree::{self, ProcessEntry};
 
 /// The interval at which processes that print are looked at: as long as output may be quiet (docs/contract.md).
 const SHORT: Duration = Duration::from_millis(100);
@@ -24,7 +24,7 @@ const TICKS: u64 = 1;
 const MOST_DESCRIPTORS: usize = 4_096;
 
 /// What is known of the processes that outlived a shell.
-pub(super) struct Survey {
+pub(super) struct SurvivorSurvey {
     /// The standard output and error of the command.
     outputs: Vec<FileId>,
     /// The processor time of each process, by its id and start, at the last snapshot, and when that was.
@@ -38,14 +38,14 @@ pub(super) struct Survey {
 }
 
 /// The processes that are still part of the command.
-pub(super) struct AtWork {
+pub(super) struct WorkingProcesses {
     /// Their names.
     pub(super) names: Vec<String>,
     /// When to look again.
     pub(super) again: Duration,
 }
 
-impl Survey {
+impl SurvivorSurvey {
     /// Begins with the descriptors that are the command's standard output and error.
     pub(super) fn of(outputs: &[OwnedFd]) -> Self {
         let file = |output: &OwnedFd| {
@@ -62,7 +62,7 @@ impl Survey {
     }
 
     /// Takes the first snapshot, to see later which of the processes are getting on.
-    pub(super) fn begin(&mut self, now: Duration, family: impl FnOnce() -> Vec<Process>) {
+    pub(super) fn begin(&mut self, now: Duration, family: impl FnOnce() -> Vec<ProcessEntry>) {
         if self.used_at.is_none() {
             let family = family();
             let snapshot = self.snapshot(now, &family);
@@ -71,11 +71,11 @@ impl Survey {
     }
 
     /// Keeps what the next snapshot is compared with; returns the processes that are part of the command.
-    fn note(&mut self, now: Duration, family: &[Process], snapshot: &Snapshot) -> BTreeSet<i32> {
+    fn note(&mut self, now: Duration, family: &[ProcessEntry], snapshot: &SurvivorSnapshot) -> BTreeSet<i32> {
         let part = snapshot.part_of_command();
         self.used = family.iter().map(|process| (process.identity(), process.cpu_ticks)).collect();
         self.used_at = Some(now);
-        self.part = members(family, &part).map(Process::identity).collect();
+        self.part = members(family, &part).map(ProcessEntry::identity).collect();
         if !part.is_empty() {
             self.interval = if snapshot.readers().is_empty() { SHORT } else { (self.interval * 2).min(LONG) };
         }
@@ -83,7 +83,11 @@ impl Survey {
     }
 
     /// Finds the processes of the family that are still part of the command; `None` if there are none.
-    pub(super) fn look(&mut self, now: Duration, family: impl Fn() -> Vec<Process>) -> Option<AtWork> {
+    pub(super) fn look(
+        &mut self,
+        now: Duration,
+        family: impl Fn() -> Vec<ProcessEntry>,
+    ) -> Option<WorkingProcesses> {
         let mut seen = family();
         let mut snapshot = self.snapshot(now, &seen);
         for _ in 0..tree::MAX_LOOKS {
@@ -99,29 +103,31 @@ impl Survey {
             snapshot = self.snapshot(now, &seen);
         }
         let part = self.note(now, &seen, &snapshot);
-        (!part.is_empty())
-            .then(|| AtWork { names: tree::names(members(&seen, &part)), again: now + self.interval })
+        (!part.is_empty()).then(|| WorkingProcesses {
+            names: tree::names(members(&seen, &part)),
+            again: now + self.interval,
+        })
     }
 
     /// Inspects the processes of `family`, and who else writes to what they read.
-    fn snapshot(&mut self, now: Duration, family: &[Process]) -> Snapshot {
+    fn snapshot(&mut self, now: Duration, family: &[ProcessEntry]) -> SurvivorSnapshot {
         let alive = family.iter().filter(|process| !process.zombie);
-        let mut snapshot = Snapshot {
+        let mut snapshot = SurvivorSnapshot {
             processes: alive.map(|process| self.inspect(process, now)).collect(),
-            ..Snapshot::default()
+            ..SurvivorSnapshot::default()
         };
         // Usually nothing outside writes to the pipes of a command, so that is only looked for where it matters.
         snapshot.written_outside = self.written_outside(snapshot.read_by(&snapshot.part_of_command()));
         snapshot
     }
 
-    fn inspect(&self, process: &Process, now: Duration) -> Remaining {
-        let mut remaining = Remaining {
+    fn inspect(&self, process: &ProcessEntry, now: Duration) -> Survivor {
+        let mut remaining = Survivor {
             pid: process.pid,
             gets_on: self.gets_on(process, now),
             was_part: self.part.contains(&process.identity()),
             is_new: process.is_copy && process.is_active && process.cpu_ticks == 0,
-            ..Remaining::default()
+            ..Survivor::default()
         };
         let mut has_input = false;
         let seen = each_descriptor(process.pid, |number, path, file| {
@@ -134,14 +140,14 @@ impl Survey {
         });
         // One that has just ended cannot be read either.
         let lives =
-            || Process::read(process.pid).is_some_and(|now| now.start == process.start && !now.zombie);
+            || ProcessEntry::read(process.pid).is_some_and(|now| now.start == process.start && !now.zombie);
         remaining.is_closed = seen.is_err() && lives();
         remaining.has_closed_input = seen.is_ok() && !has_input;
         remaining
     }
 
     /// Tells whether a process runs, waits for a disk, or has used as much processor time as one that works.
-    fn gets_on(&self, process: &Process, now: Duration) -> bool {
+    fn gets_on(&self, process: &ProcessEntry, now: Duration) -> bool {
         let Some(before) = self.used.get(&process.identity()) else { return true };
         let passed = now.saturating_sub(self.used_at.unwrap_or(now));
         let intervals = passed.as_millis() / SHORT.as_millis();
@@ -184,7 +190,7 @@ fn written_outside(pipes: &HashSet<FileId>, root: i32) -> HashSet<FileId> {
 }
 
 /// Returns the processes of `family` with these ids.
-fn members<'a>(family: &'a [Process], pids: &BTreeSet<i32>) -> impl Iterator<Item = &'a Process> {
+fn members<'a>(family: &'a [ProcessEntry], pids: &BTreeSet<i32>) -> impl Iterator<Item = &'a ProcessEntry> {
     family.iter().filter(|process| pids.contains(&process.pid))
 }
 
@@ -205,7 +211,7 @@ fn each_descriptor(pid: i32, mut see: impl FnMut(i32, &Path, &Statx)) -> io::Res
     Ok(())
 }
 
-fn pipe_end(process: &Process, number: i32, path: &Path, pipe: FileId) -> Option<PipeEnd> {
+fn pipe_end(process: &ProcessEntry, number: i32, path: &Path, pipe: FileId) -> Option<PipeEnd> {
     let (reads, writes, closes) = access(process.pid, number)?;
     let is_named = || fs::read_link(path).is_ok_and(|target| target.is_absolute());
     // What closes on exec was not inherited by a program that was executed.
@@ -235,19 +241,20 @@ mod tests {
 
     #[test]
     fn a_descriptor_is_read_with_its_direction_and_whether_it_was_given() {
-        let own = Process::read(i32::try_from(std::process::id()).expect("a pid")).expect("this process");
+        let own =
+            ProcessEntry::read(i32::try_from(std::process::id()).expect("a pid")).expect("this process");
         let (read, write) = pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
-        let end = |fd: &OwnedFd, process: &Process| {
+        let end = |fd: &OwnedFd, process: &ProcessEntry| {
             let stat = fstat(fd).expect("a file");
             let id = FileId { device: stat.st_dev, inode: stat.st_ino };
             let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
             pipe_end(process, fd.as_raw_fd(), Path::new(&path), id).expect("a pipe")
         };
-        let executed = Process { is_copy: false, ..own.clone() };
+        let executed = ProcessEntry { is_copy: false, ..own.clone() };
         assert_eq!((end(&read, &executed).reads, end(&read, &executed).writes), (true, false));
         assert_eq!((end(&write, &executed).reads, end(&write, &executed).writes), (false, true));
         assert!(!end(&read, &executed).is_given, "a program that was executed has made it");
-        assert!(end(&read, &Process { is_copy: true, ..own }).is_given);
+        assert!(end(&read, &ProcessEntry { is_copy: true, ..own }).is_given);
         let id = end(&read, &executed).pipe;
         assert_eq!(written_outside(&HashSet::from([id]), NOBODY), HashSet::from([id]));
         drop(write);

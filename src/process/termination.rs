@@ -17,7 +17,7 @@ const KILL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// An action for the host to carry out now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Action {
+pub(super) enum TerminationAction {
     /// Find out which of the processes that outlived the shell are still part of the command.
     Look,
     /// Report which processes outlived the shell.
@@ -40,11 +40,11 @@ pub(super) struct Termination {
     runtime_gone: bool,
     leftovers_named: bool,
     reason: Option<EndReason>,
-    step: Step,
+    step: TerminationStep,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
-enum Step {
+enum TerminationStep {
     /// No end was requested.
     #[default]
     None,
@@ -77,7 +77,7 @@ impl Termination {
     /// Notes that the runtime has drained the output, and what happens to the processes that are left: now, or if it
     /// `waits`, once none of them is part of the command any more.
     pub(super) fn finish(&mut self, leftovers: Leftovers, waits: bool) {
-        if waits && matches!(self.step, Step::None) {
+        if waits && matches!(self.step, TerminationStep::None) {
             self.waiting = Some((leftovers, Duration::ZERO));
         } else {
             self.waiting = None;
@@ -114,23 +114,26 @@ impl Termination {
 
     /// Decides what to do now. `childless` says that none of the command's processes are left, not even a zombie;
     /// then the runtime's decision is not waited for.
-    pub(super) fn due(&mut self, now: Duration, childless: bool) -> Vec<Action> {
+    pub(super) fn due(&mut self, now: Duration, childless: bool) -> Vec<TerminationAction> {
         let mut acts = Vec::new();
         let is_waiting = self.shell.is_some() && !childless;
         if is_waiting && self.waiting.is_some_and(|(_, at)| now >= at) {
-            acts.push(Action::Look);
+            acts.push(TerminationAction::Look);
         }
         let released = childless || self.finish.is_some() || self.runtime_gone;
         if self.shell.is_some() && released && !self.leftovers_named {
             self.leftovers_named = true;
-            acts.push(Action::NameLeftovers);
+            acts.push(TerminationAction::NameLeftovers);
         }
-        if self.shell.is_some() && self.finish == Some(Leftovers::End) && matches!(self.step, Step::None) {
+        if self.shell.is_some()
+            && self.finish == Some(Leftovers::End)
+            && matches!(self.step, TerminationStep::None)
+        {
             self.escalate(now + SHORT_GRACE);
         }
         if childless {
-            self.step = Step::None;
-            acts.push(Action::Exit);
+            self.step = TerminationStep::None;
+            acts.push(TerminationAction::Exit);
         } else {
             acts.extend(self.next_step(now));
         }
@@ -140,13 +143,13 @@ impl Termination {
     /// Returns when the next step is due, if nothing happens before.
     pub(super) fn deadline(&self, now: Duration) -> Option<Duration> {
         match self.step {
-            Step::None if self.shell.is_none() || self.leftovers_named => None,
+            TerminationStep::None if self.shell.is_none() || self.leftovers_named => None,
             // What `looked` has decided is due now.
-            Step::None if self.finish.is_some() => Some(now),
-            Step::None => self.waiting.map(|(_, at)| at),
-            Step::Requested { .. } => Some(now),
-            Step::Asked { kill_at } => Some(kill_at),
-            Step::Killing { give_up_at } => Some(give_up_at.min(now + KILL_INTERVAL)),
+            TerminationStep::None if self.finish.is_some() => Some(now),
+            TerminationStep::None => self.waiting.map(|(_, at)| at),
+            TerminationStep::Requested { .. } => Some(now),
+            TerminationStep::Asked { kill_at } => Some(kill_at),
+            TerminationStep::Killing { give_up_at } => Some(give_up_at.min(now + KILL_INTERVAL)),
         }
     }
 
@@ -174,24 +177,28 @@ impl Termination {
 
     fn escalate(&mut self, kill_by: Duration) {
         match &mut self.step {
-            Step::None => self.step = Step::Requested { kill_at: kill_by },
-            Step::Requested { kill_at } | Step::Asked { kill_at } => *kill_at = kill_by.min(*kill_at),
-            Step::Killing { .. } => {}
+            TerminationStep::None => self.step = TerminationStep::Requested { kill_at: kill_by },
+            TerminationStep::Requested { kill_at } | TerminationStep::Asked { kill_at } => {
+                *kill_at = kill_by.min(*kill_at)
+            }
+            TerminationStep::Killing { .. } => {}
         }
     }
 
-    fn next_step(&mut self, now: Duration) -> Option<Action> {
+    fn next_step(&mut self, now: Duration) -> Option<TerminationAction> {
         match self.step {
-            Step::Requested { kill_at } if now < kill_at => {
-                self.step = Step::Asked { kill_at };
-                Some(Action::Ask)
+            TerminationStep::Requested { kill_at } if now < kill_at => {
+                self.step = TerminationStep::Asked { kill_at };
+                Some(TerminationAction::Ask)
             }
-            Step::Requested { kill_at } | Step::Asked { kill_at } if now >= kill_at => {
-                self.step = Step::Killing { give_up_at: now + UNKILLABLE_AFTER };
-                Some(Action::Kill)
+            TerminationStep::Requested { kill_at } | TerminationStep::Asked { kill_at } if now >= kill_at => {
+                self.step = TerminationStep::Killing { give_up_at: now + UNKILLABLE_AFTER };
+                Some(TerminationAction::Kill)
             }
-            Step::Killing { give_up_at } => Some(if now < give_up_at { Action::Kill } else { Action::Exit }),
-            Step::None | Step::Requested { .. } | Step::Asked { .. } => None,
+            TerminationStep::Killing { give_up_at } => {
+                Some(if now < give_up_at { TerminationAction::Kill } else { TerminationAction::Exit })
+            }
+            TerminationStep::None | TerminationStep::Requested { .. } | TerminationStep::Asked { .. } => None,
         }
     }
 }
@@ -210,7 +217,7 @@ mod tests {
     fn a_command_that_leaves_nothing_is_over_at_once() {
         let mut termination = Termination::default();
         termination.shell_ended(EXIT);
-        assert_eq!(termination.due(at(0), true), [Action::NameLeftovers, Action::Exit]);
+        assert_eq!(termination.due(at(0), true), [TerminationAction::NameLeftovers, TerminationAction::Exit]);
         assert_eq!(termination.reason(), EndReason::Exited);
     }
 
@@ -220,12 +227,19 @@ mod tests {
         termination.finish(Leftovers::End, false);
         assert_eq!(termination.due(at(0), false), [], "the shell still runs");
         termination.shell_ended(EXIT);
-        assert_eq!(termination.due(at(1000), false), [Action::NameLeftovers, Action::Ask]);
+        assert_eq!(
+            termination.due(at(1000), false),
+            [TerminationAction::NameLeftovers, TerminationAction::Ask]
+        );
         assert_eq!(termination.due(at(1199), false), []);
         assert_eq!(termination.deadline(at(1199)), Some(at(1200)));
-        assert_eq!(termination.due(at(1200), false), [Action::Kill]);
-        assert_eq!(termination.due(at(1220), false), [Action::Kill], "and again until nothing is left");
-        assert_eq!(termination.due(at(1221), true), [Action::Exit]);
+        assert_eq!(termination.due(at(1200), false), [TerminationAction::Kill]);
+        assert_eq!(
+            termination.due(at(1220), false),
+            [TerminationAction::Kill],
+            "and again until nothing is left"
+        );
+        assert_eq!(termination.due(at(1221), true), [TerminationAction::Exit]);
     }
 
     #[test]
@@ -233,11 +247,11 @@ mod tests {
         let mut termination = Termination::default();
         termination.shell_ended(EXIT);
         termination.finish(Leftovers::Keep, false);
-        assert_eq!(termination.due(at(0), false), [Action::NameLeftovers]);
+        assert_eq!(termination.due(at(0), false), [TerminationAction::NameLeftovers]);
         assert_eq!((termination.due(at(9000), false), termination.deadline(at(9000))), (vec![], None));
         termination.end(at(9000), at(5000));
-        assert_eq!(termination.due(at(9000), false), [Action::Ask]);
-        assert_eq!(termination.due(at(9001), true), [Action::Exit]);
+        assert_eq!(termination.due(at(9000), false), [TerminationAction::Ask]);
+        assert_eq!(termination.due(at(9001), true), [TerminationAction::Exit]);
     }
 
     #[test]
@@ -245,16 +259,19 @@ mod tests {
         let mut termination = Termination::default();
         termination.shell_ended(EXIT);
         termination.finish(Leftovers::End, true);
-        assert_eq!(termination.due(at(0), false), [Action::Look]);
+        assert_eq!(termination.due(at(0), false), [TerminationAction::Look]);
         termination.looked(Some(at(100)));
         assert_eq!((termination.due(at(10), false), termination.deadline(at(10))), (vec![], Some(at(100))));
         termination.look_from(at(30));
         assert_eq!(termination.deadline(at(20)), Some(at(30)), "a process has ended");
-        assert_eq!(termination.due(at(30), false), [Action::Look]);
+        assert_eq!(termination.due(at(30), false), [TerminationAction::Look]);
         termination.looked(None);
         assert_eq!(termination.deadline(at(30)), Some(at(30)));
-        assert_eq!(termination.due(at(30), false), [Action::NameLeftovers, Action::Ask]);
-        assert_eq!(termination.due(at(31), true), [Action::Exit]);
+        assert_eq!(
+            termination.due(at(30), false),
+            [TerminationAction::NameLeftovers, TerminationAction::Ask]
+        );
+        assert_eq!(termination.due(at(31), true), [TerminationAction::Exit]);
     }
 
     #[test]
@@ -263,24 +280,24 @@ mod tests {
             let mut termination = Termination::default();
             termination.shell_ended(EXIT);
             termination.finish(Leftovers::Keep, true);
-            assert_eq!(termination.due(at(0), false), [Action::Look]);
+            assert_eq!(termination.due(at(0), false), [TerminationAction::Look]);
             termination.looked(Some(at(100)));
             termination
         };
-        assert_eq!(waiting().due(at(1), true), [Action::NameLeftovers, Action::Exit]);
+        assert_eq!(waiting().due(at(1), true), [TerminationAction::NameLeftovers, TerminationAction::Exit]);
         let mut late = waiting();
         late.finish(Leftovers::End, false);
-        assert_eq!(late.due(at(2), false), [Action::NameLeftovers, Action::Ask]);
+        assert_eq!(late.due(at(2), false), [TerminationAction::NameLeftovers, TerminationAction::Ask]);
         let mut stopped = waiting();
         stopped.end(at(3), at(5000));
-        assert_eq!(stopped.due(at(3), false), [Action::NameLeftovers, Action::Ask]);
+        assert_eq!(stopped.due(at(3), false), [TerminationAction::NameLeftovers, TerminationAction::Ask]);
         assert_eq!(stopped.deadline(at(3)), Some(at(5003)));
         let mut orphaned = waiting();
         orphaned.runtime_gone(at(4));
-        assert_eq!(orphaned.due(at(4), false), [Action::NameLeftovers, Action::Ask]);
+        assert_eq!(orphaned.due(at(4), false), [TerminationAction::NameLeftovers, TerminationAction::Ask]);
         let mut kept = waiting();
         kept.looked(None);
-        assert_eq!(kept.due(at(5), false), [Action::NameLeftovers]);
+        assert_eq!(kept.due(at(5), false), [TerminationAction::NameLeftovers]);
         assert_eq!((kept.due(at(6), false), kept.deadline(at(6))), (vec![], None));
     }
 
@@ -288,11 +305,11 @@ mod tests {
     fn a_second_end_shortens_the_grace_and_never_lengthens_it() {
         let mut termination = Termination::default();
         termination.end(at(0), at(5000));
-        assert_eq!(termination.due(at(0), false), [Action::Ask]);
+        assert_eq!(termination.due(at(0), false), [TerminationAction::Ask]);
         termination.end(at(100), at(9000));
         assert_eq!(termination.deadline(at(100)), Some(at(5000)));
         termination.end(at(100), at(0));
-        assert_eq!(termination.due(at(100), false), [Action::Kill]);
+        assert_eq!(termination.due(at(100), false), [TerminationAction::Kill]);
         assert_eq!(termination.reason(), EndReason::Ordered);
     }
 
@@ -300,17 +317,17 @@ mod tests {
     fn an_end_without_grace_kills_at_once() {
         let mut termination = Termination::default();
         termination.end(at(7), Duration::ZERO);
-        assert_eq!(termination.due(at(7), false), [Action::Kill]);
+        assert_eq!(termination.due(at(7), false), [TerminationAction::Kill]);
     }
 
     #[test]
     fn a_finish_does_not_cut_the_grace_of_an_end() {
         let mut termination = Termination::default();
         termination.end(at(0), at(5000));
-        assert_eq!(termination.due(at(0), false), [Action::Ask]);
+        assert_eq!(termination.due(at(0), false), [TerminationAction::Ask]);
         termination.shell_ended(EXIT);
         termination.finish(Leftovers::End, false);
-        assert_eq!(termination.due(at(10), false), [Action::NameLeftovers]);
+        assert_eq!(termination.due(at(10), false), [TerminationAction::NameLeftovers]);
         assert_eq!(termination.deadline(at(10)), Some(at(5000)));
     }
 
@@ -318,9 +335,9 @@ mod tests {
     fn an_ended_tree_is_over_as_soon_as_nothing_is_left() {
         let mut termination = Termination::default();
         termination.end(at(0), at(100));
-        assert_eq!(termination.due(at(0), false), [Action::Ask]);
+        assert_eq!(termination.due(at(0), false), [TerminationAction::Ask]);
         termination.shell_ended(EXIT);
-        assert_eq!(termination.due(at(1), true), [Action::NameLeftovers, Action::Exit]);
+        assert_eq!(termination.due(at(1), true), [TerminationAction::NameLeftovers, TerminationAction::Exit]);
         assert_eq!(termination.reason(), EndReason::Ordered);
     }
 
@@ -328,10 +345,13 @@ mod tests {
     fn when_the_runtime_dies_the_tree_is_ended_without_a_request() {
         let mut termination = Termination::default();
         termination.runtime_gone(at(0));
-        assert_eq!(termination.due(at(0), false), [Action::Ask]);
-        assert_eq!(termination.due(at(200), false), [Action::Kill]);
+        assert_eq!(termination.due(at(0), false), [TerminationAction::Ask]);
+        assert_eq!(termination.due(at(200), false), [TerminationAction::Kill]);
         termination.shell_ended(Exit::Code(1));
-        assert_eq!(termination.due(at(201), true), [Action::NameLeftovers, Action::Exit]);
+        assert_eq!(
+            termination.due(at(201), true),
+            [TerminationAction::NameLeftovers, TerminationAction::Exit]
+        );
         assert_eq!(termination.reason(), EndReason::RuntimeGone);
     }
 
@@ -339,9 +359,9 @@ mod tests {
     fn who_cannot_be_killed_is_given_up_after_ten_seconds() {
         let mut termination = Termination::default();
         termination.end(at(0), Duration::ZERO);
-        assert_eq!(termination.due(at(0), false), [Action::Kill]);
-        assert_eq!(termination.due(at(9999), false), [Action::Kill]);
-        assert_eq!(termination.due(at(10_000), false), [Action::Exit]);
+        assert_eq!(termination.due(at(0), false), [TerminationAction::Kill]);
+        assert_eq!(termination.due(at(9999), false), [TerminationAction::Kill]);
+        assert_eq!(termination.due(at(10_000), false), [TerminationAction::Exit]);
         assert_eq!(termination.shell(), None);
     }
 }

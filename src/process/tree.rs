@@ -19,7 +19,7 @@ pub(super) const HOST: &str = "pilothouse-host";
 
 /// One process as shown by `/proc`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Process {
+pub(super) struct ProcessEntry {
     pub(super) pid: i32,
     pub(super) parent: i32,
     pub(super) group: i32,
@@ -45,7 +45,7 @@ pub(super) struct Process {
     pub(super) stopped: Option<i32>,
 }
 
-impl Process {
+impl ProcessEntry {
     /// Reads one process; `None` if it does not exist.
     pub(super) fn read(pid: i32) -> Option<Self> {
         parse(&proc_file(pid, "stat").ok()?)
@@ -76,7 +76,7 @@ pub(super) fn proc_file(pid: i32, name: &str) -> io::Result<Vec<u8>> {
 }
 
 /// Parses a line of `/proc/PID/stat`. The name is in parentheses and may contain anything.
-fn parse(stat: &[u8]) -> Option<Process> {
+fn parse(stat: &[u8]) -> Option<ProcessEntry> {
     let open = stat.iter().position(|byte| *byte == b'(')?;
     let close = stat.iter().rposition(|byte| *byte == b')')?;
     let pid = std::str::from_utf8(stat.get(..open)?).ok()?.trim().parse().ok()?;
@@ -85,7 +85,7 @@ fn parse(stat: &[u8]) -> Option<Process> {
     let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
     let number = |index: usize| fields.get(index)?.parse().ok();
     let count = |index: usize| fields.get(index)?.parse::<u64>().ok();
-    Some(Process {
+    Some(ProcessEntry {
         pid,
         parent: number(1)?,
         group: number(2)?,
@@ -111,14 +111,14 @@ pub(super) fn is_stopped(child: u32) -> bool {
 }
 
 /// Lists every descendant of `root`.
-pub(super) fn descendants(root: i32) -> Vec<Process> {
+pub(super) fn descendants(root: i32) -> Vec<ProcessEntry> {
     let mut queue = vec![root];
     let mut seen = HashSet::from([root]);
     let mut found = Vec::new();
     while let Some(parent) = queue.pop() {
         for pid in children(parent).into_iter().filter(|pid| seen.insert(*pid)) {
             queue.push(pid);
-            found.extend(Process::read(pid));
+            found.extend(ProcessEntry::read(pid));
         }
     }
     found
@@ -145,15 +145,15 @@ fn children_by_parent(parent: i32) -> Vec<i32> {
 }
 
 /// Lists every process on the machine.
-pub(super) fn all() -> Vec<Process> {
-    pids().into_iter().filter_map(Process::read).collect()
+pub(super) fn all() -> Vec<ProcessEntry> {
+    pids().into_iter().filter_map(ProcessEntry::read).collect()
 }
 
 /// Tells whether a process is `root` or one of its descendants, or has gone meanwhile.
 pub(super) fn is_below(pid: i32, root: i32) -> bool {
     let mut at = pid;
     while at > 1 && at != root {
-        let Some(process) = Process::read(at) else { return true };
+        let Some(process) = ProcessEntry::read(at) else { return true };
         at = process.parent;
     }
     at == root
@@ -166,8 +166,9 @@ pub(super) fn pids() -> Vec<i32> {
 }
 
 /// Repeats `look` until two consecutive calls see the same processes.
-pub(super) fn settled(look: impl Fn() -> Vec<Process>) -> Vec<Process> {
-    let pids = |processes: &[Process]| processes.iter().map(|process| process.pid).collect::<HashSet<_>>();
+pub(super) fn settled(look: impl Fn() -> Vec<ProcessEntry>) -> Vec<ProcessEntry> {
+    let pids =
+        |processes: &[ProcessEntry]| processes.iter().map(|process| process.pid).collect::<HashSet<_>>();
     let mut seen = look();
     for _ in 0..MAX_LOOKS {
         let again = look();
@@ -181,10 +182,11 @@ pub(super) fn settled(look: impl Fn() -> Vec<Process>) -> Vec<Process> {
 }
 
 /// Tells whether two scans saw the same processes run the same programs, and be active or not alike.
-pub(super) fn are_same(before: &[Process], after: &[Process]) -> bool {
-    let states = |processes: &[Process]| {
-        let state =
-            |process: &Process| (process.identity(), process.name.clone(), process.is_active, process.zombie);
+pub(super) fn are_same(before: &[ProcessEntry], after: &[ProcessEntry]) -> bool {
+    let states = |processes: &[ProcessEntry]| {
+        let state = |process: &ProcessEntry| {
+            (process.identity(), process.name.clone(), process.is_active, process.zombie)
+        };
         processes.iter().map(state).collect::<HashSet<_>>()
     };
     states(before) == states(after)
@@ -192,10 +194,10 @@ pub(super) fn are_same(before: &[Process], after: &[Process]) -> bool {
 
 /// Stops every process that `look` finds, including those started meanwhile, then kills them all: a stopped process
 /// cannot start another one or react to the death of its child.
-pub(super) fn kill(look: impl Fn() -> Vec<Process>) {
+pub(super) fn kill(look: impl Fn() -> Vec<ProcessEntry>) {
     let mut stopped = HashSet::new();
     for _ in 0..MAX_LOOKS {
-        let fresh: Vec<Process> = look().into_iter().filter(|found| stopped.insert(found.pid)).collect();
+        let fresh: Vec<ProcessEntry> = look().into_iter().filter(|found| stopped.insert(found.pid)).collect();
         if fresh.is_empty() {
             break;
         }
@@ -205,7 +207,7 @@ pub(super) fn kill(look: impl Fn() -> Vec<Process>) {
 }
 
 /// Returns the names of the live processes, at most a thousand.
-pub(super) fn names<'a>(processes: impl IntoIterator<Item = &'a Process>) -> Vec<String> {
+pub(super) fn names<'a>(processes: impl IntoIterator<Item = &'a ProcessEntry>) -> Vec<String> {
     const MAX_NAMES: usize = 1000;
     let alive = processes.into_iter().filter(|process| !process.zombie);
     alive.take(MAX_NAMES).map(|process| process.name.clone()).collect()
@@ -248,7 +250,7 @@ mod tests {
     #[test]
     fn this_process_is_among_all_and_reads_as_itself() {
         let own = i32::try_from(std::process::id()).expect("a pid");
-        let process = Process::read(own).expect("reads");
+        let process = ProcessEntry::read(own).expect("reads");
         assert!(all().iter().any(|found| found.pid == own && found.start == process.start));
         assert!(!process.zombie);
     }

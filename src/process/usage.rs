@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::tree::{self, Process};
+use super::tree::{self, ProcessEntry};
 
 /// The resource usage of the processes below a task host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -20,14 +20,14 @@ impl Usage {
     /// process.
     #[must_use]
     pub fn below(host: u32) -> Option<Self> {
-        let host = Process::read(i32::try_from(host).ok()?)?;
+        let host = ProcessEntry::read(i32::try_from(host).ok()?)?;
         let processes = tree::descendants(host.pid);
         Some(Self::of(&host, &processes, Scale::of_this_kernel()))
     }
 
     /// Adds up the usage. The host has reaped processes that detached themselves, so their time is included in its
     /// own.
-    fn of(host: &Process, processes: &[Process], scale: Scale) -> Self {
+    fn of(host: &ProcessEntry, processes: &[ProcessEntry], scale: Scale) -> Self {
         let ticks = processes.iter().map(|process| process.cpu_ticks).sum::<u64>() + host.cpu_ticks;
         let alive = processes.iter().filter(|process| !process.zombie);
         let pages = processes.iter().map(|process| process.rss_pages).sum::<u64>();
@@ -59,9 +59,9 @@ impl Scale {
 mod tests {
     use super::*;
 
-    fn process(cpu_ticks: u64, rss_pages: u64, zombie: bool) -> Process {
+    fn process(cpu_ticks: u64, rss_pages: u64, zombie: bool) -> ProcessEntry {
         let own = i32::try_from(std::process::id()).expect("a pid");
-        Process { cpu_ticks, rss_pages, zombie, ..Process::read(own).expect("reads") }
+        ProcessEntry { cpu_ticks, rss_pages, zombie, ..ProcessEntry::read(own).expect("reads") }
     }
 
     #[test]

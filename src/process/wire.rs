@@ -13,7 +13,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::environment::OsText;
-use super::{Exit, Inherited, Leftovers, MOST_DESCRIPTORS, Profile, Scope, Signal, Turn};
+use super::{
+    Exit, InheritedAttributes, Leftovers, MOST_DESCRIPTORS, ShellProfile, Signal, SignalScope, Turn,
+};
 
 /// The size limit of a message, in bytes; a longer one means that the peer is broken.
 const MAX_MESSAGE: usize = 64 << 20;
@@ -26,14 +28,14 @@ const PREFIX: usize = 4;
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Spec<'a> {
     pub(super) shell: OsText<'a>,
-    pub(super) profile: Profile,
+    pub(super) profile: ShellProfile,
     pub(super) cmd: String,
     /// The full arguments of the shell, replacing `profile` and `cmd`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) args: Option<Vec<OsText<'a>>>,
     /// What the program that would have run it hands on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) inherited: Option<Inherited>,
+    pub(super) inherited: Option<InheritedAttributes>,
     /// The numbers of its descriptors above the standard streams, which come last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) descriptors: Vec<i32>,
@@ -53,7 +55,7 @@ pub(super) struct Spec<'a> {
 pub(super) enum HostRequest {
     Signal {
         signal: Signal,
-        scope: Scope,
+        scope: SignalScope,
     },
     End {
         grace_ms: u64,
@@ -66,7 +68,7 @@ pub(super) enum HostRequest {
     /// Change the foreground process group of the terminal beside the command's streams.
     Turn(Turn),
     /// After the last report, to a host whose command ended by itself and left nothing: become the host of another
-    /// task. It answers with [`Report::Forked`] and is then as one that was just created.
+    /// task. It answers with [`HostReport::Forked`] and is then as one that was just created.
     Next(HostTask),
 }
 
@@ -84,18 +86,18 @@ pub(super) struct HostTask {
 /// A message from the runtime to the host, after the [`Spec`]: the command may be started now.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Word {
+pub(super) enum GoAhead {
     Go,
 }
 
 /// A report from the host to the runtime; the first one of a new host comes from the fork server.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Report {
+pub(super) enum HostReport {
     Forked { pid: u32 },
     NotForked { errno: i32 },
     Started { pid: u32 },
-    NotStarted(Failure),
+    NotStarted(StartFailure),
     Exited(Exit),
     AtWork { names: Vec<String> },
     Leftovers { names: Vec<String> },
@@ -104,15 +106,15 @@ pub(super) enum Report {
 
 /// Why a command could not be started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Failure {
-    pub(super) stage: Stage,
+pub(super) struct StartFailure {
+    pub(super) stage: StartStage,
     pub(super) errno: i32,
 }
 
 /// The step of a start that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stage {
+pub enum StartStage {
     /// Creating a process for it.
     Process,
     /// Preparing that process: session, streams, the text of a long command.
@@ -125,14 +127,13 @@ pub enum Stage {
     Exec,
 }
 
-impl Stage {
+impl StartStage {
     /// Returns the failure of this stage with an error.
-    pub(super) fn failed(self, error: impl Into<io::Error>) -> Failure {
-        Failure { stage: self, errno: error.into().raw_os_error().unwrap_or(libc::EIO) }
+    pub(super) fn failed(self, error: impl Into<io::Error>) -> StartFailure {
+        StartFailure { stage: self, errno: error.into().raw_os_error().unwrap_or(libc::EIO) }
     }
 }
 
-/// Encodes a message.
 pub(super) fn encode(message: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; PREFIX];
     serde_json::to_writer(&mut bytes, message)?;

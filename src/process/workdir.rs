@@ -65,7 +65,7 @@ pub fn resolve(root: &Path, base: &Path, asked: Option<&str>) -> Result<Workdir,
 
 fn resolve_fully(root: &Path, base: &Path, asked: Option<&str>) -> Result<Workdir, WorkdirError> {
     let canonical_root = root.canonicalize().map_err(|error| refuse(root, root, error))?;
-    let place = Place { root: canonical_root };
+    let place = ExecutionRoot { root: canonical_root };
     match asked {
         Some(asked) => place.open(&place.root.join(asked)),
         None => match place.open(base) {
@@ -110,11 +110,11 @@ fn is_canonical_without_links(path: &Path) -> bool {
     path.is_absolute() && path.components().all(is_name)
 }
 
-struct Place {
+struct ExecutionRoot {
     root: PathBuf,
 }
 
-impl Place {
+impl ExecutionRoot {
     fn open(&self, asked: &Path) -> Result<Workdir, WorkdirError> {
         let path = asked.canonicalize().map_err(|error| self.missing(asked, error))?;
         let beneath = match path.strip_prefix(&self.root) {
@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn f16_a_path_swapped_for_a_link_after_it_was_resolved_is_refused() {
         let folders = Folders::new();
-        let place = Place { root: folders.root.clone() };
+        let place = ExecutionRoot { root: folders.root.clone() };
         std::fs::rename(folders.root.join("src"), folders.root.join("moved")).expect("rename");
         symlink(folders.all.join("outside"), folders.root.join("src")).expect("link");
         assert!(place.open_beneath(Path::new("src")).is_err());

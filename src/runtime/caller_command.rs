@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use super::bytes::{Outlet, are_one, full_device};
 use crate::model::{ExecRequest, Exit};
-use crate::process::{Exact, Inherited};
+use crate::process::{ExactCommand, InheritedAttributes};
 
 /// What the caller of such a command passes in, besides its environment.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub struct Native {
     /// Where its standard error goes.
     pub stderr: OwnedFd,
     /// What its caller would hand on to it.
-    pub inherited: Inherited,
+    pub inherited: InheritedAttributes,
     /// Its descriptors above the standard streams, with their numbers.
     pub descriptors: Vec<(i32, OwnedFd)>,
 }
@@ -67,7 +67,7 @@ pub struct NativeRequest {
 #[derive(Debug)]
 pub(super) struct WaitingCaller {
     /// How and where to start it, until it is started.
-    pub(super) start: Option<(Exact, OwnedFd)>,
+    pub(super) start: Option<(ExactCommand, OwnedFd)>,
     /// Where its output goes, until it is started.
     pub(super) outlets: Vec<Outlet>,
     pub(super) told: watch::Sender<CallerStage>,
@@ -86,7 +86,7 @@ impl WaitingCaller {
         if !one_output {
             outlets.push(Outlet::new(stderr)?);
         }
-        let exact = Exact { args, stdin, one_output, unread, inherited, descriptors };
+        let exact = ExactCommand { args, stdin, one_output, unread, inherited, descriptors };
         Ok(Self { start: Some((exact, workdir)), outlets, told })
     }
 

@@ -19,7 +19,7 @@ use super::task_list::Commands;
 use crate::clock::Clock;
 use crate::config::{ApprovalRule, Audit, Env, Limits, SideTerminal};
 use crate::envelope::TaskId;
-use crate::journal::{self, Degraded, Durability, Journal};
+use crate::journal::{self, Degradation, Durability, Journal};
 use crate::model::gauge::Caps;
 use crate::model::{Error, Fact, Gauge, Snapshot, TaskView};
 use crate::process::ConsoleProcess;
@@ -193,7 +193,7 @@ impl RuntimeShared {
     /// Checks whether anything new may happen: not while the record cannot be written, if recording is required.
     pub(super) fn check(&self) -> Result<(), Error> {
         match self.journal.health().degraded {
-            Some(Degraded { reason, is_full, .. }) if self.limits.record.audit == Audit::Required => {
+            Some(Degradation { reason, is_full, .. }) if self.limits.record.audit == Audit::Required => {
                 Err(Error::Unrecorded { reason, is_full })
             }
             _ => Ok(()),
@@ -247,6 +247,6 @@ impl RuntimeShared {
     }
 }
 
-fn report(error: &journal::Error) {
+fn report(error: &journal::JournalError) {
     tracing::error!(%error, "a row is not on record");
 }

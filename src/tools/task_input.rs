@@ -66,7 +66,7 @@ pub(super) struct InputResult {
     /// How many bytes were written.
     bytes_written: u64,
     /// Why the task did not take it.
-    rejection: Option<InputRejection>,
+    rejection: Option<TypingRejection>,
     /// What the program printed then, when that was waited for and is not blank.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     output_preview: Option<String>,
@@ -77,7 +77,7 @@ pub(super) struct InputResult {
 
 /// Why a task did not take input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-struct InputRejection {
+struct TypingRejection {
     /// The reason, for programs.
     reason: RejectionReason,
     /// The reason in words, and when to try again if that makes sense.
@@ -136,10 +136,10 @@ pub fn project(complete: &InputDetails) -> Envelope {
         accepted_input: outcome.accepted,
         input_target: outcome.target,
         bytes_written: outcome.bytes_written,
-        rejection: outcome
-            .rejection
-            .as_ref()
-            .map(|rejection| InputRejection { reason: rejection.reason, message: rejection.message.clone() }),
+        rejection: outcome.rejection.as_ref().map(|rejection| TypingRejection {
+            reason: rejection.reason,
+            message: rejection.message.clone(),
+        }),
         output_preview,
         next_cursor,
     })

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pilothouse::journal::{Item, Reader};
+use pilothouse::journal::{JournalItem, JournalReader};
 use pilothouse::link::VERSION;
 use pilothouse::runtime::past;
 use serde_json::{Value, json};
@@ -19,9 +19,9 @@ const MODERN: &str = "2026-07-28";
 pub(crate) fn rows(home: &Home, kind: &str) -> Vec<Value> {
     let all = past::list(&home.places().recordings(), Some(&home.places().workspace));
     let of = |folder: &Path| -> Vec<Value> {
-        let read = Reader::open(folder).expect("opens");
+        let read = JournalReader::open(folder).expect("opens");
         let found = read.filter_map(|item| match item {
-            Item::Record(record) if record.header.kind == kind => Some(record),
+            JournalItem::Record(record) if record.header.kind == kind => Some(record),
             _ => None,
         });
         found.map(|record| record.data(folder).expect("data")).collect()

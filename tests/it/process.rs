@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pilothouse::process::{
-    Command, Exit, Host, HostEvent, Io, Leftovers, Profile, Pty, Running, SpawnError, Spawner, Stage, Stdio,
-    workdir,
+    Exit, HostEvent, HostHandle, HostedCommand, Io, Leftovers, Pty, RunningCommand, ShellProfile, SpawnError,
+    Spawner, StartStage, Stdio, workdir,
 };
 use pilothouse::terminal::Size;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -46,11 +46,11 @@ impl Bench {
         self.folder.path().canonicalize().expect("canonical")
     }
 
-    fn command(&self, cmd: &str, stdio: Stdio) -> Command {
+    fn command(&self, cmd: &str, stdio: Stdio) -> HostedCommand {
         let path = std::env::var_os("PATH").expect("PATH");
-        Command {
+        HostedCommand {
             shell: PathBuf::from("/bin/sh"),
-            profile: Profile::Usual,
+            profile: ShellProfile::Usual,
             cmd: cmd.to_owned(),
             workdir: workdir::resolve(&self.path(), &self.path(), None).expect("workdir"),
             env: vec![(OsString::from("PATH"), path), (OsString::from("HOME"), self.path().into())],
@@ -66,7 +66,7 @@ impl Bench {
     }
 
     async fn start_bash(&self, cmd: &str) -> Task {
-        let command = Command { shell: PathBuf::from("bash"), ..self.command(cmd, PIPES) };
+        let command = HostedCommand { shell: PathBuf::from("bash"), ..self.command(cmd, PIPES) };
         Task::of(self.spawner.spawn(command).await.expect("starts"))
     }
 
@@ -81,11 +81,11 @@ impl Bench {
         self.start(cmd, stdio).await.outcome().await
     }
 
-    async fn finish(&self, command: Command) -> Outcome {
+    async fn finish(&self, command: HostedCommand) -> Outcome {
         Task::of(self.spawner.spawn(command).await.expect("starts")).outcome().await
     }
 
-    async fn refusal(&self, command: Command) -> (Stage, PathBuf, Option<i32>) {
+    async fn refusal(&self, command: HostedCommand) -> (StartStage, PathBuf, Option<i32>) {
         match self.spawner.spawn(command).await {
             Err(SpawnError::Start { stage, shell, source }) => (stage, shell, source.raw_os_error()),
             Err(other) => panic!("refused as {other}"),
@@ -97,7 +97,7 @@ impl Bench {
 /// A running command whose output is being collected.
 struct Task {
     pid: u32,
-    host: Host,
+    host: HostHandle,
     events: mpsc::Receiver<HostEvent>,
     pty: Option<Pty>,
     /// The terminal beside its streams.
@@ -116,8 +116,8 @@ struct Outcome {
 }
 
 impl Task {
-    fn of(running: Running) -> Self {
-        let Running { pid, io, side, host, events } = running;
+    fn of(running: RunningCommand) -> Self {
+        let RunningCommand { pid, io, side, host, events } = running;
         let (pty, stdin, stdout, stderr) = match io {
             Io::Pipes { stdin, stdout, stderr } => (None, stdin, Output::of(stdout), stderr.map(Output::of)),
             Io::Pty(pty) => {

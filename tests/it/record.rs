@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use pilothouse::clock::Clock;
 use pilothouse::envelope::{Actor, Envelope};
-use pilothouse::journal::{self, Durability, Item, Journal, META_VERSION, Meta, Reader};
+use pilothouse::journal::{
+    self, Durability, Journal, JournalItem, JournalReader, META_VERSION, RecordingMeta,
+};
 use pilothouse::model::{TaskFact, TaskStatus, TaskView};
 use pilothouse::runtime::past::{self, ListedRecording, Recording};
 use pilothouse::tools::{self, Caller};
@@ -45,8 +47,8 @@ fn call_next(agent: &Agent, tool: &'static str, input: &Value) -> Answer {
 }
 
 fn rows(recording: &Path, kind: &str) -> Vec<Value> {
-    let records = Reader::open(recording).expect("opens").filter_map(|item| match item {
-        Item::Record(record) if record.header.kind == kind => Some(record),
+    let records = JournalReader::open(recording).expect("opens").filter_map(|item| match item {
+        JournalItem::Record(record) if record.header.kind == kind => Some(record),
         _ => None,
     });
     records.map(|record| record.data(recording).expect("data")).collect()
@@ -251,7 +253,7 @@ fn writer() {
 }
 
 fn new_journal(folder: &Path) -> Journal {
-    let meta = Meta {
+    let meta = RecordingMeta {
         version: META_VERSION,
         workspace: PathBuf::from("/w"),
         pid: std::process::id(),

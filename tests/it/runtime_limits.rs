@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pilothouse::config::{Limits, Record};
 use pilothouse::envelope::Actor;
-use pilothouse::journal::{Item, Reader};
+use pilothouse::journal::{JournalItem, JournalReader};
 use pilothouse::model::Until;
 use pilothouse::runtime::Handle;
 use pilothouse::runtime::past;
@@ -89,8 +89,8 @@ fn recordings(dir: &Path) -> Vec<PathBuf> {
 }
 
 fn rows(recording: &Path, kind: &str) -> Vec<Value> {
-    let rows = Reader::open(recording).expect("opens").filter_map(|item| match item {
-        Item::Record(record) if record.header.kind == kind => Some(record),
+    let rows = JournalReader::open(recording).expect("opens").filter_map(|item| match item {
+        JournalItem::Record(record) if record.header.kind == kind => Some(record),
         _ => None,
     });
     rows.map(|record| record.data(recording).expect("data")).collect()

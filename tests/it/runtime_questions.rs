@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pilothouse::envelope::Actor;
-use pilothouse::journal::{Item, Reader};
+use pilothouse::journal::{JournalItem, JournalReader};
 use pilothouse::model::{
     AnswerInput, AnswerRefusal, AnswerValue, Error, Evidence, LineRange, NewQuestion, ProgramView, Question,
     QuestionKind, QuestionOrigin, QuestionOutcome, RunState, Snapshot,
@@ -61,9 +61,11 @@ impl Bench {
 fn rows(dir: &Path) -> Vec<(String, Value)> {
     let recordings = std::fs::read_dir(dir.join("recordings")).expect("recordings");
     let recording = recordings.flatten().next().expect("one").path();
-    let items = Reader::open(&recording).expect("opens").filter_map(|item| match item {
-        Item::Record(record) => Some((record.header.kind.clone(), record.data(&recording).expect("data"))),
-        Item::Problem(_) => None,
+    let items = JournalReader::open(&recording).expect("opens").filter_map(|item| match item {
+        JournalItem::Record(record) => {
+            Some((record.header.kind.clone(), record.data(&recording).expect("data")))
+        }
+        JournalItem::Problem(_) => None,
     });
     items.filter(|(kind, _)| kind == "question" || kind == "program").collect()
 }

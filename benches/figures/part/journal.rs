@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pilothouse::clock::Clock;
-use pilothouse::journal::{Durability, Journal, META_VERSION, Meta, verify};
+use pilothouse::journal::{Durability, Journal, META_VERSION, RecordingMeta, verify};
 use serde_json::{Value, json};
 
 use crate::folder::Folder;
@@ -102,7 +102,7 @@ fn recover(runtime: &tokio::runtime::Runtime) {
 }
 
 fn create(folder: &Path) -> Journal {
-    let meta = Meta {
+    let meta = RecordingMeta {
         version: META_VERSION,
         workspace: "/".into(),
         pid: 1,

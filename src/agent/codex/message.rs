@@ -31,7 +31,6 @@ pub(super) struct ProcessMessage {
     pub(super) id: Option<Value>,
     /// `process/…`
     pub(super) method: String,
-    /// The process.
     pub(super) process: String,
 }
 

@@ -30,7 +30,6 @@ struct Chunk {
     bytes: Vec<u8>,
 }
 
-/// One process.
 #[derive(Debug)]
 pub(super) struct CodexProcess {
     name: String,

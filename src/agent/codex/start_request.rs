@@ -31,7 +31,7 @@ use crate::link::{
     ask_at_once,
 };
 use crate::process::environment::{Environment, on_path};
-use crate::process::{Inherited, own_umask};
+use crate::process::{InheritedAttributes, own_umask};
 
 /// How long joining or starting a runtime may take.
 const BUDGET: Duration = Duration::from_secs(2);
@@ -194,7 +194,7 @@ impl StartRequest {
             session: metadata.thread_id,
             agent_pid: None,
             shell: PathBuf::new(),
-            inherited: Inherited::own(),
+            inherited: InheritedAttributes::own(),
             descriptors: Vec::new(),
             input: self.start.input(),
             tool_call: metadata.tool_call_id,

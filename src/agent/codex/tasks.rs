@@ -44,8 +44,10 @@ pub(super) struct CodexTask {
 #[derive(Debug)]
 pub(super) enum TaskOrder {
     /// Input, in base64; the request with this id is answered once it is delivered.
-    Type { id: Option<Value>, bytes: String },
-    /// An interrupt.
+    Type {
+        id: Option<Value>,
+        bytes: String,
+    },
     Interrupt,
     /// A request to kill the process.
     Kill,

@@ -21,7 +21,7 @@ use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
 use crate::link::{self, Client, ServedRequest, ShellInput, ShellLine, ShellMessage, ShellReply};
 use crate::model::{Error, ExecOutcome, ExecRequest, Exit, ParentTask, Stop, TaskView, TypedInput};
-use crate::process::{EnclosingTask, Fence, Scope, Signal};
+use crate::process::{EnclosingTask, Fence, Signal, SignalScope};
 use crate::runtime::{AnswerNotices, CallerStage, Handle, Leftovers, Native, NativeRequest};
 use crate::terminal::Size;
 
@@ -299,7 +299,7 @@ impl ShellCommand {
 
     async fn signal(&self, number: i32, to_group: bool) {
         let Ok(signal) = Signal::try_from(number) else { return };
-        let scope = if to_group { Scope::Foreground } else { Scope::Shell };
+        let scope = if to_group { SignalScope::Foreground } else { SignalScope::Shell };
         self.runtime.pass_on(&self.actor, &self.id, signal, scope).await;
     }
 }

@@ -31,7 +31,6 @@ const CLIENT_KEY: &str = "io.modelcontextprotocol/clientInfo";
 pub(super) enum AnsweringSide {
     /// The shim's own service, which needs no runtime.
     Own,
-    /// The runtime.
     Runtime,
 }
 

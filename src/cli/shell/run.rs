@@ -25,8 +25,8 @@ use crate::link::{
 use crate::paths::Places;
 use crate::process::environment::Environment;
 use crate::process::{
-    Inherited, MOST_DESCRIPTORS, Received, Witness, die_of, inherited_descriptors, is_confined, own_umask,
-    parent,
+    InheritedAttributes, MOST_DESCRIPTORS, SignalQueue, Witness, die_of, inherited_descriptors, is_confined,
+    own_umask, parent,
 };
 
 /// How long joining or starting a runtime may take.
@@ -113,7 +113,7 @@ impl RuntimeRequest {
 
     /// Requests the command and represents it until it has ended.
     fn carry(&self, mut line: ShellCall, real: &Real) -> ExitCode {
-        let signals = match Received::watch() {
+        let signals = match SignalQueue::watch() {
             Ok(signals) => signals,
             Err(error) => return not_run(&format!("its signals: {error}")),
         };
@@ -201,7 +201,7 @@ fn request(call: &Call, real: &Real) -> ShellRequest {
         session: marks.and_then(|marks| text(marks.session?)),
         agent_pid: marks.and_then(|marks| number(marks.pid?)),
         shell: real.program.clone(),
-        inherited: Inherited::own(),
+        inherited: InheritedAttributes::own(),
         descriptors: Vec::new(),
         input: ShellInput::Descriptor,
         tool_call: None,
@@ -249,7 +249,7 @@ fn as_it_was(dir: PathBuf) -> PathBuf {
 /// Waits for a reply, forwarding signals that arrive meanwhile.
 fn wait(
     line: &mut ShellCall,
-    signals: &Received,
+    signals: &SignalQueue,
     witness: &mut Option<Witness>,
 ) -> Result<Option<ShellReply>, Error> {
     if let Some(reply) = line.next_reply()? {

@@ -5,12 +5,12 @@ use super::*;
 #[tokio::test]
 async fn what_the_disk_refuses_waits_and_is_written_later() {
     let stage = Stage::new();
-    let disk = Failing::nth(Call::Write, 4, 1, DiskFault::Short);
+    let disk = FailingDisk::nth(DiskCall::Write, 4, 1, DiskFault::Short);
     let journal = stage.on(disk, Bounds::default()).expect("journal");
     journal.append(&row(1, 10), Durability::Written).await.expect("append");
     journal.append(&row(2, 10), Durability::Written).await.expect("append");
     let refused = journal.append(&row(3, 10), Durability::Synced).await;
-    assert!(matches!(refused, Err(Error::Append(_))), "{refused:?}");
+    assert!(matches!(refused, Err(JournalError::Append(_))), "{refused:?}");
     let health = journal.health();
     assert!(health.degraded.is_some_and(|why| why.is_full && why.held == 1), "told before it is answered");
     journal.note(&row(4, 10), Durability::Written).expect("note");
@@ -32,11 +32,11 @@ async fn write_all(journal: &Journal, rows: u64) -> Vec<u64> {
 }
 
 /// Makes `count` calls from the k-th on fail, for every k; returns how many k there were.
-async fn fail_each(call: Call, way: DiskFault, count: usize) -> usize {
+async fn fail_each(call: DiskCall, way: DiskFault, count: usize) -> usize {
     const BOUNDS: Bounds = Bounds { line: 2_048, segment: 6_000, journal: 1 << 20 };
     for k in 1.. {
         let stage = Stage::new();
-        let disk = Failing::nth(call, k, count, way);
+        let disk = FailingDisk::nth(call, k, count, way);
         let what = format!("{call:?} {way:?} from {k}, {count} times");
         let acknowledged = match stage.on(disk.clone(), BOUNDS) {
             Ok(journal) => {
@@ -66,13 +66,13 @@ async fn fail_each(call: Call, way: DiskFault, count: usize) -> usize {
 #[tokio::test]
 async fn f21_whichever_call_fails_no_acknowledged_row_is_lost() {
     for (call, way) in [
-        (Call::Open, DiskFault::Full),
-        (Call::Write, DiskFault::Full),
-        (Call::Write, DiskFault::Broken),
-        (Call::Write, DiskFault::Short),
-        (Call::Overwrite, DiskFault::Broken),
-        (Call::Sync, DiskFault::Broken),
-        (Call::Rename, DiskFault::Broken),
+        (DiskCall::Open, DiskFault::Full),
+        (DiskCall::Write, DiskFault::Full),
+        (DiskCall::Write, DiskFault::Broken),
+        (DiskCall::Write, DiskFault::Short),
+        (DiskCall::Overwrite, DiskFault::Broken),
+        (DiskCall::Sync, DiskFault::Broken),
+        (DiskCall::Rename, DiskFault::Broken),
     ] {
         for count in [1, 2, 1_000] {
             let made = fail_each(call, way, count).await;
@@ -83,13 +83,13 @@ async fn f21_whichever_call_fails_no_acknowledged_row_is_lost() {
 
 /// A disk on which a write is cut short and the partial line cannot be truncated.
 #[derive(Clone, Debug)]
-struct Stuck(Failing);
+struct Stuck(FailingDisk);
 
 #[tokio::test]
 async fn a_torn_line_that_cannot_be_cut_is_superseded_by_the_next_segment() {
     for k in 2..12 {
         let stage = Stage::new();
-        let disk = Stuck(Failing::nth(Call::Write, k, 1, DiskFault::Short));
+        let disk = Stuck(FailingDisk::nth(DiskCall::Write, k, 1, DiskFault::Short));
         let journal = stage.on(disk, Bounds::default()).expect("journal");
         let acknowledged = write_all(&journal, 10).await;
         journal.close();
@@ -135,13 +135,13 @@ impl Disk for Stuck {
 
 #[tokio::test]
 async fn a_repair_that_fails_anywhere_can_be_done_again() {
-    for call in [Call::Open, Call::Write, Call::Sync, Call::Rename, Call::Truncate] {
+    for call in [DiskCall::Open, DiskCall::Write, DiskCall::Sync, DiskCall::Rename, DiskCall::Truncate] {
         for k in 1.. {
             let stage = filled(4, 10).await;
             let mut bytes = fs::read(stage.segment(1)).expect("bytes");
             bytes.truncate(bytes.len() - 5);
             put(stage.segment(1), &bytes).expect("writes");
-            let disk = Failing::nth(call, k, 1, DiskFault::Broken);
+            let disk = FailingDisk::nth(call, k, 1, DiskFault::Broken);
             if let Ok((journal, _)) = repair_with(Box::new(disk.clone()), stage.path(), Clock::start()) {
                 journal.close();
             }

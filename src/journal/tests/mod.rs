@@ -11,15 +11,16 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use super::disk::failing::{Call, DiskFault, Failing};
+use super::disk::failing::{DiskCall, DiskFault, FailingDisk};
 use super::repair::repair_with;
 use super::*;
+use crate::clock::Clock;
 
 mod failing;
 mod seal;
 
-fn meta() -> Meta {
-    Meta {
+fn meta() -> RecordingMeta {
+    RecordingMeta {
         version: META_VERSION,
         workspace: "/w".into(),
         pid: 1,
@@ -48,7 +49,7 @@ impl Stage {
         Journal::create(self.path(), &meta(), Clock::start(), Arc::default()).expect("journal")
     }
 
-    fn on(&self, disk: impl Disk + 'static, bounds: Bounds) -> Result<Journal, Error> {
+    fn on(&self, disk: impl Disk + 'static, bounds: Bounds) -> Result<Journal, JournalError> {
         let changed = (Clock::start(), Arc::new(Notify::new()));
         Journal::create_with(Box::new(disk), self.path(), (&meta(), bounds), changed)
     }
@@ -60,19 +61,19 @@ impl Stage {
     /// The rows that can be read, in order, and the problems found.
     fn read(&self) -> (Vec<u64>, Vec<Problem>) {
         let (mut said, mut problems) = (Vec::new(), Vec::new());
-        for item in Reader::open(self.path()).expect("opens") {
+        for item in JournalReader::open(self.path()).expect("opens") {
             match item {
-                Item::Record(record) if record.header.kind == "row" => {
+                JournalItem::Record(record) if record.header.kind == "row" => {
                     said.push(record.data::<Value>(self.path()).expect("data")["n"].as_u64().expect("n"));
                 }
-                Item::Record(_) => {}
-                Item::Problem(problem) => problems.push(problem),
+                JournalItem::Record(_) => {}
+                JournalItem::Problem(problem) => problems.push(problem),
             }
         }
         (said, problems)
     }
 
-    fn repair(&self) -> Repaired {
+    fn repair(&self) -> RepairReport {
         let (journal, repaired) =
             repair_with(Box::new(unsynced()), self.path(), Clock::start()).expect("repairs");
         journal.close();
@@ -87,8 +88,8 @@ fn put(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> std::io::Result<()> {
 }
 
 /// A disk on which nothing fails and nothing is synced: these tests never crash the machine.
-fn unsynced() -> Failing {
-    Failing::nth(Call::Rename, usize::MAX / 2, 1, DiskFault::Full)
+fn unsynced() -> FailingDisk {
+    FailingDisk::nth(DiskCall::Rename, usize::MAX / 2, 1, DiskFault::Full)
 }
 
 fn row(n: u64, filling: usize) -> Value {
@@ -112,7 +113,7 @@ async fn rows_stand_in_order_once_append_returns_and_their_chain_verifies() {
     journal.note(&row(1, 0), Durability::Late).expect("note");
     journal.append(&row(2, 0), Durability::Synced).await.expect("append");
     assert_eq!(
-        Head::read(stage.path()).map(|head| head.seq),
+        ChainHead::read(stage.path()).map(|head| head.seq),
         Some(2),
         "synced with the row that asked for it"
     );
@@ -121,7 +122,7 @@ async fn rows_stand_in_order_once_append_returns_and_their_chain_verifies() {
     assert!(report.is_whole() && report.live, "{report:?}");
     journal.close();
     let closed = journal.append(&row(3, 0), Durability::Written).await;
-    assert!(matches!(closed, Err(Error::Closed)), "{closed:?}");
+    assert!(matches!(closed, Err(JournalError::Closed)), "{closed:?}");
     for file in ["journal-0001.jsonl", "meta.json", "head.json"] {
         let mode = fs::metadata(stage.path().join(file)).expect(file).permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{file}");
@@ -133,8 +134,11 @@ async fn a_second_writer_is_refused_and_a_reader_beside_the_writer_is_not() {
     let stage = Stage::new();
     let journal = stage.journal();
     assert!(is_held(stage.path()));
-    assert!(matches!(stage.on(disk::Os, Bounds::default()), Err(Error::Io { .. } | Error::Held { .. })));
-    assert!(matches!(repair(stage.path(), Clock::start()), Err(Error::Held { .. })));
+    assert!(matches!(
+        stage.on(disk::Os, Bounds::default()),
+        Err(JournalError::Io { .. } | JournalError::Held { .. })
+    ));
+    assert!(matches!(repair(stage.path(), Clock::start()), Err(JournalError::Held { .. })));
     for n in 1..=200 {
         journal.note(&row(n, 300), Durability::Written).expect("note");
         if n % 20 == 0 {
@@ -251,7 +255,7 @@ async fn a_recording_of_a_newer_program_is_not_touched() {
     let bytes = [fs::read(stage.segment(1)).expect("bytes"), line.into_bytes()].concat();
     put(stage.segment(1), &bytes).expect("writes");
     let refused = repair(stage.path(), Clock::start());
-    assert!(matches!(refused, Err(Error::Version { version: 2, .. })));
+    assert!(matches!(refused, Err(JournalError::Version { version: 2, .. })));
     assert_eq!(fs::read(stage.segment(1)).expect("bytes"), bytes);
     assert_eq!(stage.read().0, [1, 2]);
 }
@@ -266,9 +270,9 @@ async fn a_row_too_large_for_a_line_goes_to_a_file_and_comes_back() {
     journal.close();
     let line = fs::metadata(stage.segment(1)).expect("facts").len();
     assert!(line < 64 << 10, "{line}");
-    let records: Vec<Record> = Reader::open(stage.path())
+    let records: Vec<JournalRecord> = JournalReader::open(stage.path())
         .expect("opens")
-        .filter_map(|item| if let Item::Record(record) = item { Some(record) } else { None })
+        .filter_map(|item| if let JournalItem::Record(record) = item { Some(record) } else { None })
         .collect();
     assert_eq!(records[0].data::<Value>(stage.path()).expect("data"), data);
     assert!(verify(stage.path()).expect("verifies").is_whole());

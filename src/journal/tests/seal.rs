@@ -33,7 +33,7 @@ async fn without_its_seal_a_recording_is_not_whole_whatever_was_cut() {
 async fn a_killed_writer_leaves_a_seal_from_its_first_moment_and_a_cut_end_outlives_the_repair() {
     let stage = Stage::new();
     let journal = stage.journal();
-    assert_eq!(Head::read(stage.path()).map(|head| head.seq), Some(0));
+    assert_eq!(ChainHead::read(stage.path()).map(|head| head.seq), Some(0));
     journal.append(&row(1, 0), Durability::Synced).await.expect("append");
     journal.append(&row(2, 0), Durability::Written).await.expect("append");
     let (rows, head) = (fs::read(stage.segment(1)).expect("rows"), fs::read(layout::head_path(stage.path())));
@@ -42,7 +42,7 @@ async fn a_killed_writer_leaves_a_seal_from_its_first_moment_and_a_cut_end_outli
     put(stage.segment(1), &rows).expect("writes");
     put(layout::head_path(stage.path()), head.expect("the seal")).expect("writes");
     assert!(verify(stage.path()).expect("verifies").is_whole());
-    let sealed = Head::read(stage.path()).expect("a seal");
+    let sealed = ChainHead::read(stage.path()).expect("a seal");
     let first = memchr::memchr(b'\n', &rows).expect("a line");
     put(stage.segment(1), if sealed.seq == 1 { &[][..] } else { &rows[..=first] }).expect("writes");
     stage.repair();

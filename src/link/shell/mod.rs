@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Error;
 use crate::envelope::TaskId;
-use crate::process::{Inherited, MOST_DESCRIPTORS};
+use crate::process::{InheritedAttributes, MOST_DESCRIPTORS};
 
 pub use caller::ShellCall;
 pub use conversation::ShellConversation;
@@ -48,7 +48,7 @@ pub struct ShellRequest {
     /// The shell that runs it.
     pub shell: PathBuf,
     /// What its caller would hand on to it.
-    pub inherited: Inherited,
+    pub inherited: InheritedAttributes,
     /// The numbers of its caller's descriptors above the standard streams.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub descriptors: Vec<i32>,
@@ -197,7 +197,7 @@ mod tests {
             session: Some("one".into()),
             agent_pid: Some(7),
             shell: "/bin/bash".into(),
-            inherited: Inherited::own(),
+            inherited: InheritedAttributes::own(),
             descriptors: vec![5],
             input: ShellInput::Terminal,
             tool_call: None,

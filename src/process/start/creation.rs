@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 use super::second_stage::Launch;
 use crate::process::sys;
-use crate::process::wire::{self, Failure, Stage};
+use crate::process::wire::{self, StartFailure, StartStage};
 
 /// The longest time a step of a start takes, unless a file system hangs.
 pub(in crate::process) const PATIENCE: Duration = Duration::from_secs(10);
@@ -22,8 +22,8 @@ pub(in crate::process) fn start(
     launch: &Launch,
     (fds, terminal): (&[OwnedFd], Option<&OwnedFd>),
     lifeline: &UnixStream,
-) -> Result<Pid, Failure> {
-    let failed = |error: io::Error| Stage::Process.failed(error);
+) -> Result<Pid, StartFailure> {
+    let failed = |error: io::Error| StartStage::Process.failed(error);
     let (control, theirs) = UnixStream::pair().map_err(failed)?;
     let pid =
         sys::spawn(group.map(AsFd::as_fd), || launch.carry_out(fds, terminal, &theirs)).map_err(failed)?;
@@ -38,20 +38,20 @@ pub(in crate::process) fn start(
 }
 
 /// Waits for the second stage to fail or to close its socket by becoming the command.
-fn outcome(control: &UnixStream, lifeline: &UnixStream) -> Result<(), Failure> {
+fn outcome(control: &UnixStream, lifeline: &UnixStream) -> Result<(), StartFailure> {
     let mut fds = [PollFd::new(control, PollFlags::IN), PollFd::new(lifeline, PollFlags::IN)];
-    let limit = Timespec::try_from(PATIENCE).map_err(|_| Stage::Exec.failed(Errno::INVAL))?;
+    let limit = Timespec::try_from(PATIENCE).map_err(|_| StartStage::Exec.failed(Errno::INVAL))?;
     let ready = rustix::io::retry_on_intr(|| poll(&mut fds, Some(&limit)));
-    if ready.map_err(|errno| Stage::Exec.failed(errno))? == 0 {
-        return Err(Stage::Exec.failed(Errno::TIMEDOUT));
+    if ready.map_err(|errno| StartStage::Exec.failed(errno))? == 0 {
+        return Err(StartStage::Exec.failed(Errno::TIMEDOUT));
     }
     // The runtime sends nothing before it knows that the start succeeded, so it must have closed its end.
     if fds[0].revents().is_empty() {
-        return Err(Stage::Exec.failed(Errno::CANCELED));
+        return Err(StartStage::Exec.failed(Errno::CANCELED));
     }
-    match wire::receive::<Failure>(control) {
+    match wire::receive::<StartFailure>(control) {
         Ok(None) => Ok(()),
         Ok(Some((failure, _))) => Err(failure),
-        Err(error) => Err(Stage::Exec.failed(error)),
+        Err(error) => Err(StartStage::Exec.failed(error)),
     }
 }

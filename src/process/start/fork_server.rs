@@ -20,7 +20,7 @@ use super::idle_host;
 use crate::process::environment::TASK_ID;
 use crate::process::host;
 use crate::process::sys;
-use crate::process::wire::{self, HostTask, Report};
+use crate::process::wire::{self, HostReport, HostTask};
 
 /// The argument that makes a process of this program a fork server.
 pub(in crate::process) const FORK: &str = "__fork";
@@ -48,14 +48,14 @@ fn serve() -> io::Result<ExitCode> {
     sys::ignore(&host::IGNORED);
     rustix::process::chdir("/")?;
     rustix::thread::set_name(c"pilothouse-fork")?;
-    let marks = Marks::find()?;
+    let marks = NameAddresses::find()?;
     let orders = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     while let Some((task, fds)) = wire::receive::<HostTask>(&orders)? {
         let Some(control) = fds.into_iter().next() else { continue };
         let report = match sys::fork_sibling() {
             Ok(None) => return become_host(task, orders, control, &marks),
-            Ok(Some(pid)) => Report::Forked { pid: pid.as_raw_nonzero().get().unsigned_abs() },
-            Err(error) => Report::NotForked { errno: error.raw_os_error().unwrap_or(libc::EIO) },
+            Ok(Some(pid)) => HostReport::Forked { pid: pid.as_raw_nonzero().get().unsigned_abs() },
+            Err(error) => HostReport::NotForked { errno: error.raw_os_error().unwrap_or(libc::EIO) },
         };
         // The runtime may no longer be waiting.
         let _ = wire::send_now(&control, &[report]);
@@ -64,7 +64,12 @@ fn serve() -> io::Result<ExitCode> {
 }
 
 /// Runs in a copy: makes its socket its standard input, as if it had been started with that.
-fn become_host(task: HostTask, orders: UnixStream, control: OwnedFd, marks: &Marks) -> io::Result<ExitCode> {
+fn become_host(
+    task: HostTask,
+    orders: UnixStream,
+    control: OwnedFd,
+    marks: &NameAddresses,
+) -> io::Result<ExitCode> {
     dup2_stdin(&control)?;
     drop((control, orders));
     idle_host::host_main(task, |id| marks.write(id))
@@ -72,14 +77,14 @@ fn become_host(task: HostTask, orders: UnixStream, control: OwnedFd, marks: &Mar
 
 /// The addresses of this process's arguments and environment in its memory, as the kernel shows them to others.
 #[derive(Debug)]
-struct Marks {
+struct NameAddresses {
     /// Of the first argument and the placeholder after it.
     arguments: u64,
     /// Of the value of the variable with the task's id.
     variable: u64,
 }
 
-impl Marks {
+impl NameAddresses {
     fn find() -> io::Result<Self> {
         let missing = || io::Error::from(io::ErrorKind::NotFound);
         let stat = fs::read_to_string("/proc/self/stat")?;

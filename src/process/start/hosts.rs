@@ -24,18 +24,18 @@ use crate::process::environment::{Environment, OsText, TASK_ID, is_for_loader};
 use crate::process::running::Control;
 use crate::process::sys;
 use crate::process::tree;
-use crate::process::wire::{self, HostRequest, HostTask, Report};
+use crate::process::wire::{self, HostReport, HostRequest, HostTask};
 
 /// The fork server of a runtime, started along with the first host. Clones share it.
 #[derive(Debug, Clone)]
 pub(in crate::process) struct Hosts {
     program: PathBuf,
     // A lock, not a message: it is held for one `sendmsg`.
-    server: Arc<Mutex<Option<Server>>>,
+    server: Arc<Mutex<Option<ForkServer>>>,
 }
 
 #[derive(Debug)]
-struct Server {
+struct ForkServer {
     orders: UnixStream,
     process: Child,
 }
@@ -73,8 +73,8 @@ impl Hosts {
         let server = self.send((task_id, folder), theirs.into())?;
         let report = timeout(PATIENCE, control.receive()).await.unwrap_or_else(|late| Err(late.into()));
         match report {
-            Ok(Report::Forked { pid }) => Ok((control, HostProcess::of(pid)?)),
-            Ok(Report::NotForked { errno }) => Err(io::Error::from_raw_os_error(errno)),
+            Ok(HostReport::Forked { pid }) => Ok((control, HostProcess::of(pid)?)),
+            Ok(HostReport::NotForked { errno }) => Err(io::Error::from_raw_os_error(errno)),
             Ok(_) => Err(io::ErrorKind::InvalidData.into()),
             Err(error) => {
                 // The server is gone or stuck. A server that was started meanwhile is neither, so leave it alone.
@@ -93,7 +93,7 @@ impl Hosts {
         let started = tokio::task::spawn_blocking(move || {
             let mut server = hosts.lock();
             if server.is_none() {
-                *server = Some(Server::start(&hosts.program)?);
+                *server = Some(ForkServer::start(&hosts.program)?);
             }
             Ok(())
         });
@@ -108,7 +108,7 @@ impl Hosts {
     ) -> io::Result<Option<u32>> {
         let task = HostTask::of(task_id, folder);
         let mut server = self.lock();
-        let Server { orders, process } = server.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
+        let ForkServer { orders, process } = server.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
         let (id, sent) = (process.id(), wire::send(orders, &task, &[control.as_fd()]));
         if sent.is_err() {
             server.take();
@@ -118,7 +118,7 @@ impl Hosts {
 
     /// Ends the fork server and waits until it is gone.
     pub(in crate::process) async fn close(&self) {
-        let Some(Server { orders, mut process }) = self.lock().take() else { return };
+        let Some(ForkServer { orders, mut process }) = self.lock().take() else { return };
         drop(orders);
         if timeout(PATIENCE, process.wait()).await.is_err() {
             // The server is stuck.
@@ -126,7 +126,7 @@ impl Hosts {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Server>> {
+    fn lock(&self) -> MutexGuard<'_, Option<ForkServer>> {
         self.server.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -146,7 +146,7 @@ pub(in crate::process) async fn renew(
         control.receive().await
     };
     match timeout(PATIENCE, renewed).await {
-        Ok(Ok(Report::Forked { .. })) => Ok((control, process)),
+        Ok(Ok(HostReport::Forked { .. })) => Ok((control, process)),
         Ok(Err(error)) => Err(error),
         Ok(Ok(_)) => Err(io::ErrorKind::InvalidData.into()),
         Err(late) => {
@@ -173,7 +173,7 @@ fn is_loss(error: &io::Error) -> bool {
     matches!(error.kind(), BrokenPipe | ConnectionReset | TimedOut | UnexpectedEof | WouldBlock)
 }
 
-impl Server {
+impl ForkServer {
     /// Runs the program as a fork server with its socket as standard input: no other descriptor has to be inherited,
     /// so nothing has to run between fork and exec.
     fn start(program: &Path) -> io::Result<Self> {

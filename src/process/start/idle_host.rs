@@ -16,12 +16,12 @@ use crate::clock::Clock;
 use crate::process::cgroup::Cgroup;
 use crate::process::detach::give_up_terminal;
 use crate::process::environment::OsText;
-use crate::process::exit_record::Place;
+use crate::process::exit_record::ExitRecordFile;
 use crate::process::host::TaskHost;
-use crate::process::survey::Survey;
-use crate::process::tree::Process;
-use crate::process::wire::{self, Frames, HostRequest, HostTask, Report, Spec, Word};
-use crate::process::{EndReason, Exit, ExitRecord, Profile, sys};
+use crate::process::survey::SurvivorSurvey;
+use crate::process::tree::ProcessEntry;
+use crate::process::wire::{self, Frames, GoAhead, HostReport, HostRequest, HostTask, Spec};
+use crate::process::{EndReason, Exit, ExitRecord, ShellProfile, sys};
 
 /// Runs a copy of the fork server as a host, with the control socket as standard input. `rename` names the process
 /// after the id of its task.
@@ -48,7 +48,7 @@ pub(in crate::process) fn host_main(
         let _ = give_up_terminal();
         task.id.as_deref().map_or(Ok(()), &rename)?;
         ready = idle.prepare(task);
-        wire::send_now(&ready.host.control, &[Report::Forked { pid: std::process::id() }])?;
+        wire::send_now(&ready.host.control, &[HostReport::Forked { pid: std::process::id() }])?;
         ready.host.control.set_nonblocking(false)?;
     }
     Ok(ExitCode::SUCCESS)
@@ -65,14 +65,14 @@ pub(in crate::process) struct IdleHost {
 struct ReadyHost {
     host: IdleHost,
     group: Option<Cgroup>,
-    record: Option<Place>,
+    record: Option<ExitRecordFile>,
 }
 
 impl IdleHost {
     /// Does for a task what can be done before its command is known.
     fn prepare(self, task: HostTask) -> ReadyHost {
         let group = task.group.and_then(|group| Cgroup::make(group.into_os().into()));
-        let record = task.folder.map(|folder| Place::make(folder.into_os().into()));
+        let record = task.folder.map(|folder| ExitRecordFile::make(folder.into_os().into()));
         ReadyHost { host: self, group, record }
     }
 
@@ -105,20 +105,20 @@ impl ReadyHost {
         let folder = group.as_ref().and_then(Cgroup::folder);
         let Some((spec, fds)) = wire::receive::<Spec<'_>>(&control)? else { return Ok(None) };
         let (tty, has_stdin) = (spec.tty, spec.stdin && !spec.tty);
-        let record = record.unwrap_or_else(|| Place::make(PathBuf::from(spec.folder.to_os())));
+        let record = record.unwrap_or_else(|| ExitRecordFile::make(PathBuf::from(spec.folder.to_os())));
         let launch = Launch::of(spec);
         // The wait is unbounded, because the command may first have to be recorded.
-        let Some((Word::Go, terminal)) = wire::receive(&control)? else { return Ok(None) };
+        let Some((GoAhead::Go, terminal)) = wire::receive(&control)? else { return Ok(None) };
         let terminal = terminal.into_iter().next().filter(|terminal| ioctl_tiocsctty(terminal).is_ok());
         let started = launch.and_then(|launch| {
             creation::start(folder.as_ref(), &launch, (&fds, terminal.as_ref()), &control)
         });
         // The workdir and the standard input come before them.
-        let survey = Survey::of(fds.get(1 + usize::from(has_stdin)..).unwrap_or_default());
+        let survey = SurvivorSurvey::of(fds.get(1 + usize::from(has_stdin)..).unwrap_or_default());
         drop((fds, terminal));
         let report = match &started {
-            Ok(pid) => Report::Started { pid: pid.as_raw_nonzero().get().unsigned_abs() },
-            Err(failure) => Report::NotStarted(*failure),
+            Ok(pid) => HostReport::Started { pid: pid.as_raw_nonzero().get().unsigned_abs() },
+            Err(failure) => HostReport::NotStarted(*failure),
         };
         control.set_nonblocking(true)?;
         let _ = wire::send_now(&control, &[report]);
@@ -133,7 +133,7 @@ impl ReadyHost {
 fn warm_up() {
     let sample = Spec {
         shell: OsText::of("/bin/sh"),
-        profile: Profile::Usual,
+        profile: ShellProfile::Usual,
         cmd: "true".to_owned(),
         args: None,
         inherited: None,
@@ -150,7 +150,7 @@ fn warm_up() {
     let now = Clock::start().now().wall;
     let ended = ExitRecord {
         pid: std::process::id(),
-        start: Process::read(getpid().as_raw_pid()).map_or(0, |own| own.start),
+        start: ProcessEntry::read(getpid().as_raw_pid()).map_or(0, |own| own.start),
         started_at: now,
         exit: Some(Exit::Code(0)),
         exited_at: Some(now),
@@ -159,6 +159,6 @@ fn warm_up() {
         survivors: Vec::new(),
         reason: EndReason::Exited,
     };
-    let reports = [Report::Started { pid: 0 }, Report::Exited(Exit::Code(0))];
+    let reports = [HostReport::Started { pid: 0 }, HostReport::Exited(Exit::Code(0))];
     let _ = std::hint::black_box((launch.is_some(), serde_json::to_vec(&ended), wire::encode(&reports)));
 }

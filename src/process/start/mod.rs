@@ -1,7 +1,7 @@
 //! The start of a command, in the order of its stages:
 //!
-//! 1. **Order** (`streams`, `spawner`; in the runtime): the [`Command`](crate::process::Command) gets its pipes or its
-//!    terminal, while `descriptor_lock` keeps other starts from inheriting them.
+//! 1. **Order** (`streams`, `spawner`; in the runtime): the [`HostedCommand`](crate::process::HostedCommand) gets its
+//!    pipes or its terminal, while `descriptor_lock` keeps other starts from inheriting them.
 //! 2. **Host** (`hosts`, `spare`; in the runtime): a task host that is kept ready, or a new one from the fork server.
 //!    `fork_server` is that server, a process of its own.
 //! 3. **Instruction** (`idle_host`; in the host): it waits for the command, and then for the word to begin, which the
@@ -11,7 +11,7 @@
 //! 5. **Second stage** (`second_stage`; in that process): it takes its session, streams, directory and limits, and
 //!    executes the shell.
 //!
-//! From then on the command is a [`Running`](crate::process::Running) for the runtime, and a
+//! From then on the command is a [`RunningCommand`](crate::process::RunningCommand) for the runtime, and a
 //! [`TaskHost`](crate::process::host) for its host.
 
 pub(in crate::process) mod creation;

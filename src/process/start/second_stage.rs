@@ -19,8 +19,8 @@ use rustix::termios::tcsetpgrp;
 use crate::process::environment::{OsText, on_path};
 use crate::process::script::is_posix;
 use crate::process::sys::Texts;
-use crate::process::wire::{self, Failure, Spec, Stage};
-use crate::process::{Inherited, Profile, inherited, limits, sys};
+use crate::process::wire::{self, Spec, StartFailure, StartStage};
+use crate::process::{InheritedAttributes, ShellProfile, inherited, limits, sys};
 
 /// The kernel's size limit for one argument, including its final NUL.
 const MAX_ARGUMENT: usize = 128 << 10;
@@ -34,7 +34,7 @@ static CHANGED_SIGNALS: OnceLock<Vec<libc::c_int>> = OnceLock::new();
 pub(in crate::process) struct Launch {
     tty: bool,
     stdin: bool,
-    inherited: Option<Inherited>,
+    inherited: Option<InheritedAttributes>,
     /// The numbers of its descriptors above the standard streams.
     descriptors: Vec<i32>,
     descriptor_limit: Option<u64>,
@@ -54,11 +54,11 @@ pub(in crate::process) struct Launch {
 
 impl Launch {
     /// Works out everything a command is started with.
-    pub(in crate::process) fn of(spec: Spec<'_>) -> Result<Self, Failure> {
-        let prepare = |error: io::Error| Stage::Prepare.failed(error);
+    pub(in crate::process) fn of(spec: Spec<'_>) -> Result<Self, StartFailure> {
+        let prepare = |error: io::Error| StartStage::Prepare.failed(error);
         let text =
             (spec.cmd.len() >= MAX_ARGUMENT).then(|| in_memory(&spec.cmd)).transpose().map_err(prepare)?;
-        let exec = |error: io::Error| Stage::Exec.failed(error);
+        let exec = |error: io::Error| StartStage::Exec.failed(error);
         let shell = spec.shell.into_os();
         let args = match spec.args {
             Some(args) => args.into_iter().map(|arg| c_string(arg.into_os())).collect::<io::Result<_>>(),
@@ -107,20 +107,24 @@ impl Launch {
         let _ = wire::send(&control, &failure, &[]);
     }
 
-    fn become_command(&self, fds: &[OwnedFd], terminal: Option<&OwnedFd>) -> Result<Infallible, Failure> {
-        let prepare = |error: io::Error| Stage::Prepare.failed(error);
+    fn become_command(
+        &self,
+        fds: &[OwnedFd],
+        terminal: Option<&OwnedFd>,
+    ) -> Result<Infallible, StartFailure> {
+        let prepare = |error: io::Error| StartStage::Prepare.failed(error);
         match terminal.filter(|_| !self.tty) {
-            Some(terminal) => come_forward(terminal).map_err(|errno| Stage::Terminal.failed(errno))?,
-            None => setsid().map(drop).map_err(|errno| Stage::Prepare.failed(errno))?,
+            Some(terminal) => come_forward(terminal).map_err(|errno| StartStage::Terminal.failed(errno))?,
+            None => setsid().map(drop).map_err(|errno| StartStage::Prepare.failed(errno))?,
         }
         let (streams, more) = fds.split_at(fds.len().saturating_sub(self.descriptors.len()));
         let workdir = self.take_streams(streams)?;
         if let Some(mask) = self.umask {
             umask(Mode::from_raw_mode(mask));
         }
-        enter(workdir).map_err(|errno| Stage::Workdir.failed(errno))?;
+        enter(workdir).map_err(|errno| StartStage::Workdir.failed(errno))?;
         let more = inherited::moved_above(more, &self.descriptors);
-        let more = more.map_err(|errno| Stage::Prepare.failed(errno))?;
+        let more = more.map_err(|errno| StartStage::Prepare.failed(errno))?;
         sys::close_on_exec().map_err(prepare)?;
         for (fd, number) in more.iter().zip(&self.descriptors) {
             sys::duplicate_as(fd.as_fd(), *number).map_err(prepare)?;
@@ -137,28 +141,28 @@ impl Launch {
         if let Some(inherited) = &self.inherited {
             inherited.close_and_ignore();
         }
-        self.execute().map_err(|error| Stage::Exec.failed(error))
+        self.execute().map_err(|error| StartStage::Exec.failed(error))
     }
 
     /// Makes the received descriptors the standard streams; returns the workdir.
-    fn take_streams<'a>(&self, fds: &'a [OwnedFd]) -> Result<&'a OwnedFd, Failure> {
+    fn take_streams<'a>(&self, fds: &'a [OwnedFd]) -> Result<&'a OwnedFd, StartFailure> {
         let mut fds = fds.iter();
-        let mut next = || fds.next().ok_or(Stage::Prepare.failed(Errno::BADF));
+        let mut next = || fds.next().ok_or(StartStage::Prepare.failed(Errno::BADF));
         let workdir = next()?;
         let streams = |stdin: &OwnedFd, stdout: &OwnedFd, stderr: &OwnedFd| {
             dup2_stdin(stdin).and_then(|()| dup2_stdout(stdout)).and_then(|()| dup2_stderr(stderr))
         };
         let taken = if self.tty {
             let terminal = next()?;
-            ioctl_tiocsctty(terminal).map_err(|errno| Stage::Terminal.failed(errno))?;
+            ioctl_tiocsctty(terminal).map_err(|errno| StartStage::Terminal.failed(errno))?;
             streams(terminal, terminal, terminal)
         } else if self.stdin {
             streams(next()?, next()?, next()?)
         } else {
-            let null = dev_null().map_err(|errno| Stage::Prepare.failed(errno))?;
+            let null = dev_null().map_err(|errno| StartStage::Prepare.failed(errno))?;
             streams(&null, next()?, next()?)
         };
-        taken.map_err(|errno| Stage::Prepare.failed(errno))?;
+        taken.map_err(|errno| StartStage::Prepare.failed(errno))?;
         Ok(workdir)
     }
 
@@ -204,19 +208,19 @@ fn in_memory(cmd: &str) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-fn shell_args(shell: &OsStr, profile: Profile, cmd: String) -> io::Result<Vec<CString>> {
+fn shell_args(shell: &OsStr, profile: ShellProfile, cmd: String) -> io::Result<Vec<CString>> {
     let flags = flags(profile, shell).iter().chain(end_of_options(shell, &cmd));
     let flags: Vec<CString> = flags.map(|flag| (*flag).to_owned()).collect();
     Ok([c_string(shell.to_owned())?].into_iter().chain(flags).chain([c_string(cmd.into())?]).collect())
 }
 
 /// Returns the flags that limit what the shell reads before its command.
-fn flags(profile: Profile, shell: &OsStr) -> &'static [&'static CStr] {
+fn flags(profile: ShellProfile, shell: &OsStr) -> &'static [&'static CStr] {
     let is_bash = Path::new(shell).file_name() == Some(OsStr::new("bash"));
     match profile {
-        Profile::Login => &[c"-lc"],
-        Profile::Nothing if is_bash => &[c"--noprofile", c"--norc", c"-c"],
-        Profile::Usual | Profile::Nothing => &[c"-c"],
+        ShellProfile::Login => &[c"-lc"],
+        ShellProfile::Nothing if is_bash => &[c"--noprofile", c"--norc", c"-c"],
+        ShellProfile::Usual | ShellProfile::Nothing => &[c"-c"],
     }
 }
 

@@ -22,10 +22,10 @@ const LEAVING: Duration = Duration::from_secs(1);
 /// The spare hosts. Clones share them.
 #[derive(Debug, Clone, Default)]
 // A lock, not a message: it is held for one check.
-pub(in crate::process) struct Spares(Arc<Mutex<State>>);
+pub(in crate::process) struct Spares(Arc<Mutex<SpareState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct SpareState {
     /// Hosts that are starting up.
     coming: usize,
     ready: Vec<Spare>,
@@ -49,14 +49,14 @@ struct SpareOrder {
 
 impl SpareOrder {
     /// Orders a spare host, if one is missing.
-    fn any(state: &mut State) -> Option<Self> {
+    fn any(state: &mut SpareState) -> Option<Self> {
         let is_missing = state.ready.len() + state.coming < SPARES;
         state.coming += usize::from(is_missing);
         is_missing.then(|| Self { given_up: state.given_up, ended: state.ended.pop() })
     }
 
     /// Orders a spare host, if one is missing and there is a host to use again.
-    fn of_ended(state: &mut State) -> Option<Self> {
+    fn of_ended(state: &mut SpareState) -> Option<Self> {
         if state.ended.is_empty() { None } else { Self::any(state) }
     }
 }
@@ -87,7 +87,7 @@ impl Spawner {
 
     fn prepare_spares(
         &self,
-        next: fn(&mut State) -> Option<SpareOrder>,
+        next: fn(&mut SpareState) -> Option<SpareOrder>,
         folder: impl Fn(TaskId) -> JoinHandle<Option<PathBuf>>,
     ) {
         let order = || next(&mut self.spares.state());
@@ -133,7 +133,7 @@ impl Spawner {
 }
 
 impl Spares {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SpareState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -15,11 +15,11 @@ use tokio_util::task::TaskTracker;
 use super::creation::PATIENCE;
 use super::hosts::{HostProcess, Hosts};
 use super::spare::Spares;
-use super::streams::Streams;
+use super::streams::CommandStreams;
 use crate::process::environment::TASK_ID;
-use crate::process::running::{Control, Link, Running, StartingHost};
-use crate::process::wire::{self, Spec, Stage, Word};
-use crate::process::{Command, Pty};
+use crate::process::running::{Control, HostLink, RunningCommand, StartingHost};
+use crate::process::wire::{self, GoAhead, Spec, StartStage};
+use crate::process::{HostedCommand, Pty};
 use crate::terminal::Size;
 
 /// Starts commands under task hosts.
@@ -62,7 +62,7 @@ pub enum SpawnError {
     #[error("{stage} {}", shell.display())]
     Start {
         /// The step that failed.
-        stage: Stage,
+        stage: StartStage,
         /// The shell as requested.
         shell: PathBuf,
         /// The system's error.
@@ -119,7 +119,7 @@ impl SpawnError {
 pub(in crate::process) const TERMINAL: &str = "a terminal";
 pub(in crate::process) const PIPE: &str = "a pipe";
 
-impl fmt::Display for Stage {
+impl fmt::Display for StartStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Process => "make a process for",
@@ -154,7 +154,7 @@ impl Spawner {
     ///
     /// # Errors
     /// If none of the command has run.
-    pub async fn spawn(&self, command: Command) -> Result<Running, SpawnError> {
+    pub async fn spawn(&self, command: HostedCommand) -> Result<RunningCommand, SpawnError> {
         let task_id = command.env.iter().find(|(name, _)| name == TASK_ID);
         let host = self.prepare(task_id.and_then(|(_, value)| value.to_str())).await?;
         let order = self.order(command).await?;
@@ -195,9 +195,9 @@ impl Spawner {
     ///
     /// # Errors
     /// If a stream cannot be opened.
-    pub async fn order(&self, command: Command) -> Result<CommandOrder, SpawnError> {
+    pub async fn order(&self, command: HostedCommand) -> Result<CommandOrder, SpawnError> {
         let mut command = command;
-        let streams = Streams::open(&mut command).await?;
+        let streams = CommandStreams::open(&mut command).await?;
         let spec = wire::encode(&Spec::of(&command))
             .map_err(|source| SpawnError::Host { action: "instruct", source })?;
         let (stdin, descriptors) =
@@ -217,17 +217,21 @@ impl Spawner {
     ///
     /// # Errors
     /// If none of the command has run: its host was not told to start it, or reported that it could not.
-    pub async fn start(&self, mut host: PreparedHost, order: CommandOrder) -> Result<Running, SpawnError> {
+    pub async fn start(
+        &self,
+        mut host: PreparedHost,
+        order: CommandOrder,
+    ) -> Result<RunningCommand, SpawnError> {
         host.instruct(&order).await?;
         host.go().await?;
         // Our copies of the command's ends stay open until the command has them: otherwise a terminal's output could
         // be lost.
-        let CommandOrder { streams: Streams { io, theirs: _theirs }, shell, .. } = order;
+        let CommandOrder { streams: CommandStreams { io, theirs: _theirs }, shell, .. } = order;
         let PreparedHost { control, process, task_id, side, .. } = host;
         let (side, _side_end) = side.unzip();
         let host = StartingHost { control, process, is_aside: side.is_some(), task_id };
         let spares = self.spares.clone();
-        let (mut link, host, events) = Link::new(host, Box::new(move |host| spares.reuse(host)));
+        let (mut link, host, events) = HostLink::new(host, Box::new(move |host| spares.reuse(host)));
         let pid = match link.start().await {
             Some(Ok(pid)) => {
                 self.links.spawn(link.run());
@@ -245,7 +249,7 @@ impl Spawner {
                 None
             }
         };
-        Ok(Running { pid, io, side, host, events })
+        Ok(RunningCommand { pid, io, side, host, events })
     }
 
     /// Waits until every host is gone and reaped, along with the fork server. The hosts must have been ended first.
@@ -262,7 +266,7 @@ impl Spawner {
 #[derive(Debug)]
 pub struct CommandOrder {
     spec: Vec<u8>,
-    streams: Streams,
+    streams: CommandStreams,
     /// Its standard input, if that is its caller's.
     stdin: Option<OwnedFd>,
     /// Its descriptors above the standard streams.
@@ -355,7 +359,8 @@ impl PreparedHost {
 
     /// Makes the host start the command it was given, with the terminal beside its streams.
     async fn go(&self) -> Result<(), SpawnError> {
-        let go = wire::encode(&Word::Go).map_err(|source| SpawnError::Host { action: "instruct", source })?;
+        let go =
+            wire::encode(&GoAhead::Go).map_err(|source| SpawnError::Host { action: "instruct", source })?;
         let terminal: Vec<_> = self.side.iter().map(|(_, theirs)| theirs.as_fd()).collect();
         self.send(&go, &terminal).await
     }
@@ -376,7 +381,7 @@ mod tests {
 
     use super::*;
     use crate::process::running::Io;
-    use crate::process::{HostEvent, Profile, Stdio, workdir};
+    use crate::process::{HostEvent, ShellProfile, Stdio, workdir};
 
     /// A process in place of a host, and its end of the control socket.
     fn played() -> (PreparedHost, Child, UnixStream) {
@@ -389,9 +394,9 @@ mod tests {
 
     async fn order(spawner: &Spawner) -> CommandOrder {
         let root = std::env::temp_dir().canonicalize().expect("a folder");
-        let command = Command {
+        let command = HostedCommand {
             shell: "/bin/sh".into(),
-            profile: Profile::Usual,
+            profile: ShellProfile::Usual,
             cmd: "true".into(),
             workdir: workdir::resolve(&root, &root, None).expect("a folder"),
             env: Vec::new(),
@@ -406,11 +411,11 @@ mod tests {
     /// Takes the command as a host does, up to the word to start it; returns its standard output.
     fn told(socket: &UnixStream) -> File {
         let (_, fds) = wire::receive::<Spec<'_>>(socket).expect("receives").expect("a command");
-        let (Word::Go, _) = wire::receive(socket).expect("receives").expect("the word to start");
+        let (GoAhead::Go, _) = wire::receive(socket).expect("receives").expect("the word to start");
         fds.into_iter().nth(1).expect("a stream").into()
     }
 
-    fn printed(running: Running) -> (Option<u32>, String) {
+    fn printed(running: RunningCommand) -> (Option<u32>, String) {
         let Io::Pipes { stdout, .. } = running.io else { panic!("a terminal") };
         let mut text = String::new();
         File::from(stdout).read_to_string(&mut text).expect("reads to the end");
@@ -483,8 +488,8 @@ mod tests {
     fn f19_a_start_that_failed_for_want_of_processes_may_be_tried_again() {
         let failed =
             |stage, errno: Errno| SpawnError::Start { stage, shell: "/bin/sh".into(), source: errno.into() };
-        assert_eq!(failed(Stage::Process, Errno::AGAIN).exhausted(), Some(Resource::Processes));
-        let missing = failed(Stage::Exec, Errno::NOENT);
+        assert_eq!(failed(StartStage::Process, Errno::AGAIN).exhausted(), Some(Resource::Processes));
+        let missing = failed(StartStage::Exec, Errno::NOENT);
         assert_eq!((missing.exhausted(), missing.to_string().as_str()), (None, "execute /bin/sh"));
     }
 }

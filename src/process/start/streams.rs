@@ -9,17 +9,17 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use super::descriptor_lock::spawning;
 use super::spawner::{PIPE, SpawnError, TERMINAL};
 use crate::process::running::Io;
-use crate::process::{Command, Pty, Stdio};
+use crate::process::{HostedCommand, Pty, Stdio};
 
 /// Both ends of a command's streams.
 #[derive(Debug)]
-pub(in crate::process) struct Streams {
+pub(in crate::process) struct CommandStreams {
     pub(in crate::process) io: Io,
     pub(in crate::process) theirs: Vec<OwnedFd>,
 }
 
-impl Streams {
-    pub(in crate::process) async fn open(command: &mut Command) -> Result<Self, SpawnError> {
+impl CommandStreams {
+    pub(in crate::process) async fn open(command: &mut HostedCommand) -> Result<Self, SpawnError> {
         let one_output = command.exact.as_ref().is_some_and(|exact| exact.one_output);
         let unread =
             command.exact.as_mut().map_or_else(Default::default, |exact| std::mem::take(&mut exact.unread));

@@ -33,7 +33,7 @@ pub(in crate::process) fn set_blocked(bits: u64) {
 
 /// What the standard library changes before `main`: it opens closed standard streams, and ignores SIGPIPE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::process) struct AtStart {
+pub(in crate::process) struct StartAttributes {
     /// Which of the standard streams were closed.
     pub(in crate::process) closed: [bool; 3],
     /// Whether SIGPIPE was ignored.
@@ -45,11 +45,14 @@ static AT_START: AtomicU8 = AtomicU8::new(0);
 const PIPE_BIT: u8 = 1 << 3;
 
 /// Returns how this process was started.
-pub(in crate::process) fn at_start() -> AtStart {
+pub(in crate::process) fn at_start() -> StartAttributes {
     // Keeps the linker from leaving out what nothing refers to.
     std::hint::black_box(&LOOK);
     let bits = AT_START.load(Ordering::Relaxed);
-    AtStart { closed: [0, 1, 2].map(|stream| bits >> stream & 1 != 0), ignores_pipe: bits & PIPE_BIT != 0 }
+    StartAttributes {
+        closed: [0, 1, 2].map(|stream| bits >> stream & 1 != 0),
+        ignores_pipe: bits & PIPE_BIT != 0,
+    }
 }
 
 /// Looks before the standard library changes anything: the loader calls what is in this section before `main`.

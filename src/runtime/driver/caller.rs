@@ -4,7 +4,7 @@
 use super::Driver;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{TaskEvent, TaskFact, TaskView};
-use crate::process::{Scope, Signal};
+use crate::process::{Signal, SignalScope};
 use crate::runtime::bytes::TaskIo;
 use crate::runtime::caller_command::CallerStage;
 use crate::runtime::supervisor::SupervisorInput;
@@ -36,7 +36,7 @@ impl Driver {
     }
 
     /// Passes a signal of a task's caller on to those who would have received it.
-    pub(super) fn pass_on(&mut self, by: &Actor, id: &TaskId, signal: Signal, scope: Scope) {
+    pub(super) fn pass_on(&mut self, by: &Actor, id: &TaskId, signal: Signal, scope: SignalScope) {
         self.step(SupervisorInput::PassedOn { id: id.clone(), by: by.clone(), signal });
         if let Some(host) = self.live.get(id).and_then(|live| live.host.as_ref()) {
             host.signal(signal, scope);

@@ -36,7 +36,7 @@ use tokio::task::JoinSet;
 use crate::clock::Moment;
 use crate::envelope::TaskId;
 use crate::model::{Error, ExecOutcome, Fact, StopOutcome, TaskEvent};
-use crate::process::{Host, HostEvent, Scope, Signal, Spawner};
+use crate::process::{HostEvent, HostHandle, Signal, SignalScope, Spawner};
 use crate::runtime::bytes::{ByteEvent, Parsers, TaskIo};
 use crate::runtime::caller_command::{CallerStage, WaitingCaller};
 use crate::runtime::ended_outputs::EndedOutputs;
@@ -83,7 +83,7 @@ pub(super) struct Driver {
 /// The resources of a live task, beyond its state.
 pub(super) struct Live {
     io: Arc<TaskIo>,
-    host: Option<Host>,
+    host: Option<HostHandle>,
     waiter: Option<Reply<ExecOutcome>>,
     start_error: Option<Error>,
     /// What its command is started with, until then.
@@ -380,7 +380,7 @@ impl Driver {
             HostOrder::Finish { leftovers, waits } => host.finish(*leftovers, *waits),
             HostOrder::Signal(signal) => {
                 let signal: Signal = (*signal).into();
-                host.signal(signal, Scope::Foreground);
+                host.signal(signal, SignalScope::Foreground);
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::model::{
     BatchRequest, CloseReason, Decision, Error, ExecOutcome, ExecRequest, InputOutcome, ParentTask, Stop,
     StopOutcome, TypedInput,
 };
-use crate::process::{ConsoleProcess, HostEvent, Running, Scope, Signal};
+use crate::process::{ConsoleProcess, HostEvent, RunningCommand, Signal, SignalScope};
 use crate::runtime::supervisor;
 
 pub(in crate::runtime) type Reply<T> = oneshot::Sender<Result<T, Error>>;
@@ -30,10 +30,10 @@ pub(in crate::runtime) enum DriverOrder {
     IsFree { request: Box<ExecRequest>, within: Option<ParentTask>, reply: Reply<bool> },
     Admit { batch: Box<BatchRequest>, within: Option<ParentTask>, reply: Reply<()> },
     Decide { ticket: u64, hash: String, decision: Decision, from: Option<ConsoleProcess>, reply: Reply<()> },
-    PassOn { by: Actor, id: TaskId, signal: Signal, scope: Scope },
+    PassOn { by: Actor, id: TaskId, signal: Signal, scope: SignalScope },
     CallerGone { id: TaskId },
     CancelForeground { call: u64, by: Actor, why: String },
-    Started { id: TaskId, running: Box<Running> },
+    Started { id: TaskId, running: Box<RunningCommand> },
     StartFailed { id: TaskId, error: Error },
     Waiting { seen: Vec<WaitLook> },
     Host { id: TaskId, event: HostEvent },

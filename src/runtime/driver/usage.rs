@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Driver;
 use crate::envelope::TaskId;
-use crate::process::{Host, Usage};
+use crate::process::{HostHandle, Usage};
 
 /// The resource usage of one task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ impl Driver {
     pub(super) fn known(&self, tasks: &[TaskId]) -> Vec<UnmeasuredTask> {
         let known = |id: &TaskId| {
             let live = self.live.get(id)?;
-            let host = live.host.as_ref().and_then(Host::pid);
+            let host = live.host.as_ref().and_then(HostHandle::pid);
             Some(UnmeasuredTask { task: id.clone(), host, typed_bytes: live.typed_bytes })
         };
         tasks.iter().filter_map(known).collect()

@@ -18,7 +18,7 @@ use super::polling::polls_tty;
 use super::{Driver, asking};
 use crate::envelope::TaskId;
 use crate::model::{InputEvidence, InputNeed, InputWait};
-use crate::process::{Host, Standstill};
+use crate::process::{HostHandle, Standstill};
 use crate::runtime::bytes::TaskIo;
 use crate::runtime::log::open_log;
 use crate::runtime::supervisor::SupervisorInput;
@@ -119,7 +119,7 @@ pub(super) struct Looks {
 /// What to look at of a task.
 struct TaskLook {
     io: Arc<TaskIo>,
-    host: Host,
+    host: HostHandle,
     /// The process id of its shell.
     shell: u32,
     inputs: u64,

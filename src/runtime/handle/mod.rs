@@ -25,14 +25,14 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 use crate::clock::Clock;
 use crate::config::{Env, Limits};
 use crate::envelope::{Actor, TaskId, mask};
-use crate::journal::{self, Journal, Meta};
+use crate::journal::{self, Journal, RecordingMeta};
 use crate::model::{CloseReason, Error, Snapshot};
 use crate::model::{
     ExecOutcome, ExecRequest, Fact, InputOutcome, ParentTask, Stop, StopEffect, StopOutcome, TypedInput,
     Until,
 };
 use crate::process::environment::Environment;
-use crate::process::{Scope, Signal, Spawner};
+use crate::process::{Signal, SignalScope, Spawner};
 use crate::runtime::PendingWrite;
 use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
 use crate::runtime::caller_command::{NativeRequest, WaitingCaller};
@@ -92,7 +92,7 @@ impl Handle {
     /// Starts a runtime whose journal is created by `create`.
     pub(crate) fn start_on(
         options: Options,
-        create: impl FnOnce(&Path, &Meta, Clock, Arc<Notify>) -> Result<Journal, journal::Error>,
+        create: impl FnOnce(&Path, &RecordingMeta, Clock, Arc<Notify>) -> Result<Journal, journal::JournalError>,
     ) -> Result<Self, Error> {
         let clock = Clock::start();
         let now = clock.now();
@@ -188,7 +188,7 @@ impl Handle {
     }
 
     /// Passes on a signal that the caller of such a command has received.
-    pub async fn pass_on(&self, by: &Actor, id: &TaskId, signal: Signal, scope: Scope) {
+    pub async fn pass_on(&self, by: &Actor, id: &TaskId, signal: Signal, scope: SignalScope) {
         self.tell(DriverOrder::PassOn { by: by.clone(), id: id.clone(), signal, scope }).await;
     }
 

@@ -7,11 +7,11 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
-use crate::journal::{Block, Durability};
+use crate::journal::{DiskBlock, Durability};
 use crate::model::{AgentConnection, AgentPeer, SHELL_PROFILE};
 
 /// Starts a runtime on one thread: anything that blocks it blocks the test.
-fn runtime(dir: &Path, block: &Block) -> Handle {
+fn runtime(dir: &Path, block: &DiskBlock) -> Handle {
     let options = Options {
         workspace: dir.to_owned(),
         recordings: dir.join("recordings"),
@@ -22,7 +22,7 @@ fn runtime(dir: &Path, block: &Block) -> Handle {
         spawner: Spawner::with_program("/nonexistent".into()),
         limits: Limits::default(),
     };
-    let create = |recording: &Path, meta: &Meta, clock, changed| {
+    let create = |recording: &Path, meta: &RecordingMeta, clock, changed| {
         Journal::create_blocked(block, recording, meta, clock, changed)
     };
     Handle::start_on(options, create).expect("starts")
@@ -37,7 +37,7 @@ async fn shows(handle: &Handle, what: impl Fn(&Snapshot) -> bool) -> Arc<Snapsho
 #[tokio::test]
 async fn f44_while_the_disk_does_not_answer_calls_wait_the_rest_goes_on_and_the_console_says_so() {
     let dir = tempfile::tempdir().expect("temp dir");
-    let block = Block::default();
+    let block = DiskBlock::default();
     let handle = runtime(dir.path(), &block);
     let seq = handle.begin_call(&Actor::Cli, "TaskList", Durability::Written, &json!({})).await;
     block.set(true);
@@ -74,9 +74,11 @@ async fn f44_while_the_disk_does_not_answer_calls_wait_the_rest_goes_on_and_the_
     let told = crate::journal::verify(&handle.shared.recording).expect("verifies");
     assert!(told.is_whole(), "{told:?}");
     let gap =
-        crate::journal::Reader::open(&handle.shared.recording).expect("opens").find_map(|item| match item {
-            crate::journal::Item::Record(record) if record.header.kind == "gap" => Some(record),
-            _ => None,
+        crate::journal::JournalReader::open(&handle.shared.recording).expect("opens").find_map(|item| {
+            match item {
+                crate::journal::JournalItem::Record(record) if record.header.kind == "gap" => Some(record),
+                _ => None,
+            }
         });
     assert!(gap.is_some(), "what found no room is counted");
 }
@@ -108,7 +110,7 @@ fn failing(cmd: String) -> ExecRequest {
 async fn thousands_of_ended_tasks_leave_the_snapshot_and_memory_but_not_the_record() {
     const TASKS: usize = 2_000;
     let dir = tempfile::tempdir().expect("temp dir");
-    let handle = runtime(dir.path(), &Block::default());
+    let handle = runtime(dir.path(), &DiskBlock::default());
     let long =
         |n: usize| format!("true {n}; : {}", "x".repeat(if n.is_multiple_of(100) { 100_000 } else { 3_000 }));
     let mut first = None;
@@ -169,7 +171,7 @@ async fn thousands_of_ended_tasks_leave_the_snapshot_and_memory_but_not_the_reco
 #[tokio::test]
 async fn calls_too_large_to_keep_are_read_from_the_record() {
     let dir = tempfile::tempdir().expect("temp dir");
-    let handle = runtime(dir.path(), &Block::default());
+    let handle = runtime(dir.path(), &DiskBlock::default());
     let input = |n: usize| json!({"cmd": format!("{n} {}", "x".repeat(400_000))});
     for n in 1..=100 {
         let seq = handle.begin_call(&Actor::Cli, "ExecCommand", Durability::Written, &input(n)).await;
@@ -186,7 +188,7 @@ async fn calls_too_large_to_keep_are_read_from_the_record() {
 #[tokio::test]
 async fn what_a_caller_hands_over_is_held_no_longer_than_the_caller_or_a_start_needs_it() {
     let dir = tempfile::tempdir().expect("temp dir");
-    let handle = runtime(dir.path(), &Block::default());
+    let handle = runtime(dir.path(), &DiskBlock::default());
     let start = |handle: &Handle, yield_after| {
         let own = handle.clone();
         let request = ExecRequest { base: dir.path().to_owned(), yield_after, ..failing("true".into()) };
@@ -223,7 +225,7 @@ async fn what_a_caller_hands_over_is_held_no_longer_than_the_caller_or_a_start_n
 #[tokio::test]
 async fn an_agent_counts_as_connected_before_the_published_state_shows_it() {
     let dir = tempfile::tempdir().expect("temp dir");
-    let handle = runtime(dir.path(), &Block::default());
+    let handle = runtime(dir.path(), &DiskBlock::default());
     let peer = AgentPeer { client: "c".into(), pid: 1, uid: 0, profile: "receipt" };
     let label = handle.agent_connected("a", &peer);
     // Nothing else has run on this thread since: the driver cannot have published anything.
@@ -235,7 +237,7 @@ async fn an_agent_counts_as_connected_before_the_published_state_shows_it() {
 #[tokio::test]
 async fn an_agent_that_leaves_is_told_of_with_what_goes_on_and_what_it_has_not_read() {
     let dir = tempfile::tempdir().expect("temp dir");
-    let handle = runtime(dir.path(), &Block::default());
+    let handle = runtime(dir.path(), &DiskBlock::default());
     let peer = AgentPeer { client: "c".into(), pid: 1, uid: 0, profile: SHELL_PROFILE };
     let said = |handle: &Handle| {
         let session = handle.shared.session();

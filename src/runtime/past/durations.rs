@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::find::list;
-use crate::journal::{Item, Reader};
+use crate::journal::{JournalItem, JournalReader};
 use crate::model::{FactKind, TaskEnd, TaskStatus};
 
 /// The number of recordings read: the newest ones.
@@ -33,13 +33,13 @@ pub fn durations(recordings: &Path, workspace: &Path, but: &Path) -> Durations {
     let mut all = Durations::new();
     let mut rows = 0;
     for recording in &listed[first..] {
-        let Ok(reader) = Reader::open(&recording.folder) else { continue };
+        let Ok(reader) = JournalReader::open(&recording.folder) else { continue };
         for item in reader {
             rows += 1;
             if rows > MOST_ROWS {
                 return all;
             }
-            let Item::Record(record) = item else { continue };
+            let JournalItem::Record(record) = item else { continue };
             if !FactKind::Ended.is(&record.header.kind) {
                 continue;
             }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::reader;
 use crate::envelope::TaskId;
-use crate::journal::{self, Meta, is_held};
+use crate::journal::{self, RecordingMeta, is_held};
 use crate::model::{Fact, FactKind, TaskView};
 use crate::runtime::task_folder::TASKS;
 
@@ -19,7 +19,7 @@ pub struct ListedRecording {
     /// Its folder.
     pub folder: PathBuf,
     /// Its description; `None` if it cannot be read.
-    pub meta: Option<Meta>,
+    pub meta: Option<RecordingMeta>,
     /// Whether a runtime is writing it now.
     pub live: bool,
 }
@@ -81,7 +81,7 @@ pub fn list(recordings: &Path, workspace: Option<&Path>) -> Vec<ListedRecording>
     let entries = std::fs::read_dir(recordings).into_iter().flatten().flatten();
     let listed = entries.filter(is_folder).filter_map(|entry| {
         let (name, folder) = (entry.file_name().into_string().ok()?, entry.path());
-        let meta = Meta::read(&folder);
+        let meta = RecordingMeta::read(&folder);
         let is_meant = match (&meta, workspace) {
             (Some(meta), Some(wanted)) => meta.workspace == wanted,
             (Some(_), None) => true,
@@ -99,7 +99,7 @@ fn is_folder(entry: &std::fs::DirEntry) -> bool {
     entry.file_type().is_ok_and(|kind| kind.is_dir())
 }
 
-/// Tells whether a name has the form of a recording's, as [`Meta::recording_name`] makes them.
+/// Tells whether a name has the form of a recording's, as [`RecordingMeta::recording_name`] makes them.
 fn is_name(name: &str) -> bool {
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let Some((time, pid)) = name.split_once("Z-") else { return false };
@@ -140,7 +140,7 @@ pub(in crate::runtime) fn task(own: &Path, workspace: &Path, id: &TaskId) -> Opt
     };
     let mut holders = names.filter(has_task);
     holders.find_map(|folder| {
-        let is_ours = Meta::read(&folder).is_some_and(|meta| meta.workspace == workspace);
+        let is_ours = RecordingMeta::read(&folder).is_some_and(|meta| meta.workspace == workspace);
         let task = reader::read_task(&folder, id).ok()?.filter(|_| is_ours)?;
         (folder != own || task.status.is_terminal()).then(|| task.view().as_ref().clone())
     })

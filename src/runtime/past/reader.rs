@@ -9,7 +9,7 @@ use std::str::FromStr as _;
 use jiff::Timestamp;
 
 use crate::envelope::TaskId;
-use crate::journal::{self, Error, Item, Meta, Problem, Reader, Record};
+use crate::journal::{self, JournalError, JournalItem, JournalReader, JournalRecord, Problem, RecordingMeta};
 use crate::model::calls::ABANDONED;
 use crate::model::{
     AbandonedCall, AgentConnection, AnsweredCall, CallRecord, Fact, FactKind, ProgramView, TaskEvent,
@@ -24,7 +24,7 @@ pub struct Recording {
     /// Its folder.
     pub folder: PathBuf,
     /// The recording's description.
-    pub meta: Option<Meta>,
+    pub meta: Option<RecordingMeta>,
     /// Its calls by number.
     pub calls: BTreeMap<u64, PastCall>,
     /// Its tasks in order of creation; one whose end was not recorded keeps its last known state.
@@ -82,12 +82,12 @@ pub struct PastEvent {
 ///
 /// # Errors
 /// If its folder cannot be listed.
-pub fn read(folder: &Path) -> Result<Recording, Error> {
+pub fn read(folder: &Path) -> Result<Recording, JournalError> {
     let mut recording = Recording::of(folder);
-    for item in Reader::open(folder)? {
+    for item in JournalReader::open(folder)? {
         match item {
-            Item::Record(record) => recording.read_row(&record),
-            Item::Problem(problem) => recording.problems.push(problem),
+            JournalItem::Record(record) => recording.read_row(&record),
+            JournalItem::Problem(problem) => recording.problems.push(problem),
         }
     }
     Ok(recording)
@@ -97,15 +97,15 @@ pub fn read(folder: &Path) -> Result<Recording, Error> {
 ///
 /// # Errors
 /// If its folder cannot be listed.
-pub(super) fn read_task(folder: &Path, id: &TaskId) -> Result<Option<TaskState>, Error> {
+pub(super) fn read_task(folder: &Path, id: &TaskId) -> Result<Option<TaskState>, JournalError> {
     use FactKind::{Ended, Named, Queued, Start, Task};
     const KINDS: [FactKind; 5] = [Queued, Start, Task, Ended, Named];
     let mut recording = Recording::of(folder);
     let name = memchr::memmem::Finder::new(id.as_str());
     // If a row was too large for its line, its task is stored in a file.
     let spilled = memchr::memmem::Finder::new("\"parts\":[{");
-    for item in Reader::open(folder)? {
-        if let Item::Record(record) = item
+    for item in JournalReader::open(folder)? {
+        if let JournalItem::Record(record) = item
             && KINDS.iter().any(|kind| kind.is(&record.header.kind))
             && (name.find(record.line()).is_some() || spilled.find(record.line()).is_some())
         {
@@ -120,13 +120,13 @@ pub(super) fn read_task(folder: &Path, id: &TaskId) -> Result<Option<TaskState>,
 ///
 /// # Errors
 /// If its folder cannot be listed.
-pub(in crate::runtime) fn read_call(folder: &Path, seq: u64) -> Result<Option<CallRecord>, Error> {
+pub(in crate::runtime) fn read_call(folder: &Path, seq: u64) -> Result<Option<CallRecord>, JournalError> {
     const KINDS: [FactKind; 3] = [FactKind::Call, FactKind::Answer, FactKind::Abandoned];
     let mut recording = Recording::of(folder);
     let name = format!("\"seq\":{seq}");
     let name = memchr::memmem::Finder::new(&name);
-    for item in Reader::open(folder)? {
-        if let Item::Record(record) = item
+    for item in JournalReader::open(folder)? {
+        if let JournalItem::Record(record) = item
             && KINDS.iter().any(|kind| kind.is(&record.header.kind))
             && name.find(record.line()).is_some()
         {
@@ -140,7 +140,7 @@ impl Recording {
     fn of(folder: &Path) -> Self {
         Self {
             folder: folder.to_owned(),
-            meta: Meta::read(folder),
+            meta: RecordingMeta::read(folder),
             calls: BTreeMap::new(),
             tasks: Vec::new(),
             events: Vec::new(),
@@ -169,7 +169,7 @@ impl Recording {
 
     /// Reads a row. One that cannot be decoded is skipped and reported; one of a kind that this program does not know is
     /// skipped.
-    fn read_row(&mut self, record: &Record) {
+    fn read_row(&mut self, record: &JournalRecord) {
         self.rows += 1;
         self.last_at = Some(record.header.ts);
         self.closed = None;
@@ -181,7 +181,7 @@ impl Recording {
             Err(error) => {
                 let seq = record.header.seq;
                 tracing::warn!(%error, seq, "a row has data this program does not know");
-                self.problems.extend(matches!(error, journal::Error::Part { .. }).then(|| Problem {
+                self.problems.extend(matches!(error, journal::JournalError::Part { .. }).then(|| Problem {
                     kind: journal::ProblemKind::Changed,
                     first: seq,
                     last: seq,

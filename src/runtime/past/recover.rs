@@ -10,7 +10,7 @@ use super::outcome;
 use super::reader::{self, Recording};
 use crate::clock::Clock;
 use crate::envelope::TaskId;
-use crate::journal::{Durability, Error, Journal, Meta, Repaired, repair};
+use crate::journal::{Durability, Journal, JournalError, RecordingMeta, RepairReport, repair};
 use crate::model::{Fact, RecoveredTask, TaskState, TaskStatus};
 use crate::process::{ExitRecord, OrphanedTasks, Orphans, boot_id};
 use crate::runtime::log;
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 #[derive(Debug)]
 pub(in crate::runtime) struct Recovery {
     pub(in crate::runtime) recording: String,
-    pub(in crate::runtime) repaired: Repaired,
+    pub(in crate::runtime) repaired: RepairReport,
     pub(in crate::runtime) tasks: Vec<RecoveredTask>,
 }
 
@@ -45,7 +45,7 @@ pub(in crate::runtime) fn recover(own: &Path, workspace: &Path, clock: &Clock) -
 }
 
 /// Recovers one recording, unless it is closed.
-fn one(listed: &ListedRecording, clock: &Clock) -> Result<Option<Recovery>, Error> {
+fn one(listed: &ListedRecording, clock: &Clock) -> Result<Option<Recovery>, JournalError> {
     let recording = reader::read(&listed.folder)?;
     if recording.closed.is_some() {
         return Ok(None);
@@ -85,7 +85,7 @@ fn settle(recording: &Recording, journal: &Journal, clock: &Clock) -> Vec<Recove
 }
 
 /// Ends what still runs of the tasks: nothing, if the machine was rebooted since.
-fn end_orphaned(meta: Option<&Meta>, tasks: Vec<TaskId>) -> Vec<Orphans> {
+fn end_orphaned(meta: Option<&RecordingMeta>, tasks: Vec<TaskId>) -> Vec<Orphans> {
     match meta {
         Some(meta) if meta.boot_id == boot_id() && !meta.boot_id.is_empty() => {
             OrphanedTasks { tasks, since: meta.start }.end(PATIENCE)

@@ -10,7 +10,9 @@ use jiff::{SignedDuration, Timestamp};
 use super::find::list;
 use crate::config;
 use crate::files::{HeldFolder, KnownTree};
-use crate::journal::{Durability, Head, Item, Journal, Meta, Reader, is_held, is_of_journal};
+use crate::journal::{
+    ChainHead, Durability, Journal, JournalItem, JournalReader, RecordingMeta, is_held, is_of_journal,
+};
 use crate::model::{Fact, FactKind};
 use crate::runtime::task_folder::{TASKS, is_of_tasks};
 
@@ -115,11 +117,11 @@ fn has_run(recording: &Path) -> bool {
 pub fn forget_looks(recording: &Path) {
     use FactKind::{Abandoned, Answer, Call, Closed, Recording};
     const LOOKS: [FactKind; 5] = [Recording, Call, Answer, Abandoned, Closed];
-    let is_look = |item: Item| match item {
-        Item::Record(record) => LOOKS.iter().any(|kind| kind.is(&record.header.kind)),
-        Item::Problem(_) => false,
+    let is_look = |item: JournalItem| match item {
+        JournalItem::Record(record) => LOOKS.iter().any(|kind| kind.is(&record.header.kind)),
+        JournalItem::Problem(_) => false,
     };
-    let only_looks = || Reader::open(recording).is_ok_and(|mut rows| rows.all(is_look));
+    let only_looks = || JournalReader::open(recording).is_ok_and(|mut rows| rows.all(is_look));
     if !has_run(recording)
         && !is_held(recording)
         && only_looks()
@@ -135,7 +137,7 @@ fn remove(recording: &FinishedRecording, journal: &Journal, reason: &str) -> io:
         return Ok(());
     }
     let mut removable = Removable::find(&recording.folder)?;
-    let head = Head::read(&recording.folder);
+    let head = ChainHead::read(&recording.folder);
     let row = Fact::Pruned {
         recording: recording.name.as_str().into(),
         seq: head.map_or(0, |head| head.seq),
@@ -160,7 +162,7 @@ fn clear(recordings: &Path) {
     for entry in fs::read_dir(recordings).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let Some(was) = name.to_str().and_then(|name| name.strip_prefix(REMOVED)) else { continue };
-        let is_own = Meta::read(&entry.path()).is_some_and(|meta| meta.recording_name() == was);
+        let is_own = RecordingMeta::read(&entry.path()).is_some_and(|meta| meta.recording_name() == was);
         if is_own && let Err(error) = Removable::known(&entry.path()).and_then(Removable::remove) {
             tracing::warn!(%error, folder = %entry.path().display(), "remove the rest of a recording");
         }
@@ -179,9 +181,10 @@ impl Removable {
     /// Checks a recording: its description and its rows carry its name.
     fn find(recording: &Path) -> io::Result<Self> {
         let name = recording.file_name().unwrap_or_default().to_string_lossy();
-        let is_named = Meta::read(recording).is_some_and(|meta| meta.recording_name() == name);
-        let mut rows = Reader::open(recording).map_err(io::Error::other)?;
-        let is_first = |item: &Item| matches!(item, Item::Record(record) if record.header.session == name);
+        let is_named = RecordingMeta::read(recording).is_some_and(|meta| meta.recording_name() == name);
+        let mut rows = JournalReader::open(recording).map_err(io::Error::other)?;
+        let is_first =
+            |item: &JournalItem| matches!(item, JournalItem::Record(record) if record.header.session == name);
         if !is_named || !rows.next().is_some_and(|first| is_first(&first)) {
             return Err(io::Error::other(
                 "its description and its first row do not say that it is a recording",
@@ -283,7 +286,7 @@ mod tests {
     /// Creates a finished recording in which a command ran.
     fn recording(recordings: &Path, age_days: i64, pid: u32) -> PathBuf {
         let started_at = Timestamp::UNIX_EPOCH - SignedDuration::from_hours(24 * age_days);
-        let meta = Meta {
+        let meta = RecordingMeta {
             version: crate::journal::META_VERSION,
             workspace: "/w".into(),
             pid,

@@ -74,7 +74,6 @@ pub(super) async fn run(cx: ToolContext<'_>, input: BatchInput) -> BatchDetails 
     batch.complete()
 }
 
-/// A running batch.
 struct RunningBatch<'a> {
     cx: ToolContext<'a>,
     /// The time after which no further item starts, on the runtime's clock.

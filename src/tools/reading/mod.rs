@@ -51,7 +51,7 @@ impl From<Streams> for OutputStream {
 
 /// The requested lines, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LineRange {
+pub(super) enum LineSelection {
     /// From one line to another, inclusive; to the end if the second is `None`.
     Range(u64, Option<u64>),
     /// The last lines, this many.
@@ -64,7 +64,7 @@ pub(super) enum LineRange {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct InvalidLines;
 
-impl FromStr for LineRange {
+impl FromStr for LineSelection {
     type Err = InvalidLines;
 
     fn from_str(text: &str) -> Result<Self, InvalidLines> {
@@ -98,7 +98,7 @@ impl FromStr for LineRange {
 #[derive(Debug, Clone)]
 pub(super) struct LineRequest {
     pub(super) stream: Streams,
-    pub(super) lines: LineRange,
+    pub(super) lines: LineSelection,
     /// Only lines that match this pattern.
     pub(super) pattern: Option<Regex>,
     /// Lines shown before and after each match.
@@ -109,8 +109,8 @@ impl LineRequest {
     /// Returns the part of a line that is asked for: the numbers of the line and of its first character.
     fn part(&self) -> Option<LinePart> {
         match self.lines {
-            LineRange::Part(line, first, _) => Some((line, first)),
-            LineRange::Range(..) | LineRange::Last(_) => None,
+            LineSelection::Part(line, first, _) => Some((line, first)),
+            LineSelection::Range(..) | LineSelection::Last(_) => None,
         }
     }
 
@@ -131,14 +131,14 @@ impl LineRequest {
         if context.is_some() && pattern.is_none() {
             return no("context", "`context` needs `match`", "give `match` as well, or leave `context` out");
         }
-        let given = lines.map(str::parse::<LineRange>).transpose();
+        let given = lines.map(str::parse::<LineSelection>).transpose();
         let Ok(lines_given) = given else {
             let reason = "`lines` must be a range of lines, counted from 1";
             let hint = "write \"20000-20050\", \"20000-\" for the rest, \"-50\" for the last 50, \"17\", or \"17:2000-\" \
                         for line 17 from its character 2000 on";
             return no("lines", reason, hint);
         };
-        if pattern.is_some() && matches!(lines_given, Some(LineRange::Last(_))) {
+        if pattern.is_some() && matches!(lines_given, Some(LineSelection::Last(_))) {
             let hint = "write the first line: \"20000-\" or \"20000-20050\"";
             return no("lines", "with `match`, `lines` must say where to begin", hint);
         }
@@ -153,7 +153,7 @@ impl LineRequest {
         let is_asked = lines_given.is_some() || compiled.is_some() || stream.is_some();
         Ok(is_asked.then(|| Self {
             stream: stream.unwrap_or_default(),
-            lines: lines_given.unwrap_or(LineRange::Range(1, None)),
+            lines: lines_given.unwrap_or(LineSelection::Range(1, None)),
             pattern: compiled,
             context: context.unwrap_or(0).min(MOST_CONTEXT),
         }))
@@ -186,15 +186,15 @@ mod tests {
     #[test]
     fn ranges_are_read_and_nothing_else_is() {
         let cases = [
-            ("20000-20050", LineRange::Range(20_000, Some(20_050))),
-            ("7-7", LineRange::Range(7, Some(7))),
-            ("17", LineRange::Range(17, Some(17))),
-            (" 5 - 9 ", LineRange::Range(5, Some(9))),
-            ("20000-", LineRange::Range(20_000, None)),
-            ("-50", LineRange::Last(50)),
-            ("7:200-", LineRange::Part(7, 200, None)),
-            ("7:200-300", LineRange::Part(7, 200, Some(300))),
-            ("7: 200 ", LineRange::Part(7, 200, Some(200))),
+            ("20000-20050", LineSelection::Range(20_000, Some(20_050))),
+            ("7-7", LineSelection::Range(7, Some(7))),
+            ("17", LineSelection::Range(17, Some(17))),
+            (" 5 - 9 ", LineSelection::Range(5, Some(9))),
+            ("20000-", LineSelection::Range(20_000, None)),
+            ("-50", LineSelection::Last(50)),
+            ("7:200-", LineSelection::Part(7, 200, None)),
+            ("7:200-300", LineSelection::Part(7, 200, Some(300))),
+            ("7: 200 ", LineSelection::Part(7, 200, Some(200))),
         ];
         for (text, lines) in cases {
             assert_eq!(text.parse(), Ok(lines), "{text}");
@@ -221,7 +221,7 @@ mod tests {
             "99999999999999999999",
         ];
         for text in bad {
-            assert_eq!(text.parse::<LineRange>(), Err(InvalidLines), "{text}");
+            assert_eq!(text.parse::<LineSelection>(), Err(InvalidLines), "{text}");
         }
     }
 
@@ -250,6 +250,6 @@ mod tests {
         }
         assert!(LineRequest::read("TaskOutput", None, None, None, None).unwrap().is_none());
         let wanted = LineRequest::read("TaskOutput", None, Some("x"), Some(99), None).unwrap().unwrap();
-        assert_eq!((wanted.lines, wanted.context), (LineRange::Range(1, None), MOST_CONTEXT));
+        assert_eq!((wanted.lines, wanted.context), (LineSelection::Range(1, None), MOST_CONTEXT));
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use super::{LineRange, LineRequest};
+use super::{LineRequest, LineSelection};
 use crate::runtime::HeldLine;
 use crate::tools::budget::Room;
 use crate::tools::receipt::safe_size;
@@ -94,37 +94,37 @@ impl OutputPage {
         let at = self.seen;
         let line = &line;
         match (self.wanted.lines, self.wanted.pattern.clone()) {
-            (LineRange::Part(wanted, _, last), None) => {
+            (LineSelection::Part(wanted, _, last), None) => {
                 if at == wanted {
                     self.part(at, line, last);
                 }
             }
-            (LineRange::Part(wanted, ..), Some(pattern)) => {
+            (LineSelection::Part(wanted, ..), Some(pattern)) => {
                 if at == wanted {
                     self.search(at, line, &pattern);
                 }
             }
-            (LineRange::Range(first, last), None) => {
+            (LineSelection::Range(first, last), None) => {
                 if at >= first && last.is_none_or(|last| at <= last) && self.no_room.is_none() {
                     self.whole(at, line);
                 }
             }
-            (LineRange::Range(first, last), Some(pattern)) => {
+            (LineSelection::Range(first, last), Some(pattern)) => {
                 let is_asked = at >= first && last.is_none_or(|last| at <= last);
                 if is_asked { self.search(at, line, &pattern) } else { self.beside(at, line) }
             }
-            (LineRange::Last(count), _) => self.newest(at, line, count),
+            (LineSelection::Last(count), _) => self.newest(at, line, count),
         }
     }
 
     /// Records a gap of missing bytes that contained this many lines.
     pub(in crate::tools) fn gap(&mut self, bytes: u64, lines: u64) {
         let is_in_range = match self.wanted.lines {
-            LineRange::Range(first, last) => {
+            LineSelection::Range(first, last) => {
                 self.seen + lines.max(1) >= first && last.is_none_or(|last| self.seen < last)
             }
-            LineRange::Last(_) => true,
-            LineRange::Part(..) => false,
+            LineSelection::Last(_) => true,
+            LineSelection::Part(..) => false,
         };
         if is_in_range && self.wanted.pattern.is_none() && self.no_room.is_none() {
             self.push(PageText::Beside, format!("({bytes} bytes were not kept here)"));
@@ -152,17 +152,17 @@ impl OutputPage {
         };
         let shown = lines().min().zip(lines().max());
         let more = match self.wanted.lines {
-            LineRange::Range(_, last) => {
+            LineSelection::Range(_, last) => {
                 let is_unread = self.is_stopped && last.is_none_or(|last| self.seen < last);
                 let next = self.no_room.or(is_unread.then_some(self.seen + 1));
                 next.map(|next| format!("{next}-{}", last.map(|last| last.to_string()).unwrap_or_default()))
             }
-            LineRange::Last(count) => {
+            LineSelection::Last(count) => {
                 let first = self.seen.saturating_sub(count) + 1;
                 let end = shown.map_or(self.seen, |(begin, _)| begin - 1);
                 (first <= end).then(|| format!("{first}-{end}"))
             }
-            LineRange::Part(..) => None,
+            LineSelection::Part(..) => None,
         };
         let more = more.or(self.rest_of_line);
         let texts: Vec<&str> = self.shown.iter().map(|(_, text)| text.as_str()).collect();

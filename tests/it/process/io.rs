@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pilothouse::process::{Exit, HostEvent, Leftovers, Scope, Signal, Stdio};
+use pilothouse::process::{Exit, HostEvent, Leftovers, Signal, SignalScope, Stdio};
 use pilothouse::terminal::Size;
 
 use super::{Bench, Output, PIPES, pty};
@@ -78,7 +78,7 @@ async fn a_signal_reaches_the_group_of_a_command_with_a_terminal_beside_it() {
     let cmd = "trap 'echo hit; exit 5' INT; echo ready; while :; do sleep 0.01; done";
     let mut task = Bench::new().start_beside(cmd).await;
     task.read_until("ready").await;
-    task.host.signal(Signal::INT, Scope::Foreground);
+    task.host.signal(Signal::INT, SignalScope::Foreground);
     task.read_until("hit").await;
     assert_eq!(task.outcome().await.exit, Exit::Code(5));
 }
@@ -118,7 +118,7 @@ async fn a_signal_goes_to_the_foreground_group_of_the_terminal() {
     let mut task = super::Task::of(bench.spawner.spawn(command).await.expect("starts"));
     task.read_until("ready").await;
     assert_ne!(task.pty().foreground_group(), Some(task.pid), "job control made a group of its own");
-    task.host.signal(Signal::INT, Scope::Foreground);
+    task.host.signal(Signal::INT, SignalScope::Foreground);
     task.read_until("code 5").await;
     assert_eq!(task.outcome().await.exit, Exit::Code(0));
 }
@@ -133,10 +133,10 @@ async fn a_signal_to_the_group_spares_other_sessions_and_one_to_the_tree_does_no
     let mut task = bench.start(&cmd, PIPES).await;
     task.read_until("ready").await;
     wait_until("both catch the signal", || bench.path().join("own").exists());
-    task.host.signal(Signal::USR1, Scope::Group);
+    task.host.signal(Signal::USR1, SignalScope::Group);
     assert_eq!(task.exit().await, Exit::Code(0));
     assert_eq!(task.read_until("own").await, "own\n");
-    task.host.signal(Signal::USR1, Scope::Tree);
+    task.host.signal(Signal::USR1, SignalScope::Tree);
     task.read_until("other").await;
     task.finish(Leftovers::End).await;
 }

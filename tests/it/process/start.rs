@@ -4,7 +4,7 @@ use std::os::fd::AsRawFd as _;
 use std::path::Path;
 
 use pilothouse::envelope::TaskId;
-use pilothouse::process::{Exit, Profile, Signal, SpawnError, Spawner, Stage};
+use pilothouse::process::{Exit, ShellProfile, Signal, SpawnError, Spawner, StartStage};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 
 use super::{Bench, PIPES, Task, pty};
@@ -120,7 +120,7 @@ async fn f15_f43_a_shell_that_cannot_be_executed_is_named_with_the_reason() {
             command.env.retain(|(name, _)| name != "PATH");
             command.env.push(("PATH".into(), "/usr/bin:/bin".into()));
             let refusal = bench.refusal(command).await;
-            assert_eq!(refusal, (Stage::Exec, shell.clone(), Some(errno.raw_os_error())));
+            assert_eq!(refusal, (StartStage::Exec, shell.clone(), Some(errno.raw_os_error())));
         }
     }
 }
@@ -131,7 +131,7 @@ async fn f15_an_environment_that_is_too_large_is_said() {
     let mut command = bench.command("true", PIPES);
     command.env.push(("LARGE".into(), "x".repeat(200_000).into()));
     let refusal = bench.refusal(command).await;
-    assert_eq!(refusal, (Stage::Exec, "/bin/sh".into(), Some(Errno::TOOBIG.raw_os_error())));
+    assert_eq!(refusal, (StartStage::Exec, "/bin/sh".into(), Some(Errno::TOOBIG.raw_os_error())));
 }
 
 #[tokio::test]
@@ -139,7 +139,7 @@ async fn a_command_may_begin_as_an_option_does() {
     let bench = Bench::new();
     let shells = ["/bin/sh", "/bin/bash", "/bin/dash", "/bin/zsh", "/bin/mksh"];
     for shell in shells.map(Path::new).into_iter().filter(|shell| shell.exists()) {
-        for profile in [Profile::Login, Profile::Usual, Profile::Nothing] {
+        for profile in [ShellProfile::Login, ShellProfile::Usual, ShellProfile::Nothing] {
             for word in ["-x", "+x", "--", "--help", "-c"] {
                 let cmd = format!("{word} 2>&1; echo went on after $?");
                 let mut command = bench.command(&cmd, PIPES);
@@ -174,7 +174,7 @@ async fn f16_a_workdir_deleted_before_the_start_is_an_error_and_never_another_pl
     command.workdir = pilothouse::process::workdir::resolve(&bench.path(), &gone, None).expect("workdir");
     std::fs::remove_dir(&gone).expect("remove");
     let (stage, _, errno) = bench.refusal(command).await;
-    assert_eq!((stage, errno), (Stage::Workdir, Some(Errno::NOENT.raw_os_error())));
+    assert_eq!((stage, errno), (StartStage::Workdir, Some(Errno::NOENT.raw_os_error())));
 }
 
 #[tokio::test]
@@ -193,7 +193,7 @@ async fn f16_a_workdir_that_moves_is_followed_and_what_takes_its_path_is_not() {
 async fn a_nul_in_a_command_is_refused() {
     let bench = Bench::new();
     let (stage, _, errno) = bench.refusal(bench.command("echo a\0b", PIPES)).await;
-    assert_eq!((stage, errno), (Stage::Exec, Some(Errno::INVAL.raw_os_error())));
+    assert_eq!((stage, errno), (StartStage::Exec, Some(Errno::INVAL.raw_os_error())));
 }
 
 #[tokio::test]
@@ -303,7 +303,7 @@ async fn a_login_shell_finds_programs_where_its_caller_did() {
         let path = std::ffi::OsString::from(&path);
         let cmd = pilothouse::process::script::with_callers_path(cmd.into(), Path::new(shell), Some(&path));
         let mut command = bench.command(&cmd, PIPES);
-        (command.shell, command.profile) = (shell.into(), Profile::Login);
+        (command.shell, command.profile) = (shell.into(), ShellProfile::Login);
         let outcome = bench.finish(command).await;
         assert_eq!(outcome.stdout, format!("mine\n{shell} 0 yes\n"), "{}", outcome.stderr);
         assert!(
@@ -341,7 +341,7 @@ mod long {
         let bench = Bench::new();
         let mut command = bench.command(&cmd, PIPES);
         command.shell = shell.into();
-        command.profile = if login { Profile::Login } else { Profile::Usual };
+        command.profile = if login { ShellProfile::Login } else { ShellProfile::Usual };
         bench.finish(command).await
     }
 

@@ -12,8 +12,8 @@ use crate::journal::Durability;
 use crate::model::{Error, Fact, ProgramStep, TaskView};
 use crate::process::environment::{Environment, Terminals};
 use crate::process::{
-    ComingHost, Command, CommandOrder, Exact, Profile, Running, SpawnError, Spawner, Stdio, Workdir,
-    environment, script, workdir,
+    ComingHost, CommandOrder, ExactCommand, HostedCommand, RunningCommand, ShellProfile, SpawnError, Spawner,
+    Stdio, Workdir, environment, script, workdir,
 };
 use crate::runtime::PendingWrite;
 use crate::runtime::shared::RuntimeShared;
@@ -25,7 +25,7 @@ pub(super) struct StartJob {
     /// Present for a command of a program.
     pub(super) step: Option<ProgramStep>,
     /// How and where to start a command from an agent's own shell.
-    pub(super) native: Option<(Exact, OwnedFd)>,
+    pub(super) native: Option<(ExactCommand, OwnedFd)>,
     /// What must be on disk before it begins.
     pub(super) write: Option<PendingWrite>,
     pub(super) environment: Environment,
@@ -38,7 +38,7 @@ impl StartJob {
         shared: &RuntimeShared,
         spawner: &Spawner,
         host: ComingHost,
-    ) -> Result<Running, Error> {
+    ) -> Result<RunningCommand, Error> {
         let native = self.native.take();
         let (base, umask) = (self.environment.iter().cloned(), self.environment.umask());
         let id = &self.view.id;
@@ -80,7 +80,7 @@ impl StartJob {
     async fn order(
         &self,
         (shared, spawner): (&RuntimeShared, &Spawner),
-        native: Option<(Exact, OwnedFd)>,
+        native: Option<(ExactCommand, OwnedFd)>,
         env: &[(OsString, OsString)],
         umask: Option<u32>,
     ) -> Result<CommandOrder, Error> {
@@ -97,20 +97,20 @@ impl StartJob {
         let (profile, cmd) = match (&self.step, *login) {
             (Some(_), _) => {
                 let written = script::write(folder, cmd);
-                (Profile::Nothing, written.map_err(Error::io("write the command into", folder))?)
+                (ShellProfile::Nothing, written.map_err(Error::io("write the command into", folder))?)
             }
             (None, true) => {
                 let path = self.environment.get("PATH");
-                (Profile::Login, script::with_callers_path(cmd.clone(), &shell, path))
+                (ShellProfile::Login, script::with_callers_path(cmd.clone(), &shell, path))
             }
-            (None, false) => (Profile::Usual, cmd.clone()),
+            (None, false) => (ShellProfile::Usual, cmd.clone()),
         };
         let stdio = match tty {
             true => Stdio::Pty { size: *size },
             false => Stdio::Pipes { stdin: *accepts_input },
         };
         let (env, folder) = (env.to_vec(), folder.clone());
-        let command = Command { shell, profile, cmd, workdir: place, env, umask, stdio, exact, folder };
+        let command = HostedCommand { shell, profile, cmd, workdir: place, env, umask, stdio, exact, folder };
         spawner.order(command).await.map_err(|error| spawn_error(&error, &self.view))
     }
 

@@ -5,7 +5,7 @@ use super::in_job::StartJob;
 use crate::envelope::TaskId;
 use crate::model::{Error, ExecOutcome, ParentTask};
 use crate::process::environment::Environment;
-use crate::process::{ComingHost, Running};
+use crate::process::{ComingHost, RunningCommand};
 use crate::runtime::PendingWrite;
 use crate::runtime::caller_command::CallerStage;
 use crate::runtime::driver::order::{DriverOrder, Reply};
@@ -74,8 +74,8 @@ pub(in crate::runtime::driver) fn spawn(driver: &mut Driver, id: &TaskId) {
 }
 
 /// Takes over a command that its host was told to start: its descriptors, and the events of the host.
-pub(in crate::runtime::driver) fn started(driver: &mut Driver, id: &TaskId, running: Running) {
-    let Running { pid, io: streams, side, host, mut events } = running;
+pub(in crate::runtime::driver) fn started(driver: &mut Driver, id: &TaskId, running: RunningCommand) {
+    let RunningCommand { pid, io: streams, side, host, mut events } = running;
     if let Some(live) = driver.live.get_mut(id) {
         live.host = Some(host);
         streams::watch(&driver.shared, &live.io, (streams, side), live.caller.as_mut());
