@@ -22,8 +22,8 @@ use crate::envelope::{Actor, SafeText, mask, one_line};
 use crate::link::Scripts;
 use crate::model::CloseReason;
 use crate::paths::Places;
-use crate::prose::engine::run::{Outcome, Refusal, Request, Run, RunEnd};
-use crate::prose::engine::vm::effects::Event;
+use crate::prose::engine::run::{ProgramRun, RunEnd, RunOutcome, RunRefusal, RunRequest};
+use crate::prose::engine::vm::effects::RunEvent;
 use crate::tools::CutReason;
 
 /// Events that may be queued for printing; beyond that, the program waits.
@@ -104,14 +104,14 @@ struct View<'a> {
 }
 
 /// The outcome of a run, and what ended it early, if anything.
-type Done = (Result<Outcome, Refusal>, Option<CutReason>);
+type Done = (Result<RunOutcome, RunRefusal>, Option<CutReason>);
 
 impl View<'_> {
     /// Runs it in a runtime in this process.
-    async fn embedded(self, server: RuntimeServer, request: Request) -> Result<ExitCode> {
+    async fn embedded(self, server: RuntimeServer, request: RunRequest) -> Result<ExitCode> {
         let (events, received) = mpsc::channel(EVENTS);
         let cancel = CancellationToken::new();
-        let run = match Run::open(&server.runtime, request, Actor::Cli, events).await {
+        let run = match ProgramRun::open(&server.runtime, request, Actor::Cli, events).await {
             Ok(run) => run,
             Err(error) => {
                 server.close(CloseReason::CommandOver).await?;
@@ -128,7 +128,7 @@ impl View<'_> {
     }
 
     /// Runs it in the workspace's runtime.
-    async fn joined(self, mut scripts: Scripts, request: Request) -> Result<ExitCode> {
+    async fn joined(self, mut scripts: Scripts, request: RunRequest) -> Result<ExitCode> {
         let (events, received) = mpsc::channel(EVENTS);
         let cancel = CancellationToken::new();
         let stop = cancel.clone();
@@ -142,8 +142,8 @@ impl View<'_> {
     async fn attend(
         &self,
         server: Option<&RuntimeServer>,
-        going: impl Future<Output = Result<Result<Outcome, Refusal>>> + Send + 'static,
-        received: mpsc::Receiver<Event>,
+        going: impl Future<Output = Result<Result<RunOutcome, RunRefusal>>> + Send + 'static,
+        received: mpsc::Receiver<RunEvent>,
         cancel: &CancellationToken,
     ) -> Result<Done> {
         let is_late = Arc::new(AtomicBool::new(false));
@@ -161,8 +161,8 @@ impl View<'_> {
     async fn shown(
         &self,
         server: Option<&RuntimeServer>,
-        going: impl Future<Output = Result<Result<Outcome, Refusal>>> + Send + 'static,
-        mut received: mpsc::Receiver<Event>,
+        going: impl Future<Output = Result<Result<RunOutcome, RunRefusal>>> + Send + 'static,
+        mut received: mpsc::Receiver<RunEvent>,
         cancel: &CancellationToken,
     ) -> Result<Done> {
         if !self.is_seen {
@@ -234,7 +234,7 @@ fn finish(response: &Response, style: Style) -> ExitCode {
 /// Prints the events of a run.
 struct Reporter {
     style: Style,
-    received: mpsc::Receiver<Event>,
+    received: mpsc::Receiver<RunEvent>,
     /// Whether the reader is gone.
     is_closed: bool,
 }
@@ -243,7 +243,7 @@ impl Reporter {
     /// Prints events until the run has ended. The first signal ends the run; a second one stops waiting for it.
     async fn follow(
         &mut self,
-        going: impl Future<Output = Result<Result<Outcome, Refusal>>>,
+        going: impl Future<Output = Result<Result<RunOutcome, RunRefusal>>>,
         cancel: &CancellationToken,
     ) -> Result<Done> {
         let mut ending = EndSignals::listen()?;
@@ -272,7 +272,7 @@ impl Reporter {
         Ok((done, signal.map(CutReason::Signal)))
     }
 
-    fn print(&mut self, event: &Event, cancel: &CancellationToken) {
+    fn print(&mut self, event: &RunEvent, cancel: &CancellationToken) {
         let written = match self.style {
             Style::Lines => print::out(&line(event)),
             Style::Whole => print::err(&line(event)),
@@ -289,8 +289,8 @@ impl Reporter {
 }
 
 /// Formats an event as a line, with its details below.
-fn line(event: &Event) -> SafeText {
-    let Event { what, number, line, text, detail, .. } = event;
+fn line(event: &RunEvent) -> SafeText {
+    let RunEvent { what, number, line, text, detail, .. } = event;
     let text = one_line(&mask(text), COMMAND_CHARS);
     let head = match what.as_str() {
         "exec" => format!("{number:>3}  line {line}  $ {text}"),

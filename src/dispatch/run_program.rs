@@ -13,9 +13,9 @@ use super::response::{Failure, Response};
 use crate::config::{ExecPolicy, ProgramSettings};
 use crate::prose::Profile;
 use crate::prose::engine::answers::Answers;
-use crate::prose::engine::record::error::Error as RunError;
-use crate::prose::engine::run::{self, Outcome, Refusal, Request, RunEnd, load};
-use crate::prose::engine::vm::Budget;
+use crate::prose::engine::record::error::RunError;
+use crate::prose::engine::run::{self, RunEnd, RunOutcome, RunRefusal, RunRequest, load};
+use crate::prose::engine::vm::SessionBudget;
 use crate::tools::CutReason;
 
 /// `run`: runs a program.
@@ -117,7 +117,7 @@ impl RunInput {
         cwd: &Path,
         has_operator: bool,
         settings: ProgramSettings,
-    ) -> Result<Request, Failure> {
+    ) -> Result<RunRequest, Failure> {
         let inputs = run::parse_inputs(&self.set).map_err(|pair| {
             Failure::new(Code::ArgError, format!("--set {pair} is not NAME=VALUE, or a name is given twice."))
                 .with("opt", "set")
@@ -132,7 +132,7 @@ impl RunInput {
                     .fix("give its file, or --resume with the id of a run"));
             }
         };
-        let budget = Budget::read(&self.budget).map_err(|one| {
+        let budget = SessionBudget::read(&self.budget).map_err(|one| {
             Failure::new(
                 Code::ArgError,
                 format!("--budget {one} is neither a number of sessions nor a time, or is given twice."),
@@ -148,7 +148,7 @@ impl RunInput {
             let text = format!("{error}.");
             return Err(Failure::new(Code::ProgramRefused, text).with("opt", "answers"));
         }
-        Ok(Request {
+        Ok(RunRequest {
             budget,
             path: settings.path.iter().map(|folder| cwd.join(folder)).collect(),
             allow_fetch: self.allow_fetch,
@@ -173,7 +173,7 @@ impl RunInput {
 
 /// Returns the response to a run that was refused before any of it ran; `at_terminal` means that a person is present.
 #[must_use]
-pub fn refused(refusal: Refusal, at_terminal: bool) -> Response {
+pub fn refused(refusal: RunRefusal, at_terminal: bool) -> Response {
     let code = match refusal.exit_code {
         3 => Code::NobodyAnswers,
         2 => Code::ProgramRefused,
@@ -198,7 +198,7 @@ pub fn refused(refusal: Refusal, at_terminal: bool) -> Response {
 
 /// Returns the response to a run that has ended; `cut` is what ended it early, if anything.
 #[must_use]
-pub fn ended(outcome: &Outcome, cut: Option<CutReason>) -> Response {
+pub fn ended(outcome: &RunOutcome, cut: Option<CutReason>) -> Response {
     let text = outcome.text();
     let outputs = outcome.outputs.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
     let ran = Ran {

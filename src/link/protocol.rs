@@ -14,8 +14,8 @@ use crate::model::{
     AnswerInput, CallRecord, CloseReason, Decision, InputOutcome, Metrics, QuestionId, StatusCounts,
     StreamView, TypedInput,
 };
-use crate::prose::engine::run::{self, Outcome, Refusal};
-use crate::prose::engine::vm::effects::Event;
+use crate::prose::engine::run::{self, RunOutcome, RunRefusal};
+use crate::prose::engine::vm::effects::RunEvent;
 use crate::runtime::{LogPart, LogPiece, StoredStreams, TaskUsage};
 use crate::terminal::host_terminal::DefaultColours;
 use crate::tools::{CallAnswer, CutReason};
@@ -136,7 +136,7 @@ pub enum Request {
     /// Return a piece of a task's log, starting at an offset (role `operator`).
     Log { task: TaskId, part: LogPart, from: u64 },
     /// Run a program and report its events meanwhile (role `cli`).
-    Program(Box<run::Request>),
+    Program(Box<run::RunRequest>),
 }
 
 impl Request {
@@ -164,7 +164,7 @@ pub(super) enum ServerMessage {
     /// The changes of a shown task's screen.
     Screen(ScreenUpdate),
     /// An event of the running program.
-    Event(Box<Event>),
+    Event(Box<RunEvent>),
 }
 
 /// The answer to a [`Request`].
@@ -181,6 +181,6 @@ pub enum Reply {
     Streams(StoredStreams),
     Usage(Vec<TaskUsage>),
     Log(LogPiece),
-    Program(Box<Result<Outcome, Refusal>>),
+    Program(Box<Result<RunOutcome, RunRefusal>>),
     Done,
 }

@@ -16,8 +16,8 @@ use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
 use crate::model::{Metrics, ParentTask, STREAM_CALL, StatusCounts, StreamView};
 use crate::process::EnclosingTask;
-use crate::prose::engine::run::{Outcome, Refusal, Request as ProgramRequest, Run};
-use crate::prose::engine::vm::effects::Event;
+use crate::prose::engine::run::{ProgramRun, RunOutcome, RunRefusal, RunRequest};
+use crate::prose::engine::vm::effects::RunEvent;
 use crate::runtime::{Handle, StoredStreams};
 use crate::tools::{self, CallAnswer, Caller, CutHandle, IdempotencyKeys};
 
@@ -135,10 +135,10 @@ impl Scripts {
     /// If the connection is lost or the reply is unexpected.
     pub async fn run_program(
         &mut self,
-        request: ProgramRequest,
-        events: mpsc::Sender<Event>,
+        request: RunRequest,
+        events: mpsc::Sender<RunEvent>,
         stop: CancellationToken,
-    ) -> Result<Result<Outcome, Refusal>, Error> {
+    ) -> Result<Result<RunOutcome, RunRefusal>, Error> {
         self.asked += 1;
         let message = ClientMessage::Ask { id: self.asked, ask: Request::Program(Box::new(request)) };
         Frame::json(&message)?.write(&mut self.writer).await?;
@@ -273,10 +273,10 @@ async fn program(
     reader: &mut BufReader<OwnedReadHalf>,
     writer: &mut OwnedWriteHalf,
     runtime: &Handle,
-    request: ProgramRequest,
-) -> Result<Result<Outcome, Refusal>, Error> {
+    request: RunRequest,
+) -> Result<Result<RunOutcome, RunRefusal>, Error> {
     let (events, mut happened) = mpsc::channel(EVENTS);
-    let run = match Run::open(runtime, request, Actor::Cli, events).await {
+    let run = match ProgramRun::open(runtime, request, Actor::Cli, events).await {
         Ok(run) => run,
         Err(error) => return Ok(Err(error.into())),
     };

@@ -7,6 +7,7 @@ pub mod syntax;
 
 pub use self::render::render;
 pub use self::syntax::{
-    Checked, Code, Contract, Diagnostic, Imports, Position, Profile, Related, Row, Severity, Source, Span,
-    TooLong, When, check, check_with, codes_reference, format, parse, parse_duration,
+    CheckedProgram, Contract, Diagnostic, Imports, Position, Profile, RelatedSpan, RuleCode, RulePhase,
+    RuleRow, Severity, SourceText, SourceTooLong, Span, check, check_with, codes_reference, format, parse,
+    parse_duration,
 };

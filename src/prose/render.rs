@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthChar;
 
-use super::syntax::{Diagnostic, Position, Severity, Source, Span};
+use super::syntax::{Diagnostic, Position, Severity, SourceText, Span};
 use crate::envelope::is_hidden;
 
 /// The number of columns shown of a source line; of a longer one, those around the position.
@@ -14,15 +14,15 @@ const COLUMNS: usize = 110;
 const BEFORE: usize = 40;
 
 /// Renders a diagnostic on several lines, without a trailing line feed.
-pub fn render(source: &Source, diagnostic: &Diagnostic) -> String {
+pub fn render(source: &SourceText, diagnostic: &Diagnostic) -> String {
     let word = match diagnostic.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
     };
     let place = source.position(diagnostic.span.start());
-    let mut marks = vec![Mark::of(source, diagnostic.span, '^', "")];
+    let mut marks = vec![SourceMark::of(source, diagnostic.span, '^', "")];
     if let Some(related) = &diagnostic.related {
-        marks.push(Mark::of(source, related.span, '-', &related.message));
+        marks.push(SourceMark::of(source, related.span, '-', &related.message));
     }
     marks.sort_by_key(|mark| mark.place);
     let gutter = marks.last().map_or(1, |mark| mark.place.line.to_string().len());
@@ -41,7 +41,7 @@ pub fn render(source: &Source, diagnostic: &Diagnostic) -> String {
 }
 
 /// A marked position on a line.
-struct Mark<'a> {
+struct SourceMark<'a> {
     place: Position,
     /// The range of bytes of the line that it marks.
     from: usize,
@@ -50,8 +50,8 @@ struct Mark<'a> {
     label: &'a str,
 }
 
-impl<'a> Mark<'a> {
-    fn of(source: &Source, span: Span, sign: char, label: &'a str) -> Self {
+impl<'a> SourceMark<'a> {
+    fn of(source: &SourceText, span: Span, sign: char, label: &'a str) -> Self {
         let place = source.position(span.start());
         let line = source.line(place.line);
         let from = line.char_indices().nth(place.column - 1).map_or(line.len(), |(at, _)| at);
@@ -60,7 +60,7 @@ impl<'a> Mark<'a> {
         Self { place, from, to: line.floor_char_boundary(to).max(from), sign, label }
     }
 
-    fn write(&self, text: &mut String, source: &Source, gutter: usize, last: Option<usize>) {
+    fn write(&self, text: &mut String, source: &SourceText, gutter: usize, last: Option<usize>) {
         let line = source.line(self.place.line);
         let number = self.place.line;
         match last {
@@ -157,7 +157,7 @@ mod tests {
     use crate::prose::syntax::{Profile, check};
 
     fn first(text: &str) -> String {
-        let source = Source::new("deploy.prose", text).expect("short");
+        let source = SourceText::new("deploy.prose", text).expect("short");
         let checked = check(&source, Profile::Compat);
         render(&source, checked.diagnostics.first().expect("a diagnostic"))
     }
@@ -198,7 +198,7 @@ error[E019]: the variable `x` is already defined
     #[test]
     fn a_long_line_is_cut_around_the_place_and_controls_are_not_printed() {
         let long = format!("exec \"echo {} {{nope}} \u{1b}[31m {}\"", "a".repeat(300), "b".repeat(300));
-        let source = Source::new("x", &long).expect("short");
+        let source = SourceText::new("x", &long).expect("short");
         let checked = check(&source, Profile::Compat);
         let error = checked.diagnostics.iter().find(|one| one.is_error()).expect("an error");
         let text = render(&source, error);

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use pilothouse::prose::{Profile, Source, check};
+use pilothouse::prose::{Profile, SourceText, check};
 
 use crate::support::skip;
 
@@ -48,7 +48,8 @@ fn verdicts(folder: &Path) -> Vec<(u32, bool, bool)> {
     let programs = paths.filter(|path| path.extension().is_some_and(|extension| extension == "prose"));
     let verdict = |path: std::path::PathBuf| {
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-        let source = Source::new(&name, &std::fs::read_to_string(&path).expect("a program")).expect("short");
+        let source =
+            SourceText::new(&name, &std::fs::read_to_string(&path).expect("a program")).expect("short");
         let accepts = |profile| !check(&source, profile).has_errors();
         let number = name.split('-').next().and_then(|number| number.parse().ok());
         (number.unwrap_or(0), accepts(Profile::Compat), accepts(Profile::Strict))

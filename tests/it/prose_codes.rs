@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use pilothouse::prose::{Profile, Source, check, codes_reference};
+use pilothouse::prose::{Profile, SourceText, check, codes_reference};
 
 use crate::support::Home;
 
@@ -61,7 +61,7 @@ fn rule(section: &str) -> Rule {
 
 /// The diagnostics of a check as `CODE:LINE`.
 fn findings(program: &str, profile: Profile) -> String {
-    let source = Source::new("p.prose", program).expect("short");
+    let source = SourceText::new("p.prose", program).expect("short");
     let checked = check(&source, profile);
     let each = checked.diagnostics.iter();
     let each: Vec<String> =

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use pilothouse::prose::{Profile, Source, check, format, render};
+use pilothouse::prose::{Profile, SourceText, check, format, render};
 
-fn said(source: &Source, profile: Profile) -> String {
+fn said(source: &SourceText, profile: Profile) -> String {
     let checked = check(source, profile);
     let all: Vec<String> = checked.diagnostics.iter().map(|one| render(source, one)).collect();
     if all.is_empty() { "nothing".to_owned() } else { all.join("\n\n") }
 }
 
-fn short(source: &Source, profile: Profile) -> String {
+fn short(source: &SourceText, profile: Profile) -> String {
     let checked = check(source, profile);
     let line = |one: &pilothouse::prose::Diagnostic| {
         format!("{} {} {}", source.position(one.span.start()), one.code, one.message)
@@ -27,7 +27,7 @@ fn programs_of_the_corpus_are_told_about() {
         let path = entry.path();
         let name = path.file_stem().and_then(|name| name.to_str()).expect("a name").to_owned();
         let text = std::fs::read_to_string(&path).expect("a program");
-        let source = Source::new(&format!("{name}.prose"), &text).expect("short");
+        let source = SourceText::new(&format!("{name}.prose"), &text).expect("short");
         let canonical = match format(&source) {
             Ok(canonical) if canonical == text => "as it is\n".to_owned(),
             Ok(canonical) => canonical,

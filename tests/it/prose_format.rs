@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 
-use pilothouse::prose::{Profile, Source, check, format};
+use pilothouse::prose::{Profile, SourceText, check, format};
 
 /// Programs of the corpora, and of the folder that this variable names.
 const MORE: &str = "PILOTHOUSE_PROSE_CORPUS";
@@ -128,7 +128,7 @@ fn slipped(text: &str, slip: &Slip) -> String {
 }
 
 /// The diagnostics of a program, without their positions.
-fn said(source: &Source) -> Vec<String> {
+fn said(source: &SourceText) -> Vec<String> {
     let of = |profile| check(source, profile).diagnostics;
     let all = [Profile::Compat, Profile::Strict].into_iter().flat_map(of);
     all.map(|one| format!("{} {}", one.code, one.message)).collect()
@@ -140,9 +140,9 @@ fn letters(text: &str) -> String {
 }
 
 fn holds(text: &str) {
-    let source = Source::new("t.prose", text).expect("short");
+    let source = SourceText::new("t.prose", text).expect("short");
     let Ok(canonical) = format(&source) else { return };
-    let again = Source::new("t.prose", &canonical).expect("short");
+    let again = SourceText::new("t.prose", &canonical).expect("short");
     assert_eq!(said(&source), said(&again), "said of:\n{text}\n-- and of\n{canonical}");
     assert_eq!(format(&again).as_deref(), Ok(&*canonical), "not stable:\n{text}\n--\n{canonical}");
     assert_eq!(letters(text), letters(&canonical), "not all of:\n{text}\n--\n{canonical}");

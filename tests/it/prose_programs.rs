@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use pilothouse::prose::{Profile, Source, check, render};
+use pilothouse::prose::{Profile, SourceText, check, render};
 
 use crate::support::skip;
 
@@ -23,7 +23,7 @@ fn real_programs_have_no_errors_in_compat() {
             continue;
         }
         let text = fs::read_to_string(&path).expect("a program");
-        let source = Source::new(&path.display().to_string(), &text).expect("short");
+        let source = SourceText::new(&path.display().to_string(), &text).expect("short");
         let checked = check(&source, Profile::Compat);
         let errors = checked.diagnostics.iter().filter(|one| one.is_error());
         wrong.extend(errors.map(|one| render(&source, one)));

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use pilothouse::prose::{Checked, Profile, Source, check, format, render};
+use pilothouse::prose::{CheckedProgram, Profile, SourceText, check, format, render};
 
 /// Fragments of programs, so that random text gets past the first error.
 const PIECES: [&str; 74] = [
@@ -159,7 +159,7 @@ fn any_text() -> impl Strategy<Value = String> {
     ]
 }
 
-fn sound(source: &Source, checked: &Checked) {
+fn sound(source: &SourceText, checked: &CheckedProgram) {
     for one in &checked.diagnostics {
         let related = one.related.as_ref().map(|related| related.span);
         for span in [Some(one.span), related].into_iter().flatten() {
@@ -199,16 +199,16 @@ fn shape(tree: &mut Value) {
 }
 
 fn shape_of(text: &str) -> Value {
-    let source = Source::new("t.prose", text).expect("short");
+    let source = SourceText::new("t.prose", text).expect("short");
     let mut tree = serde_json::to_value(check(&source, Profile::Compat).program).expect("JSON");
     shape(&mut tree);
     tree
 }
 
 fn keeps_its_meaning(text: &str) {
-    let source = Source::new("t.prose", text).expect("short");
+    let source = SourceText::new("t.prose", text).expect("short");
     let Ok(once) = format(&source) else { return };
-    let again = Source::new("t.prose", &once).expect("short");
+    let again = SourceText::new("t.prose", &once).expect("short");
     assert_eq!(format(&again).as_deref(), Ok(&*once), "not stable:\n{text}\n--\n{once}");
     assert_eq!(shape_of(text), shape_of(&once), "another meaning:\n{text}\n--\n{once}");
 }
@@ -219,7 +219,7 @@ proptest! {
     #[test]
     fn any_text_is_read_and_places_are_inside_it(text in any_text(), strict in any::<bool>()) {
         let profile = if strict { Profile::Strict } else { Profile::Compat };
-        let source = Source::new("t.prose", &text).expect("short");
+        let source = SourceText::new("t.prose", &text).expect("short");
         sound(&source, &check(&source, profile));
     }
 
@@ -230,7 +230,7 @@ proptest! {
 
     #[test]
     fn formatting_a_well_formed_program_keeps_its_meaning_and_its_comments(text in well_formed()) {
-        let source = Source::new("t.prose", &text).expect("short");
+        let source = SourceText::new("t.prose", &text).expect("short");
         let canonical = format(&source).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
         let comments = |text: &str| text.lines().filter(|line| line.contains('#')).count();
         assert_eq!(comments(&text), comments(&canonical), "{text}\n--\n{canonical}");
@@ -245,7 +245,7 @@ fn a_program_stays_as_it_is_when_formatted() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         for entry in std::fs::read_dir(folder).expect("the corpus").flatten() {
             let text = std::fs::read_to_string(entry.path()).expect("a program");
-            let source = Source::new("t.prose", &text).expect("short");
+            let source = SourceText::new("t.prose", &text).expect("short");
             for profile in [Profile::Compat, Profile::Strict] {
                 sound(&source, &check(&source, profile));
             }
@@ -261,25 +261,25 @@ fn deep_nesting_is_refused_and_not_followed() {
     let deep =
         |open: &str, close: &str| format!("let x = {}\"a\"{}\n", open.repeat(5_000), close.repeat(5_000));
     for text in [deep("[", "]"), deep("f(a: ", ")"), deep("do f(", ")"), deep("{ a: ", " }")] {
-        let source = Source::new("t.prose", &text).expect("short");
+        let source = SourceText::new("t.prose", &text).expect("short");
         let checked = check(&source, Profile::Compat);
         assert!(checked.diagnostics.iter().any(|one| one.code.as_str() == "HPE024"), "{:.40}", text);
     }
     let blocks: String = (0..2_000).map(|level| format!("{}do:\n", " ".repeat(level))).collect();
-    let source = Source::new("t.prose", &blocks).expect("short");
+    let source = SourceText::new("t.prose", &blocks).expect("short");
     assert!(check(&source, Profile::Compat).has_errors());
     let words = format!("if {}x:\n  exec \"true\"\n", "not ".repeat(50_000));
-    let source = Source::new("t.prose", &words).expect("short");
+    let source = SourceText::new("t.prose", &words).expect("short");
     let _ = check(&source, Profile::Compat);
     let sums = format!("let x = y{}\n", " + y".repeat(50_000));
-    let source = Source::new("t.prose", &sums).expect("short");
+    let source = SourceText::new("t.prose", &sums).expect("short");
     let _ = check(&source, Profile::Compat);
 }
 
 #[test]
 fn complaints_are_bounded_and_errors_are_never_left_out() {
     let text = "exec \"\\q\"\n".repeat(20_000) + "exec \"\"\n";
-    let source = Source::new("t.prose", &text).expect("short");
+    let source = SourceText::new("t.prose", &text).expect("short");
     let checked = check(&source, Profile::Compat);
     assert_eq!((checked.diagnostics.len(), checked.unlisted), (1_000, 19_001));
     assert!(checked.has_errors());

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use pilothouse::prose::{Profile, Source, check, format, parse};
+use pilothouse::prose::{Profile, SourceText, check, format, parse};
 
 use crate::report::{self, Target, median};
 
@@ -52,7 +52,7 @@ fn prompt(n: usize) -> String {
 /// Prints the figures for one size; returns the megabytes parsed per second.
 fn sized(piece: Piece, size: usize, target: Target) -> f64 {
     let text = text(piece, size);
-    let source = Source::new("bench.prose", &text).expect("within the limit");
+    let source = SourceText::new("bench.prose", &text).expect("within the limit");
     let rate = |run: &mut dyn FnMut() -> bool| text.len() as f64 / seconds(run) / 1e6;
     let parsed = rate(&mut || black_box(parse(&source, Profile::Compat)).unlisted > 0);
     let checked = rate(&mut || black_box(check(&source, Profile::Compat)).unlisted > 0);

@@ -10,8 +10,8 @@ use crate::config::{Faults, Loaded, ProgramSettings};
 use crate::console::msg::Msg;
 use crate::link::Scripts;
 use crate::model::PlaceId;
-use crate::prose::engine::run::Request;
-use crate::prose::engine::vm::Budget;
+use crate::prose::engine::run::RunRequest;
+use crate::prose::engine::vm::SessionBudget;
 
 /// Capacity of the event channel; the events are discarded, because the screen shows the program.
 const EVENTS: usize = 16;
@@ -37,8 +37,8 @@ impl Driver {
 }
 
 /// Returns a run request for a user who is watching the program.
-fn request(program: PathBuf, cwd: PathBuf, settings: ProgramSettings) -> Request {
-    Request {
+fn request(program: PathBuf, cwd: PathBuf, settings: ProgramSettings) -> RunRequest {
+    RunRequest {
         program: Some(program),
         cwd,
         inputs: Vec::new(),
@@ -54,14 +54,14 @@ fn request(program: PathBuf, cwd: PathBuf, settings: ProgramSettings) -> Request
         sessions: settings.sessions,
         session: Vec::new(),
         allow_unenforced: false,
-        budget: Budget::default(),
+        budget: SessionBudget::default(),
         path: settings.path.iter().map(PathBuf::from).collect(),
         allow_fetch: false,
     }
 }
 
 /// Waits until the program has ended; the outcome is visible on screen.
-async fn run(socket: PathBuf, request: Request) -> Result<(), String> {
+async fn run(socket: PathBuf, request: RunRequest) -> Result<(), String> {
     let mut scripts = Scripts::dial(&socket, request.cwd.clone()).await.map_err(|error| error.to_string())?;
     let (events, mut received) = mpsc::channel(EVENTS);
     let drain = async { while received.recv().await.is_some() {} };

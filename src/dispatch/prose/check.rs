@@ -11,7 +11,7 @@ use crate::dispatch::command::{Example, Local};
 use crate::dispatch::context::Context;
 use crate::dispatch::response::Failure;
 use crate::envelope::SafeText;
-use crate::prose::{self, Diagnostic, Profile, Severity, Source};
+use crate::prose::{self, Diagnostic, Profile, Severity, SourceText};
 
 /// Checks programs.
 pub(in crate::dispatch) struct ProseCheck;
@@ -196,7 +196,7 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-async fn checked(cx: &Context, source: &Source, profile: Profile) -> Result<FileReport, Failure> {
+async fn checked(cx: &Context, source: &SourceText, profile: Profile) -> Result<FileReport, Failure> {
     let imports = files::imports(cx, source).await?;
     let checked = prose::check_with(source, profile, &imports);
     let diagnostics = findings(source, &checked.diagnostics);
@@ -204,7 +204,7 @@ async fn checked(cx: &Context, source: &Source, profile: Profile) -> Result<File
     Ok(FileReport { file, unreadable: None, diagnostics, unlisted: checked.unlisted })
 }
 
-pub(super) fn findings(source: &Source, diagnostics: &[Diagnostic]) -> Vec<Finding> {
+pub(super) fn findings(source: &SourceText, diagnostics: &[Diagnostic]) -> Vec<Finding> {
     diagnostics.iter().map(|one| Finding::of(source, one)).collect()
 }
 
@@ -214,7 +214,7 @@ impl Finding {
         &self.rendered
     }
 
-    fn of(source: &Source, one: &Diagnostic) -> Self {
+    fn of(source: &SourceText, one: &Diagnostic) -> Self {
         let (start, end) = (source.position(one.span.start()), source.position(one.span.end()));
         let related = one.related.as_ref().map(|related| {
             let place = source.position(related.span.start());

@@ -8,13 +8,13 @@ use crate::dispatch::host::Host;
 use crate::dispatch::response::Failure;
 use crate::prose::engine::run::program_file::{read_text, to_text};
 use crate::prose::syntax::ast::UsePath;
-use crate::prose::{self, Contract, Imports, Profile, Source};
+use crate::prose::{self, Contract, Imports, Profile, SourceText};
 
 /// Reads a program; `-` is standard input. The inner error says why it cannot be read.
 ///
 /// # Errors
 /// When there is no working directory, or reading panicked.
-pub(super) async fn read(cx: &Context, file: &str) -> Result<Result<Source, String>, Failure> {
+pub(super) async fn read(cx: &Context, file: &str) -> Result<Result<SourceText, String>, Failure> {
     let host = cx.host.clone();
     let path = host.cwd()?.join(file);
     let name = file.to_owned();
@@ -26,7 +26,7 @@ pub(super) async fn read(cx: &Context, file: &str) -> Result<Result<Source, Stri
 ///
 /// # Errors
 /// When there is no working directory, or reading panicked.
-pub(super) async fn imports(cx: &Context, source: &Source) -> Result<Imports, Failure> {
+pub(super) async fn imports(cx: &Context, source: &SourceText) -> Result<Imports, Failure> {
     let folder = Path::new(source.name()).parent().unwrap_or(Path::new("")).to_owned();
     let mut imports = Imports::new();
     for used in prose::parse(source, Profile::Compat).program.uses {
@@ -41,13 +41,13 @@ pub(super) async fn imports(cx: &Context, source: &Source) -> Result<Imports, Fa
     Ok(imports)
 }
 
-fn fetch(host: &Arc<dyn Host>, name: &str, path: PathBuf) -> Result<Source, String> {
+fn fetch(host: &Arc<dyn Host>, name: &str, path: PathBuf) -> Result<SourceText, String> {
     let text = match name {
         "-" => {
-            let limit = Source::LIMIT_BYTES as u64;
+            let limit = SourceText::LIMIT_BYTES as u64;
             to_text(host.standard_input(limit).map_err(|failure| failure.text())?)?
         }
         _ => read_text(&path)?,
     };
-    Source::new(name, &text).map_err(|error| error.to_string())
+    SourceText::new(name, &text).map_err(|error| error.to_string())
 }

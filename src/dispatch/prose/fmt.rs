@@ -12,7 +12,7 @@ use crate::dispatch::context::Context;
 use crate::dispatch::response::Failure;
 use crate::envelope::SafeText;
 use crate::prose::engine::run::program_file::replace_text;
-use crate::prose::{self, Source};
+use crate::prose::{self, SourceText};
 
 /// Formats programs.
 pub(in crate::dispatch) struct ProseFmt;
@@ -150,7 +150,7 @@ async fn one(cx: &Context, file: &str, write: bool) -> Result<Formatted, Failure
         problem,
         diagnostics: Vec::new(),
     };
-    let source: Source = match files::read(cx, file).await? {
+    let source: SourceText = match files::read(cx, file).await? {
         Ok(source) => source,
         Err(why) => return Ok(nothing(Effect::Unreadable, Some(format!("cannot be read: {why}")))),
     };

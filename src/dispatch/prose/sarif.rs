@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::prose::Code;
+use crate::prose::RuleCode;
 
 /// Builds the SARIF log of what `prose check` found.
 pub(super) fn log(data: &Value) -> Value {
@@ -14,8 +14,8 @@ pub(super) fn log(data: &Value) -> Value {
         findings.iter().map(move |finding| (file, finding))
     });
     let found: Vec<(&Value, &Value)> = found.collect();
-    let codes: BTreeSet<Code> = found.iter().filter_map(|(_, one)| code(one)).collect();
-    let codes: Vec<Code> = codes.into_iter().collect();
+    let codes: BTreeSet<RuleCode> = found.iter().filter_map(|(_, one)| code(one)).collect();
+    let codes: Vec<RuleCode> = codes.into_iter().collect();
     let results: Vec<Value> = found.iter().map(|(file, one)| result(file, one, &codes)).collect();
     let unreadable: Vec<Value> = files.iter().filter_map(unreadable).collect();
     json!({
@@ -37,16 +37,16 @@ pub(super) fn log(data: &Value) -> Value {
     })
 }
 
-fn code(finding: &Value) -> Option<Code> {
-    Code::find(finding["code"].as_str()?)
+fn code(finding: &Value) -> Option<RuleCode> {
+    RuleCode::find(finding["code"].as_str()?)
 }
 
-fn rule(code: Code) -> Value {
+fn rule(code: RuleCode) -> Value {
     let row = code.row();
     json!({ "id": code, "shortDescription": { "text": row.what }, "help": { "text": row.fix } })
 }
 
-fn result(file: &Value, finding: &Value, codes: &[Code]) -> Value {
+fn result(file: &Value, finding: &Value, codes: &[RuleCode]) -> Value {
     let text = |key: &str| finding[key].as_str().unwrap_or_default();
     let message = match finding["hint"].as_str() {
         Some(hint) => format!("{} ({hint})", text("message")),

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::Deserialize;
 use toml::Value as Given;
 
-use super::record::error::Error;
+use super::record::error::RunError;
 use crate::files::{self, Links};
 use crate::model::{AnswerValue, QuestionKind};
 
@@ -17,7 +17,7 @@ const MOST_BYTES: u64 = 4 << 20;
 /// The answers in a file, in order. An answer is taken by the first question that matches all its criteria.
 #[derive(Debug, Default)]
 pub struct Answers {
-    answers: Vec<Entry>,
+    answers: Vec<AnswerEntry>,
     /// How often each was taken.
     taken: Mutex<Vec<u32>>,
 }
@@ -25,15 +25,15 @@ pub struct Answers {
 /// The file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct AnswersFile {
     #[serde(default)]
-    answer: Vec<Entry>,
+    answer: Vec<AnswerEntry>,
 }
 
 /// One answer: which questions it is for, and what it says.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct AnswerEntry {
     /// The name of the input, the gate or the agent.
     name: Option<String>,
     /// The line of the question.
@@ -58,7 +58,7 @@ struct Entry {
 
 /// A question, as matched against the answers.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct AskedQuestion<'a> {
     /// Its name, if it has one.
     pub name: Option<&'a str>,
     /// Its line in the program.
@@ -73,7 +73,7 @@ pub struct Asked<'a> {
 
 /// The content of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reply {
+pub enum SuppliedAnswer {
     /// This value.
     Value(AnswerValue),
     /// A failure with this message.
@@ -87,11 +87,11 @@ impl Answers {
     ///
     /// # Errors
     /// When it cannot be read or is not valid.
-    pub fn read(path: &Path) -> Result<Self, Error> {
+    pub fn read(path: &Path) -> Result<Self, RunError> {
         let text = files::read_text(path, Links::Within, MOST_BYTES);
-        let text = text.map_err(Error::io("read the answers in", path))?;
+        let text = text.map_err(RunError::io("read the answers in", path))?;
         let is_json = path.extension().is_some_and(|extension| extension == "json");
-        let broken = |reason: String| Error::Answers { path: path.to_owned(), reason };
+        let broken = |reason: String| RunError::Answers { path: path.to_owned(), reason };
         Self::parse(&text, is_json).map_err(broken)
     }
 
@@ -100,7 +100,7 @@ impl Answers {
     /// # Errors
     /// What is wrong with it.
     pub fn parse(text: &str, is_json: bool) -> Result<Self, String> {
-        let file: File = match is_json {
+        let file: AnswersFile = match is_json {
             true => serde_json::from_str(text).map_err(|error| error.to_string())?,
             false => toml::from_str(text).map_err(|error| error.to_string())?,
         };
@@ -116,9 +116,9 @@ impl Answers {
 
     /// Takes the answer to a question, if there is one; an error says why that answer is not valid for it.
     #[must_use]
-    pub fn take(&self, asked: &Asked<'_>) -> Option<Result<Reply, String>> {
+    pub fn take(&self, asked: &AskedQuestion<'_>) -> Option<Result<SuppliedAnswer, String>> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_left = |at: usize, entry: &Entry| entry.times.is_none_or(|times| taken[at] < times);
+        let is_left = |at: usize, entry: &AnswerEntry| entry.times.is_none_or(|times| taken[at] < times);
         let mut fitting = self.answers.iter().enumerate();
         let (at, entry) = fitting.find(|(at, entry)| entry.fits(asked) && is_left(*at, entry))?;
         taken[at] += 1;
@@ -126,23 +126,24 @@ impl Answers {
     }
 
     /// Returns whether a question of a program that has not started yet has an answer here.
-    pub fn covers(&self, asked: &Asked<'_>) -> bool {
+    pub fn covers(&self, asked: &AskedQuestion<'_>) -> bool {
         // A text with variables may turn out to be anything.
         let is_open = asked.text.contains('{');
-        let has_text = |entry: &Entry| entry.text.as_deref().is_none_or(|text| asked.text.contains(text));
+        let has_text =
+            |entry: &AnswerEntry| entry.text.as_deref().is_none_or(|text| asked.text.contains(text));
         self.answers.iter().any(|entry| entry.may_fit(asked) && (is_open || has_text(entry)))
     }
 }
 
-impl Entry {
-    fn fits(&self, asked: &Asked<'_>) -> bool {
+impl AnswerEntry {
+    fn fits(&self, asked: &AskedQuestion<'_>) -> bool {
         self.may_fit(asked)
             && self.text.as_deref().is_none_or(|text| asked.text.contains(text))
             && self.pass.is_none_or(|pass| asked.pass == Some(pass))
     }
 
     /// Like `fits`, as far as can be known before the program runs: its texts may contain variables.
-    fn may_fit(&self, asked: &Asked<'_>) -> bool {
+    fn may_fit(&self, asked: &AskedQuestion<'_>) -> bool {
         self.name.as_deref().is_none_or(|name| asked.name == Some(name))
             && self.line.is_none_or(|line| asked.line == line)
             && self.kind.as_deref().is_none_or(|kind| asked.kind.as_str() == kind)
@@ -158,11 +159,11 @@ impl Entry {
         self.reply(kind).is_ok()
     }
 
-    fn reply(&self, kind: &QuestionKind) -> Result<Reply, String> {
+    fn reply(&self, kind: &QuestionKind) -> Result<SuppliedAnswer, String> {
         if let Some(message) = &self.fail {
-            return Ok(Reply::Fail(message.clone()));
+            return Ok(SuppliedAnswer::Fail(message.clone()));
         }
-        let Some(answer) = &self.answer else { return Ok(Reply::TimeOut) };
+        let Some(answer) = &self.answer else { return Ok(SuppliedAnswer::TimeOut) };
         let text = match (answer, kind) {
             (Given::Boolean(yes), QuestionKind::Gate { .. } | QuestionKind::Command) => {
                 if *yes { "approve" } else { "reject" }.to_owned()
@@ -179,7 +180,7 @@ impl Entry {
             }
             (other, _) => other.to_string(),
         };
-        let value = kind.read(&text).map(Reply::Value);
+        let value = kind.read(&text).map(SuppliedAnswer::Value);
         value.ok_or_else(|| format!("{text:?} is not {}", kind.expected()))
     }
 }
@@ -222,18 +223,20 @@ mod tests {
         let answers = Answers::parse(FILE, false).expect("answers");
         let kind = yes_no();
         let ask = |line, text| {
-            let asked = Asked { name: None, line, kind: &kind, text, pass: None };
+            let asked = AskedQuestion { name: None, line, kind: &kind, text, pass: None };
             answers.take(&asked).map(|reply| reply.expect("fits"))
         };
-        assert_eq!(ask(7, "is it?"), Some(Reply::Value(AnswerValue::No)));
-        assert_eq!(ask(7, "is it?"), Some(Reply::Value(AnswerValue::Yes)), "taken once");
-        assert_eq!(ask(9, "a flaky one"), Some(Reply::Fail("the service is down".into())));
+        assert_eq!(ask(7, "is it?"), Some(SuppliedAnswer::Value(AnswerValue::No)));
+        assert_eq!(ask(7, "is it?"), Some(SuppliedAnswer::Value(AnswerValue::Yes)), "taken once");
+        assert_eq!(ask(9, "a flaky one"), Some(SuppliedAnswer::Fail("the service is down".into())));
         let gate = QuestionKind::Gate { allow: vec![] };
-        let asked = Asked { name: Some("deploy"), line: 1, kind: &gate, text: "go?", pass: None };
-        assert_eq!(answers.take(&asked), Some(Ok(Reply::Value(AnswerValue::Approve))));
+        let asked = AskedQuestion { name: Some("deploy"), line: 1, kind: &gate, text: "go?", pass: None };
+        assert_eq!(answers.take(&asked), Some(Ok(SuppliedAnswer::Value(AnswerValue::Approve))));
         let text = QuestionKind::Text { masked: false };
-        assert_eq!(answers.take(&Asked { name: None, kind: &text, ..asked }), None);
-        assert!(answers.covers(&asked) && !answers.covers(&Asked { name: None, kind: &text, ..asked }));
+        assert_eq!(answers.take(&AskedQuestion { name: None, kind: &text, ..asked }), None);
+        assert!(
+            answers.covers(&asked) && !answers.covers(&AskedQuestion { name: None, kind: &text, ..asked })
+        );
     }
 
     #[test]
@@ -241,22 +244,22 @@ mod tests {
         let choice = QuestionKind::Choice { labels: vec!["one".into(), "1".into(), "three".into()] };
         let reply = |answer: &str, kind: &QuestionKind| {
             let answers = Answers::parse(&format!("[[answer]]\nline = 1\nanswer = {answer}\n"), false);
-            let asked = Asked { name: None, line: 1, kind, text: "?", pass: None };
+            let asked = AskedQuestion { name: None, line: 1, kind, text: "?", pass: None };
             answers.expect("answers").take(&asked).expect("fits")
         };
-        let label = |label: &str| Ok(Reply::Value(AnswerValue::Choice(label.into())));
+        let label = |label: &str| Ok(SuppliedAnswer::Value(AnswerValue::Choice(label.into())));
         for (answer, expected) in [("\"3\"", "three"), ("3", "three"), ("\"1\"", "1"), ("\"one\"", "one")] {
             assert_eq!(reply(answer, &choice), label(expected), "{answer}");
         }
         assert!(reply("\"4\"", &choice).is_err() && reply("0", &choice).is_err());
-        assert_eq!(reply("\"true\"", &yes_no()), Ok(Reply::Value(AnswerValue::Yes)));
-        assert_eq!(reply("false", &yes_no()), Ok(Reply::Value(AnswerValue::No)));
+        assert_eq!(reply("\"true\"", &yes_no()), Ok(SuppliedAnswer::Value(AnswerValue::Yes)));
+        assert_eq!(reply("false", &yes_no()), Ok(SuppliedAnswer::Value(AnswerValue::No)));
     }
 
     #[test]
     fn an_answer_of_the_wrong_form_is_said_to_be_one() {
         let answers = Answers::parse("[[answer]]\nline = 3\nanswer = \"maybe\"\n", false).expect("answers");
-        let asked = Asked { name: None, line: 3, kind: &yes_no(), text: "?", pass: None };
+        let asked = AskedQuestion { name: None, line: 3, kind: &yes_no(), text: "?", pass: None };
         assert_eq!(answers.take(&asked), Some(Err("\"maybe\" is not yes or no".into())));
         assert!(Answers::parse("[[answer]]\nline = 3\n", false).is_err());
         assert!(Answers::parse("[[answer]]\nanswer = 1\nfail = \"x\"\n", false).is_err());

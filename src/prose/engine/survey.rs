@@ -9,14 +9,14 @@ use crate::prose::syntax::ast::visit::{
     NameKind, Visitor, walk_condition, walk_stage, walk_statement, walk_value,
 };
 use crate::prose::syntax::ast::{
-    Condition, Expr, InputPrompt, Name, Program, Session, SessionProperties, Stage, Statement, StatementKind,
-    Subject, Text,
+    Condition, Expr, InputPrompt, Name, PipeStage, Program, SessionExpr, SessionHead, SessionProperties,
+    Statement, StatementKind, Text,
 };
-use crate::prose::syntax::{Source, Span};
+use crate::prose::syntax::{SourceText, Span};
 
 /// What a program may do.
 #[derive(Debug, Default)]
-pub struct Survey {
+pub struct ProgramSurvey {
     /// The questions it may ask, in source order.
     pub questions: Vec<PossibleQuestion>,
     /// Its commands, as the questions that a policy turns them into.
@@ -58,9 +58,9 @@ pub struct PossibleQuestion {
 }
 
 /// Surveys a program: questions and commands that its body can reach, and all names and calls.
-pub fn survey(source: &Source, program: &Program) -> Survey {
+pub fn survey(source: &SourceText, program: &Program) -> ProgramSurvey {
     let seen = HashSet::new();
-    let mut surveyor = Surveyor { source, program, found: Survey::default(), construct: "if", seen };
+    let mut surveyor = Surveyor { source, program, found: ProgramSurvey::default(), construct: "if", seen };
     surveyor.body(&program.body);
     let (questions, commands) = (surveyor.found.questions.len(), surveyor.found.commands.len());
     for block in &program.blocks {
@@ -75,9 +75,9 @@ pub fn survey(source: &Source, program: &Program) -> Survey {
 }
 
 struct Surveyor<'a> {
-    source: &'a Source,
+    source: &'a SourceText,
     program: &'a Program,
-    found: Survey,
+    found: ProgramSurvey,
     /// The construct that the current conditions belong to.
     construct: &'static str,
     /// Blocks already visited.
@@ -148,15 +148,15 @@ impl<'a> Visitor<'a> for Surveyor<'a> {
         walk_statement(self, statement);
     }
 
-    fn session(&mut self, session: &'a Session) {
+    fn session(&mut self, session: &'a SessionExpr) {
         let text = match &session.subject {
-            Subject::Prompt(prompt) => Some(prompt),
+            SessionHead::Prompt(prompt) => Some(prompt),
             _ => session.properties.prompt.as_ref(),
         };
         let text = text.map(Text::shown).unwrap_or_default();
         let agent = session.subject.agent();
         let label = match &session.subject {
-            Subject::Named { name, .. } => Some(name.as_str().to_owned()),
+            SessionHead::Named { name, .. } => Some(name.as_str().to_owned()),
             _ => None,
         };
         let model = self.model(&session.properties, agent);
@@ -211,7 +211,7 @@ impl<'a> Visitor<'a> for Surveyor<'a> {
         self.ask(self.possible(condition.span(), self.construct, yes_no(), text), None, true);
     }
 
-    fn stage(&mut self, stage: &'a Stage) {
+    fn stage(&mut self, stage: &'a PipeStage) {
         self.found.names.insert("item".to_owned());
         walk_stage(self, stage);
     }

@@ -18,12 +18,12 @@ pub enum Value {
     /// Values in order.
     List(Arc<[Value]>),
     /// Named values, in order.
-    Record(Record),
+    Record(RecordValue),
 }
 
 /// Named values, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Record(pub Arc<[(Arc<str>, Value)]>);
+pub struct RecordValue(pub Arc<[(Arc<str>, Value)]>);
 
 impl Value {
     /// Creates a text.
@@ -38,7 +38,7 @@ impl Value {
 
     /// Creates a record.
     pub fn record(fields: Vec<(Arc<str>, Self)>) -> Self {
-        Self::Record(Record(fields.into()))
+        Self::Record(RecordValue(fields.into()))
     }
 
     /// Returns it as written to a binding file: a text unchanged, a list or a record as JSON.
@@ -84,7 +84,7 @@ impl Value {
     /// Returns a field of a record, or of a text that is a JSON object.
     pub fn field(&self, name: &str) -> Option<Self> {
         match self {
-            Self::Record(Record(fields)) => {
+            Self::Record(RecordValue(fields)) => {
                 fields.iter().find(|(key, _)| &**key == name).map(|(_, value)| value.clone())
             }
             Self::Text(text) if text.trim_start().starts_with('{') => {
@@ -106,13 +106,13 @@ fn elements_of(text: &str) -> Vec<Value> {
     lines.map(Value::text).collect()
 }
 
-impl Serialize for Record {
+impl Serialize for RecordValue {
     fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         out.collect_map(self.0.iter().map(|(key, value)| (key, value)))
     }
 }
 
-impl<'de> Deserialize<'de> for Record {
+impl<'de> Deserialize<'de> for RecordValue {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let map = serde_json::Map::deserialize(from)?;
         let field = |(key, value)| {

@@ -3,30 +3,30 @@
 use super::ast::Program;
 use super::contract::Imports;
 use super::diagnostic::{Diagnostic, Profile, Reports};
-use super::source::Source;
+use super::source::SourceText;
 use super::{lexer, parser};
 
 /// Parses and checks a program.
-pub fn check(source: &Source, profile: Profile) -> Checked {
+pub fn check(source: &SourceText, profile: Profile) -> CheckedProgram {
     check_with(source, profile, &Imports::new())
 }
 
 /// Parses and checks a program, including its calls of the programs it uses.
-pub fn check_with(source: &Source, profile: Profile, imports: &Imports) -> Checked {
+pub fn check_with(source: &SourceText, profile: Profile, imports: &Imports) -> CheckedProgram {
     let (program, mut reports) = read(source, profile);
     super::check::check(source, &program, imports, &mut reports);
     let (diagnostics, unlisted) = reports.into_parts();
-    Checked { program, diagnostics, unlisted }
+    CheckedProgram { program, diagnostics, unlisted }
 }
 
 /// Parses a program without checking its names.
-pub fn parse(source: &Source, profile: Profile) -> Checked {
+pub fn parse(source: &SourceText, profile: Profile) -> CheckedProgram {
     let (program, reports) = read(source, profile);
     let (diagnostics, unlisted) = reports.into_parts();
-    Checked { program, diagnostics, unlisted }
+    CheckedProgram { program, diagnostics, unlisted }
 }
 
-fn read(source: &Source, profile: Profile) -> (Program, Reports) {
+fn read(source: &SourceText, profile: Profile) -> (Program, Reports) {
     let mut reports = Reports::new(profile);
     let lexed = lexer::lex(source, &mut reports);
     let program = parser::parse(source, lexed, &mut reports);
@@ -35,7 +35,7 @@ fn read(source: &Source, profile: Profile) -> (Program, Reports) {
 
 /// A program that has been parsed and checked.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Checked {
+pub struct CheckedProgram {
     /// The parsed program. Complete, and fit to run, only if there are no errors.
     pub program: Program,
     /// Its diagnostics, in source order.
@@ -44,7 +44,7 @@ pub struct Checked {
     pub unlisted: usize,
 }
 
-impl Checked {
+impl CheckedProgram {
     /// Returns whether errors prevent the program from running.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_error)

@@ -10,18 +10,18 @@ use super::diagnostic::{Profile, Severity};
 
 /// How a code is treated in the `strict` profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum InStrict {
+enum StrictRule {
     /// Unchanged.
     Same,
     /// An error with the same code.
     Error,
     /// An error for which the language has another code.
-    As(Code),
+    As(RuleCode),
 }
 
 /// When a rule is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum When {
+pub enum RulePhase {
     /// When the program is checked.
     Check,
     /// When it runs; it cannot be known earlier.
@@ -30,15 +30,15 @@ pub enum When {
 
 /// A row of the table.
 #[derive(Debug, Clone, Copy)]
-pub struct Row {
+pub struct RuleRow {
     /// What the rule is, on one line without a full stop.
     pub what: &'static str,
     /// How to fix it.
     pub fix: &'static str,
     /// When it is checked.
-    pub when: When,
+    pub when: RulePhase,
     severity: Severity,
-    strict: InStrict,
+    strict: StrictRule,
 }
 
 macro_rules! codes {
@@ -47,16 +47,16 @@ macro_rules! codes {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[derive(Serialize, Display, EnumString, IntoStaticStr, VariantArray)]
         #[expect(missing_docs, reason = "each is documented by its row")]
-        pub enum Code { $($code,)* }
+        pub enum RuleCode { $($code,)* }
 
-        impl Code {
+        impl RuleCode {
             /// Returns its row.
-            pub fn row(self) -> Row {
+            pub fn row(self) -> RuleRow {
                 match self {
-                    $(Self::$code => Row {
+                    $(Self::$code => RuleRow {
                         what: $what,
                         fix: $fix,
-                        when: When::$when,
+                        when: RulePhase::$when,
                         severity: Severity::$severity,
                         strict: $strict,
                     },)*
@@ -66,7 +66,7 @@ macro_rules! codes {
     };
 }
 
-use InStrict::{As, Error as Fatal, Same};
+use StrictRule::{As, Error as Fatal, Same};
 
 // To add one: add a row here, at the end of its kind, and a program that triggers it in `tests/codes.rs`; then update
 // the reference with `UPDATE_REFERENCE=1 cargo test --test it prose_codes`.
@@ -150,11 +150,11 @@ codes! {
     OPW003 Warning Fatal, Check, "the old import of a skill", "write `use \"@handle/name\"`";
     OPW004 Warning Fatal, Check, "a colon after the prompt of a session", "leave the colon out";
     OPW005 Warning Fatal, Check, "a session with its prompt below it alone", "write `session \"prompt\"` or `session: agent`";
-    OPW007 Warning As(Code::E022), Check, "an input after something was executed: it is asked there", "move it to the top of the program";
-    HPW001 Warning As(Code::E053), Check, "an interpolated variable is not defined; it stays text", "define it before this line; write `\\{` for a brace that is text";
+    OPW007 Warning As(RuleCode::E022), Check, "an input after something was executed: it is asked there", "move it to the top of the program";
+    HPW001 Warning As(RuleCode::E053), Check, "an interpolated variable is not defined; it stays text", "define it before this line; write `\\{` for a brace that is text";
     HPW002 Warning Same, Check, "an input without a description", "say what it is";
     HPW003 Warning Same, Check, "a block gets another number of arguments than it has parameters", "give it what it has parameters for";
-    HPW004 Warning As(Code::E019), Check, "a name is used again in another part of the program", "choose another name: all variables of a program share one namespace";
+    HPW004 Warning As(RuleCode::E019), Check, "a name is used again in another part of the program", "choose another name: all variables of a program share one namespace";
     HPW005 Warning Same, Check, "a name hides an outer one", "choose another name if both are needed";
     HPW006 Warning Same, Check, "a parallel block waits for more successes than it has branches", "lower the count: as it stands, the block fails";
     HPW007 Warning Same, Check, "the message of a throw is empty", "say what went wrong";
@@ -164,29 +164,29 @@ codes! {
     HPW011 Warning Same, Check, "nothing is to be done here", "add a statement, or leave the header out";
     HPW012 Warning Same, Check, "the prompt of a gate is empty", "say what is to be approved";
     HPW013 Warning Same, Check, "nobody known may decide this gate", "write `allow: [\"user\"]`: it is the only one known";
-    HPW014 Warning As(Code::E001), Check, "a string between single quotes goes over several lines", "write `\"\"\"` before and after it";
-    HPW015 Warning As(Code::E005), Check, "text right after `\"\"\"`", "start it on the next line";
-    HPW016 Warning As(Code::E005), Check, "a calculation or comparison, which the language does not have", "write the condition as `**…**`, or let a command decide";
-    HPW017 Warning As(Code::E005), Check, "a form that is not of the language, or no longer", "write it as the message says";
+    HPW014 Warning As(RuleCode::E001), Check, "a string between single quotes goes over several lines", "write `\"\"\"` before and after it";
+    HPW015 Warning As(RuleCode::E005), Check, "text right after `\"\"\"`", "start it on the next line";
+    HPW016 Warning As(RuleCode::E005), Check, "a calculation or comparison, which the language does not have", "write the condition as `**…**`, or let a command decide";
+    HPW017 Warning As(RuleCode::E005), Check, "a form that is not of the language, or no longer", "write it as the message says";
     HPW018 Warning Same, Check, "a command runs although the gate before it was rejected", "write `on_reject: throw` if the gate is to guard the command";
     HPW019 Warning Same, Check, "a throw without a message outside a catch", "add a message: there is no error to raise again";
-    HPW020 Warning As(Code::HPE002), Check, "a variable is assigned that was never declared", "write `let` before it";
-    HPW021 Warning As(Code::HPE009), Check, "an old on-fail; it is taken as \"continue\"", "write \"continue\"";
+    HPW020 Warning As(RuleCode::HPE002), Check, "a variable is assigned that was never declared", "write `let` before it";
+    HPW021 Warning As(RuleCode::HPE009), Check, "an old on-fail; it is taken as \"continue\"", "write \"continue\"";
     HPW022 Warning Same, Check, "a branch that may be none of those that count is named alone", "name it in a list, `context: [a, b]`: a branch that does not count is left out there";
-    HPW023 Warning As(Code::HPE004), Check, "a context is a text, not a variable", "bind the text with `let` first, and name it here";
-    HPW024 Warning As(Code::HPE003), Check, "a name for one body is that of an agent, which it hides there", "choose another name";
+    HPW023 Warning As(RuleCode::HPE004), Check, "a context is a text, not a variable", "bind the text with `let` first, and name it here";
+    HPW024 Warning As(RuleCode::HPE003), Check, "a name for one body is that of an agent, which it hides there", "choose another name";
     HPW025 Warning Same, Check, "a brace before a name that is not closed right after it: it stays text", "write `{name}` for the value of a whole variable, or `\\{` for a brace that is text";
-    HPW026 Warning As(Code::E018), Run, "`resume:` of a memory that outlives the run and is not there yet: it starts empty", "start the agent with `session:` the first time";
+    HPW026 Warning As(RuleCode::E018), Run, "`resume:` of a memory that outlives the run and is not there yet: it starts empty", "start the agent with `session:` the first time";
 }
 
-impl Code {
+impl RuleCode {
     /// Returns the code and severity in a profile.
     pub fn in_profile(self, profile: Profile) -> (Self, Severity) {
         let row = self.row();
         match (profile, row.strict) {
-            (Profile::Compat, _) | (Profile::Strict, InStrict::Same) => (self, row.severity),
-            (Profile::Strict, InStrict::Error) => (self, Severity::Error),
-            (Profile::Strict, InStrict::As(other)) => (other, Severity::Error),
+            (Profile::Compat, _) | (Profile::Strict, StrictRule::Same) => (self, row.severity),
+            (Profile::Strict, StrictRule::Error) => (self, Severity::Error),
+            (Profile::Strict, StrictRule::As(other)) => (other, Severity::Error),
         }
     }
 
@@ -232,14 +232,14 @@ mod tests {
 
     #[test]
     fn codes_are_unique_and_found_by_name() {
-        for code in Code::ALL {
-            assert_eq!(Code::find(code.as_str()), Some(*code));
+        for code in RuleCode::ALL {
+            assert_eq!(RuleCode::find(code.as_str()), Some(*code));
         }
     }
 
     #[test]
     fn a_warning_code_is_a_warning_in_compat_and_an_error_code_an_error() {
-        for code in Code::ALL {
+        for code in RuleCode::ALL {
             let (same, severity) = code.in_profile(Profile::Compat);
             let named = if code.as_str().contains('E') { Severity::Error } else { Severity::Warning };
             assert_eq!((same, severity), (*code, named));
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn every_row_tells_what_is_wrong_and_what_to_do() {
-        for code in Code::ALL {
+        for code in RuleCode::ALL {
             let row = code.row();
             assert!(!row.what.ends_with('.') && !row.fix.ends_with('.'), "{code}");
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::codes::Code;
+use super::codes::RuleCode;
 use super::source::Span;
 
 /// How strictly a program is read.
@@ -38,7 +38,7 @@ pub enum Severity {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
     /// Its stable code, e.g. `E053`.
-    pub code: Code,
+    pub code: RuleCode,
     /// How much it weighs.
     pub severity: Severity,
     /// What is the matter, in one line without a full stop.
@@ -48,12 +48,12 @@ pub struct Diagnostic {
     /// What to do.
     pub hint: Option<String>,
     /// A related place.
-    pub related: Option<Related>,
+    pub related: Option<RelatedSpan>,
 }
 
 /// Another place that belongs to a diagnostic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Related {
+pub struct RelatedSpan {
     /// Where.
     pub span: Span,
     /// What is there, e.g. `first defined here`.
@@ -86,7 +86,7 @@ impl Diagnostic {
 
     /// Adds a related position.
     pub(super) fn related(&mut self, span: Span, message: impl Into<String>) -> &mut Self {
-        self.related = Some(Related { span, message: message.into() });
+        self.related = Some(RelatedSpan { span, message: message.into() });
         self
     }
 }
@@ -108,7 +108,7 @@ pub(super) const MOST: usize = 1_000;
 impl Reports {
     pub(super) fn new(profile: Profile) -> Self {
         let spare = Diagnostic {
-            code: Code::E005,
+            code: RuleCode::E005,
             severity: Severity::Error,
             message: String::new(),
             span: Span::default(),
@@ -127,7 +127,7 @@ impl Reports {
     }
 
     /// Adds a diagnostic with its severity in this profile and the default hint.
-    pub(super) fn add(&mut self, code: Code, span: Span, message: impl Into<String>) -> &mut Diagnostic {
+    pub(super) fn add(&mut self, code: RuleCode, span: Span, message: impl Into<String>) -> &mut Diagnostic {
         let hint = code.row().fix;
         let (code, severity) = code.in_profile(self.profile);
         let count = if severity == Severity::Error { &mut self.errors } else { &mut self.warnings };

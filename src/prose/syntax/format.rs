@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::diagnostic::{Diagnostic, Profile, Reports};
-use super::source::{Source, Span};
+use super::source::{SourceText, Span};
 use super::token::{Token, TokenKind, is_spaced};
 use super::{lexer, parser};
 
@@ -15,34 +15,34 @@ const LEVEL: usize = 2;
 ///
 /// # Errors
 /// When the program's form is not valid: its diagnostics.
-pub fn format(source: &Source) -> Result<String, Vec<Diagnostic>> {
-    let as_it_is = Reading::of(source, Profile::Compat);
+pub fn format(source: &SourceText) -> Result<String, Vec<Diagnostic>> {
+    let as_it_is = TokenizedProgram::of(source, Profile::Compat);
     if as_it_is.diagnostics.iter().any(|one| one.is_error() && one.code.is_about_form()) {
         return Err(as_it_is.diagnostics.into_iter().filter(Diagnostic::is_error).collect());
     }
-    let mut writer = Writer::new(source, as_it_is.comments.clone());
+    let mut writer = ProgramWriter::new(source, as_it_is.comments.clone());
     for token in &as_it_is.tokens {
         writer.token(*token);
     }
     // Formatting must never change the program: if it would, the text is left as it is.
-    let is_same = Source::new(source.name(), &writer.out).is_ok_and(|written| {
-        let by_the_letter = |source| Reading::of(source, Profile::Strict);
-        as_it_is.is_same(&Reading::of(&written, Profile::Compat))
+    let is_same = SourceText::new(source.name(), &writer.out).is_ok_and(|written| {
+        let by_the_letter = |source| TokenizedProgram::of(source, Profile::Strict);
+        as_it_is.is_same(&TokenizedProgram::of(&written, Profile::Compat))
             && by_the_letter(source).is_same(&by_the_letter(&written))
     });
     Ok(if is_same { writer.out } else { source.text().to_owned() })
 }
 
 /// A program with its tokens and diagnostics.
-struct Reading<'a> {
-    source: &'a Source,
+struct TokenizedProgram<'a> {
+    source: &'a SourceText,
     tokens: Vec<Token>,
     comments: Vec<Span>,
     diagnostics: Vec<Diagnostic>,
 }
 
-impl<'a> Reading<'a> {
-    fn of(source: &'a Source, profile: Profile) -> Self {
+impl<'a> TokenizedProgram<'a> {
+    fn of(source: &'a SourceText, profile: Profile) -> Self {
         let mut reports = Reports::new(profile);
         let lexed = lexer::lex(source, &mut reports);
         let (tokens, comments) = (lexed.tokens.clone(), lexed.comments.clone());
@@ -51,9 +51,10 @@ impl<'a> Reading<'a> {
     }
 
     /// Returns whether another reading has the same words, comments and diagnostics.
-    fn is_same(&self, other: &Reading<'_>) -> bool {
-        let codes =
-            |reading: &Reading<'_>| reading.diagnostics.iter().map(|one| one.code).collect::<Vec<_>>();
+    fn is_same(&self, other: &TokenizedProgram<'_>) -> bool {
+        let codes = |reading: &TokenizedProgram<'_>| {
+            reading.diagnostics.iter().map(|one| one.code).collect::<Vec<_>>()
+        };
         codes(self) == codes(other) && self.words().eq(other.words()) && self.notes().eq(other.notes())
     }
 
@@ -74,7 +75,7 @@ fn with_line_feeds(text: &str) -> Cow<'_, str> {
 }
 
 /// An open block.
-struct Block {
+struct LineBlock {
     /// The indentation level of its lines.
     level: usize,
     /// The indentation of its lines in the source, in bytes.
@@ -84,11 +85,11 @@ struct Block {
     pipes_inline: bool,
 }
 
-struct Writer<'a> {
-    source: &'a Source,
+struct ProgramWriter<'a> {
+    source: &'a SourceText,
     comments: std::iter::Peekable<std::vec::IntoIter<Span>>,
     out: String,
-    blocks: Vec<Block>,
+    blocks: Vec<LineBlock>,
     /// The level of the line above the block that has just been closed.
     closed: Option<usize>,
     /// The level of the current line.
@@ -106,13 +107,13 @@ struct Writer<'a> {
     after_layout: bool,
 }
 
-impl<'a> Writer<'a> {
-    fn new(source: &'a Source, comments: Vec<Span>) -> Self {
+impl<'a> ProgramWriter<'a> {
+    fn new(source: &'a SourceText, comments: Vec<Span>) -> Self {
         Self {
             source,
             comments: comments.into_iter().peekable(),
             out: String::with_capacity(source.text().len()),
-            blocks: vec![Block { level: 0, width: 0, pipes_inline: false }],
+            blocks: vec![LineBlock { level: 0, width: 0, pipes_inline: false }],
             closed: None,
             level: 0,
             brackets: 0,
@@ -133,7 +134,7 @@ impl<'a> Writer<'a> {
             }
             TokenKind::Indent => {
                 let width = token.span.end() - token.span.start();
-                self.blocks.push(Block { level: self.level + 1, width, pipes_inline: false });
+                self.blocks.push(LineBlock { level: self.level + 1, width, pipes_inline: false });
                 self.fresh = true;
             }
             TokenKind::Dedent => self.dedent(token),
@@ -152,7 +153,7 @@ impl<'a> Writer<'a> {
 
     fn dedent(&mut self, token: Token) {
         if self.blocks.len() > 1
-            && let Some(Block { level, width, .. }) = self.blocks.pop()
+            && let Some(LineBlock { level, width, .. }) = self.blocks.pop()
         {
             self.comments_until(token.span.start(), level, width);
             self.closed = level.checked_sub(1);

@@ -18,11 +18,11 @@ mod source;
 mod tests;
 mod token;
 
-pub use self::checked::{Checked, check, check_with, parse};
-pub use self::codes::{Code, Row, When};
+pub use self::checked::{CheckedProgram, check, check_with, parse};
+pub use self::codes::{RuleCode, RulePhase, RuleRow};
 pub use self::contract::{Contract, Imports};
-pub use self::diagnostic::{Diagnostic, Profile, Related, Severity};
+pub use self::diagnostic::{Diagnostic, Profile, RelatedSpan, Severity};
 pub use self::duration::parse_duration;
 pub use self::format::format;
 pub use self::reference::codes_reference;
-pub use self::source::{Position, Source, Span, TooLong};
+pub use self::source::{Position, SourceText, SourceTooLong, Span};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::codes::{Code, When};
+use super::codes::{RuleCode, RulePhase};
 use super::diagnostic::{Profile, Severity};
 
 const HEAD: &str = "\
@@ -25,7 +25,7 @@ pub fn codes_reference() -> String {
     for (title, word, letter) in [("Errors", "error", 'E'), ("Warnings", "warning", 'W')] {
         let _ =
             write!(text, "## {title}\n\n| code | {word} | in `strict` | what to do |\n|---|---|---|---|\n");
-        for code in Code::ALL.iter().filter(|code| code.as_str().contains(letter)) {
+        for code in RuleCode::ALL.iter().filter(|code| code.as_str().contains(letter)) {
             line(&mut text, *code);
         }
         text.push('\n');
@@ -35,7 +35,7 @@ pub fn codes_reference() -> String {
     text
 }
 
-fn line(text: &mut String, code: Code) {
+fn line(text: &mut String, code: RuleCode) {
     let row = code.row();
     let (other, severity) = code.in_profile(Profile::Strict);
     let strict = match (other == code, severity) {
@@ -43,7 +43,7 @@ fn line(text: &mut String, code: Code) {
         (true, Severity::Error) => "error".to_owned(),
         (true, Severity::Warning) => "warning".to_owned(),
     };
-    let when = if row.when == When::Run { " (known only when it runs)" } else { "" };
+    let when = if row.when == RulePhase::Run { " (known only when it runs)" } else { "" };
     let _ = writeln!(text, "| `{code}` | {}{when} | {strict} | {} |", cell(row.what), cell(row.fix));
 }
 

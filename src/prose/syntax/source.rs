@@ -69,13 +69,13 @@ impl fmt::Display for Position {
 
 /// A program's text, with the name it is shown under. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct SourceText {
     name: Arc<str>,
     text: Arc<str>,
     lines: Arc<[u32]>,
 }
 
-impl Source {
+impl SourceText {
     /// The maximum length of a text, in bytes.
     pub const LIMIT_BYTES: usize = 16 << 20;
 
@@ -83,9 +83,9 @@ impl Source {
     ///
     /// # Errors
     /// When it is longer than [`Self::LIMIT_BYTES`].
-    pub fn new(name: &str, text: &str) -> Result<Self, TooLong> {
+    pub fn new(name: &str, text: &str) -> Result<Self, SourceTooLong> {
         if text.len() > Self::LIMIT_BYTES {
-            return Err(TooLong { name: name.to_owned(), bytes: text.len() });
+            return Err(SourceTooLong { name: name.to_owned(), bytes: text.len() });
         }
         let after = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1);
         let lines = std::iter::once(0).chain(after).map(to_offset).collect();
@@ -141,15 +141,15 @@ impl Source {
     }
 }
 
-/// Converts an offset, which always fits: a source is at most [`Source::LIMIT_BYTES`] long.
+/// Converts an offset, which always fits: a source is at most [`SourceText::LIMIT_BYTES`] long.
 pub(super) fn to_offset(byte: usize) -> u32 {
     u32::try_from(byte).unwrap_or(u32::MAX)
 }
 
 /// The error for a program that is too long.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{name} has {bytes} bytes, more than the {} that are read", Source::LIMIT_BYTES)]
-pub struct TooLong {
+#[error("{name} has {bytes} bytes, more than the {} that are read", SourceText::LIMIT_BYTES)]
+pub struct SourceTooLong {
     /// The program.
     pub name: String,
     /// Its length.
@@ -160,8 +160,8 @@ pub struct TooLong {
 mod tests {
     use super::*;
 
-    fn source(text: &str) -> Source {
-        Source::new("t", text).expect("short")
+    fn source(text: &str) -> SourceText {
+        SourceText::new("t", text).expect("short")
     }
 
     #[test]

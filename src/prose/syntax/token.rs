@@ -1,6 +1,6 @@
 //! Tokens: the words and symbols of a program, and the spacing between them.
 
-use super::source::{Source, Span};
+use super::source::{SourceText, Span};
 
 /// One token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub(super) const STATEMENTS: [&str; 26] = [
 ];
 
 /// Returns whether a space belongs between two adjacent tokens on a line.
-pub(super) fn is_spaced(source: &Source, before: Token, left: Token, right: Token) -> bool {
+pub(super) fn is_spaced(source: &SourceText, before: Token, left: Token, right: Token) -> bool {
     use Bracket::{Curly, Round, Square};
     use TokenKind::{Close, Colon, Comma, Dot, Minus, Number, Open, Unknown, Word};
     let apart = left.span.end() < right.span.start();

@@ -2,11 +2,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pilothouse::prose::{Profile, Source, check, format, render};
+use pilothouse::prose::{Profile, SourceText, check, format, render};
 
 fuzz_target!(|bytes: &[u8]| {
     let text = String::from_utf8_lossy(bytes);
-    let Ok(source) = Source::new("fuzz.prose", &text) else { return };
+    let Ok(source) = SourceText::new("fuzz.prose", &text) else { return };
     for profile in [Profile::Compat, Profile::Strict] {
         let checked = check(&source, profile);
         for one in &checked.diagnostics {
@@ -15,14 +15,14 @@ fuzz_target!(|bytes: &[u8]| {
         }
     }
     if let Ok(once) = format(&source) {
-        let again = Source::new("fuzz.prose", &once).expect("no longer than it was");
+        let again = SourceText::new("fuzz.prose", &once).expect("no longer than it was");
         assert_eq!(format(&again).as_deref(), Ok(&*once), "the canonical form changes again");
         assert_eq!(shape(&source), shape(&again), "the canonical form means something else");
     }
 });
 
 /// A program as a tree without source positions.
-fn shape(source: &Source) -> serde_json::Value {
+fn shape(source: &SourceText) -> serde_json::Value {
     let mut tree = serde_json::to_value(check(source, Profile::Compat).program).expect("JSON");
     strip(&mut tree);
     tree

@@ -61,7 +61,7 @@ impl BindingFile {
 
     /// Parses a file; `None` if it is not a binding file.
     pub fn parse(text: &str) -> Option<Self> {
-        let mut header = Header::default();
+        let mut header = BindingHeader::default();
         let mut rest = text;
         loop {
             let (line, after) = rest.split_once('\n')?;
@@ -126,7 +126,7 @@ fn fenced(text: &str, language: &str) -> String {
 }
 
 #[derive(Default)]
-struct Header {
+struct BindingHeader {
     name: Option<String>,
     kind: Option<String>,
     execution_id: Option<u32>,
@@ -135,7 +135,7 @@ struct Header {
     is_json: bool,
 }
 
-impl Header {
+impl BindingHeader {
     /// Parses a line and what belongs to it in `rest`; returns what is left.
     fn line<'a>(&mut self, line: &str, rest: &'a str) -> Option<&'a str> {
         if let Some(name) = line.strip_prefix("# ") {

@@ -10,7 +10,7 @@ const ERROR_CHARS: usize = 600;
 
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Ran {
+pub struct CommandResult {
     /// Its exit code; 124 after a timeout, 128 and the number after a signal, 126 or 127 when it could not start, 75 when
     /// nobody can know whether it had begun.
     pub exit_code: i32,
@@ -65,13 +65,13 @@ pub struct SessionEnd {
 pub const CAPTURED_CHARS: usize = 30_000;
 
 /// Describes how a command failed.
-pub fn failure(ran: &Ran) -> String {
+pub fn failure(ran: &CommandResult) -> String {
     let (ended, said) = match ran {
-        Ran { unknown: Some(why), .. } => (why.clone(), [&*ran.stdout, &ran.stderr].join("\n")),
-        Ran { timed_out: true, exit_code, stderr, .. } => {
+        CommandResult { unknown: Some(why), .. } => (why.clone(), [&*ran.stdout, &ran.stderr].join("\n")),
+        CommandResult { timed_out: true, exit_code, stderr, .. } => {
             (format!("the command took longer than allowed (exit code {exit_code})"), stderr.clone())
         }
-        Ran { exit_code, stderr, .. } => {
+        CommandResult { exit_code, stderr, .. } => {
             (format!("the command ended with exit code {exit_code}"), stderr.clone())
         }
     };

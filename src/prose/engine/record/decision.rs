@@ -8,7 +8,7 @@ use crate::model::RecordedAnswer;
 /// How a question was decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Decision {
+pub enum RecordedDecision {
     /// Somebody answered.
     Answered(RecordedAnswer),
     /// Nobody did in time.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 /// Why a run could not start or continue.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum RunError {
     /// A file of the run could not be used.
     #[error("{what} {path}: {source}")]
     Io {
@@ -174,7 +174,7 @@ pub enum Error {
     },
 }
 
-impl Error {
+impl RunError {
     /// Returns a closure that wraps an I/O error with the operation and the path.
     pub(in crate::prose::engine) fn io(
         what: &'static str,

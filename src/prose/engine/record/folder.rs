@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 
-use super::error::Error;
-use super::state::{self, Line};
+use super::error::RunError;
+use super::state::{self, StateLine};
 use crate::files::{self, HeldFolder, Links};
 use crate::journal::{Disk, LineFile, replace_file};
 
@@ -26,13 +26,13 @@ const ALPHABET: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
 /// The folder of a run, or of a program it uses.
 #[derive(Debug)]
-pub struct Folder {
+pub struct RunFolder {
     path: PathBuf,
     state: Mutex<LineFile>,
     disk: SharedDisk,
 }
 
-impl Folder {
+impl RunFolder {
     /// Creates the folder of a new run and returns it with the run's id.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl Folder {
         program: &str,
         source: &str,
         at: Timestamp,
-    ) -> Result<(Self, String), Error> {
+    ) -> Result<(Self, String), RunError> {
         let runs = runs(workspace);
         let held = make(&runs)?;
         keep_out_of_git(disk, &held);
@@ -56,7 +56,7 @@ impl Folder {
                     return Ok((folder, id));
                 }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(Error::io("create the folder", path)(error)),
+                Err(error) => return Err(RunError::io("create the folder", path)(error)),
             }
         }
     }
@@ -65,7 +65,7 @@ impl Folder {
     ///
     /// # Errors
     /// When it cannot be created.
-    pub fn import(&self, name: &str, run: &str, source: &str) -> Result<Self, Error> {
+    pub fn import(&self, name: &str, run: &str, source: &str) -> Result<Self, RunError> {
         Self::populated(self.disk.clone(), self.path.join("imports").join(name), run, name, source)
     }
 
@@ -73,21 +73,21 @@ impl Folder {
     ///
     /// # Errors
     /// When it is not the folder of a run, or cannot be written.
-    pub fn reopen(disk: &SharedDisk, path: PathBuf, last: Option<&Line>) -> Result<Self, Error> {
+    pub fn reopen(disk: &SharedDisk, path: PathBuf, last: Option<&StateLine>) -> Result<Self, RunError> {
         let folder = Self::open(disk.clone(), path)?;
         match last {
             // Only what is inside the run is written to, whatever its journal says.
-            Some(Line { of: Some(used), text, times }) if used.starts_with(&folder.path) => {
+            Some(StateLine { of: Some(used), text, times }) if used.starts_with(&folder.path) => {
                 Self::open(disk.clone(), used.clone())?.note_unless_there(text, *times)?;
             }
-            Some(Line { of: Some(_), .. }) => {}
-            Some(Line { of: None, text, times }) => folder.note_unless_there(text, *times)?,
+            Some(StateLine { of: Some(_), .. }) => {}
+            Some(StateLine { of: None, text, times }) => folder.note_unless_there(text, *times)?,
             None => {}
         }
         Ok(folder)
     }
 
-    fn open(disk: SharedDisk, path: PathBuf) -> Result<Self, Error> {
+    fn open(disk: SharedDisk, path: PathBuf) -> Result<Self, RunError> {
         let lines = hold(&path).and_then(|held| {
             let state = held.path(Path::new(STATE));
             let file = match disk.open(&state) {
@@ -96,13 +96,13 @@ impl Folder {
             };
             LineFile::repaired(&*disk, file?, &state)
         });
-        let (lines, _) = lines.map_err(Error::io("open", path.join(STATE)))?;
+        let (lines, _) = lines.map_err(RunError::io("open", path.join(STATE)))?;
         Ok(Self { path, state: Mutex::new(lines), disk })
     }
 
-    fn note_unless_there(&self, text: &str, times: usize) -> Result<(), Error> {
+    fn note_unless_there(&self, text: &str, times: usize) -> Result<(), RunError> {
         let path = self.path.join(STATE);
-        let lines = Inside::new(&self.path, &path).read().map_err(Error::io("read", path))?;
+        let lines = ProjectPath::new(&self.path, &path).read().map_err(RunError::io("read", path))?;
         let there = lines.split(|byte| *byte == b'\n').filter(|line| *line == text.as_bytes());
         if there.count() < times { self.note(text) } else { Ok(()) }
     }
@@ -113,13 +113,13 @@ impl Folder {
         run: &str,
         program: &str,
         source: &str,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, RunError> {
         make(&path.join("bindings"))?;
         let held = make(&path)?;
         let copy = Path::new("program.prose");
         if held.facts(copy).is_err() {
             let written = replace_file(&*disk, &held.path(copy), source.as_bytes());
-            written.map_err(Error::io("write", path.join(copy)))?;
+            written.map_err(RunError::io("write", path.join(copy)))?;
         }
         let folder = Self::open(disk, path)?;
         if folder.state().length() == 0 {
@@ -141,13 +141,13 @@ impl Folder {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn note(&self, line: &str) -> Result<(), Error> {
+    pub fn note(&self, line: &str) -> Result<(), RunError> {
         self.append(&format!("{line}\n"))
     }
 
-    fn append(&self, lines: &str) -> Result<(), Error> {
+    fn append(&self, lines: &str) -> Result<(), RunError> {
         let appended = self.state().append(&*self.disk, lines.as_bytes());
-        appended.map_err(Error::io("write", self.path.join(STATE)))
+        appended.map_err(RunError::io("write", self.path.join(STATE)))
     }
 
     /// Returns the file of a binding, relative to the folder.
@@ -164,17 +164,17 @@ impl Folder {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn write(&self, file: &Path, text: &str) -> Result<(), Error> {
+    pub fn write(&self, file: &Path, text: &str) -> Result<(), RunError> {
         let path = self.path.join(file);
         let name = Path::new(path.file_name().unwrap_or_default());
-        let made = Inside::new(&self.path, path.parent().unwrap_or(&self.path)).make();
+        let made = ProjectPath::new(&self.path, path.parent().unwrap_or(&self.path)).make();
         let written = made.and_then(|held| replace_file(&*self.disk, &held.path(name), text.as_bytes()));
-        written.map_err(Error::io("write", path))
+        written.map_err(RunError::io("write", path))
     }
 
     /// Reads a file; paths as in [`write`](Self::write).
     pub fn read(&self, file: &Path) -> Option<String> {
-        String::from_utf8(Inside::new(&self.path, &self.path.join(file)).read().ok()?).ok()
+        String::from_utf8(ProjectPath::new(&self.path, &self.path.join(file)).read().ok()?).ok()
     }
 
     /// Returns whether a file exists; paths as in [`write`](Self::write).
@@ -185,10 +185,11 @@ impl Folder {
     /// Removes one of its files, if it exists.
     pub fn remove(&self, file: &Path) {
         let path = self.path.join(file);
-        let removed = Inside::new(&self.path, path.parent().unwrap_or(&self.path)).hold().and_then(|held| {
-            let name = Path::new(path.file_name().unwrap_or_default());
-            self.disk.remove(&held.path(name))
-        });
+        let removed =
+            ProjectPath::new(&self.path, path.parent().unwrap_or(&self.path)).hold().and_then(|held| {
+                let name = Path::new(path.file_name().unwrap_or_default());
+                self.disk.remove(&held.path(name))
+            });
         if let Err(error) = removed
             && error.kind() != ErrorKind::NotFound
         {
@@ -204,12 +205,12 @@ pub fn runs(workspace: &Path) -> PathBuf {
 
 /// A path that is split where the files of a project begin: below that, no link is followed, because it may have come
 /// with the project.
-struct Inside {
+struct ProjectPath {
     root: PathBuf,
     path: PathBuf,
 }
 
-impl Inside {
+impl ProjectPath {
     /// Splits a path: at the project of the run in the folder `run`, or else at the one it names itself (an agent's
     /// memory in the home folder), or else at its own folder.
     fn new(run: &Path, path: &Path) -> Self {
@@ -250,12 +251,12 @@ fn lexical(path: &Path) -> PathBuf {
 
 /// Opens the folder of a run.
 pub(super) fn hold(path: &Path) -> io::Result<HeldFolder> {
-    Inside::new(path, path).hold()
+    ProjectPath::new(path, path).hold()
 }
 
 /// Opens a folder of a project's runs or programs; what is missing of it is created, for its owner only.
-pub(in crate::prose::engine) fn make(path: &Path) -> Result<HeldFolder, Error> {
-    Inside::new(path, path).make().map_err(Error::io("create the folder", path))
+pub(in crate::prose::engine) fn make(path: &Path) -> Result<HeldFolder, RunError> {
+    ProjectPath::new(path, path).make().map_err(RunError::io("create the folder", path))
 }
 
 /// Excludes the runs from git: they are not part of the project's history.
@@ -304,9 +305,10 @@ mod tests {
         let dir = tempfile::tempdir().expect("temp dir");
         let at: Timestamp = "2026-01-15T14:30:52Z".parse().expect("a time");
         let disk: SharedDisk = Arc::new(crate::journal::Os);
-        let (folder, id) = Folder::create(&disk, dir.path(), "x.prose", "exec \"true\"\n", at).expect("made");
+        let (folder, id) =
+            RunFolder::create(&disk, dir.path(), "x.prose", "exec \"true\"\n", at).expect("made");
         assert!(id.starts_with("20260115-143052-") && id.len() == 22, "{id}");
-        folder.write(&Folder::binding("x", Some(3)), "text").expect("written");
+        folder.write(&RunFolder::binding("x", Some(3)), "text").expect("written");
         folder.note("1→ ✓").expect("written");
         let state = folder.read(Path::new("state.md")).expect("there");
         assert_eq!(state, format!("# run:{id} x.prose\n\n1→ ✓\n"));

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 /// A line of a `state.md`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct StateLine {
     /// The folder of the used program that it belongs to; `None` for the run's own.
     pub of: Option<PathBuf>,
     /// The line.

@@ -5,20 +5,20 @@
 use std::path::Path;
 
 use super::questions::questions;
-use super::request::Request;
+use super::request::RunRequest;
 use crate::config::{Answerer, ExecPolicy, SessionSettings, SessionSubject};
-use crate::prose::engine::record::error::Error;
-use crate::prose::engine::session::{Invocation, preset};
+use crate::prose::engine::record::error::RunError;
+use crate::prose::engine::session::{SessionParameters, preset};
 use crate::prose::engine::survey::PossibleQuestion;
 use crate::prose::engine::vm::module::Library;
 use crate::prose::engine::vm::{AnswerPolicy, permissions};
 use crate::runtime::Handle;
 
 /// Returns the settings, overridden by the command line.
-pub(super) fn answerers(settings: &SessionSettings, typed: &[String]) -> Result<SessionSettings, Error> {
+pub(super) fn answerers(settings: &SessionSettings, typed: &[String]) -> Result<SessionSettings, RunError> {
     let mut settings = settings.clone();
     for one in typed {
-        settings.set(one).map_err(|reason| Error::Answerer { typed: one.clone(), reason })?;
+        settings.set(one).map_err(|reason| RunError::Answerer { typed: one.clone(), reason })?;
     }
     Ok(settings)
 }
@@ -39,11 +39,11 @@ pub(super) fn answerer<'a>(settings: &'a SessionSettings, possible: &PossibleQue
 /// Rejects a run whose sessions cannot be answered as configured.
 pub(super) fn answerable(
     runtime: &Handle,
-    request: &Request,
+    request: &RunRequest,
     loaded: &Library,
     policy: &AnswerPolicy,
     allow_unenforced: bool,
-) -> Result<(), Error> {
+) -> Result<(), RunError> {
     let path = runtime.inherited("PATH").unwrap_or_default();
     let mut unenforced: Vec<String> = Vec::new();
     for (program, possible) in questions(loaded, ExecPolicy::Allow) {
@@ -54,12 +54,12 @@ pub(super) fn answerable(
             false => std::env::split_paths(&path).any(|folder| folder.join(name).is_file()),
         };
         if !is_there {
-            return Err(Error::NoAnswerer { program: name.to_owned() });
+            return Err(RunError::NoAnswerer { program: name.to_owned() });
         }
         let Some(agent) = possible.name.as_deref().and_then(|name| agent(loaded, &program, name)) else {
             continue;
         };
-        let of = Invocation { permissions: &agent, ..Invocation::default() };
+        let of = SessionParameters { permissions: &agent, ..SessionParameters::default() };
         let file = Path::new(&program).file_name().unwrap_or_default().to_string_lossy();
         let name = possible.name.as_deref().unwrap_or_default();
         let by = Answerer::Command(words.clone()).called();
@@ -69,7 +69,7 @@ pub(super) fn answerable(
     unenforced.dedup();
     match unenforced.is_empty() || allow_unenforced {
         true => Ok(()),
-        false => Err(Error::Unenforced { report: unenforced.join("\n") }),
+        false => Err(RunError::Unenforced { report: unenforced.join("\n") }),
     }
 }
 

@@ -8,16 +8,16 @@ use serde_json::json;
 
 use super::aside::aside;
 use super::registry::Registry;
-use super::request::Request;
+use super::request::RunRequest;
 use crate::config::quoted;
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::{Durability, Os};
 use crate::model::{ExecOutcome, ExecRequest, PROGRAM_CALL, ProgramStep};
 use crate::process::Leftovers;
-use crate::prose::engine::record::error::Error;
+use crate::prose::engine::record::error::RunError;
 use crate::prose::engine::record::folder::SharedDisk;
 use crate::prose::engine::vm::module::Library;
-use crate::prose::syntax::Source;
+use crate::prose::syntax::SourceText;
 use crate::runtime::{Handle, OutputStream};
 
 /// The timeout of a fetch.
@@ -29,9 +29,9 @@ const MOST_FETCHED: usize = 64;
 pub(super) async fn with_used(
     runtime: &Handle,
     by: &Actor,
-    request: &Request,
-    load: impl Fn(&Registry) -> Result<Library, Error> + Send + Sync + 'static,
-) -> Result<Library, Error> {
+    request: &RunRequest,
+    load: impl Fn(&Registry) -> Result<Library, RunError> + Send + Sync + 'static,
+) -> Result<Library, RunError> {
     let disk: SharedDisk = Arc::new(Os);
     let (workspace, path, load) = (runtime.workspace().to_owned(), request.path.clone(), Arc::new(load));
     let mut registry = aside(move || Registry::read(&workspace, path)).await?;
@@ -45,7 +45,7 @@ pub(super) async fn with_used(
         .await?;
         registry = read;
         match loaded {
-            Err(Error::NotLocal { url: Some(url), .. })
+            Err(RunError::NotLocal { url: Some(url), .. })
                 if request.allow_fetch && tried.len() < MOST_FETCHED && !tried.contains(&url) =>
             {
                 let text = fetch(runtime, by, &url, &request.cwd).await?;
@@ -62,7 +62,7 @@ pub(super) async fn with_used(
 ///
 /// # Errors
 /// When it cannot be fetched.
-async fn fetch(runtime: &Handle, by: &Actor, url: &str, cwd: &Path) -> Result<String, Error> {
+async fn fetch(runtime: &Handle, by: &Actor, url: &str, cwd: &Path) -> Result<String, RunError> {
     let call = runtime.begin_call(by, PROGRAM_CALL, Durability::Written, &json!({ "fetch": url })).await;
     let fetched = run(runtime, by, call, url, cwd).await;
     let said = match &fetched {
@@ -72,11 +72,11 @@ async fn fetch(runtime: &Handle, by: &Actor, url: &str, cwd: &Path) -> Result<St
     let envelope =
         Envelope::success(PROGRAM_CALL, &said, &json!({ "fetch": url, "is_fetched": fetched.is_ok() }));
     runtime.end_stream(call, &envelope, &said);
-    fetched.map_err(|reason| Error::NotFetched { url: url.to_owned(), reason })
+    fetched.map_err(|reason| RunError::NotFetched { url: url.to_owned(), reason })
 }
 
 async fn run(runtime: &Handle, by: &Actor, call: u64, url: &str, cwd: &Path) -> Result<String, String> {
-    let most = Source::LIMIT_BYTES;
+    let most = SourceText::LIMIT_BYTES;
     let cmd = format!(
         "curl -fsSL --proto '=https' --proto-redir '=https' --max-redirs 5 --max-time {} --max-filesize {most} -- {}",
         TIMEOUT.as_secs(),

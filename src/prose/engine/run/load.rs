@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::program_file::read_text;
-use super::registry::{Found, Registry};
-use crate::prose::engine::record::error::Error;
+use super::registry::{FoundProgram, Registry};
+use crate::prose::engine::record::error::RunError;
 use crate::prose::engine::survey::survey;
 use crate::prose::engine::vm::module::Library;
 use crate::prose::syntax::ast::{Use, UsePath};
-use crate::prose::syntax::{Checked, Contract, Diagnostic, Imports, Profile, Source, check_with, parse};
+use crate::prose::syntax::{
+    CheckedProgram, Contract, Diagnostic, Imports, Profile, SourceText, check_with, parse,
+};
 
 /// Loads a program. `text` is its text, if that differs from the current contents of the file.
 ///
@@ -21,46 +23,46 @@ pub fn load(
     text: Option<String>,
     profile: Profile,
     registry: &Registry,
-) -> Result<Library, Error> {
+) -> Result<Library, RunError> {
     let mut names = HashMap::new();
     let mut open = Vec::new();
     let text = match text {
         Some(text) => text,
         None => read(path)?,
     };
-    Loading { profile, registry }.one(path, &text, &mut names, &mut open)
+    ProgramLoader { profile, registry }.one(path, &text, &mut names, &mut open)
 }
 
 /// Reads the text of a program.
 ///
 /// # Errors
 /// When it cannot be read or is not text.
-pub fn read(path: &Path) -> Result<String, Error> {
-    read_text(path).map_err(|reason| Error::Unreadable { path: path.to_owned(), reason })
+pub fn read(path: &Path) -> Result<String, RunError> {
+    read_text(path).map_err(|reason| RunError::Unreadable { path: path.to_owned(), reason })
 }
 
 /// How to load programs.
-struct Loading<'a> {
+struct ProgramLoader<'a> {
     profile: Profile,
     registry: &'a Registry,
 }
 
-impl Loading<'_> {
+impl ProgramLoader<'_> {
     fn one(
         &self,
         path: &Path,
         text: &str,
         names: &mut HashMap<String, PathBuf>,
         open: &mut Vec<PathBuf>,
-    ) -> Result<Library, Error> {
+    ) -> Result<Library, RunError> {
         let profile = self.profile;
         let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if open.contains(&real) {
-            return Err(Error::UsesItself { path: path.to_owned() });
+            return Err(RunError::UsesItself { path: path.to_owned() });
         }
         let name = path.display().to_string();
-        let source = Source::new(&name, text)
-            .map_err(|error| Error::Unreadable { path: path.to_owned(), reason: error.to_string() })?;
+        let source = SourceText::new(&name, text)
+            .map_err(|error| RunError::Unreadable { path: path.to_owned(), reason: error.to_string() })?;
         open.push(real);
         let (mut uses, mut imports) = (HashMap::new(), Imports::new());
         for used in &parse(&source, profile).program.uses {
@@ -76,7 +78,7 @@ impl Loading<'_> {
         // Only now are the inputs of the programs that it calls known.
         let checked = check_with(&source, profile, &imports);
         if checked.has_errors() {
-            return Err(Error::Unsound { path: path.to_owned(), report: report(&source, &checked) });
+            return Err(RunError::Unsound { path: path.to_owned(), report: report(&source, &checked) });
         }
         let survey = survey(&source, &checked.program);
         let warning = |one: &Diagnostic| {
@@ -88,16 +90,16 @@ impl Loading<'_> {
     }
 
     /// Returns the file of a program that the one at `path` uses.
-    fn used(&self, path: &Path, used: &Use, line: usize) -> Result<PathBuf, Error> {
+    fn used(&self, path: &Path, used: &Use, line: usize) -> Result<PathBuf, RunError> {
         let found = match &used.from {
-            UsePath::File(file) => Found::Here(path.parent().unwrap_or(Path::new(".")).join(file)),
+            UsePath::File(file) => FoundProgram::Here(path.parent().unwrap_or(Path::new(".")).join(file)),
             other => self.registry.find(other)?,
         };
-        let nowhere = |url| Error::NotLocal { line, path: used.path.value.clone(), url };
+        let nowhere = |url| RunError::NotLocal { line, path: used.path.value.clone(), url };
         match found {
-            Found::Here(file) => Ok(file),
-            Found::At(url) => Err(nowhere(Some(url))),
-            Found::Nowhere => Err(nowhere(None)),
+            FoundProgram::Here(file) => Ok(file),
+            FoundProgram::At(url) => Err(nowhere(Some(url))),
+            FoundProgram::Nowhere => Err(nowhere(None)),
         }
     }
 }
@@ -118,7 +120,7 @@ fn folder_name(file: &Path, names: &mut HashMap<String, PathBuf>) -> String {
 }
 
 /// Formats the errors in the style of the language: position, message, the line, a caret.
-fn report(source: &Source, checked: &Checked) -> String {
+fn report(source: &SourceText, checked: &CheckedProgram) -> String {
     let errors = checked.diagnostics.iter().filter(|diagnostic| diagnostic.is_error());
     let one = |diagnostic: &Diagnostic| {
         let place = source.position(diagnostic.span.start());

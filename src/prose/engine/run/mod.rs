@@ -15,9 +15,9 @@ mod request;
 mod resumed;
 mod runtime_effects;
 
-pub use self::outcome::{Outcome, RunEnd};
+pub use self::outcome::{RunEnd, RunOutcome};
 pub use self::preflight::check_inputs;
-pub use self::program_run::Run;
-pub use self::refusal::Refusal;
-pub use self::request::{Request, parse_inputs};
+pub use self::program_run::ProgramRun;
+pub use self::refusal::RunRefusal;
+pub use self::request::{RunRequest, parse_inputs};
 pub use self::resumed::find;

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::model::dollars;
-use crate::prose::engine::record::journal::Key;
+use crate::prose::engine::record::journal::ProgramKey;
 use crate::prose::engine::value::Value;
-use crate::prose::engine::vm::control_flow::{Evaluated, Halt, Thrown};
+use crate::prose::engine::vm::control_flow::{Evaluation, Halt, ThrownError};
 
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// Its id.
     pub run: String,
     /// Its folder.
@@ -58,7 +58,7 @@ pub enum RunEnd {
     Interrupted,
 }
 
-impl Outcome {
+impl RunOutcome {
     /// Summarises the outcome on one line.
     pub fn summary(&self) -> String {
         match (&self.message, self.line) {
@@ -105,16 +105,16 @@ pub(super) struct Conclusion {
     pub(super) line: Option<u32>,
     pub(super) message: Option<String>,
     /// The place that failed, if retrying it may have another outcome.
-    pub(super) place: Option<Key>,
+    pub(super) place: Option<ProgramKey>,
 }
 
 /// Describes how an execution ended.
-pub(super) fn conclude(ended: Result<Evaluated, Halt>) -> Conclusion {
+pub(super) fn conclude(ended: Result<Evaluation, Halt>) -> Conclusion {
     let of = |how, line, message| Conclusion { how, line, message, place: None };
     match ended {
         Ok(_) | Err(Halt::Return(_)) => of(RunEnd::Completed, None, None),
         Err(Halt::Thrown(thrown)) => {
-            let Thrown { line, message, place, .. } = &*thrown;
+            let ThrownError { line, message, place, .. } = &*thrown;
             Conclusion { place: place.clone(), ..of(RunEnd::Failed, Some(*line), Some(message.clone())) }
         }
         Err(Halt::Unanswered { line, question }) => {

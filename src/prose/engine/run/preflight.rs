@@ -4,12 +4,12 @@ use std::path::Path;
 
 use super::answerable::answerer;
 use super::questions::questions;
-use super::request::Request;
+use super::request::RunRequest;
 use crate::config::Answerer;
 use crate::model::QuestionKind;
-use crate::prose::engine::answers::Asked;
+use crate::prose::engine::answers::AskedQuestion;
 use crate::prose::engine::record::command_result::failure;
-use crate::prose::engine::record::error::Error;
+use crate::prose::engine::record::error::RunError;
 use crate::prose::engine::record::journal::RunJournal;
 use crate::prose::engine::survey::PossibleQuestion;
 use crate::prose::engine::vm::AnswerPolicy;
@@ -20,13 +20,13 @@ use crate::runtime::Handle;
 ///
 /// # Errors
 /// With the first such input.
-pub fn check_inputs(loaded: &Library, inputs: &[(String, String)]) -> Result<(), Error> {
+pub fn check_inputs(loaded: &Library, inputs: &[(String, String)]) -> Result<(), RunError> {
     let known: Vec<&str> = loaded.program.inputs().map(|input| input.name.as_str()).collect();
     match inputs.iter().find(|(name, _)| !known.contains(&name.as_str())) {
         None => Ok(()),
         Some((name, _)) => {
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            Err(Error::UnknownInput { name: name.clone(), known })
+            Err(RunError::UnknownInput { name: name.clone(), known })
         }
     }
 }
@@ -34,11 +34,11 @@ pub fn check_inputs(loaded: &Library, inputs: &[(String, String)]) -> Result<(),
 /// Rejects a program that can ask a question nobody could answer, before any of it runs.
 pub(super) fn preflight(
     runtime: &Handle,
-    request: &Request,
+    request: &RunRequest,
     loaded: &Library,
     inputs: &[(String, String)],
     policy: &AnswerPolicy,
-) -> Result<(), Error> {
+) -> Result<(), RunError> {
     if request.has_operator || runtime.is_watched() {
         return Ok(());
     }
@@ -52,7 +52,7 @@ pub(super) fn preflight(
         let is_given = possible.construct == "input"
             && inputs.iter().any(|(name, _)| Some(name) == possible.name.as_ref());
         let is_guarded = matches!(possible.kind, QuestionKind::Gate { .. } | QuestionKind::Command);
-        let asked = Asked {
+        let asked = AskedQuestion {
             name: possible.name.as_deref(),
             line: possible.line,
             kind: &possible.kind,
@@ -68,27 +68,27 @@ pub(super) fn preflight(
         .filter(|(_, possible)| !is_answered(possible))
         .map(|(program, possible)| described(&program, &possible))
         .collect();
-    if open.is_empty() { Ok(()) } else { Err(Error::NobodyAnswers { report: open.join("\n") }) }
+    if open.is_empty() { Ok(()) } else { Err(RunError::NobodyAnswers { report: open.join("\n") }) }
 }
 
 /// Rejects a run that is resumed although its end is known, and nobody is there to say whether to repeat what ended it.
 pub(super) fn again(
     runtime: &Handle,
-    request: &Request,
+    request: &RunRequest,
     journal: &RunJournal,
     policy: &AnswerPolicy,
-) -> Result<(), Error> {
+) -> Result<(), RunError> {
     let Some((line, ran)) = journal.known_failure() else { return Ok(()) };
     let what = match ran.session.as_ref().and_then(|session| session.failed.clone()) {
         Some(why) => format!("the session failed: {why}"),
         None => failure(ran),
     };
-    let asked = Asked { name: None, line, kind: &QuestionKind::InFlight, text: &what, pass: None };
+    let asked = AskedQuestion { name: None, line, kind: &QuestionKind::InFlight, text: &what, pass: None };
     if policy.rerun || request.has_operator || runtime.is_watched() || policy.answers.covers(&asked) {
         return Ok(());
     }
     let run = request.resume.clone().unwrap_or_default();
-    Err(Error::KnownFailure { run, line, what: what.trim_end().to_owned() })
+    Err(RunError::KnownFailure { run, line, what: what.trim_end().to_owned() })
 }
 
 fn described(program: &str, possible: &PossibleQuestion) -> String {

@@ -7,14 +7,14 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use crate::files::{self, FileAccess, Links};
-use crate::prose::syntax::Source;
+use crate::prose::syntax::SourceText;
 
 /// Reads a program's text.
 ///
 /// # Errors
 /// Why it cannot be read: it is not a regular file, is too long, or is not text.
 pub fn read_text(path: &Path) -> Result<String, String> {
-    let bytes = files::read(path, Links::Within, Source::LIMIT_BYTES as u64);
+    let bytes = files::read(path, Links::Within, SourceText::LIMIT_BYTES as u64);
     to_text(bytes.map_err(|error| error.to_string())?)
 }
 

@@ -14,25 +14,25 @@ use super::answerable::{answerable, answerers};
 use super::aside::aside;
 use super::fetch;
 use super::load::load;
-use super::outcome::{Conclusion, Outcome, RunEnd, conclude};
+use super::outcome::{Conclusion, RunEnd, RunOutcome, conclude};
 use super::preflight::{again, check_inputs, preflight};
-use super::request::Request;
-use super::resumed::Resumed;
+use super::request::RunRequest;
+use super::resumed::ResumedRun;
 use super::runtime_effects::RuntimeEffects;
 use crate::clock::Clock;
 use crate::envelope::{Actor, Envelope, MASKED, names_secret};
 use crate::journal::{Durability, Os};
 use crate::model::{PROGRAM_CALL, ProgramError, ProgramView, RunState};
 use crate::prose::engine::answers::Answers;
-use crate::prose::engine::record::error::Error;
-use crate::prose::engine::record::folder::{Folder, SharedDisk};
-use crate::prose::engine::record::journal::{Key, Row, RunJournal, RunRow};
+use crate::prose::engine::record::error::RunError;
+use crate::prose::engine::record::folder::{RunFolder, SharedDisk};
+use crate::prose::engine::record::journal::{ProgramKey, RunHeader, RunJournal, RunRow};
 use crate::prose::engine::record::state;
 use crate::prose::engine::value::Value;
-use crate::prose::engine::vm::effects::{Effects, Event};
+use crate::prose::engine::vm::effects::{Effects, RunEvent};
 use crate::prose::engine::vm::module::Module;
 use crate::prose::engine::vm::progress::Progress;
-use crate::prose::engine::vm::{AnswerPolicy, Frame, Vm};
+use crate::prose::engine::vm::{AnswerPolicy, ExecutionFrame, Vm};
 use crate::prose::syntax::Profile;
 use crate::runtime::Handle;
 
@@ -40,12 +40,12 @@ use crate::runtime::Handle;
 const PUBLISH_EVERY: Duration = Duration::from_millis(50);
 
 /// A run that is ready to be executed.
-pub struct Run {
+pub struct ProgramRun {
     vm: Vm<RuntimeEffects>,
-    frame: Frame,
+    frame: ExecutionFrame,
     id: String,
     runtime: Handle,
-    folder: Arc<Folder>,
+    folder: Arc<RunFolder>,
     call: u64,
     is_resumed: bool,
     is_over: bool,
@@ -53,7 +53,7 @@ pub struct Run {
     _under_way: TaskTrackerToken,
 }
 
-impl Run {
+impl ProgramRun {
     /// Prepares a run: loads and checks everything, and verifies that all its questions can be answered. If this
     /// fails, nothing has been executed.
     ///
@@ -61,17 +61,17 @@ impl Run {
     /// When it cannot be run.
     pub async fn open(
         runtime: &Handle,
-        request: Request,
+        request: RunRequest,
         by: Actor,
-        events: mpsc::Sender<Event>,
-    ) -> Result<Self, Error> {
+        events: mpsc::Sender<RunEvent>,
+    ) -> Result<Self, RunError> {
         let at = Clock::start().now().wall;
         let disk: SharedDisk = Arc::new(Os);
         let profile = if request.strict { Profile::Strict } else { Profile::Compat };
         let (asked, workspace, on) = (request.clone(), runtime.workspace().to_owned(), disk.clone());
         let (answers, resumed) = aside(move || {
             let answers = asked.answers.as_deref().map(Answers::read).transpose()?.unwrap_or_default();
-            let open = |run: &str| Resumed::open(&on, &workspace, run, asked.program.as_deref());
+            let open = |run: &str| ResumedRun::open(&on, &workspace, run, asked.program.as_deref());
             Ok((answers, asked.resume.as_deref().map(open).transpose()?))
         })
         .await?;
@@ -94,7 +94,7 @@ impl Run {
         check_inputs(&library, &inputs)?;
         let begun = resumed.as_ref().map(|resumed| resumed.first.exec).unwrap_or_default();
         let (typed, allow_unenforced) = match &resumed {
-            Some(Resumed { first, .. }) if request.session.is_empty() => {
+            Some(ResumedRun { first, .. }) if request.session.is_empty() => {
                 (first.sessions.clone(), request.allow_unenforced || first.allow_unenforced)
             }
             _ => (request.session.clone(), request.allow_unenforced),
@@ -119,8 +119,8 @@ impl Run {
         let is_resumed = resumed.is_some();
         let input = json!({ "program": program, "resume": request.resume });
         let shell = runtime.step_shell();
-        let first = RunRow {
-            version: RunRow::VERSION,
+        let first = RunHeader {
+            version: RunHeader::VERSION,
             run: String::new(),
             program: program.clone(),
             cwd: request.cwd.clone(),
@@ -132,15 +132,15 @@ impl Run {
             at,
         };
         let (workspace, source) = (runtime.workspace().to_owned(), library.source.text().to_owned());
-        let (journal, folder, RunRow { run: id, cwd, .. }) = aside(move || {
-            if let Some(Resumed { journal, folder, first, .. }) = resumed {
-                journal.write(&Row::Resumed { at })?;
+        let (journal, folder, RunHeader { run: id, cwd, .. }) = aside(move || {
+            if let Some(ResumedRun { journal, folder, first, .. }) = resumed {
+                journal.write(&RunRow::Resumed { at })?;
                 folder.note(&state::resumed(at))?;
                 return Ok((journal, folder, first));
             }
             let name = first.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let (folder, run) = Folder::create(&disk, &workspace, &name, &source, at)?;
-            let first = RunRow { run, ..first };
+            let (folder, run) = RunFolder::create(&disk, &workspace, &name, &source, at)?;
+            let first = RunHeader { run, ..first };
             Ok((RunJournal::create(disk, folder.path(), first.clone())?, folder, first))
         })
         .await?;
@@ -179,7 +179,7 @@ impl Run {
         let folder = Arc::new(folder);
         let given = inputs.iter().map(|(name, value)| (name.clone(), Value::text(value.as_str()))).collect();
         let module = Module { library: Arc::new(library), folder: folder.clone(), given, is_main: true };
-        let frame = Frame::root(Arc::new(module), cwd, CancellationToken::new());
+        let frame = ExecutionFrame::root(Arc::new(module), cwd, CancellationToken::new());
         Ok(Self {
             vm,
             frame,
@@ -200,7 +200,7 @@ impl Run {
 
     /// Executes it to its end. `cancel` interrupts it: its commands are ended, and it can be resumed. Its commands
     /// are also ended if the future is dropped.
-    pub async fn go(mut self, cancel: CancellationToken) -> Outcome {
+    pub async fn go(mut self, cancel: CancellationToken) -> RunOutcome {
         let clock = Clock::start();
         let frame = self.frame.clone().ended_by(cancel);
         self.runtime.show_program(self.vm.progress.view());
@@ -224,7 +224,7 @@ impl Run {
         self.runtime.catch_up().await;
         let Conclusion { how, line, message, place } = conclude(ended);
         let outputs = frame.scope.outputs().into_iter();
-        let mut outcome = Outcome {
+        let mut outcome = RunOutcome {
             run: self.id.clone(),
             folder: self.folder().to_owned(),
             how,
@@ -253,7 +253,7 @@ impl Run {
     }
 
     /// Writes the last lines of the run's files.
-    fn close(&self, outcome: &Outcome, place: Option<Key>) -> Result<(), Error> {
+    fn close(&self, outcome: &RunOutcome, place: Option<ProgramKey>) -> Result<(), RunError> {
         let at = self.vm.effects.now();
         let how = match outcome.how {
             RunEnd::Completed | RunEnd::Failed => outcome.how,
@@ -261,7 +261,7 @@ impl Run {
                 RunEnd::Interrupted
             }
         };
-        self.vm.journal.write(&Row::End { at, how: how.to_string(), place })?;
+        self.vm.journal.write(&RunRow::End { at, how: how.to_string(), place })?;
         let line = match (&outcome.message, outcome.how) {
             (_, RunEnd::Completed) => state::end(at),
             (Some(message), _) => state::error(at, message),
@@ -271,7 +271,7 @@ impl Run {
     }
 
     /// Reports to the runtime how it ended.
-    fn report(&self, outcome: &Outcome) {
+    fn report(&self, outcome: &RunOutcome) {
         let at = self.vm.effects.now();
         let state = match outcome.how {
             RunEnd::Completed => RunState::Completed,
@@ -288,7 +288,7 @@ impl Run {
     }
 }
 
-impl Drop for Run {
+impl Drop for ProgramRun {
     fn drop(&mut self) {
         if self.is_over {
             return;

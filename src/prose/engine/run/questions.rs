@@ -4,17 +4,17 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::config::ExecPolicy;
-use crate::prose::engine::survey::{PossibleQuestion, Survey};
+use crate::prose::engine::survey::{PossibleQuestion, ProgramSurvey};
 use crate::prose::engine::vm::module::Library;
 
 /// Lists the questions of a program and of those it uses; a used program asks for an input only if a call omits it.
 pub(super) fn questions(loaded: &Library, exec: ExecPolicy) -> Vec<(String, PossibleQuestion)> {
     let name = loaded.source.name().to_owned();
-    let asks = |survey: &Survey| {
+    let asks = |survey: &ProgramSurvey| {
         let commands = if exec == ExecPolicy::Allow { Vec::new() } else { survey.commands.clone() };
         survey.questions.iter().cloned().chain(commands).collect::<Vec<_>>()
     };
-    let mut given = Given::default();
+    let mut given = CallInputs::default();
     given.note(&loaded.survey, &loaded.uses);
     let mut all: Vec<_> = asks(&loaded.survey).into_iter().map(|possible| (name.clone(), possible)).collect();
     let mut open: Vec<_> = loaded.uses.values().cloned().collect();
@@ -37,10 +37,10 @@ pub(super) fn questions(loaded: &Library, exec: ExecPolicy) -> Vec<(String, Poss
 
 /// The inputs provided in the calls of used programs, by the program's file.
 #[derive(Default)]
-struct Given(HashMap<String, Vec<Vec<String>>>);
+struct CallInputs(HashMap<String, Vec<Vec<String>>>);
 
-impl Given {
-    fn note(&mut self, survey: &Survey, uses: &HashMap<String, Arc<Library>>) {
+impl CallInputs {
+    fn note(&mut self, survey: &ProgramSurvey, uses: &HashMap<String, Arc<Library>>) {
         for call in &survey.calls {
             if let Some(library) = uses.get(&call.program) {
                 self.0.entry(library.source.name().to_owned()).or_default().push(call.inputs.clone());

@@ -2,22 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::prose::engine::record::error::Error;
+use crate::prose::engine::record::error::RunError;
 
 /// A refusal as it is sent and shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Refusal {
+pub struct RunRefusal {
     /// Why.
     pub message: String,
     /// The exit code that `run` ends with.
     pub exit_code: u8,
 }
 
-impl From<Error> for Refusal {
-    fn from(error: Error) -> Self {
+impl From<RunError> for RunRefusal {
+    fn from(error: RunError) -> Self {
         let exit_code = match error {
-            Error::Io { .. } | Error::Journal { .. } => 1,
-            Error::NobodyAnswers { .. } => 3,
+            RunError::Io { .. } | RunError::Journal { .. } => 1,
+            RunError::NobodyAnswers { .. } => 3,
             _ => 2,
         };
         Self { message: error.to_string(), exit_code }

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::program_file::read_text;
 use crate::journal::replace_file;
-use crate::prose::engine::record::error::Error;
+use crate::prose::engine::record::error::RunError;
 use crate::prose::engine::record::folder::{PROJECT, SharedDisk, make};
 use crate::prose::syntax::ast::UsePath;
 
@@ -27,13 +27,13 @@ const MOST: usize = 1_000;
 pub struct Registry {
     workspace: PathBuf,
     folders: Vec<PathBuf>,
-    locked: Vec<Locked>,
+    locked: Vec<LockedProgram>,
 }
 
 /// A program by its digest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Locked {
+struct LockedProgram {
     /// Its address.
     url: String,
     /// The SHA-256 of its text, in hexadecimal digits.
@@ -42,13 +42,13 @@ struct Locked {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Lock {
+struct ProgramLock {
     #[serde(default)]
-    program: Vec<Locked>,
+    program: Vec<LockedProgram>,
 }
 
 /// Where a used program was found.
-pub(super) enum Found {
+pub(super) enum FoundProgram {
     /// In this file.
     Here(PathBuf),
     /// At this address; it has not been fetched yet.
@@ -62,11 +62,11 @@ impl Registry {
     ///
     /// # Errors
     /// When `prose.lock` is not valid.
-    pub fn read(workspace: &Path, folders: Vec<PathBuf>) -> Result<Self, Error> {
+    pub fn read(workspace: &Path, folders: Vec<PathBuf>) -> Result<Self, RunError> {
         let path = workspace.join(LOCK);
-        let broken = |reason: String| Error::Lock { path: path.clone(), reason };
-        let lock: Lock = match path.exists() {
-            false => Lock::default(),
+        let broken = |reason: String| RunError::Lock { path: path.clone(), reason };
+        let lock: ProgramLock = match path.exists() {
+            false => ProgramLock::default(),
             true => {
                 let text = read_text(&path).map_err(broken)?;
                 toml::from_str(&text).map_err(|error| broken(error.to_string()))?
@@ -83,7 +83,7 @@ impl Registry {
     ///
     /// # Errors
     /// When the stored copy of a fetched program has changed.
-    pub(super) fn find(&self, used: &UsePath) -> Result<Found, Error> {
+    pub(super) fn find(&self, used: &UsePath) -> Result<FoundProgram, RunError> {
         let url = match used {
             UsePath::Registry { handle, slug } => {
                 let at = |folder: &PathBuf, handle: &str| folder.join(handle).join(format!("{slug}.prose"));
@@ -92,24 +92,24 @@ impl Registry {
                     .iter()
                     .flat_map(|folder| [at(folder, handle), at(folder, &format!("@{handle}"))]);
                 if let Some(here) = own.into_iter().find(|path| path.is_file()) {
-                    return Ok(Found::Here(here));
+                    return Ok(FoundProgram::Here(here));
                 }
                 format!("{REGISTRY}/@{handle}/{slug}")
             }
             UsePath::Url(url) if url.starts_with("https://") => url.clone(),
-            _ => return Ok(Found::Nowhere),
+            _ => return Ok(FoundProgram::Nowhere),
         };
         let Some(locked) = self.locked.iter().find(|locked| locked.url == url) else {
-            return Ok(Found::At(url));
+            return Ok(FoundProgram::At(url));
         };
         let path = self.stored(&locked.sha256);
         if !path.is_file() {
-            return Ok(Found::At(url));
+            return Ok(FoundProgram::At(url));
         }
-        let text = read_text(&path).map_err(|reason| Error::Unreadable { path: path.clone(), reason })?;
+        let text = read_text(&path).map_err(|reason| RunError::Unreadable { path: path.clone(), reason })?;
         match digest(&text) == locked.sha256.to_ascii_lowercase() {
-            true => Ok(Found::Here(path)),
-            false => Err(Error::Digest { url, path: self.workspace.join(LOCK) }),
+            true => Ok(FoundProgram::Here(path)),
+            false => Err(RunError::Digest { url, path: self.workspace.join(LOCK) }),
         }
     }
 
@@ -117,27 +117,27 @@ impl Registry {
     ///
     /// # Errors
     /// When its digest differs from the locked one, or it cannot be written.
-    pub(super) fn keep(&mut self, disk: &SharedDisk, url: &str, text: &str) -> Result<(), Error> {
+    pub(super) fn keep(&mut self, disk: &SharedDisk, url: &str, text: &str) -> Result<(), RunError> {
         let sha256 = digest(text);
         let path = self.workspace.join(LOCK);
         match self.locked.iter().find(|locked| locked.url == url) {
             Some(locked) if locked.sha256.to_ascii_lowercase() != sha256 => {
-                return Err(Error::Digest { url: url.to_owned(), path });
+                return Err(RunError::Digest { url: url.to_owned(), path });
             }
             Some(_) => {}
-            None => self.locked.push(Locked { url: url.to_owned(), sha256: sha256.clone() }),
+            None => self.locked.push(LockedProgram { url: url.to_owned(), sha256: sha256.clone() }),
         }
         let stored = self.stored(&sha256);
         let folder = make(stored.parent().unwrap_or(&stored))?;
         let name = Path::new(stored.file_name().unwrap_or_default());
-        replace_file(&**disk, &folder.path(name), text.as_bytes()).map_err(Error::io("write", &stored))?;
+        replace_file(&**disk, &folder.path(name), text.as_bytes()).map_err(RunError::io("write", &stored))?;
         let mut locked = self.locked.clone();
         locked.sort_by(|a, b| a.url.cmp(&b.url));
-        let lines = toml::to_string(&Lock { program: locked }).unwrap_or_default();
+        let lines = toml::to_string(&ProgramLock { program: locked }).unwrap_or_default();
         let text = format!(
             "# The programs that `use` names, by digest. `pilothouse run --allow-fetch` adds to it.\n\n{lines}"
         );
-        replace_file(&**disk, &path, text.as_bytes()).map_err(Error::io("write", &path))
+        replace_file(&**disk, &path, text.as_bytes()).map_err(RunError::io("write", &path))
     }
 
     fn stored(&self, sha256: &str) -> PathBuf {
@@ -168,21 +168,23 @@ mod tests {
         std::fs::write(shelf.join("@ada/one.prose"), "x").expect("written");
         let mut registry = Registry::read(dir.path(), vec![shelf.clone()]).expect("reads");
         assert!(
-            matches!(registry.find(&of("ada", "one")), Ok(Found::Here(path)) if path.ends_with("@ada/one.prose"))
+            matches!(registry.find(&of("ada", "one")), Ok(FoundProgram::Here(path)) if path.ends_with("@ada/one.prose"))
         );
         let two = of("ada", "two");
-        assert!(matches!(registry.find(&two), Ok(Found::At(url)) if url == "https://p.prose.md/@ada/two"));
+        assert!(
+            matches!(registry.find(&two), Ok(FoundProgram::At(url)) if url == "https://p.prose.md/@ada/two")
+        );
         registry.keep(&disk, "https://p.prose.md/@ada/two", "text").expect("kept");
         let again = Registry::read(dir.path(), Vec::new()).expect("reads");
-        let Ok(Found::Here(path)) = again.find(&two) else { panic!("it is locked") };
+        let Ok(FoundProgram::Here(path)) = again.find(&two) else { panic!("it is locked") };
         assert_eq!(std::fs::read_to_string(&path).expect("there"), "text");
         assert!(matches!(
             registry.keep(&disk, "https://p.prose.md/@ada/two", "other"),
-            Err(Error::Digest { .. })
+            Err(RunError::Digest { .. })
         ));
         std::fs::write(&path, "other").expect("written");
-        assert!(matches!(again.find(&two), Err(Error::Digest { .. })));
-        assert!(matches!(again.find(&UsePath::Url("http://x/y".into())), Ok(Found::Nowhere)));
+        assert!(matches!(again.find(&two), Err(RunError::Digest { .. })));
+        assert!(matches!(again.find(&UsePath::Url("http://x/y".into())), Ok(FoundProgram::Nowhere)));
         std::fs::write(dir.path().join(LOCK), "[[program]]\nurl = \"x\"\nsha256 = \"../../etc\"\n")
             .expect("written");
         assert!(Registry::read(dir.path(), Vec::new()).is_err());

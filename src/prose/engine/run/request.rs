@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{ExecPolicy, SessionSettings};
-use crate::prose::engine::vm::Budget;
+use crate::prose::engine::vm::SessionBudget;
 
 /// What to run, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Request {
+pub struct RunRequest {
     /// The program's file, absolute; none when a run is resumed as it is.
     pub program: Option<PathBuf>,
     /// Where it starts.
@@ -47,7 +47,7 @@ pub struct Request {
     pub allow_unenforced: bool,
     /// What its sessions may take, each time it is run or resumed.
     #[serde(default)]
-    pub budget: Budget,
+    pub budget: SessionBudget,
     /// Folders with programs that `use` names.
     #[serde(default)]
     pub path: Vec<PathBuf>,

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use super::load::read;
-use crate::prose::engine::record::error::Error;
-use crate::prose::engine::record::folder::{self, Folder, SharedDisk};
-use crate::prose::engine::record::journal::{self, RunJournal, RunRow};
+use crate::prose::engine::record::error::RunError;
+use crate::prose::engine::record::folder::{self, RunFolder, SharedDisk};
+use crate::prose::engine::record::journal::{self, RunHeader, RunJournal};
 
 /// A run to be resumed.
-pub(super) struct Resumed {
+pub(super) struct ResumedRun {
     pub(super) journal: RunJournal,
-    pub(super) folder: Folder,
-    pub(super) first: RunRow,
+    pub(super) folder: RunFolder,
+    pub(super) first: RunHeader,
     /// The program's text.
     pub(super) text: String,
 }
@@ -20,17 +20,17 @@ pub(super) struct Resumed {
 ///
 /// # Errors
 /// When there is no such run.
-pub fn find(workspace: &Path, run: &str) -> Result<PathBuf, Error> {
+pub fn find(workspace: &Path, run: &str) -> Result<PathBuf, RunError> {
     let runs = folder::runs(workspace);
     let path = runs.join(run);
     let is_name = !run.is_empty() && !run.contains('/') && run != "." && run != "..";
     if !is_name || !path.join(journal::JOURNAL).is_file() {
-        return Err(Error::NoRun { run: run.to_owned(), folder: runs });
+        return Err(RunError::NoRun { run: run.to_owned(), folder: runs });
     }
     Ok(path)
 }
 
-impl Resumed {
+impl ResumedRun {
     /// Opens it; if `program` is given, it must not have changed since.
     ///
     /// # Errors
@@ -40,7 +40,7 @@ impl Resumed {
         workspace: &Path,
         run: &str,
         program: Option<&Path>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, RunError> {
         let path = find(workspace, run)?;
         let (journal, first) = RunJournal::open(disk.clone(), &path, run)?;
         let copy = path.join("program.prose");
@@ -48,9 +48,9 @@ impl Resumed {
         if let Some(program) = program.filter(|program| **program != *copy)
             && read(program)? != text
         {
-            return Err(Error::Changed { path: program.to_owned(), run: run.to_owned() });
+            return Err(RunError::Changed { path: program.to_owned(), run: run.to_owned() });
         }
-        let folder = Folder::reopen(disk, path, journal.last_line())?;
+        let folder = RunFolder::reopen(disk, path, journal.last_line())?;
         Ok(Self { journal, folder, first, text })
     }
 }

@@ -15,9 +15,11 @@ use crate::model::{
     TaskFact, TaskStatus, TaskView, Until,
 };
 use crate::process::{Signal, script};
-use crate::prose::engine::record::command_result::{CAPTURED_CHARS, Ran};
-use crate::prose::engine::record::decision::Decision;
-use crate::prose::engine::vm::effects::{CommandSpec, Effects, Event, NotAsked, NotRun, Present};
+use crate::prose::engine::record::command_result::{CAPTURED_CHARS, CommandResult};
+use crate::prose::engine::record::decision::RecordedDecision;
+use crate::prose::engine::vm::effects::{
+    Audience, CommandNotRun, CommandSpec, Effects, QuestionNotAsked, RunEvent,
+};
 use crate::runtime::{Handle, Leftovers, OutputStream};
 
 /// How long a task may take to end after KILL.
@@ -35,7 +37,7 @@ pub(super) struct RuntimeEffects {
     pub(super) shell: String,
     /// Whether a console opens with the run, so that an operator will be present.
     pub(super) has_operator: bool,
-    pub(super) events: mpsc::Sender<Event>,
+    pub(super) events: mpsc::Sender<RunEvent>,
     /// Tasks that commands left running, to be stopped with the run (docs/prose-rules.md#rule-34).
     pub(super) kept: Mutex<Vec<TaskId>>,
 }
@@ -67,7 +69,7 @@ impl RuntimeEffects {
         let _ = self.runtime.wait(id, Until::Terminal, STEP_GRACE + GONE).await;
     }
 
-    async fn ended(&self, outcome: ExecOutcome, kept: usize) -> Result<Ran, NotRun> {
+    async fn ended(&self, outcome: ExecOutcome, kept: usize) -> Result<CommandResult, CommandNotRun> {
         let task = match outcome {
             ExecOutcome::Completed(task) => task,
             ExecOutcome::Promoted(task) if task.status == TaskStatus::Cancelling => {
@@ -87,13 +89,13 @@ impl RuntimeEffects {
         };
         if task.status == TaskStatus::Interrupted {
             // The runtime is ending, and the command with it: how far it got is unknown.
-            return Err(NotRun::Cancelled);
+            return Err(CommandNotRun::Cancelled);
         }
         let denied = task.ended.as_ref().and_then(|ended| ended.error.as_ref());
         if let Some((kind, message)) = denied
             && kind == "operator_denied"
         {
-            return Err(NotRun::Denied(message.clone()));
+            return Err(CommandNotRun::Denied(message.clone()));
         }
         if task.status.is_terminal() {
             script::forget(&task.folder);
@@ -101,7 +103,7 @@ impl RuntimeEffects {
         let (stdout, stdout_truncated) = self.read(&task, OutputStream::Stdout, kept).await;
         let (stderr, stderr_truncated) = self.read(&task, OutputStream::Stderr, CAPTURED_CHARS).await;
         let stderr = script::with_shells_name(stderr, &task.folder, self.shell.as_ref());
-        Ok(Ran {
+        Ok(CommandResult {
             exit_code: exit_code(&task),
             stdout,
             stderr,
@@ -138,7 +140,11 @@ impl Effects for RuntimeEffects {
         self.runtime.next_id()
     }
 
-    async fn exec(&self, order: CommandSpec, cancel: &CancellationToken) -> Result<Ran, NotRun> {
+    async fn exec(
+        &self,
+        order: CommandSpec,
+        cancel: &CancellationToken,
+    ) -> Result<CommandResult, CommandNotRun> {
         let CommandSpec { id, command, cwd, timeout, place, variables, kept, begun } = order;
         let shown = cwd.display().to_string();
         let request = ExecRequest {
@@ -160,7 +166,7 @@ impl Effects for RuntimeEffects {
             step: Some(ProgramStep { id: id.clone(), variables }),
             native: None,
         };
-        let mut guard = Guard { world: self, id: Some(id.clone()) };
+        let mut guard = CommandGuard { world: self, id: Some(id.clone()) };
         let running = self.runtime.exec_after(begun, request);
         tokio::pin!(running);
         let outcome = tokio::select! {
@@ -168,37 +174,37 @@ impl Effects for RuntimeEffects {
             () = cancel.cancelled() => {
                 self.end(&id).await;
                 guard.id = None;
-                return Err(NotRun::Cancelled);
+                return Err(CommandNotRun::Cancelled);
             }
         };
         guard.id = None;
         match outcome {
             Ok(outcome) => self.ended(outcome, kept).await,
-            Err(Error::ShuttingDown) => Err(NotRun::Cancelled),
+            Err(Error::ShuttingDown) => Err(CommandNotRun::Cancelled),
             Err(Error::StartUnknown(task)) => {
                 let unknown = Some(Error::StartUnknown(task.clone()).to_string());
                 let ran = self.ended(ExecOutcome::Completed(task), kept).await?;
-                Ok(Ran { exit_code: UNKNOWN, unknown, ..ran })
+                Ok(CommandResult { exit_code: UNKNOWN, unknown, ..ran })
             }
             Err(error) => Ok(not_started(&error, &shown)),
         }
     }
 
-    async fn ask(&self, asking: NewQuestion) -> Result<Decision, NotAsked> {
+    async fn ask(&self, asking: NewQuestion) -> Result<RecordedDecision, QuestionNotAsked> {
         match self.runtime.ask(asking).await {
-            Ok(QuestionOutcome::Answered(answer)) => Ok(Decision::Answered(answer)),
-            Ok(QuestionOutcome::TimedOut { at }) => Ok(Decision::TimedOut(at)),
-            Err(Error::ShuttingDown) => Err(NotAsked::ShuttingDown),
-            Err(error) => Err(NotAsked::Refused(error.to_string())),
+            Ok(QuestionOutcome::Answered(answer)) => Ok(RecordedDecision::Answered(answer)),
+            Ok(QuestionOutcome::TimedOut { at }) => Ok(RecordedDecision::TimedOut(at)),
+            Err(Error::ShuttingDown) => Err(QuestionNotAsked::ShuttingDown),
+            Err(error) => Err(QuestionNotAsked::Refused(error.to_string())),
         }
     }
 
-    fn present(&self) -> Present {
+    fn present(&self) -> Audience {
         let operator = self.has_operator || self.runtime.is_watched();
-        Present { operator, agent: self.runtime.has_agent() }
+        Audience { operator, agent: self.runtime.has_agent() }
     }
 
-    async fn tell(&self, event: Event) {
+    async fn tell(&self, event: RunEvent) {
         // If nobody follows the run any more, it continues all the same.
         let _ = self.events.send(event).await;
     }
@@ -209,12 +215,12 @@ impl Effects for RuntimeEffects {
 }
 
 /// A running command. If dropped, the execution is gone, and the task is stopped.
-struct Guard<'a> {
+struct CommandGuard<'a> {
     world: &'a RuntimeEffects,
     id: Option<TaskId>,
 }
 
-impl Drop for Guard<'_> {
+impl Drop for CommandGuard<'_> {
     fn drop(&mut self) {
         if let Some(id) = &self.id {
             self.world.runtime.abandon(id, &Actor::System);
@@ -249,7 +255,7 @@ fn exit_code(task: &TaskView) -> i32 {
 
 /// Returns the result of a command that could not be started: exit code 127 if there is no shell, 126 for anything
 /// else.
-fn not_started(error: &Error, cwd: &str) -> Ran {
+fn not_started(error: &Error, cwd: &str) -> CommandResult {
     let (exit_code, stderr) = match error {
         Error::WorkdirNotFound { reason, .. } => {
             // The path comes last: lines are cut at their end.
@@ -260,7 +266,7 @@ fn not_started(error: &Error, cwd: &str) -> Ran {
         Error::Spawn { message, .. } if message.contains("No such file") => (127, format!("{error}\n")),
         other => (126, format!("{other}\n")),
     };
-    Ran { exit_code, stderr, ..Ran::default() }
+    CommandResult { exit_code, stderr, ..CommandResult::default() }
 }
 
 fn cut(bytes: &[u8], is_all: bool, kept: usize) -> (String, bool) {

@@ -16,7 +16,7 @@ const VARIABLE_BYTES: usize = 32 << 10;
 
 /// The agent that a session is with.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Agent {
+pub struct BriefAgent {
     /// Its name in the program; none in a session without one.
     pub name: Option<String>,
     /// Its model.
@@ -31,7 +31,7 @@ pub struct Agent {
 
 /// A value that accompanies a task.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Given {
+pub struct ContextValue {
     /// Its name.
     pub name: String,
     /// How it was created, in a few words; may be empty.
@@ -46,7 +46,7 @@ pub struct Given {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Brief {
     /// The agent to act as.
-    pub agent: Agent,
+    pub agent: BriefAgent,
     /// The task, or the question.
     pub task: String,
     /// The kind of answer expected.
@@ -54,10 +54,10 @@ pub struct Brief {
     /// The agent's memory.
     pub memory: Option<String>,
     /// The values that accompany it.
-    pub context: Vec<Given>,
+    pub context: Vec<ContextValue>,
 }
 
-impl Given {
+impl ContextValue {
     /// Returns what is known about the value besides its text.
     fn facts(&self, at: usize) -> Value {
         let Self { name, made, command, .. } = self;
@@ -169,7 +169,7 @@ impl Brief {
     }
 }
 
-fn context_file(at: usize, given: &Given) -> PathBuf {
+fn context_file(at: usize, given: &ContextValue) -> PathBuf {
     let plain = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
     let name: String = given.name.chars().take(64).map(plain).collect();
     PathBuf::from(format!("context/{:02}-{name}.md", at + 1))
@@ -186,7 +186,7 @@ mod tests {
 
     fn brief(wants: QuestionKind) -> Brief {
         Brief {
-            agent: Agent {
+            agent: BriefAgent {
                 name: Some("critic".into()),
                 model: Some("opus".into()),
                 prompt: Some("You are strict.\n".into()),
@@ -197,13 +197,13 @@ mod tests {
             wants,
             memory: Some("It was late.".into()),
             context: vec![
-                Given {
+                ContextValue {
                     name: "log".into(),
                     made: "exit code 1".into(),
                     command: Some("make".into()),
                     value: "two failed\n".into(),
                 },
-                Given {
+                ContextValue {
                     name: "a/b".into(),
                     made: String::new(),
                     command: None,

@@ -4,6 +4,6 @@ pub mod brief;
 pub mod preset;
 pub mod reply;
 
-pub use self::brief::{Agent, Brief, Given};
-pub use self::preset::{Invocation, Started, commanded};
+pub use self::brief::{Brief, BriefAgent, ContextValue};
+pub use self::preset::{SessionCommand, SessionParameters, commanded};
 pub use self::reply::reply;

@@ -10,7 +10,7 @@ pub const POLICY: &str = "PILOTHOUSE_SESSION_POLICY";
 
 /// The parameters for starting a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Invocation<'a> {
+pub struct SessionParameters<'a> {
     /// The model, by the program's own name for it.
     pub model: Option<&'a str>,
     /// The program's own session to resume.
@@ -23,7 +23,7 @@ pub struct Invocation<'a> {
 
 /// How to start a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Started {
+pub struct SessionCommand {
     /// The shell command line.
     pub line: String,
     /// Variables in addition to those of every session.
@@ -64,7 +64,7 @@ pub(super) fn prints_json(words: &[String]) -> bool {
 }
 
 /// Returns how to start a command for a session.
-pub fn started(words: &[String], of: Invocation<'_>) -> Started {
+pub fn started(words: &[String], of: SessionParameters<'_>) -> SessionCommand {
     let mut words = commanded(words);
     let preset = known(&words);
     let enforced = Permissions(of.permissions).enforced(preset);
@@ -85,7 +85,12 @@ pub fn started(words: &[String], of: Invocation<'_>) -> Started {
         (None, true) => format!(" \"$(cat \"${TASK}\")\""),
         _ => format!(" <\"${TASK}\""),
     });
-    Started { line, variables: enforced.variables, policy: enforced.policy, unenforced: enforced.unenforced }
+    SessionCommand {
+        line,
+        variables: enforced.variables,
+        policy: enforced.policy,
+        unenforced: enforced.unenforced,
+    }
 }
 
 #[cfg(test)]
@@ -93,14 +98,14 @@ mod tests {
     use super::*;
     use crate::agents::PermissionRule;
 
-    fn line(words: &[&str], of: Invocation<'_>) -> String {
+    fn line(words: &[&str], of: SessionParameters<'_>) -> String {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         started(&words, of).line
     }
 
     #[test]
     fn a_program_alone_gets_its_usual_arguments() {
-        let plain = Invocation::default();
+        let plain = SessionParameters::default();
         for (words, expected) in [
             (&["claude"][..], "claude -p --output-format json"),
             (&["/opt/bin/codex"], "/opt/bin/codex exec --json --skip-git-repo-check"),
@@ -111,18 +116,18 @@ mod tests {
         ] {
             assert_eq!(line(words, plain), format!("{expected} <\"$PILOTHOUSE_SESSION_TASK\""));
         }
-        let argument = Invocation { task_as_argument: true, ..plain };
+        let argument = SessionParameters { task_as_argument: true, ..plain };
         assert_eq!(line(&["mine"], argument), "mine \"$(cat \"$PILOTHOUSE_SESSION_TASK\")\"");
     }
 
     #[test]
     fn model_session_and_permissions_follow() {
         let deny = [PermissionLine { kind: "bash".into(), rule: PermissionRule::Deny }];
-        let of = Invocation {
+        let of = SessionParameters {
             model: Some("opus"),
             resume: Some("s-1"),
             permissions: &deny,
-            ..Invocation::default()
+            ..SessionParameters::default()
         };
         assert_eq!(
             line(&["claude"], of),

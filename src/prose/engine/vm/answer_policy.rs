@@ -1,6 +1,6 @@
 //! How the questions of a run are routed.
 
-use super::budget::Budget;
+use super::budget::SessionBudget;
 use crate::config::{ExecPolicy, SessionSettings};
 use crate::prose::engine::answers::Answers;
 
@@ -18,7 +18,7 @@ pub struct AnswerPolicy {
     /// Who answers sessions.
     pub sessions: SessionSettings,
     /// The budget for sessions.
-    pub budget: Budget,
+    pub budget: SessionBudget,
     /// What ended the run before is run again without asking.
     pub rerun: bool,
 }

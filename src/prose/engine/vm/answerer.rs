@@ -5,21 +5,21 @@ use std::time::Duration;
 
 use super::Vm;
 use super::effects::Effects;
-use super::query::{Query, Work};
-use super::scope::Bound;
+use super::query::{ProgramQuestion, SessionWork};
+use super::scope::BoundValue;
 use crate::agents::{PermissionLine, PermissionRule};
 use crate::config::Answerer;
 use crate::envelope::mask;
 use crate::model::ExpectedAnswerer;
 use crate::prose::engine::record::command_result::CAPTURED_CHARS;
-use crate::prose::engine::session::{self, Brief, Given, commanded};
-use crate::prose::syntax::ast::{Agent, Model, Permission, Rule, Text};
+use crate::prose::engine::session::{self, Brief, ContextValue, commanded};
+use crate::prose::syntax::ast::{AgentDefinition, Permission, Rule, SessionModel, Text};
 
 impl<E: Effects> Vm<E> {
     /// Assigns the condition, choice or value in a question to the answerer that the settings name for it.
-    pub(super) fn judged_by(&self, query: &mut Query, context: Vec<Given>) {
+    pub(super) fn judged_by(&self, query: &mut ProgramQuestion, context: Vec<ContextValue>) {
         let brief = Brief {
-            agent: session::Agent::default(),
+            agent: session::BriefAgent::default(),
             task: query.asking.text.clone(),
             wants: query.asking.kind.clone(),
             memory: None,
@@ -31,7 +31,7 @@ impl<E: Effects> Vm<E> {
     /// Assigns a question to an answerer, with its brief; `timeout` is the question's own limit.
     pub(super) fn answered_by(
         &self,
-        query: &mut Query,
+        query: &mut ProgramQuestion,
         by: &Answerer,
         brief: Brief,
         timeout: Option<Duration>,
@@ -50,7 +50,7 @@ impl<E: Effects> Vm<E> {
             skills: agent.skills.clone(),
         });
         if let Answerer::Command(words) = by {
-            query.work = Some(Box::new(Work {
+            query.work = Some(Box::new(SessionWork {
                 words: commanded(words),
                 brief,
                 timeout: timeout.unwrap_or(settings.timeout),
@@ -67,8 +67,12 @@ impl<E: Effects> Vm<E> {
 }
 
 /// Returns the description of an agent for its answerer; `prompt` is already interpolated.
-pub(super) fn told(agent: Option<&Agent>, model: Option<Model>, prompt: Option<String>) -> session::Agent {
-    session::Agent {
+pub(super) fn told(
+    agent: Option<&AgentDefinition>,
+    model: Option<SessionModel>,
+    prompt: Option<String>,
+) -> session::BriefAgent {
+    session::BriefAgent {
         name: agent.map(|agent| agent.name.as_str().to_owned()),
         model: model.map(|model| <&str>::from(model).to_owned()),
         prompt,
@@ -97,7 +101,7 @@ fn texts(all: &[Text]) -> Vec<String> {
 }
 
 /// Returns a value in the form in which a session's command gets it: in full.
-pub(super) fn given(name: &str, bound: &Bound) -> Given {
+pub(super) fn given(name: &str, bound: &BoundValue) -> ContextValue {
     let made = bound.made.as_ref();
     let exit = made.and_then(|made| made.exit_code).map(|code| format!("exit code {code}"));
     let out = made.filter(|made| made.timed_out).map(|_| "timed out".to_owned());
@@ -112,5 +116,5 @@ pub(super) fn given(name: &str, bound: &Bound) -> Given {
     }
     let command = made.map(|made| mask(&made.command).into_owned()).filter(|command| !command.is_empty());
     let made = [exit, out, cut].into_iter().flatten().collect::<Vec<_>>().join(", ");
-    Given { name: name.to_owned(), made, command, value }
+    ContextValue { name: name.to_owned(), made, command, value }
 }

@@ -3,38 +3,42 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::control_flow::{Evaluated, Halt, Thrown};
+use super::control_flow::{Evaluation, Halt, ThrownError};
 use super::effects::Effects;
 use super::frame::{CallChain, Cwd};
 use super::module::Module;
-use super::scope::Scope;
-use super::{Frame, Vm};
+use super::scope::NameScope;
+use super::{ExecutionFrame, Vm};
 use crate::prose::engine::record::state;
 use crate::prose::engine::value::Value;
-use crate::prose::syntax::ast::{Call, Invocation};
+use crate::prose::syntax::ast::{CallExpr, Invocation};
 
 /// The default limit on the depth of block calls.
 const DEPTH: u32 = 100;
 
 impl<E: Effects> Vm<E> {
     /// Executes `do block(…)`.
-    pub(super) async fn invoke(&self, frame: &Frame, invocation: &Invocation) -> Result<Evaluated, Halt> {
+    pub(super) async fn invoke(
+        &self,
+        frame: &ExecutionFrame,
+        invocation: &Invocation,
+    ) -> Result<Evaluation, Halt> {
         let (name, line) = (invocation.block.as_str(), frame.line(invocation.span));
         let Some(block) = frame.module.library.program.block(name).cloned() else {
-            return Err(Thrown::new(line, format!("there is no block {name}")).into());
+            return Err(ThrownError::new(line, format!("there is no block {name}")).into());
         };
         let depth = frame.depth_of(name);
         let most = block.max_depth.map_or(DEPTH, |most| most.value.get());
         if depth >= most {
             let message = format!("block {name} calls itself more than {most} deep");
-            return Err(Thrown::new(line, message).into());
+            return Err(ThrownError::new(line, message).into());
         }
         let mut arguments = Vec::with_capacity(invocation.arguments.len());
         for (at, argument) in invocation.arguments.iter().enumerate() {
             arguments.push(self.value(&frame.at(format!("arg{at}")), argument).await?.value);
         }
         let id = self.journal.number("call", &frame.key)?;
-        let own = Frame {
+        let own = ExecutionFrame {
             scope: frame.scope.call(id),
             calls: Some(Arc::new(CallChain { block: name.into(), outer: frame.calls.clone() })),
             caught: None,
@@ -60,13 +64,13 @@ impl<E: Effects> Vm<E> {
 
     /// Executes `program(…)`: another program, with its own folder and names. It starts in its caller's current
     /// directory, and does not change that of its caller (docs/prose-rules.md#rule-4).
-    pub(super) async fn call(&self, frame: &Frame, call: &Call) -> Result<Evaluated, Halt> {
+    pub(super) async fn call(&self, frame: &ExecutionFrame, call: &CallExpr) -> Result<Evaluation, Halt> {
         let (name, line) = (call.program.as_str(), frame.line(call.span));
         let Some(library) = frame.module.library.uses.get(name).cloned() else {
-            return Err(Thrown::new(line, format!("no used program is called {name}")).into());
+            return Err(ThrownError::new(line, format!("no used program is called {name}")).into());
         };
         if frame.depth_of(name) >= DEPTH {
-            return Err(Thrown::new(line, format!("{name} calls itself more than {DEPTH} deep")).into());
+            return Err(ThrownError::new(line, format!("{name} calls itself more than {DEPTH} deep")).into());
         }
         let mut given = HashMap::new();
         for (input, value) in &call.inputs {
@@ -77,9 +81,9 @@ impl<E: Effects> Vm<E> {
         let folder = if times == 1 { library.name.clone() } else { format!("{}__{times}", library.name) };
         let folder = frame.module.folder.import(&folder, &self.run, library.source.text())?;
         let module = Arc::new(Module { library, folder: Arc::new(folder), given, is_main: false });
-        let own = Frame {
+        let own = ExecutionFrame {
             module,
-            scope: Scope::root(),
+            scope: NameScope::root(),
             cwd: Cwd::new(frame.cwd.get()),
             calls: Some(Arc::new(CallChain { block: name.into(), outer: frame.calls.clone() })),
             caught: None,
@@ -96,7 +100,7 @@ impl<E: Effects> Vm<E> {
             Err(Halt::Thrown(thrown)) => {
                 self.ending(&own, &state::error(at, &thrown.message))?;
                 let message = format!("{name}, line {}: {}", thrown.line, thrown.message);
-                return Err(Thrown { message, line, ..(*thrown).clone() }.into());
+                return Err(ThrownError { message, line, ..(*thrown).clone() }.into());
             }
             Err(other) => return Err(other),
         };
@@ -111,7 +115,7 @@ impl<E: Effects> Vm<E> {
 
 impl<E: Effects> Vm<E> {
     /// Writes the last line of a used program's `state.md`, once.
-    fn ending(&self, frame: &Frame, line: &str) -> Result<(), Halt> {
+    fn ending(&self, frame: &ExecutionFrame, line: &str) -> Result<(), Halt> {
         let (key, folder) = (frame.at("end").key, &frame.module.folder);
         // The line has a timestamp, so it differs in each execution.
         if !self.journal.is_marked(&key) && self.journal.mark(&key, line, folder.path())? {
@@ -121,7 +125,7 @@ impl<E: Effects> Vm<E> {
     }
 }
 
-impl Frame {
+impl ExecutionFrame {
     /// Returns how often a block or program occurs in the current chain of calls.
     fn depth_of(&self, name: &str) -> u32 {
         let calls = std::iter::successors(self.calls.as_deref(), |call| call.outer.as_deref());

@@ -9,14 +9,14 @@ use crate::prose::syntax::parse_duration;
 
 /// What sessions may take. A run that is resumed begins with a whole one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Budget {
+pub struct SessionBudget {
     /// How many may begin.
     pub sessions: Option<u32>,
     /// How long after the start of the run one may still begin.
     pub time: Option<Duration>,
 }
 
-impl Budget {
+impl SessionBudget {
     /// Parses a budget as typed by a person: a number of sessions (`5`), or a time (`30m`); each of them at most
     /// once.
     ///
@@ -38,7 +38,7 @@ impl Budget {
 
 /// The cost of a run's session commands, including those of earlier executions.
 #[derive(Debug, Default)]
-pub struct Spent {
+pub struct SessionSpending {
     /// The number of sessions that have ended.
     pub sessions: AtomicU32,
     /// Their reported cost, in millionths of a dollar.
@@ -47,13 +47,13 @@ pub struct Spent {
     begun: AtomicU32,
 }
 
-impl Spent {
+impl SessionSpending {
     /// Accounts for the start of a session so many milliseconds after the start of the run.
     ///
     /// # Errors
     /// What is used up of the budget.
-    pub(super) fn begin(&self, budget: Budget, elapsed: i64) -> Result<(), String> {
-        let Budget { sessions, time } = budget;
+    pub(super) fn begin(&self, budget: SessionBudget, elapsed: i64) -> Result<(), String> {
+        let SessionBudget { sessions, time } = budget;
         if let Some(time) =
             time.filter(|time| u128::try_from(elapsed).is_ok_and(|elapsed| elapsed >= time.as_millis()))
         {
@@ -74,11 +74,12 @@ mod tests {
 
     #[test]
     fn a_budget_is_sessions_and_time() {
-        let read =
-            |typed: &[&str]| Budget::read(&typed.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>());
+        let read = |typed: &[&str]| {
+            SessionBudget::read(&typed.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>())
+        };
         let (sessions, time) = (Some(5), Some(Duration::from_secs(1800)));
-        assert_eq!(read(&["5", "30m"]), Ok(Budget { sessions, time }));
-        assert_eq!(read(&[]), Ok(Budget::default()));
+        assert_eq!(read(&["5", "30m"]), Ok(SessionBudget { sessions, time }));
+        assert_eq!(read(&[]), Ok(SessionBudget::default()));
         for bad in [&["5", "6"][..], &["1m", "2m"], &["-1"], &["x"], &[""]] {
             assert!(read(bad).is_err(), "{bad:?}");
         }

@@ -6,19 +6,23 @@ use std::sync::PoisonError;
 
 use sha2::{Digest as _, Sha256};
 
-use super::control_flow::{Halt, Thrown};
+use super::control_flow::{Halt, ThrownError};
 use super::effects::Effects;
-use super::exec::Command;
-use super::machine::Turn;
-use super::{Frame, Vm};
+use super::exec::FilledCommand;
+use super::machine::ApprovalTurn;
+use super::{ExecutionFrame, Vm};
 use crate::config::ExecPolicy;
 use crate::model::{AnswerValue, Evidence, Principal, QuestionKind, RecordedAnswer};
-use crate::prose::engine::record::decision::Decision;
-use crate::prose::engine::record::journal::Key;
+use crate::prose::engine::record::decision::RecordedDecision;
+use crate::prose::engine::record::journal::ProgramKey;
 
 impl<E: Effects> Vm<E> {
     /// Returns once a command may run, asking for approval if the policy requires it.
-    pub(super) async fn allowed(&self, frame: &Frame, command: &Command<'_>) -> Result<(), Halt> {
+    pub(super) async fn allowed(
+        &self,
+        frame: &ExecutionFrame,
+        command: &FilledCommand<'_>,
+    ) -> Result<(), Halt> {
         let asked = format!("allow:{}", hash(&command.text, &command.cwd));
         match self.policy.exec {
             ExecPolicy::Allow => Ok(()),
@@ -34,7 +38,7 @@ impl<E: Effects> Vm<E> {
                     known = turn.lock() => known,
                     () = frame.cancel.cancelled() => return Err(Halt::Cancelled),
                 };
-                let own = Frame { key: asked.into(), ..frame.clone() };
+                let own = ExecutionFrame { key: asked.into(), ..frame.clone() };
                 let decided = match known.take() {
                     Some(decided) => decided,
                     None => self.ask_to_run(&own, command).await?,
@@ -44,26 +48,32 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    async fn ask_to_run(&self, frame: &Frame, command: &Command<'_>) -> Result<Decision, Halt> {
+    async fn ask_to_run(
+        &self,
+        frame: &ExecutionFrame,
+        command: &FilledCommand<'_>,
+    ) -> Result<RecordedDecision, Halt> {
         let text = command.text.clone();
         let mut query = self.operators_query(frame, command.site, QuestionKind::Command, text);
         query.asking.evidence = Evidence { workdir: Some(command.cwd.clone()), ..Evidence::default() };
         self.decide(frame, &query).await
     }
 
-    fn turn(&self, asked: &str) -> Turn {
+    fn turn(&self, asked: &str) -> ApprovalTurn {
         let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
-        turns.entry(Key::from(asked)).or_default().clone()
+        turns.entry(ProgramKey::from(asked)).or_default().clone()
     }
 }
 
-fn verdict(decided: Decision, line: u32, key: &Key) -> Result<(), Halt> {
-    let no = |by: &Principal, note: Option<&str>| Err(Thrown::denied(line, by, note).at(key).into());
+fn verdict(decided: RecordedDecision, line: u32, key: &ProgramKey) -> Result<(), Halt> {
+    let no = |by: &Principal, note: Option<&str>| Err(ThrownError::denied(line, by, note).at(key).into());
     match decided {
-        Decision::Answered(RecordedAnswer { value: AnswerValue::Approve, .. }) => Ok(()),
-        Decision::Answered(RecordedAnswer { principal, note, .. }) => no(&principal, note.as_deref()),
-        Decision::Failed(message) => no(&Principal::File, Some(&message)),
-        Decision::TimedOut(_) => Err(Thrown::new(line, "nobody let the command run in time").at(key).into()),
+        RecordedDecision::Answered(RecordedAnswer { value: AnswerValue::Approve, .. }) => Ok(()),
+        RecordedDecision::Answered(RecordedAnswer { principal, note, .. }) => no(&principal, note.as_deref()),
+        RecordedDecision::Failed(message) => no(&Principal::File, Some(&message)),
+        RecordedDecision::TimedOut(_) => {
+            Err(ThrownError::new(line, "nobody let the command run in time").at(key).into())
+        }
     }
 }
 

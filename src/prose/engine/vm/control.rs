@@ -1,21 +1,21 @@
 //! Control flow: loops, conditions, choices, attempts.
 
-use super::control_flow::{Evaluated, Halt, Thrown, Walk};
+use super::control_flow::{Evaluation, Halt, ThrownError, Walk};
 use super::effects::Effects;
-use super::file::Named;
+use super::file::NamedValue;
 use super::frame::Site;
 use super::parallel::Iterations;
 use super::scope::BindingKind;
-use super::{Frame, Vm, coerce};
+use super::{ExecutionFrame, Vm, coerce};
 use crate::prose::engine::record::binding::CommandEnd;
 use crate::prose::engine::record::state;
 use crate::prose::engine::value::Value;
 use crate::prose::syntax::Span;
-use crate::prose::syntax::ast::{Choice, Condition, For, ForMode, If, Loop, LoopTest, Name, Repeat, Try};
+use crate::prose::syntax::ast::{ChoiceExpr, Condition, For, ForMode, If, Loop, LoopTest, Name, Repeat, Try};
 
 impl<E: Effects> Vm<E> {
     /// Executes `repeat`: a fixed number of iterations, one after another.
-    pub(super) async fn repeat(&self, frame: &Frame, repeat: &Repeat) -> Result<Evaluated, Halt> {
+    pub(super) async fn repeat(&self, frame: &ExecutionFrame, repeat: &Repeat) -> Result<Evaluation, Halt> {
         let (line, count) = (frame.line(repeat.span), self.count(frame, &repeat.count)?);
         let mut values = Vec::new();
         for pass in 0..count {
@@ -28,11 +28,12 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Executes `for`: an iteration for each element.
-    pub(super) async fn each(&self, frame: &Frame, each: &For) -> Result<Evaluated, Halt> {
+    pub(super) async fn each(&self, frame: &ExecutionFrame, each: &For) -> Result<Evaluation, Halt> {
         let line = frame.line(each.span);
         let collection = self.value(&frame.at("in"), &each.collection).await?.value;
-        let elements =
-            collection.elements().ok_or_else(|| Thrown::new(line, "a record is no collection to go over"))?;
+        let elements = collection
+            .elements()
+            .ok_or_else(|| ThrownError::new(line, "a record is no collection to go over"))?;
         if each.mode == ForMode::Parallel {
             let For { span, body, item, index, on_fail, .. } = each;
             let (item, index) = (item.as_str(), index.as_ref().map(Name::as_str));
@@ -53,10 +54,14 @@ impl<E: Effects> Vm<E> {
 
     /// Executes `loop`: evaluates the condition before each iteration (docs/prose-rules.md#rule-20), and never
     /// continues without an answer.
-    pub(super) async fn unbounded(&self, frame: &Frame, unbounded: &Loop) -> Result<Evaluated, Halt> {
+    pub(super) async fn unbounded(
+        &self,
+        frame: &ExecutionFrame,
+        unbounded: &Loop,
+    ) -> Result<Evaluation, Halt> {
         let line = frame.line(unbounded.span);
         let max = unbounded.max.as_ref().map(|max| self.count(frame, max)).transpose()?;
-        let mut last = Evaluated::default();
+        let mut last = Evaluation::default();
         let mut pass = 0;
         while max.is_none_or(|max| pass < max) {
             if frame.cancel.is_cancelled() {
@@ -78,7 +83,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Returns why a loop ends before an iteration, if it does.
-    async fn leaves(&self, frame: &Frame, test: &LoopTest) -> Result<Option<String>, Halt> {
+    async fn leaves(&self, frame: &ExecutionFrame, test: &LoopTest) -> Result<Option<String>, Halt> {
         let reason = |condition: &Condition| frame.module.text(condition.span()).trim().to_owned();
         match test {
             LoopTest::Forever => Ok(None),
@@ -96,7 +101,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Records the iteration that a frame is for, and binds its index.
-    async fn enter(&self, own: &Frame, line: u32, index: Option<&Name>) -> Result<(), Halt> {
+    async fn enter(&self, own: &ExecutionFrame, line: u32, index: Option<&Name>) -> Result<(), Halt> {
         let Some((pass, max)) = own.pass else { return Ok(()) };
         if let Some(index) = index {
             own.bind_local(index.as_str(), Value::Number(i64::from(pass) - 1), line);
@@ -104,21 +109,25 @@ impl<E: Effects> Vm<E> {
         self.mark(own, line, state::pass(&own.number, pass, max, None)).await
     }
 
-    fn pass(&self, frame: &Frame, span: Span, pass: u32, max: Option<u32>) -> Frame {
+    fn pass(&self, frame: &ExecutionFrame, span: Span, pass: u32, max: Option<u32>) -> ExecutionFrame {
         if frame.module.is_main {
             self.progress.pass(frame.module.lines(span), pass + 1, max);
         }
-        Frame { pass: Some((pass + 1, max)), ..frame.at(format!("pass{pass}")).inside() }
+        ExecutionFrame { pass: Some((pass + 1, max)), ..frame.at(format!("pass{pass}")).inside() }
     }
 
     /// Executes `try`, with its `catch` and `finally`.
-    pub(super) async fn attempt_body(&self, frame: &Frame, attempt: &Try) -> Result<Evaluated, Halt> {
+    pub(super) async fn attempt_body(
+        &self,
+        frame: &ExecutionFrame,
+        attempt: &Try,
+    ) -> Result<Evaluation, Halt> {
         let mut ended = self.body(&frame.at("try"), &attempt.body).await;
         if let (Err(Halt::Thrown(thrown)), Some(catch)) = (&ended, &attempt.catch) {
-            let own = Frame { caught: Some(thrown.clone()), ..frame.at("catch").inside() };
+            let own = ExecutionFrame { caught: Some(thrown.clone()), ..frame.at("catch").inside() };
             if let Some(error) = &catch.error {
                 let site = Site { span: catch.span, line: thrown.line };
-                let named = Named {
+                let named = NamedValue {
                     name: error.as_str(),
                     kind: BindingKind::Given,
                     value: &caught_value(thrown),
@@ -140,7 +149,7 @@ impl<E: Effects> Vm<E> {
     /// Returns whether a condition holds. `follows` describes the consequences of a yes and a no.
     pub(super) fn holds<'a>(
         &'a self,
-        frame: &'a Frame,
+        frame: &'a ExecutionFrame,
         condition: &'a Condition,
         follows: (&'a str, &'a str),
     ) -> Walk<'a, bool> {
@@ -183,7 +192,7 @@ impl<E: Effects> Vm<E> {
     /// Returns the known result of a condition, or asks about its words if it could not be decided.
     async fn known_or_asked(
         &self,
-        frame: &Frame,
+        frame: &ExecutionFrame,
         known: Option<bool>,
         span: Span,
         follows: (&str, &str),
@@ -196,7 +205,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Executes `if`, `elif`, `else`: the first arm whose condition holds.
-    pub(super) async fn decision(&self, frame: &Frame, decision: &If) -> Result<Evaluated, Halt> {
+    pub(super) async fn decision(&self, frame: &ExecutionFrame, decision: &If) -> Result<Evaluation, Halt> {
         for (at, arm) in decision.arms.iter().enumerate() {
             let own = frame.at(format!("if{at}"));
             if self.holds(&own, &arm.condition, ("", "")).await? {
@@ -205,26 +214,30 @@ impl<E: Effects> Vm<E> {
         }
         match &decision.otherwise {
             Some(body) => self.body(&frame.at("else"), body).await,
-            None => Ok(Evaluated::default()),
+            None => Ok(Evaluation::default()),
         }
     }
 
     /// Executes `choice`: the option that is picked.
-    pub(super) async fn choice(&self, frame: &Frame, choice: &Choice) -> Result<Evaluated, Halt> {
+    pub(super) async fn choice(
+        &self,
+        frame: &ExecutionFrame,
+        choice: &ChoiceExpr,
+    ) -> Result<Evaluation, Halt> {
         let labels: Result<Vec<String>, Halt> =
             choice.options.iter().map(|option| self.filled(frame, &option.label)).collect();
         let text = self.filled(frame, &choice.criteria)?.trim().to_owned();
         let chosen = self.ask_choice(frame, frame.site(choice.criteria.span), text, labels?).await?;
         match choice.options.get(chosen) {
             Some(option) => self.body(&frame.at(format!("option{chosen}")), &option.body).await,
-            None => Ok(Evaluated::default()),
+            None => Ok(Evaluation::default()),
         }
     }
 }
 
 /// Returns the value of a caught error: its message, and how the failed command ended.
-fn caught_value(thrown: &Thrown) -> Evaluated {
+fn caught_value(thrown: &ThrownError) -> Evaluation {
     let made =
         thrown.made.clone().unwrap_or_else(|| CommandEnd { stderr: String::new(), ..CommandEnd::default() });
-    Evaluated { value: Value::text(thrown.message.clone()), made: thrown.made.is_some().then_some(made) }
+    Evaluation { value: Value::text(thrown.message.clone()), made: thrown.made.is_some().then_some(made) }
 }

@@ -6,20 +6,20 @@ use std::sync::Arc;
 
 use crate::model::Principal;
 use crate::prose::engine::record::binding::CommandEnd;
-use crate::prose::engine::record::error::Error;
-use crate::prose::engine::record::journal::Key;
+use crate::prose::engine::record::error::RunError;
+use crate::prose::engine::record::journal::ProgramKey;
 use crate::prose::engine::value::Value;
 
 /// The result of an expression: a value, and how the command that created it ended.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Evaluated {
+pub struct Evaluation {
     /// The value.
     pub value: Value,
     /// How the command ended, if known.
     pub made: Option<CommandEnd>,
 }
 
-impl From<Value> for Evaluated {
+impl From<Value> for Evaluation {
     fn from(value: Value) -> Self {
         Self { value, made: None }
     }
@@ -27,7 +27,7 @@ impl From<Value> for Evaluated {
 
 /// An error inside a program.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Thrown {
+pub struct ThrownError {
     /// What went wrong, on one line or more.
     pub message: String,
     /// The line of the statement.
@@ -37,12 +37,12 @@ pub struct Thrown {
     /// How it ended, if a command failed.
     pub made: Option<CommandEnd>,
     /// The place of the recorded failure, if retrying it may have another outcome: a command, an answer.
-    pub place: Option<Key>,
+    pub place: Option<ProgramKey>,
     /// Whether someone caused it deliberately, or its command may have run: it is not retried.
     pub is_final: bool,
 }
 
-impl Thrown {
+impl ThrownError {
     /// Creates an error without a command.
     pub fn new(line: u32, message: impl Into<String>) -> Self {
         Self {
@@ -68,7 +68,7 @@ impl Thrown {
 
     /// Returns the same error, with the place at which its cause is recorded.
     #[must_use]
-    pub fn at(self, place: &Key) -> Self {
+    pub fn at(self, place: &ProgramKey) -> Self {
         Self { place: Some(place.clone()), ..self }
     }
 }
@@ -80,9 +80,9 @@ pub(super) type Walk<'a, T> = Pin<Box<dyn Future<Output = Result<T, Halt>> + Sen
 #[derive(Debug)]
 pub enum Halt {
     /// An error that can be caught.
-    Thrown(Arc<Thrown>),
+    Thrown(Arc<ThrownError>),
     /// A return from a block with this value.
-    Return(Evaluated),
+    Return(Evaluation),
     /// A cancellation: another branch decided, or the run is ending.
     Cancelled,
     /// Nobody could answer what was asked on this line.
@@ -105,17 +105,17 @@ pub enum Halt {
         line: u32,
     },
     /// The run itself cannot continue.
-    Broken(Error),
+    Broken(RunError),
 }
 
-impl From<Error> for Halt {
-    fn from(error: Error) -> Self {
+impl From<RunError> for Halt {
+    fn from(error: RunError) -> Self {
         Self::Broken(error)
     }
 }
 
-impl From<Thrown> for Halt {
-    fn from(thrown: Thrown) -> Self {
+impl From<ThrownError> for Halt {
+    fn from(thrown: ThrownError) -> Self {
         Self::Thrown(Arc::new(thrown))
     }
 }

@@ -10,8 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::envelope::TaskId;
 use crate::model::NewQuestion;
-use crate::prose::engine::record::command_result::Ran;
-use crate::prose::engine::record::decision::Decision;
+use crate::prose::engine::record::command_result::CommandResult;
+use crate::prose::engine::record::decision::RecordedDecision;
 use crate::runtime::PendingWrite;
 
 /// The effects of an execution.
@@ -21,7 +21,7 @@ pub trait Effects: Send + Sync {
         &self,
         order: CommandSpec,
         cancel: &CancellationToken,
-    ) -> impl Future<Output = Result<Ran, NotRun>> + Send;
+    ) -> impl Future<Output = Result<CommandResult, CommandNotRun>> + Send;
 
     /// Returns an id for the next command's task.
     fn next_id(&self) -> TaskId {
@@ -29,13 +29,16 @@ pub trait Effects: Send + Sync {
     }
 
     /// Asks whoever is present. Dropping the future withdraws the question.
-    fn ask(&self, asking: NewQuestion) -> impl Future<Output = Result<Decision, NotAsked>> + Send;
+    fn ask(
+        &self,
+        asking: NewQuestion,
+    ) -> impl Future<Output = Result<RecordedDecision, QuestionNotAsked>> + Send;
 
     /// Returns who is present to answer now.
-    fn present(&self) -> Present;
+    fn present(&self) -> Audience;
 
     /// Reports an event to those who follow the run.
-    fn tell(&self, event: Event) -> impl Future<Output = ()> + Send;
+    fn tell(&self, event: RunEvent) -> impl Future<Output = ()> + Send;
 
     /// Returns the current time.
     fn now(&self) -> Timestamp;
@@ -64,7 +67,7 @@ pub struct CommandSpec {
 
 /// Why a command has no end of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NotRun {
+pub enum CommandNotRun {
     /// It was cancelled.
     Cancelled,
     /// A person denied it.
@@ -73,7 +76,7 @@ pub enum NotRun {
 
 /// Why a question was not asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NotAsked {
+pub enum QuestionNotAsked {
     /// The runtime is shutting down.
     ShuttingDown,
     /// It cannot be asked.
@@ -82,7 +85,7 @@ pub enum NotAsked {
 
 /// Who is present to answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Present {
+pub struct Audience {
     /// A person at a console.
     pub operator: bool,
     /// An agent.
@@ -91,7 +94,7 @@ pub struct Present {
 
 /// Something that happened in a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Event {
+pub struct RunEvent {
     /// When.
     pub at: Timestamp,
     /// What: `begin`, `exec`, `ran`, `bind`, `mark`, `ask`, `answer`, `warn`, `end`.

@@ -2,22 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-use super::control_flow::{Evaluated, Halt, Thrown};
-use super::effects::{CommandSpec, Effects, NotRun};
+use super::control_flow::{Evaluation, Halt, ThrownError};
+use super::effects::{CommandNotRun, CommandSpec, Effects};
 use super::frame::Site;
-use super::scope::Missing;
-use super::{Frame, Vm};
+use super::scope::MissingValue;
+use super::{ExecutionFrame, Vm};
 use crate::envelope::Actor;
 use crate::model::{AnswerValue, Principal, QuestionKind};
 use crate::prose::engine::record::binding::CommandEnd;
-use crate::prose::engine::record::command_result::{CAPTURED_CHARS, Ran, failure, last_lines};
-use crate::prose::engine::record::journal::{CommandRecord, Key, Row};
+use crate::prose::engine::record::command_result::{CAPTURED_CHARS, CommandResult, failure, last_lines};
+use crate::prose::engine::record::journal::{CommandRecord, ProgramKey, RunRow};
 use crate::prose::engine::value::Value;
-use crate::prose::syntax::ast::{Exec, OnFail, Text};
+use crate::prose::syntax::ast::{ExecExpr, OnFail, Text};
 
 /// A command about to run: its interpolated text, and where.
-pub(super) struct Command<'a> {
-    pub(super) exec: &'a Exec,
+pub(super) struct FilledCommand<'a> {
+    pub(super) exec: &'a ExecExpr,
     pub(super) site: Site,
     pub(super) text: String,
     pub(super) cwd: PathBuf,
@@ -25,14 +25,14 @@ pub(super) struct Command<'a> {
 
 impl<E: Effects> Vm<E> {
     /// Runs a command, unless an earlier execution did.
-    pub(super) async fn exec(&self, frame: &Frame, exec: &Exec) -> Result<Evaluated, Halt> {
+    pub(super) async fn exec(&self, frame: &ExecutionFrame, exec: &ExecExpr) -> Result<Evaluation, Halt> {
         let site = frame.site(exec.span);
         let text = self.command_text(frame, &exec.command, site.line)?;
         let cwd = match &exec.cwd {
             Some(text) => self.directory(frame, text, site.line)?,
             None => frame.cwd.get(),
         };
-        let command = Command { exec, site, text, cwd };
+        let command = FilledCommand { exec, site, text, cwd };
         let ran = match self.journal.command(&frame.key) {
             CommandRecord::Ran(ran) => *ran,
             CommandRecord::New => self.run_command(frame, &command).await?,
@@ -52,10 +52,10 @@ impl<E: Effects> Vm<E> {
     /// Asks what to do about a command that was begun in an earlier execution, or that ended the run.
     async fn run_in_doubt(
         &self,
-        frame: &Frame,
-        command: &Command<'_>,
-        failed: Option<Ran>,
-    ) -> Result<Ran, Halt> {
+        frame: &ExecutionFrame,
+        command: &FilledCommand<'_>,
+        failed: Option<CommandResult>,
+    ) -> Result<CommandResult, Halt> {
         let text = match failed {
             Some(ran) => format!("This command ended the run: {}", failure(&ran)),
             None => {
@@ -68,8 +68,8 @@ impl<E: Effects> Vm<E> {
         // An earlier decision about this command in doubt does not apply to this time.
         match self.answer_now(&doubt, &query).await? {
             AnswerValue::Skip => {
-                let ran = Ran { skipped: true, ..Ran::default() };
-                self.journal.write(&Row::Ran { key: frame.key.clone(), ran: Box::new(ran.clone()) })?;
+                let ran = CommandResult { skipped: true, ..CommandResult::default() };
+                self.journal.write(&RunRow::Ran { key: frame.key.clone(), ran: Box::new(ran.clone()) })?;
                 Ok(ran)
             }
             AnswerValue::Rerun => self.run_command(frame, command).await,
@@ -77,8 +77,12 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    async fn run_command(&self, frame: &Frame, command: &Command<'_>) -> Result<Ran, Halt> {
-        let Command { exec, site: Site { span, line }, text, cwd } = command;
+    async fn run_command(
+        &self,
+        frame: &ExecutionFrame,
+        command: &FilledCommand<'_>,
+    ) -> Result<CommandResult, Halt> {
+        let FilledCommand { exec, site: Site { span, line }, text, cwd } = command;
         let (lines, line) = (frame.module.lines(*span), *line);
         self.allowed(frame, command).await?;
         let permit = tokio::select! {
@@ -105,7 +109,7 @@ impl<E: Effects> Vm<E> {
         self.journal.settled(&begun).await?;
         match ran {
             Ok(ran) => {
-                self.journal.write(&Row::Ran { key: frame.key.clone(), ran: Box::new(ran.clone()) })?;
+                self.journal.write(&RunRow::Ran { key: frame.key.clone(), ran: Box::new(ran.clone()) })?;
                 if frame.module.is_main {
                     self.progress.exited(lines, ran.exit_code);
                 }
@@ -114,11 +118,11 @@ impl<E: Effects> Vm<E> {
                 Ok(ran)
             }
             // Not in the journal: how far it got is unknown.
-            Err(NotRun::Cancelled) => Err(Halt::Cancelled),
+            Err(CommandNotRun::Cancelled) => Err(Halt::Cancelled),
             // A denial by a person is not a failure of the command: no on-fail ignores it
             // (docs/prose-rules.md#rule-35).
-            Err(NotRun::Denied(note)) => {
-                let thrown = Thrown::denied(line, &Principal::Actor(Actor::Operator), Some(&note));
+            Err(CommandNotRun::Denied(note)) => {
+                let thrown = ThrownError::denied(line, &Principal::Actor(Actor::Operator), Some(&note));
                 Err(thrown.at(&frame.key).into())
             }
         }
@@ -126,34 +130,36 @@ impl<E: Effects> Vm<E> {
 
     /// Returns the text of a command with its variables interpolated literally, in a single pass
     /// (docs/prose-rules.md#rule-13, #rule-14).
-    fn command_text(&self, frame: &Frame, text: &Text, line: u32) -> Result<String, Halt> {
+    fn command_text(&self, frame: &ExecutionFrame, text: &Text, line: u32) -> Result<String, Halt> {
         let command = self.filled_at(frame, text, line)?;
         if command.contains('\0') {
-            return Err(Thrown::new(line, "the command has a NUL character in it").into());
+            return Err(ThrownError::new(line, "the command has a NUL character in it").into());
         }
         if command.trim().is_empty() {
-            return Err(Thrown::new(line, "the command is empty once its variables are inserted").into());
+            return Err(ThrownError::new(line, "the command is empty once its variables are inserted").into());
         }
         Ok(command)
     }
 
     /// Returns the directory given by `cwd:`, relative to the current one (docs/prose-rules.md#rule-1).
-    fn directory(&self, frame: &Frame, text: &Text, line: u32) -> Result<PathBuf, Halt> {
+    fn directory(&self, frame: &ExecutionFrame, text: &Text, line: u32) -> Result<PathBuf, Halt> {
         let asked = self.filled_at(frame, text, line)?;
         let beneath_home = asked.strip_prefix("~/").or((asked == "~").then_some(""));
         match (beneath_home, &self.home) {
             (Some(rest), Some(home)) => Ok(home.join(rest)),
-            (Some(_), None) => Err(Thrown::new(line, format!("{asked}: there is no home directory")).into()),
+            (Some(_), None) => {
+                Err(ThrownError::new(line, format!("{asked}: there is no home directory")).into())
+            }
             (None, _) => Ok(frame.cwd.get().join(Path::new(&asked))),
         }
     }
 
     /// Returns a text with its variables interpolated.
-    pub(super) fn filled(&self, frame: &Frame, text: &Text) -> Result<String, Halt> {
+    pub(super) fn filled(&self, frame: &ExecutionFrame, text: &Text) -> Result<String, Halt> {
         self.filled_at(frame, text, frame.line(text.span))
     }
 
-    fn filled_at(&self, frame: &Frame, text: &Text, line: u32) -> Result<String, Halt> {
+    fn filled_at(&self, frame: &ExecutionFrame, text: &Text, line: u32) -> Result<String, Halt> {
         text.filled(|name| match frame.scope.find(name.as_str()) {
             Ok(bound) => Ok(bound.value.inserted()),
             Err(missing) if is_literal(frame, text, missing) => Ok(format!("{{{}}}", name.as_str())),
@@ -164,24 +170,24 @@ impl<E: Effects> Vm<E> {
 
 /// Returns whether an undeclared name is left as written (docs/prose-rules.md#rule-38): only in a text in which every
 /// other name has a value or is undeclared too.
-fn is_literal(frame: &Frame, text: &Text, missing: Missing) -> bool {
+fn is_literal(frame: &ExecutionFrame, text: &Text, missing: MissingValue) -> bool {
     let stays = |name: &str| frame.scope.find(name).is_ok() || !frame.module.declares(name);
-    missing == Missing::NotReached && text.holes().all(|name| stays(name.as_str()))
+    missing == MissingValue::NotReached && text.holes().all(|name| stays(name.as_str()))
 }
 
 /// Returns the error that says why a name has no value (docs/prose-rules.md#rule-8, #rule-17).
-pub(super) fn absent(name: &str, missing: Missing, line: u32) -> Thrown {
+pub(super) fn absent(name: &str, missing: MissingValue, line: u32) -> ThrownError {
     let why = match missing {
-        Missing::Failed(failed) => format!("the statement on line {failed} that binds it has failed"),
-        Missing::NotReached => "no statement that binds it was reached".to_owned(),
-        Missing::Lost(block) => format!("the parallel block on line {block} was over without it"),
+        MissingValue::Failed(failed) => format!("the statement on line {failed} that binds it has failed"),
+        MissingValue::NotReached => "no statement that binds it was reached".to_owned(),
+        MissingValue::Lost(block) => format!("the parallel block on line {block} was over without it"),
     };
-    Thrown::new(line, format!("{name} has no value here: {why}"))
+    ThrownError::new(line, format!("{name} has no value here: {why}"))
 }
 
 /// Applies the failure policy to the end of a command (docs/prose-rules.md#rule-5).
-fn outcome(command: &Command<'_>, ran: Ran, key: &Key) -> Result<Evaluated, Halt> {
-    let Command { exec, site: Site { line, .. }, text, .. } = command;
+fn outcome(command: &FilledCommand<'_>, ran: CommandResult, key: &ProgramKey) -> Result<Evaluation, Halt> {
+    let FilledCommand { exec, site: Site { line, .. }, text, .. } = command;
     let made = CommandEnd {
         command: text.clone(),
         exit_code: Some(ran.exit_code),
@@ -193,21 +199,22 @@ fn outcome(command: &Command<'_>, ran: Ran, key: &Key) -> Result<Evaluated, Halt
     let on_fail = exec.on_fail();
     // No on-fail ignores that a command may or may not have run.
     if ran.unknown.is_some() || ran.exit_code != 0 && on_fail == OnFail::Throw {
-        let thrown = Thrown { is_final: ran.unknown.is_some(), ..Thrown::new(*line, failure(&ran)).at(key) };
-        return Err(Thrown { stdout: ran.stdout, made: Some(made), ..thrown }.into());
+        let thrown =
+            ThrownError { is_final: ran.unknown.is_some(), ..ThrownError::new(*line, failure(&ran)).at(key) };
+        return Err(ThrownError { stdout: ran.stdout, made: Some(made), ..thrown }.into());
     }
     // "ignore" never reveals how it ended, even if it succeeded (docs/prose-rules.md#rule-7).
     let made = (on_fail != OnFail::Ignore).then_some(made);
-    Ok(Evaluated { value: Value::text(ran.stdout), made })
+    Ok(Evaluation { value: Value::text(ran.stdout), made })
 }
 
 /// Describes in a few words how a command ended.
-fn summary(ran: &Ran) -> String {
+fn summary(ran: &CommandResult) -> String {
     let how = match ran {
-        Ran { unknown: Some(_), .. } => "not known".to_owned(),
-        Ran { timed_out: true, .. } => "timed out".to_owned(),
-        Ran { exit_code: 0, .. } => "ok".to_owned(),
-        Ran { exit_code, .. } => format!("exit {exit_code}"),
+        CommandResult { unknown: Some(_), .. } => "not known".to_owned(),
+        CommandResult { timed_out: true, .. } => "timed out".to_owned(),
+        CommandResult { exit_code: 0, .. } => "ok".to_owned(),
+        CommandResult { exit_code, .. } => format!("exit {exit_code}"),
     };
     format!("{how}  {} ms", ran.duration_ms)
 }

@@ -1,16 +1,16 @@
 //! Expressions: evaluates each to a value.
 
-use super::control_flow::{Evaluated, Halt, Thrown, Walk};
+use super::control_flow::{Evaluation, Halt, ThrownError, Walk};
 use super::effects::Effects;
 use super::exec::absent;
-use super::{Frame, Vm, coerce};
+use super::{ExecutionFrame, Vm, coerce};
 use crate::prose::engine::value::Value;
 use crate::prose::syntax::Span;
-use crate::prose::syntax::ast::{Arrow, Count, Entry, Expr, Name, Property, Sum};
+use crate::prose::syntax::ast::{Arrow, Count, Expr, Name, Property, RecordEntry, Sum};
 
 impl<E: Effects> Vm<E> {
     /// Evaluates an expression.
-    pub(super) fn value<'a>(&'a self, frame: &'a Frame, expr: &'a Expr) -> Walk<'a, Evaluated> {
+    pub(super) fn value<'a>(&'a self, frame: &'a ExecutionFrame, expr: &'a Expr) -> Walk<'a, Evaluation> {
         Box::pin(async move {
             match expr {
                 Expr::Text(text) => Ok(Value::text(self.filled(frame, text)?).into()),
@@ -46,7 +46,7 @@ impl<E: Effects> Vm<E> {
         })
     }
 
-    fn named(&self, frame: &Frame, name: &Name) -> Result<Evaluated, Halt> {
+    fn named(&self, frame: &ExecutionFrame, name: &Name) -> Result<Evaluation, Halt> {
         match frame.scope.find(name.as_str()) {
             // How a value was created is a property of the name bound to it.
             Ok(bound) => Ok(bound.value.clone().into()),
@@ -54,7 +54,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    async fn property(&self, frame: &Frame, property: &Property) -> Result<Evaluated, Halt> {
+    async fn property(&self, frame: &ExecutionFrame, property: &Property) -> Result<Evaluation, Halt> {
         let mut value = self.named(frame, &property.of)?.value;
         for name in &property.path {
             match value.field(name.as_str()) {
@@ -66,14 +66,14 @@ impl<E: Effects> Vm<E> {
                 }
                 None => {
                     let message = format!("{} has no {}", property.of.as_str(), name.as_str());
-                    return Err(Thrown::new(frame.line(property.span()), message).into());
+                    return Err(ThrownError::new(frame.line(property.span()), message).into());
                 }
             }
         }
         Ok(value.into())
     }
 
-    async fn fields(&self, frame: &Frame, entries: &[Entry]) -> Result<Evaluated, Halt> {
+    async fn fields(&self, frame: &ExecutionFrame, entries: &[RecordEntry]) -> Result<Evaluation, Halt> {
         let mut fields = Vec::with_capacity(entries.len());
         for (at, entry) in entries.iter().enumerate() {
             let value = match &entry.value {
@@ -85,7 +85,7 @@ impl<E: Effects> Vm<E> {
         Ok(Value::record(fields).into())
     }
 
-    async fn sum(&self, frame: &Frame, sum: &Sum) -> Result<Evaluated, Halt> {
+    async fn sum(&self, frame: &ExecutionFrame, sum: &Sum) -> Result<Evaluation, Halt> {
         let left = self.value(&frame.at("left"), &sum.left).await?.value;
         let right = self.value(&frame.at("right"), &sum.right).await?.value;
         match coerce::sum(&left, sum.sign, &right) {
@@ -99,15 +99,20 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Asks for the value of words that cannot be evaluated (docs/prose-rules.md#rule-36).
-    async fn judged_value(&self, frame: &Frame, span: Span, words: String) -> Result<Evaluated, Halt> {
+    async fn judged_value(
+        &self,
+        frame: &ExecutionFrame,
+        span: Span,
+        words: String,
+    ) -> Result<Evaluation, Halt> {
         let answer = self
             .ask_text(frame, frame.site(span), None, format!("What is the value of: {words}"), true)
             .await?;
         Ok(Value::text(answer).into())
     }
 
-    async fn arrow(&self, frame: &Frame, arrow: &Arrow) -> Result<Evaluated, Halt> {
-        let mut before: Option<Evaluated> = None;
+    async fn arrow(&self, frame: &ExecutionFrame, arrow: &Arrow) -> Result<Evaluation, Halt> {
+        let mut before: Option<Evaluation> = None;
         for (at, step) in arrow.steps.iter().enumerate() {
             let own = frame.at(format!("then{at}"));
             let done = match step {
@@ -120,7 +125,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Evaluates the number of repetitions.
-    pub(super) fn count(&self, frame: &Frame, count: &Count) -> Result<u32, Halt> {
+    pub(super) fn count(&self, frame: &ExecutionFrame, count: &Count) -> Result<u32, Halt> {
         match count {
             Count::Number(number) => Ok(number.get()),
             Count::Variable(name) => {
@@ -128,7 +133,7 @@ impl<E: Effects> Vm<E> {
                 let number = value.number().and_then(|number| u32::try_from(number).ok());
                 number.filter(|number| *number > 0).ok_or_else(|| {
                     let message = format!("{} is no positive number", name.as_str());
-                    Thrown::new(frame.line(name.span), message).into()
+                    ThrownError::new(frame.line(name.span), message).into()
                 })
             }
         }

@@ -1,15 +1,15 @@
 //! Values and their files: a name is bound in its scope and written to `bindings/`, and a resumed execution reads
 //! what it finds there.
 
-use super::control_flow::{Evaluated, Halt};
+use super::control_flow::{Evaluation, Halt};
 use super::effects::Effects;
 use super::frame::Site;
-use super::scope::{BindingKind, Bound};
-use super::{Frame, Vm};
+use super::scope::{BindingKind, BoundValue};
+use super::{ExecutionFrame, Vm};
 use crate::envelope::{MASKED, names_secret};
 use crate::model::BindingView;
 use crate::prose::engine::record::binding::BindingFile;
-use crate::prose::engine::record::folder::Folder;
+use crate::prose::engine::record::folder::RunFolder;
 use crate::prose::engine::record::journal::BindingRecord;
 use crate::prose::engine::record::state;
 use crate::prose::engine::value::Value;
@@ -18,22 +18,22 @@ use crate::prose::engine::value::Value;
 pub(super) const PREVIEW_CHARS: usize = 2_000;
 
 /// A value that a statement binds to a name.
-pub(super) struct Named<'a> {
+pub(super) struct NamedValue<'a> {
     pub(super) name: &'a str,
     pub(super) kind: BindingKind,
-    pub(super) value: &'a Evaluated,
+    pub(super) value: &'a Evaluation,
     pub(super) site: Site,
 }
 
 impl<E: Effects> Vm<E> {
     /// Binds a name in the frame's scope, writes its file and records its line in `state.md`.
-    pub(super) async fn bound(&self, frame: &Frame, named: Named<'_>) -> Result<(), Halt> {
+    pub(super) async fn bound(&self, frame: &ExecutionFrame, named: NamedValue<'_>) -> Result<(), Halt> {
         self.bind_quietly(frame, &named)?;
         self.mark(frame, named.site.line, state::done(&frame.number, Some(named.name))).await
     }
 
     /// Binds a name in the frame's scope and writes its file.
-    pub(super) fn bind_quietly(&self, frame: &Frame, named: &Named<'_>) -> Result<(), Halt> {
+    pub(super) fn bind_quietly(&self, frame: &ExecutionFrame, named: &NamedValue<'_>) -> Result<(), Halt> {
         let execution_id = self.file_id(frame, named.name, named.kind)?;
         let bound = self.write(frame, named, execution_id)?;
         frame.scope.bind(named.name, bound);
@@ -44,11 +44,11 @@ impl<E: Effects> Vm<E> {
     /// Writes the file of a value, unless an earlier execution has, and returns the resulting binding.
     pub(super) fn write(
         &self,
-        frame: &Frame,
-        named: &Named<'_>,
+        frame: &ExecutionFrame,
+        named: &NamedValue<'_>,
         execution_id: Option<u32>,
-    ) -> Result<Bound, Halt> {
-        let &Named { name, kind, value, site } = named;
+    ) -> Result<BoundValue, Halt> {
+        let &NamedValue { name, kind, value, site } = named;
         let stored = if is_secret(name, kind) { Value::text(MASKED) } else { value.value.clone() };
         let text = BindingFile {
             name: name.to_owned(),
@@ -59,7 +59,7 @@ impl<E: Effects> Vm<E> {
             value: stored.clone(),
         }
         .render();
-        let file = Folder::binding(name, execution_id);
+        let file = RunFolder::binding(name, execution_id);
         let (folder, key) = (&frame.module.folder, frame.at(format!("={name}")).key);
         let path = folder.path().join(&file);
         let held = match self.journal.binding(&key, &path) {
@@ -78,17 +78,22 @@ impl<E: Effects> Vm<E> {
                 }
             },
         };
-        let Evaluated { value, made } = match held {
+        let Evaluation { value, made } = match held {
             // The file takes precedence: a person may have corrected it.
             Some(held) if held.value.body() != stored.body() => {
-                Evaluated { value: held.value, made: held.made }
+                Evaluation { value: held.value, made: held.made }
             }
             _ => value.clone(),
         };
-        Ok(Bound { kind, value, made, line: site.line, execution_id, file: Some(file) })
+        Ok(BoundValue { kind, value, made, line: site.line, execution_id, file: Some(file) })
     }
 
-    pub(super) fn file_id(&self, frame: &Frame, name: &str, kind: BindingKind) -> Result<Option<u32>, Halt> {
+    pub(super) fn file_id(
+        &self,
+        frame: &ExecutionFrame,
+        name: &str,
+        kind: BindingKind,
+    ) -> Result<Option<u32>, Halt> {
         let mut broken = None;
         let key = frame.at(format!("#{name}")).key;
         let id = frame.scope.file_id(name, kind, || {
@@ -100,7 +105,7 @@ impl<E: Effects> Vm<E> {
         broken.map_or(Ok(id), |error| Err(error.into()))
     }
 
-    pub(super) fn show_binding(&self, frame: &Frame, name: &str) {
+    pub(super) fn show_binding(&self, frame: &ExecutionFrame, name: &str) {
         if let (true, Ok(bound)) = (frame.module.is_main, frame.scope.find(name)) {
             self.progress.binding(binding_view(frame, name, &bound));
         }
@@ -113,7 +118,7 @@ fn is_secret(name: &str, kind: BindingKind) -> bool {
 }
 
 /// Returns a value as shown to people and agents.
-pub(super) fn binding_view(frame: &Frame, name: &str, bound: &Bound) -> BindingView {
+pub(super) fn binding_view(frame: &ExecutionFrame, name: &str, bound: &BoundValue) -> BindingView {
     let body = if is_secret(name, bound.kind) { MASKED.to_owned() } else { bound.value.body() };
     let chars = body.chars().count();
     let preview: String = body.chars().take(PREVIEW_CHARS).collect();

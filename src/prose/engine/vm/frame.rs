@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
-use super::control_flow::Thrown;
+use super::control_flow::ThrownError;
 use super::module::Module;
-use super::scope::{Bound, Scope};
-use crate::prose::engine::record::journal::Key;
+use super::scope::{BoundValue, NameScope};
+use crate::prose::engine::record::journal::ProgramKey;
 use crate::prose::engine::value::Value;
 use crate::prose::syntax::Span;
 use crate::prose::syntax::ast::Statement;
@@ -22,15 +22,15 @@ pub(super) struct Site {
 
 /// The position of an execution: everything that may differ from one statement to the next. Cheap to clone.
 #[derive(Clone)]
-pub struct Frame {
+pub struct ExecutionFrame {
     pub(super) module: Arc<Module>,
     /// The scope in which names are bound.
-    pub scope: Arc<Scope>,
+    pub scope: Arc<NameScope>,
     pub(super) cwd: Cwd,
-    pub(super) key: Key,
+    pub(super) key: ProgramKey,
     pub(super) number: Arc<str>,
     pub(super) cancel: CancellationToken,
-    pub(super) caught: Option<Arc<Thrown>>,
+    pub(super) caught: Option<Arc<ThrownError>>,
     /// The chain of block calls, the innermost first.
     pub(super) calls: Option<Arc<CallChain>>,
     /// The iteration of the innermost loop, and the maximum number of iterations.
@@ -65,12 +65,12 @@ impl Cwd {
     }
 }
 
-impl Frame {
+impl ExecutionFrame {
     /// Returns the frame at the start of a program.
     pub fn root(module: Arc<Module>, cwd: PathBuf, cancel: CancellationToken) -> Self {
         Self {
             module,
-            scope: Scope::root(),
+            scope: NameScope::root(),
             cwd: Cwd::new(cwd),
             key: "".into(),
             number: "0".into(),
@@ -131,6 +131,6 @@ impl Frame {
 
     /// Binds a name for an iteration or a call; such names have no file.
     pub(super) fn bind_local(&self, name: &str, value: Value, line: u32) {
-        self.scope.bind(name, Bound::given(value, line));
+        self.scope.bind(name, BoundValue::given(value, line));
     }
 }

@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::control_flow::{Evaluated, Halt, Thrown};
+use super::control_flow::{Evaluation, Halt, ThrownError};
 use super::effects::Effects;
 use super::frame::Site;
-use super::{Frame, Vm};
+use super::{ExecutionFrame, Vm};
 use crate::model::{AnswerValue, QuestionKind, RecordedAnswer};
-use crate::prose::engine::record::decision::Decision;
+use crate::prose::engine::record::decision::RecordedDecision;
 use crate::prose::engine::record::state;
 use crate::prose::engine::value::Value;
-use crate::prose::syntax::ast::{Gate, OnReject};
+use crate::prose::syntax::ast::{GateStatement, OnReject};
 
 /// How a gate was decided.
 enum Verdict {
@@ -23,7 +23,12 @@ enum Verdict {
 
 impl<E: Effects> Vm<E> {
     /// Waits at a gate.
-    pub(super) async fn gate(&self, frame: &Frame, gate: &Gate, site: Site) -> Result<Evaluated, Halt> {
+    pub(super) async fn gate(
+        &self,
+        frame: &ExecutionFrame,
+        gate: &GateStatement,
+        site: Site,
+    ) -> Result<Evaluation, Halt> {
         let name = gate.name.as_str();
         for attempt in 1.. {
             let own = frame.at(format!("ask{attempt}"));
@@ -39,27 +44,32 @@ impl<E: Effects> Vm<E> {
                         Some(message) => self.filled(frame, message)?,
                         None => format!("gate {name} {why}"),
                     };
-                    return Err(Thrown::new(site.line, message).at(&own.key).into());
+                    return Err(ThrownError::new(site.line, message).at(&own.key).into());
                 }
                 // Nobody is present to ask again (docs/prose-rules.md#rule-27).
                 OnReject::Retry
                     if matches!(verdict, Verdict::TimedOut) && !self.effects.present().operator =>
                 {
                     let message = format!("gate {name} {why}, and nobody is there");
-                    return Err(Thrown::new(site.line, message).at(&own.key).into());
+                    return Err(ThrownError::new(site.line, message).at(&own.key).into());
                 }
                 OnReject::Retry => {}
                 OnReject::Continue => {
                     self.mark(&own, site.line, state::gate(&frame.number, name, "skipped")).await?;
-                    return Ok(Evaluated::default());
+                    return Ok(Evaluation::default());
                 }
                 OnReject::Session(session) => return self.session(frame, session).await,
             }
         }
-        Ok(Evaluated::default())
+        Ok(Evaluation::default())
     }
 
-    async fn ask_gate(&self, frame: &Frame, gate: &Gate, site: Site) -> Result<Verdict, Halt> {
+    async fn ask_gate(
+        &self,
+        frame: &ExecutionFrame,
+        gate: &GateStatement,
+        site: Site,
+    ) -> Result<Verdict, Halt> {
         let name = gate.name.as_str();
         let ordinal = self.journal.number(&format!("gate:{name}"), &frame.key)?;
         let id = if ordinal == 1 { name.to_owned() } else { format!("{name}-{ordinal}") };
@@ -86,14 +96,17 @@ impl<E: Effects> Vm<E> {
         }
         let decided = self.decide(frame, &query).await?;
         let (word, who, note) = match &decided {
-            Decision::Answered(RecordedAnswer { value: AnswerValue::Approve, principal, note, .. }) => {
-                ("approved", principal.to_string(), note.clone())
-            }
-            Decision::Answered(RecordedAnswer { principal, note, .. }) => {
+            RecordedDecision::Answered(RecordedAnswer {
+                value: AnswerValue::Approve,
+                principal,
+                note,
+                ..
+            }) => ("approved", principal.to_string(), note.clone()),
+            RecordedDecision::Answered(RecordedAnswer { principal, note, .. }) => {
                 ("rejected", principal.to_string(), note.clone())
             }
-            Decision::TimedOut(_) => ("timeout", "system".to_owned(), None),
-            Decision::Failed(message) => ("rejected", "file".to_owned(), Some(message.clone())),
+            RecordedDecision::TimedOut(_) => ("timeout", "system".to_owned(), None),
+            RecordedDecision::Failed(message) => ("rejected", "file".to_owned(), Some(message.clone())),
         };
         // A gate that was decided just before an interruption must not look as if it were still waiting.
         if is_new || frame.module.folder.has(&pending) {

@@ -5,7 +5,7 @@ use crate::prose::syntax::ast::{Join, ParallelOnFail};
 
 /// What is known about the branches of a block.
 #[derive(Debug, Clone)]
-pub(super) struct Tally {
+pub(super) struct BranchTally {
     needed: usize,
     first_decides: bool,
     fails_fast: bool,
@@ -14,12 +14,12 @@ pub(super) struct Tally {
     succeeded: Vec<usize>,
     failed: Vec<usize>,
     /// The final standing; it does not change any more.
-    over: Option<Standing>,
+    over: Option<JoinStanding>,
 }
 
 /// The consequence of a branch's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum JoinStanding {
     /// The others continue.
     Open,
     /// The block has succeeded; branches still running are ended.
@@ -28,7 +28,7 @@ pub(super) enum Standing {
     Failed(usize),
 }
 
-impl Tally {
+impl BranchTally {
     /// Returns the tally of a block that has just begun.
     pub(super) fn new(join: Join, on_fail: ParallelOnFail, total: usize) -> Self {
         let fails_fast = on_fail == ParallelOnFail::FailFast;
@@ -51,32 +51,32 @@ impl Tally {
     }
 
     /// Returns the current standing.
-    pub(super) fn standing(&self) -> Standing {
+    pub(super) fn standing(&self) -> JoinStanding {
         self.over.unwrap_or_else(|| self.evaluate())
     }
 
-    fn evaluate(&self) -> Standing {
+    fn evaluate(&self) -> JoinStanding {
         let ended = self.succeeded.len() + self.failed.len();
         match self.failed.first() {
-            Some(first) if self.fails_fast || self.first_decides => Standing::Failed(*first),
+            Some(first) if self.fails_fast || self.first_decides => JoinStanding::Failed(*first),
             _ if self.tolerates => {
                 if ended == self.total {
-                    Standing::Succeeded
+                    JoinStanding::Succeeded
                 } else {
-                    Standing::Open
+                    JoinStanding::Open
                 }
             }
-            _ if self.succeeded.len() >= self.needed => Standing::Succeeded,
+            _ if self.succeeded.len() >= self.needed => JoinStanding::Succeeded,
             Some(first) if self.succeeded.len() + (self.total - ended) < self.needed => {
-                Standing::Failed(*first)
+                JoinStanding::Failed(*first)
             }
-            _ => Standing::Open,
+            _ => JoinStanding::Open,
         }
     }
 
     /// Records the end of a branch.
-    pub(super) fn ended(&mut self, branch: usize, has_succeeded: bool) -> Standing {
-        if self.standing() != Standing::Open {
+    pub(super) fn ended(&mut self, branch: usize, has_succeeded: bool) -> JoinStanding {
+        if self.standing() != JoinStanding::Open {
             return self.standing();
         }
         if has_succeeded {
@@ -85,7 +85,7 @@ impl Tally {
             self.failed.push(branch);
         }
         let standing = self.evaluate();
-        self.over = (standing != Standing::Open).then_some(standing);
+        self.over = (standing != JoinStanding::Open).then_some(standing);
         standing
     }
 
@@ -111,16 +111,16 @@ mod tests {
     }
 
     /// Returns the standing after each end: `+2` is the success of branch 2, `-0` the failure of branch 0.
-    fn play(join: Join, on_fail: ParallelOnFail, total: usize, ends: &[&str]) -> Vec<Standing> {
-        let mut tally = Tally::new(join, on_fail, total);
+    fn play(join: Join, on_fail: ParallelOnFail, total: usize, ends: &[&str]) -> Vec<JoinStanding> {
+        let mut tally = BranchTally::new(join, on_fail, total);
         let branch = |end: &str| end[1..].parse().expect("a number");
         ends.iter().map(|end| tally.ended(branch(end), end.starts_with('+'))).collect()
     }
 
     #[test]
     fn each_policy_is_over_when_it_says() {
+        use JoinStanding::{Failed, Open, Succeeded};
         use ParallelOnFail::{Continue, FailFast, Ignore};
-        use Standing::{Failed, Open, Succeeded};
         for (join, on_fail, ends, expected) in [
             (Join::All, FailFast, vec!["+1", "+0", "+2"], vec![Open, Open, Succeeded]),
             (Join::All, FailFast, vec!["+1", "-2"], vec![Open, Failed(2)]),
@@ -137,8 +137,8 @@ mod tests {
         ] {
             assert_eq!(play(join, on_fail, 3, &ends), expected, "{join:?} {on_fail:?} {ends:?}");
         }
-        assert_eq!(Tally::new(Join::All, FailFast, 0).standing(), Succeeded);
-        assert_eq!(Tally::new(Join::First, FailFast, 0).standing(), Succeeded);
+        assert_eq!(BranchTally::new(Join::All, FailFast, 0).standing(), Succeeded);
+        assert_eq!(BranchTally::new(Join::First, FailFast, 0).standing(), Succeeded);
     }
 
     proptest! {
@@ -152,14 +152,14 @@ mod tests {
             ],
             ends in prop::collection::vec(prop::bool::ANY, 0..6),
         ) {
-            let mut tally = Tally::new(join, on_fail, ends.len());
-            let mut over = (tally.standing() != Standing::Open).then(|| tally.standing());
+            let mut tally = BranchTally::new(join, on_fail, ends.len());
+            let mut over = (tally.standing() != JoinStanding::Open).then(|| tally.standing());
             for (branch, good) in ends.iter().enumerate() {
                 let standing = tally.ended(branch, *good);
                 match over {
-                    Some(Standing::Succeeded) => prop_assert_eq!(standing, Standing::Succeeded),
+                    Some(JoinStanding::Succeeded) => prop_assert_eq!(standing, JoinStanding::Succeeded),
                     Some(before) => prop_assert_eq!(standing, before),
-                    None => over = (standing != Standing::Open).then_some(standing),
+                    None => over = (standing != JoinStanding::Open).then_some(standing),
                 }
             }
             prop_assert!(over.is_some());

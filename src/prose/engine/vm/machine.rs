@@ -8,21 +8,21 @@ use jiff::Timestamp;
 use tokio::sync::Semaphore;
 
 use super::answer_policy::AnswerPolicy;
-use super::budget::Spent;
+use super::budget::SessionSpending;
 use super::control_flow::Halt;
-use super::effects::{Effects, Event};
-use super::frame::Frame;
+use super::effects::{Effects, RunEvent};
+use super::frame::ExecutionFrame;
 use super::progress::Progress;
 use crate::model::StepState;
-use crate::prose::engine::record::decision::Decision;
-use crate::prose::engine::record::journal::{Key, RunJournal};
+use crate::prose::engine::record::decision::RecordedDecision;
+use crate::prose::engine::record::journal::{ProgramKey, RunJournal};
 use crate::prose::syntax::Span;
 
 /// The maximum number of commands of one program that run at the same time; others wait.
 const AT_ONCE: usize = 32;
 
 /// The decision about a command under `once`; locked while the question is open.
-pub(super) type Turn = Arc<tokio::sync::Mutex<Option<Decision>>>;
+pub(super) type ApprovalTurn = Arc<tokio::sync::Mutex<Option<RecordedDecision>>>;
 
 /// A program being executed.
 pub struct Vm<E> {
@@ -35,11 +35,11 @@ pub struct Vm<E> {
     pub progress: Progress,
     pub(super) permits: Semaphore,
     /// Decisions on commands that are asked about only once.
-    pub(super) turns: Mutex<HashMap<Key, Turn>>,
+    pub(super) turns: Mutex<HashMap<ProgramKey, ApprovalTurn>>,
     /// The sessions of answering programs themselves, by the agent's memory and the program.
     pub(super) own_sessions: Mutex<HashMap<(PathBuf, String), String>>,
     /// The cost of session commands.
-    pub spent: Spent,
+    pub spent: SessionSpending,
     pub(super) home: Option<PathBuf>,
     pub(super) run: String,
     /// When this execution was prepared.
@@ -57,7 +57,7 @@ impl<E: Effects> Vm<E> {
         home: Option<PathBuf>,
     ) -> Self {
         let permits = Semaphore::new(AT_ONCE);
-        let (turns, own_sessions, spent) = (Mutex::default(), Mutex::default(), Spent::default());
+        let (turns, own_sessions, spent) = (Mutex::default(), Mutex::default(), SessionSpending::default());
         let began = effects.now();
         Self { effects, journal, policy, progress, permits, turns, own_sessions, spent, home, run, began }
     }
@@ -67,7 +67,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Writes a line to `state.md` and reports it, unless an earlier execution has.
-    pub(super) async fn mark(&self, frame: &Frame, line: u32, text: String) -> Result<(), Halt> {
+    pub(super) async fn mark(&self, frame: &ExecutionFrame, line: u32, text: String) -> Result<(), Halt> {
         if self.journal.mark(&frame.key, &text, frame.module.folder.path())? {
             frame.module.folder.note(&text)?;
             self.tell(frame, "mark", line, text, None, None).await;
@@ -76,7 +76,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Reports the warnings of the checks, before anything runs.
-    pub async fn warn(&self, frame: &Frame) {
+    pub async fn warn(&self, frame: &ExecutionFrame) {
         for (line, text) in &frame.module.library.warnings {
             self.tell(frame, "warn", *line, text.clone(), None, None).await;
         }
@@ -89,7 +89,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Updates the state of a step of the run's own program.
-    pub(super) fn show_step(&self, frame: &Frame, span: Span, state: StepState) {
+    pub(super) fn show_step(&self, frame: &ExecutionFrame, span: Span, state: StepState) {
         if frame.module.is_main {
             self.progress.step(frame.module.lines(span), state);
         }
@@ -97,7 +97,7 @@ impl<E: Effects> Vm<E> {
 
     pub(super) async fn tell(
         &self,
-        frame: &Frame,
+        frame: &ExecutionFrame,
         what: &str,
         line: u32,
         text: String,
@@ -105,7 +105,8 @@ impl<E: Effects> Vm<E> {
         detail: Option<String>,
     ) {
         let number = frame.number.to_string();
-        let event = Event { at: self.effects.now(), what: what.to_owned(), number, line, text, ok, detail };
+        let event =
+            RunEvent { at: self.effects.now(), what: what.to_owned(), number, line, text, ok, detail };
         self.effects.tell(event).await;
     }
 }

@@ -32,6 +32,6 @@ mod tests;
 
 pub use self::answer_policy::AnswerPolicy;
 pub use self::answerer::permissions;
-pub use self::budget::{Budget, Spent};
-pub use self::frame::Frame;
+pub use self::budget::{SessionBudget, SessionSpending};
+pub use self::frame::ExecutionFrame;
 pub use self::machine::Vm;

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::model::LineRange;
-use crate::prose::engine::record::folder::Folder;
-use crate::prose::engine::survey::Survey;
+use crate::prose::engine::record::folder::RunFolder;
+use crate::prose::engine::survey::ProgramSurvey;
 use crate::prose::engine::value::Value;
 use crate::prose::syntax::ast::Program;
-use crate::prose::syntax::{Position, Profile, Source, Span};
+use crate::prose::syntax::{Position, Profile, SourceText, Span};
 
 /// A program that was parsed and checked.
 #[derive(Debug)]
@@ -16,11 +16,11 @@ pub struct Library {
     /// The name of its folder in a run that uses it.
     pub name: String,
     /// Its text.
-    pub source: Source,
+    pub source: SourceText,
     /// Its tree, without errors.
     pub program: Program,
     /// The questions it may ask, and the names it declares.
-    pub survey: Survey,
+    pub survey: ProgramSurvey,
     /// The warnings of the checks: the line, and the warning with its code.
     pub warnings: Vec<(u32, String)>,
     /// How strictly it was read.
@@ -35,7 +35,7 @@ pub struct Module {
     /// The program.
     pub library: Arc<Library>,
     /// Its folder in the run.
-    pub folder: Arc<Folder>,
+    pub folder: Arc<RunFolder>,
     /// The inputs that were provided and are not asked for.
     pub given: HashMap<String, Value>,
     /// Whether it is the run's own program, not one it uses.

@@ -6,24 +6,24 @@ use std::collections::HashMap;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use tokio_util::sync::CancellationToken;
 
-use super::control_flow::{Evaluated, Halt, Thrown, Walk};
+use super::control_flow::{Evaluation, Halt, ThrownError, Walk};
 use super::effects::Effects;
-use super::file::Named;
-use super::join::{Standing, Tally};
+use super::file::NamedValue;
+use super::join::{BranchTally, JoinStanding};
 use super::scope::BindingKind;
-use super::{Frame, Vm};
+use super::{ExecutionFrame, Vm};
 use crate::model::{BranchView, StepState};
 use crate::prose::engine::record::binding::CommandEnd;
-use crate::prose::engine::record::journal::Row;
+use crate::prose::engine::record::journal::RunRow;
 use crate::prose::engine::record::state;
 use crate::prose::engine::value::Value;
 use crate::prose::syntax::Span;
-use crate::prose::syntax::ast::{Body, Branch, Join, Parallel, ParallelOnFail};
+use crate::prose::syntax::ast::{Branch, Join, Parallel, ParallelOnFail, Statements};
 
 /// A body for each element of a collection, all at once.
 pub(super) struct Iterations<'a> {
     pub(super) span: Span,
-    pub(super) body: &'a Body,
+    pub(super) body: &'a Statements,
     /// The name of the element.
     pub(super) item: &'a str,
     /// The name of its number, from 0.
@@ -32,14 +32,18 @@ pub(super) struct Iterations<'a> {
 }
 
 /// The results of branches that ended, by number.
-struct Joined {
-    tally: Tally,
-    ends: HashMap<usize, Result<Evaluated, std::sync::Arc<Thrown>>>,
+struct JoinedBranches {
+    tally: BranchTally,
+    ends: HashMap<usize, Result<Evaluation, std::sync::Arc<ThrownError>>>,
 }
 
 impl<E: Effects> Vm<E> {
     /// Executes `parallel`.
-    pub(super) async fn parallel(&self, frame: &Frame, block: &Parallel) -> Result<Evaluated, Halt> {
+    pub(super) async fn parallel(
+        &self,
+        frame: &ExecutionFrame,
+        block: &Parallel,
+    ) -> Result<Evaluation, Halt> {
         let line = frame.line(block.span);
         let letters: Vec<String> = (0..block.branches.len()).map(state::letter).collect();
         let name = |(branch, letter): (&Branch, &String)| branch_name(branch).unwrap_or(letter).to_owned();
@@ -47,12 +51,12 @@ impl<E: Effects> Vm<E> {
         self.mark(frame, line, state::fork(&frame.number, &names)).await?;
         let cancel = frame.cancel.child_token();
         let fork = |(at, letter): (usize, &String)| frame.fork(format!("b{at}"), Some(letter), &cancel);
-        let forks: Vec<Frame> = letters.iter().enumerate().map(fork).collect();
-        let walk = |at: usize| -> Walk<'_, Evaluated> {
+        let forks: Vec<ExecutionFrame> = letters.iter().enumerate().map(fork).collect();
+        let walk = |at: usize| -> Walk<'_, Evaluation> {
             let (own, branch) = (forks[at].clone(), &block.branches[at]);
             Box::pin(async move { self.branch(own, branch).await })
         };
-        let tally = Tally::new(block.join, block.on_fail, block.branches.len());
+        let tally = BranchTally::new(block.join, block.on_fail, block.branches.len());
         self.show_branches(frame, block, &letters);
         let joined = self.join(frame, tally, block.branches.len(), &cancel, walk).await;
         self.progress.joined(frame.module.lines(block.span));
@@ -63,7 +67,7 @@ impl<E: Effects> Vm<E> {
         Ok(value)
     }
 
-    async fn branch(&self, own: Frame, branch: &Branch) -> Result<Evaluated, Halt> {
+    async fn branch(&self, own: ExecutionFrame, branch: &Branch) -> Result<Evaluation, Halt> {
         let (span, name) = (span_of(branch), branch_name(branch));
         let ended = match branch {
             Branch::Named { value, .. } => self.value(&own, value).await,
@@ -92,17 +96,17 @@ impl<E: Effects> Vm<E> {
     /// command printed.
     pub(super) async fn all_at_once(
         &self,
-        frame: &Frame,
+        frame: &ExecutionFrame,
         each: Iterations<'_>,
         elements: Vec<Value>,
-    ) -> Result<Evaluated, Halt> {
+    ) -> Result<Evaluation, Halt> {
         let Iterations { span, body, item, index, on_fail } = each;
         let line = frame.line(span);
         let names: Vec<String> = (0..elements.len()).map(state::letter).collect();
         self.mark(frame, line, state::fork(&frame.number, &names)).await?;
         let cancel = frame.cancel.child_token();
         let elements_ref = &elements;
-        let walk = |at: usize| -> Walk<'_, Evaluated> {
+        let walk = |at: usize| -> Walk<'_, Evaluation> {
             let own = frame.fork(format!("b{at}"), Some(&names[at]), &cancel).inside();
             own.bind_local(item, elements_ref[at].clone(), line);
             if let Some(index) = index {
@@ -114,7 +118,7 @@ impl<E: Effects> Vm<E> {
                 Ok(done)
             })
         };
-        let tally = Tally::new(Join::All, on_fail, elements.len());
+        let tally = BranchTally::new(Join::All, on_fail, elements.len());
         let mut joined = self.join(frame, tally, elements.len(), &cancel, walk).await?;
         conclude(&joined)?;
         self.mark(frame, line, state::joined(&frame.number)).await?;
@@ -129,12 +133,12 @@ impl<E: Effects> Vm<E> {
     /// Executes branches until the tally is decided, ends the others, and returns the results of those that count.
     async fn join<'a>(
         &self,
-        frame: &Frame,
-        mut tally: Tally,
+        frame: &ExecutionFrame,
+        mut tally: BranchTally,
         count: usize,
         cancel: &CancellationToken,
-        walk: impl Fn(usize) -> Walk<'a, Evaluated>,
-    ) -> Result<Joined, Halt> {
+        walk: impl Fn(usize) -> Walk<'a, Evaluation>,
+    ) -> Result<JoinedBranches, Halt> {
         let mut ends = HashMap::new();
         if let Some(known) = self.journal.joined(&frame.key) {
             // Joined in an earlier execution: branches that did not count then are not started now.
@@ -144,7 +148,7 @@ impl<E: Effects> Vm<E> {
             for (at, has_succeeded) in known {
                 tally.ended(*at, *has_succeeded);
             }
-            return Ok(Joined { tally, ends });
+            return Ok(JoinedBranches { tally, ends });
         }
         let numbered = |at: usize| {
             let walk = walk(at);
@@ -163,7 +167,7 @@ impl<E: Effects> Vm<E> {
                     order.push((at, end.is_ok()));
                     let standing = tally.ended(at, end.is_ok());
                     ends.insert(at, end);
-                    if standing != Standing::Open {
+                    if standing != JoinStanding::Open {
                         cancel.cancel();
                     }
                 }
@@ -181,21 +185,21 @@ impl<E: Effects> Vm<E> {
         if frame.cancel.is_cancelled() {
             return Err(Halt::Cancelled);
         }
-        self.journal.write(&Row::Joined { key: frame.key.clone(), ends: order })?;
-        Ok(Joined { tally, ends })
+        self.journal.write(&RunRow::Joined { key: frame.key.clone(), ends: order })?;
+        Ok(JoinedBranches { tally, ends })
     }
 
     /// Binds the names of the branches that count, adopts what those have bound, and returns the value of the block.
     /// If the block fails, the completed branches count (docs/prose-rules.md#rule-12).
     fn bind_branches(
         &self,
-        frame: &Frame,
+        frame: &ExecutionFrame,
         block: &Parallel,
-        joined: &Joined,
-        forks: &[Frame],
-    ) -> Result<Evaluated, Halt> {
+        joined: &JoinedBranches,
+        forks: &[ExecutionFrame],
+    ) -> Result<Evaluation, Halt> {
         let winners = joined.tally.winners();
-        let goes_on = !matches!(joined.tally.standing(), Standing::Failed(_));
+        let goes_on = !matches!(joined.tally.standing(), JoinStanding::Failed(_));
         let mut values = Vec::new();
         for (at, branch) in block.branches.iter().enumerate() {
             let (name, end) = (branch_name(branch), joined.ends.get(&at));
@@ -217,7 +221,7 @@ impl<E: Effects> Vm<E> {
             };
             if let Some(name) = name {
                 let site = frame.site(span_of(branch));
-                let named = Named { name, kind: BindingKind::Let, value: &end, site };
+                let named = NamedValue { name, kind: BindingKind::Let, value: &end, site };
                 self.bind_quietly(&frame.at(format!("b{at}")), &named)?;
             }
             values.push(end.value);
@@ -228,7 +232,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    fn show_branches(&self, frame: &Frame, block: &Parallel, letters: &[String]) {
+    fn show_branches(&self, frame: &ExecutionFrame, block: &Parallel, letters: &[String]) {
         if frame.module.is_main {
             let view = |(branch, letter): (&Branch, &String)| BranchView {
                 letter: format!("{}{letter}", frame.number),
@@ -243,7 +247,7 @@ impl<E: Effects> Vm<E> {
 }
 
 /// Classifies the end of a branch: done, failed, or ending the whole block.
-fn ended(result: Result<Evaluated, Halt>) -> Result<Result<Evaluated, std::sync::Arc<Thrown>>, Halt> {
+fn ended(result: Result<Evaluation, Halt>) -> Result<Result<Evaluation, std::sync::Arc<ThrownError>>, Halt> {
     match result {
         Ok(done) => Ok(Ok(done)),
         Err(Halt::Thrown(thrown)) => Ok(Err(thrown)),
@@ -252,25 +256,25 @@ fn ended(result: Result<Evaluated, Halt>) -> Result<Result<Evaluated, std::sync:
 }
 
 /// Returns the error of a block that has failed.
-fn conclude(joined: &Joined) -> Result<(), Halt> {
+fn conclude(joined: &JoinedBranches) -> Result<(), Halt> {
     match joined.tally.standing() {
-        Standing::Failed(at) => match joined.ends.get(&at) {
+        JoinStanding::Failed(at) => match joined.ends.get(&at) {
             Some(Err(thrown)) => Err(thrown.clone().into()),
             _ => Err(Halt::Cancelled),
         },
-        Standing::Succeeded | Standing::Open => Ok(()),
+        JoinStanding::Succeeded | JoinStanding::Open => Ok(()),
     }
 }
 
 /// Returns the value of a failed branch if the block continues: its command's output, and how that ended unless
 /// failures are ignored (docs/prose-rules.md#rule-9).
-fn failed(thrown: &Thrown, on_fail: ParallelOnFail) -> Evaluated {
+fn failed(thrown: &ThrownError, on_fail: ParallelOnFail) -> Evaluation {
     let made = thrown
         .made
         .clone()
         .unwrap_or_else(|| CommandEnd { stderr: thrown.message.clone(), ..CommandEnd::default() });
     let made = (on_fail != ParallelOnFail::Ignore).then_some(made);
-    Evaluated { value: Value::text(thrown.stdout.clone()), made }
+    Evaluation { value: Value::text(thrown.stdout.clone()), made }
 }
 
 fn branch_name(branch: &Branch) -> Option<&str> {

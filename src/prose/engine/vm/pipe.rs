@@ -1,24 +1,24 @@
 //! Pipelines: `map`, `filter`, `pmap`, `reduce`.
 
-use super::control_flow::{Evaluated, Halt, Thrown};
+use super::control_flow::{Evaluation, Halt, ThrownError};
 use super::effects::Effects;
 use super::parallel::Iterations;
-use super::{Frame, Vm, coerce};
+use super::{ExecutionFrame, Vm, coerce};
 use crate::prose::engine::value::Value;
-use crate::prose::syntax::ast::{ParallelOnFail, Pipe, Stage, StageOperation};
+use crate::prose::syntax::ast::{ParallelOnFail, Pipe, PipeStage, StageOperation};
 
 /// The name of the element.
 const ITEM: &str = "item";
 
 impl<E: Effects> Vm<E> {
     /// Executes `xs | … | …`.
-    pub(super) async fn pipe(&self, frame: &Frame, pipe: &Pipe) -> Result<Evaluated, Halt> {
+    pub(super) async fn pipe(&self, frame: &ExecutionFrame, pipe: &Pipe) -> Result<Evaluation, Halt> {
         let mut value = self.value(&frame.at("in"), &pipe.input).await?.value;
         for (at, stage) in pipe.stages.iter().enumerate() {
             let line = frame.line(stage.span);
             let elements = value.elements();
             let elements =
-                elements.ok_or_else(|| Thrown::new(line, "a record is no collection to go over"))?;
+                elements.ok_or_else(|| ThrownError::new(line, "a record is no collection to go over"))?;
             value = self.stage(&frame.at(format!("stage{at}")), stage, elements, line).await?;
         }
         Ok(value.into())
@@ -26,8 +26,8 @@ impl<E: Effects> Vm<E> {
 
     async fn stage(
         &self,
-        frame: &Frame,
-        stage: &Stage,
+        frame: &ExecutionFrame,
+        stage: &PipeStage,
         elements: Vec<Value>,
         line: u32,
     ) -> Result<Value, Halt> {
@@ -62,7 +62,7 @@ impl<E: Effects> Vm<E> {
 
     /// Returns whether an element is kept: a plain yes or no decides, anything else is judged
     /// (docs/prose-rules.md#rule-24).
-    async fn stays(&self, frame: &Frame, stage: &Stage, said: &Value) -> Result<bool, Halt> {
+    async fn stays(&self, frame: &ExecutionFrame, stage: &PipeStage, said: &Value) -> Result<bool, Halt> {
         if let Some(verdict) = coerce::verdict(said) {
             return Ok(verdict);
         }

@@ -6,29 +6,29 @@ use std::time::Duration;
 use super::frame::Site;
 use crate::config::Answerer;
 use crate::model::{NewQuestion, QuestionKind};
-use crate::prose::engine::record::decision::Decision;
+use crate::prose::engine::record::decision::RecordedDecision;
 use crate::prose::engine::session::Brief;
 
 /// A question at a position in a program.
-pub(super) struct Query {
+pub(super) struct ProgramQuestion {
     pub(super) site: Site,
     pub(super) asking: NewQuestion,
     /// The command that answers it, if one does.
-    pub(super) work: Option<Box<Work>>,
+    pub(super) work: Option<Box<SessionWork>>,
     /// Whether a connected agent is to answer it, even if agents generally may not.
     pub(super) is_for_agents: bool,
 }
 
 /// The result of asking a question.
-pub(super) struct Put {
-    pub(super) decided: Decision,
+pub(super) struct QuestionResult {
+    pub(super) decided: RecordedDecision,
     /// Whether it is already in the journal.
     pub(super) is_on_record: bool,
 }
 
 /// A command that answers a question.
 #[derive(Debug, Clone)]
-pub(super) struct Work {
+pub(super) struct SessionWork {
     /// Its words.
     pub(super) words: Vec<String>,
     /// Its input.
@@ -41,7 +41,7 @@ pub(super) struct Work {
     pub(super) resumes: bool,
 }
 
-impl Work {
+impl SessionWork {
     /// Returns the display name of the program.
     pub(super) fn called(&self) -> String {
         Answerer::Command(self.words.clone()).called()

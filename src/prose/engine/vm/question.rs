@@ -1,20 +1,20 @@
 //! Questions of a program: answered from the journal, from the answers file, or by whoever is present.
 
 use super::answerer::given;
-use super::control_flow::{Halt, Thrown};
-use super::effects::{Effects, NotAsked};
+use super::control_flow::{Halt, ThrownError};
+use super::effects::{Effects, QuestionNotAsked};
 use super::file::binding_view;
 use super::frame::Site;
-use super::query::{Put, Query};
-use super::{Frame, Vm};
+use super::query::{ProgramQuestion, QuestionResult};
+use super::{ExecutionFrame, Vm};
 use crate::envelope::{Actor, names_secret};
 use crate::model::{
     AnswerValue, Evidence, ExpectedAnswerer, NewQuestion, Principal, QuestionKind, QuestionOrigin,
     RecordedAnswer, StepState,
 };
-use crate::prose::engine::answers::{Asked, Reply};
-use crate::prose::engine::record::decision::Decision;
-use crate::prose::engine::record::journal::Row;
+use crate::prose::engine::answers::{AskedQuestion, SuppliedAnswer};
+use crate::prose::engine::record::decision::RecordedDecision;
+use crate::prose::engine::record::journal::RunRow;
 
 /// The number of values shown with a question that names none.
 const SHOWN: usize = 12;
@@ -23,7 +23,7 @@ impl<E: Effects> Vm<E> {
     /// Asks for a yes or a no; `follows` describes the consequences of each.
     pub(super) async fn ask_yes_no(
         &self,
-        frame: &Frame,
+        frame: &ExecutionFrame,
         site: Site,
         text: String,
         follows: (&str, &str),
@@ -35,7 +35,7 @@ impl<E: Effects> Vm<E> {
     /// Asks for one of several labels and returns its index.
     pub(super) async fn ask_choice(
         &self,
-        frame: &Frame,
+        frame: &ExecutionFrame,
         site: Site,
         text: String,
         labels: Vec<String>,
@@ -45,13 +45,13 @@ impl<E: Effects> Vm<E> {
             return Err(Halt::Aborted { line: site.line });
         };
         let place = labels.iter().position(|label| *label == chosen);
-        place.ok_or_else(|| Thrown::new(site.line, format!("no option is called {chosen}")).into())
+        place.ok_or_else(|| ThrownError::new(site.line, format!("no option is called {chosen}")).into())
     }
 
     /// Asks for a text; `agents` may answer it too.
     pub(super) async fn ask_text(
         &self,
-        frame: &Frame,
+        frame: &ExecutionFrame,
         site: Site,
         name: Option<&str>,
         text: String,
@@ -72,7 +72,11 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Asks a question that expects a text.
-    pub(super) async fn text_of(&self, frame: &Frame, query: Box<Query>) -> Result<String, Halt> {
+    pub(super) async fn text_of(
+        &self,
+        frame: &ExecutionFrame,
+        query: Box<ProgramQuestion>,
+    ) -> Result<String, Halt> {
         let line = query.site.line;
         match self.answer(frame, query).await? {
             AnswerValue::Text(text) => Ok(text),
@@ -81,13 +85,23 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Asks a question again, ignoring any answer from an earlier execution.
-    pub(super) async fn answer_now(&self, frame: &Frame, query: &Query) -> Result<AnswerValue, Halt> {
+    pub(super) async fn answer_now(
+        &self,
+        frame: &ExecutionFrame,
+        query: &ProgramQuestion,
+    ) -> Result<AnswerValue, Halt> {
         let put = self.put(frame, query).await?;
         settled(frame, query, put.decided)
     }
 
     /// Prepares a question that agents may answer, with the values it names.
-    pub(super) fn query(&self, frame: &Frame, site: Site, kind: QuestionKind, text: String) -> Box<Query> {
+    pub(super) fn query(
+        &self,
+        frame: &ExecutionFrame,
+        site: Site,
+        kind: QuestionKind,
+        text: String,
+    ) -> Box<ProgramQuestion> {
         let visible = frame.scope.visible();
         let is_named = |name: &str| words(&text).any(|word| word == name);
         let mut shown: Vec<_> = visible.iter().filter(|(name, _)| is_named(name)).collect();
@@ -107,11 +121,11 @@ impl<E: Effects> Vm<E> {
     /// Prepares a question for the operator alone, without values.
     pub(super) fn operators_query(
         &self,
-        frame: &Frame,
+        frame: &ExecutionFrame,
         site: Site,
         kind: QuestionKind,
         text: String,
-    ) -> Box<Query> {
+    ) -> Box<ProgramQuestion> {
         let origin = QuestionOrigin {
             run: Some(self.run.clone()),
             program: Some(frame.module.library.source.name().into()),
@@ -121,74 +135,87 @@ impl<E: Effects> Vm<E> {
         let (asked_by, evidence) = (Actor::System, Evidence::default());
         let (within, agents, expected) = (None, false, None);
         let asking = NewQuestion { origin, asked_by, kind, text, evidence, within, agents, expected };
-        Box::new(Query { site, asking, work: None, is_for_agents: false })
+        Box::new(ProgramQuestion { site, asking, work: None, is_for_agents: false })
     }
 
-    async fn answer(&self, frame: &Frame, query: Box<Query>) -> Result<AnswerValue, Halt> {
+    async fn answer(&self, frame: &ExecutionFrame, query: Box<ProgramQuestion>) -> Result<AnswerValue, Halt> {
         let decided = self.decide(frame, &query).await?;
         settled(frame, &query, decided)
     }
 
     /// Decides a question, once across all executions of a run.
-    pub(super) async fn decide(&self, frame: &Frame, query: &Query) -> Result<Decision, Halt> {
+    pub(super) async fn decide(
+        &self,
+        frame: &ExecutionFrame,
+        query: &ProgramQuestion,
+    ) -> Result<RecordedDecision, Halt> {
         if let Some(decided) = self.journal.decided(&frame.key) {
             return Ok(decided.clone());
         }
-        let Put { decided, is_on_record } = self.put(frame, query).await?;
+        let QuestionResult { decided, is_on_record } = self.put(frame, query).await?;
         let is_abort =
-            matches!(&decided, Decision::Answered(RecordedAnswer { value: AnswerValue::Abort, .. }));
+            matches!(&decided, RecordedDecision::Answered(RecordedAnswer { value: AnswerValue::Abort, .. }));
         if !is_abort && !is_on_record {
             // Aborting does not answer the question: it is asked again on resume.
             let decided = match &decided {
-                Decision::Answered(answer) => Decision::Answered(answer.as_recorded(&query.asking.kind)),
+                RecordedDecision::Answered(answer) => {
+                    RecordedDecision::Answered(answer.as_recorded(&query.asking.kind))
+                }
                 other => other.clone(),
             };
-            self.journal.write(&Row::Decided { key: frame.key.clone(), decided })?;
+            self.journal.write(&RunRow::Decided { key: frame.key.clone(), decided })?;
         }
         Ok(decided)
     }
 
-    async fn put(&self, frame: &Frame, query: &Query) -> Result<Put, Halt> {
+    async fn put(&self, frame: &ExecutionFrame, query: &ProgramQuestion) -> Result<QuestionResult, Halt> {
         let put = match (self.answered_by_file(frame, query)?, &query.work) {
-            (Some(decided), _) => Some(Put { decided, is_on_record: false }),
+            (Some(decided), _) => Some(QuestionResult { decided, is_on_record: false }),
             (None, Some(work)) => Box::pin(self.by_command(frame, query, work)).await?,
             (None, None) => None,
         };
         let put = match put {
             Some(put) => put,
-            None => Put { decided: self.answered_by_somebody(frame, query).await?, is_on_record: false },
+            None => QuestionResult {
+                decided: self.answered_by_somebody(frame, query).await?,
+                is_on_record: false,
+            },
         };
         let (text, ok) = match &put.decided {
-            Decision::Answered(answer) => {
+            RecordedDecision::Answered(answer) => {
                 let answer = answer.as_recorded(&query.asking.kind);
                 (format!("{} ({})", shown(&answer.value), answer.principal), None)
             }
-            Decision::TimedOut(_) => ("nobody answered in time".to_owned(), Some(false)),
-            Decision::Failed(message) => (message.clone(), Some(false)),
+            RecordedDecision::TimedOut(_) => ("nobody answered in time".to_owned(), Some(false)),
+            RecordedDecision::Failed(message) => (message.clone(), Some(false)),
         };
         self.tell(frame, "answer", query.site.line, text, ok, None).await;
         Ok(put)
     }
 
-    fn answered_by_file(&self, frame: &Frame, query: &Query) -> Result<Option<Decision>, Halt> {
-        let Query { site, asking: NewQuestion { origin, kind, text, .. }, .. } = query;
+    fn answered_by_file(
+        &self,
+        frame: &ExecutionFrame,
+        query: &ProgramQuestion,
+    ) -> Result<Option<RecordedDecision>, Halt> {
+        let ProgramQuestion { site, asking: NewQuestion { origin, kind, text, .. }, .. } = query;
         let is_guarded = matches!(kind, QuestionKind::Gate { .. } | QuestionKind::Command);
         if is_guarded && !self.policy.gates_from_answers {
             return Ok(None);
         }
         let pass = frame.pass.map(|(pass, _)| pass);
-        let asked = Asked { name: origin.name.as_deref(), line: site.line, kind, text, pass };
+        let asked = AskedQuestion { name: origin.name.as_deref(), line: site.line, kind, text, pass };
         let at = self.effects.now();
         match self.policy.answers.take(&asked) {
             None => Ok(None),
-            Some(Ok(Reply::Value(value))) => Ok(Some(Decision::Answered(RecordedAnswer {
+            Some(Ok(SuppliedAnswer::Value(value))) => Ok(Some(RecordedDecision::Answered(RecordedAnswer {
                 value,
                 principal: Principal::File,
                 at,
                 note: None,
             }))),
-            Some(Ok(Reply::Fail(message))) => Ok(Some(Decision::Failed(message))),
-            Some(Ok(Reply::TimeOut)) => Ok(Some(Decision::TimedOut(at))),
+            Some(Ok(SuppliedAnswer::Fail(message))) => Ok(Some(RecordedDecision::Failed(message))),
+            Some(Ok(SuppliedAnswer::TimeOut)) => Ok(Some(RecordedDecision::TimedOut(at))),
             Some(Err(reason)) => {
                 let question = format!("{text}: the answers file: {reason}");
                 Err(Halt::Unanswered { line: site.line, question })
@@ -196,8 +223,12 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    async fn answered_by_somebody(&self, frame: &Frame, query: &Query) -> Result<Decision, Halt> {
-        let Query { site, asking, is_for_agents, .. } = query;
+    async fn answered_by_somebody(
+        &self,
+        frame: &ExecutionFrame,
+        query: &ProgramQuestion,
+    ) -> Result<RecordedDecision, Halt> {
+        let ProgramQuestion { site, asking, is_for_agents, .. } = query;
         let agents = (self.policy.agents || *is_for_agents) && asking.agents && !asking.kind.is_operators();
         let asking = NewQuestion { agents, ..asking.clone() };
         let present = self.effects.present();
@@ -213,20 +244,28 @@ impl<E: Effects> Vm<E> {
         self.show_step(frame, site.span, StepState::Running);
         match settled {
             Ok(decided) => Ok(decided),
-            Err(NotAsked::ShuttingDown) => Err(Halt::Cancelled),
-            Err(NotAsked::Refused(reason)) => Err(Thrown::new(site.line, reason).into()),
+            Err(QuestionNotAsked::ShuttingDown) => Err(Halt::Cancelled),
+            Err(QuestionNotAsked::Refused(reason)) => Err(ThrownError::new(site.line, reason).into()),
         }
     }
 }
 
 /// Returns the answer to a question, or the halt that it caused.
-fn settled(frame: &Frame, query: &Query, decided: Decision) -> Result<AnswerValue, Halt> {
+fn settled(
+    frame: &ExecutionFrame,
+    query: &ProgramQuestion,
+    decided: RecordedDecision,
+) -> Result<AnswerValue, Halt> {
     let line = query.site.line;
     match decided {
-        Decision::Answered(RecordedAnswer { value: AnswerValue::Abort, .. }) => Err(Halt::Aborted { line }),
-        Decision::Answered(answer) => Ok(answer.value),
-        Decision::Failed(message) => Err(Thrown::new(line, message).at(&frame.key).into()),
-        Decision::TimedOut(_) => Err(Thrown::new(line, "nobody answered in time").at(&frame.key).into()),
+        RecordedDecision::Answered(RecordedAnswer { value: AnswerValue::Abort, .. }) => {
+            Err(Halt::Aborted { line })
+        }
+        RecordedDecision::Answered(answer) => Ok(answer.value),
+        RecordedDecision::Failed(message) => Err(ThrownError::new(line, message).at(&frame.key).into()),
+        RecordedDecision::TimedOut(_) => {
+            Err(ThrownError::new(line, "nobody answered in time").at(&frame.key).into())
+        }
     }
 }
 

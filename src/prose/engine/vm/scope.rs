@@ -28,7 +28,7 @@ pub enum BindingKind {
 
 /// A binding of a name.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Bound {
+pub struct BoundValue {
     /// How it was bound.
     pub kind: BindingKind,
     /// Its value.
@@ -43,7 +43,7 @@ pub struct Bound {
     pub file: Option<PathBuf>,
 }
 
-impl Bound {
+impl BoundValue {
     /// Returns a value that a statement binds for its body: an element, a counter, an argument.
     pub fn given(value: Value, line: u32) -> Self {
         Self { kind: BindingKind::Given, value, made: None, line, execution_id: None, file: None }
@@ -52,7 +52,7 @@ impl Bound {
 
 /// Why a name has no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Missing {
+pub enum MissingValue {
     /// No statement has bound it yet.
     NotReached,
     /// The statement on this line should have bound it, but failed.
@@ -74,19 +74,19 @@ enum Extent {
 
 /// One scope.
 #[derive(Debug)]
-pub struct Scope {
-    parent: Option<Arc<Scope>>,
+pub struct NameScope {
+    parent: Option<Arc<NameScope>>,
     extent: Extent,
-    state: Mutex<State>,
+    state: Mutex<ScopeState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    names: HashMap<Arc<str>, Result<Arc<Bound>, Missing>>,
+struct ScopeState {
+    names: HashMap<Arc<str>, Result<Arc<BoundValue>, MissingValue>>,
     execution_id: Option<u32>,
 }
 
-impl Scope {
+impl NameScope {
     /// Returns the outermost scope of a program.
     pub fn root() -> Arc<Self> {
         Arc::new(Self { parent: None, extent: Extent::Frame, state: Mutex::default() })
@@ -112,7 +112,7 @@ impl Scope {
     }
 
     fn child(self: &Arc<Self>, extent: Extent, execution_id: Option<u32>) -> Arc<Self> {
-        let state = Mutex::new(State { names: HashMap::new(), execution_id });
+        let state = Mutex::new(ScopeState { names: HashMap::new(), execution_id });
         Arc::new(Self { parent: Some(self.clone()), extent, state })
     }
 
@@ -120,13 +120,13 @@ impl Scope {
     ///
     /// # Errors
     /// When it has no value.
-    pub fn find(&self, name: &str) -> Result<Arc<Bound>, Missing> {
-        let mut missing = Missing::NotReached;
+    pub fn find(&self, name: &str) -> Result<Arc<BoundValue>, MissingValue> {
+        let mut missing = MissingValue::NotReached;
         for scope in self.outwards() {
             match scope.state().names.get(name) {
                 Some(Ok(bound)) => return Ok(bound.clone()),
-                Some(Err(Missing::Lost(line))) => return Err(Missing::Lost(*line)),
-                Some(Err(why)) if missing == Missing::NotReached => missing = *why,
+                Some(Err(MissingValue::Lost(line))) => return Err(MissingValue::Lost(*line)),
+                Some(Err(why)) if missing == MissingValue::NotReached => missing = *why,
                 _ => {}
             }
         }
@@ -135,7 +135,7 @@ impl Scope {
 
     /// Binds a name: one given to a body, in this scope; any other, where statements bind names, so that no local
     /// name hides it.
-    pub fn bind(&self, name: &str, bound: Bound) {
+    pub fn bind(&self, name: &str, bound: BoundValue) {
         if bound.kind == BindingKind::Given {
             self.state().names.insert(name.into(), Ok(Arc::new(bound)));
         } else {
@@ -143,7 +143,7 @@ impl Scope {
         }
     }
 
-    fn set(&self, name: &str, value: Result<Arc<Bound>, Missing>) {
+    fn set(&self, name: &str, value: Result<Arc<BoundValue>, MissingValue>) {
         let mut scope = self;
         while let (Extent::Locals, Some(parent)) = (scope.extent, &scope.parent) {
             scope.state().names.remove(name);
@@ -153,7 +153,7 @@ impl Scope {
     }
 
     /// Assigns a new value to a name in the scope that bound it.
-    pub fn assign(&self, name: &str, bound: Bound) {
+    pub fn assign(&self, name: &str, bound: BoundValue) {
         for scope in self.outwards() {
             let mut state = scope.state();
             if let Some(known) = state.names.get_mut(name) {
@@ -166,13 +166,13 @@ impl Scope {
 
     /// Records that the statement on a line failed to bind a name. An earlier value is kept.
     pub fn failed(&self, name: &str, line: u32) {
-        self.home().state().names.entry(name.into()).or_insert(Err(Missing::Failed(line)));
+        self.home().state().names.entry(name.into()).or_insert(Err(MissingValue::Failed(line)));
     }
 
     /// Records that the parallel block on a line completed without the branch with this name. An earlier value is
     /// lost.
     pub fn lost(&self, name: &str, line: u32) {
-        self.set(name, Err(Missing::Lost(line)));
+        self.set(name, Err(MissingValue::Lost(line)));
     }
 
     /// Adopts the bindings of a branch that has ended.
@@ -180,18 +180,18 @@ impl Scope {
         let names = std::mem::take(&mut branch.state().names);
         for (name, value) in names {
             match value {
-                Err(Missing::Failed(line)) => self.failed(&name, line),
+                Err(MissingValue::Failed(line)) => self.failed(&name, line),
                 value => self.set(&name, value),
             }
         }
     }
 
     /// Returns the names that have a value here, the nearest scope first, without duplicates.
-    pub fn visible(&self) -> Vec<(Arc<str>, Arc<Bound>)> {
-        let mut found: Vec<(Arc<str>, Arc<Bound>)> = Vec::new();
+    pub fn visible(&self) -> Vec<(Arc<str>, Arc<BoundValue>)> {
+        let mut found: Vec<(Arc<str>, Arc<BoundValue>)> = Vec::new();
         for scope in self.outwards() {
             let state = scope.state();
-            let bound = |(name, value): (&Arc<str>, &Result<Arc<Bound>, _>)| {
+            let bound = |(name, value): (&Arc<str>, &Result<Arc<BoundValue>, _>)| {
                 value.as_ref().ok().map(|bound| (name.clone(), bound.clone()))
             };
             let mut own: Vec<_> = state.names.iter().filter_map(bound).collect();
@@ -203,10 +203,10 @@ impl Scope {
     }
 
     /// Returns the outputs bound in this frame itself, ordered by line.
-    pub fn outputs(&self) -> Vec<(Arc<str>, Arc<Bound>)> {
+    pub fn outputs(&self) -> Vec<(Arc<str>, Arc<BoundValue>)> {
         let state = self.state();
-        let is_output = |bound: &&Arc<Bound>| bound.kind == BindingKind::Output;
-        let output = |(name, value): (&Arc<str>, &Result<Arc<Bound>, _>)| {
+        let is_output = |bound: &&Arc<BoundValue>| bound.kind == BindingKind::Output;
+        let output = |(name, value): (&Arc<str>, &Result<Arc<BoundValue>, _>)| {
             value.as_ref().ok().filter(is_output).map(|bound| (name.clone(), bound.clone()))
         };
         let mut outputs: Vec<_> = state.names.iter().filter_map(output).collect();
@@ -243,7 +243,7 @@ impl Scope {
         std::iter::successors(Some(self), |scope| scope.parent.as_deref())
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ScopeState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -252,8 +252,8 @@ impl Scope {
 mod tests {
     use super::*;
 
-    fn bound(text: &str, line: u32) -> Bound {
-        Bound {
+    fn bound(text: &str, line: u32) -> BoundValue {
+        BoundValue {
             kind: BindingKind::Let,
             value: Value::text(text),
             made: None,
@@ -263,13 +263,13 @@ mod tests {
         }
     }
 
-    fn value(scope: &Scope, name: &str) -> String {
+    fn value(scope: &NameScope, name: &str) -> String {
         scope.find(name).expect("a value").value.body()
     }
 
     #[test]
     fn a_name_is_found_from_inside_out_and_bound_for_the_whole_program() {
-        let root = Scope::root();
+        let root = NameScope::root();
         root.bind("x", bound("root", 1));
         let inner = root.inner();
         inner.assign("x", bound("new", 2));
@@ -277,26 +277,26 @@ mod tests {
         inner.bind("y", bound("inner", 3));
         assert_eq!((value(&inner, "y"), value(&root, "y")), ("inner".into(), "inner".into()));
         assert_eq!(inner.visible().len(), 2);
-        assert_eq!(root.find("z").expect_err("none"), Missing::NotReached);
+        assert_eq!(root.find("z").expect_err("none"), MissingValue::NotReached);
     }
 
     #[test]
     fn what_a_body_is_given_is_its_own_until_a_statement_binds_that_name() {
-        let root = Scope::root();
+        let root = NameScope::root();
         let turn = root.inner();
-        turn.bind("x", Bound::given(Value::text("turn"), 2));
+        turn.bind("x", BoundValue::given(Value::text("turn"), 2));
         assert_eq!(value(&turn, "x"), "turn");
-        assert_eq!(root.find("x").expect_err("none"), Missing::NotReached);
+        assert_eq!(root.find("x").expect_err("none"), MissingValue::NotReached);
         turn.bind("x", bound("bound", 3));
         assert_eq!((value(&turn, "x"), value(&root, "x")), ("bound".into(), "bound".into()));
     }
 
     #[test]
     fn a_call_sees_the_frame_of_its_caller_but_not_the_loop_it_stands_in() {
-        let root = Scope::root();
+        let root = NameScope::root();
         root.bind("x", bound("root", 1));
         let turn = root.inner();
-        turn.bind("x", Bound::given(Value::text("turn"), 2));
+        turn.bind("x", BoundValue::given(Value::text("turn"), 2));
         let call = turn.call(7);
         assert_eq!(value(&call, "x"), "root");
         call.bind("x", bound("call", 3));
@@ -306,9 +306,9 @@ mod tests {
 
     #[test]
     fn a_failed_binding_says_so_and_keeps_an_older_value() {
-        let root = Scope::root();
+        let root = NameScope::root();
         root.failed("x", 4);
-        assert_eq!(root.inner().find("x").expect_err("none"), Missing::Failed(4));
+        assert_eq!(root.inner().find("x").expect_err("none"), MissingValue::Failed(4));
         root.bind("x", bound("a", 5));
         root.inner().failed("x", 6);
         assert_eq!(value(&root, "x"), "a");
@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_branch_binds_its_own_names_until_it_is_over() {
-        let root = Scope::root();
+        let root = NameScope::root();
         root.bind("x", bound("before", 1));
         let (one, two) = (root.forked(), root.forked());
         one.bind("x", bound("one", 2));
@@ -327,12 +327,12 @@ mod tests {
         root.inner().adopt(&two);
         assert_eq!((value(&root, "x"), value(&root, "y")), ("one".into(), "two".into()));
         root.inner().lost("y", 9);
-        assert_eq!(root.call(1).find("y").expect_err("gone"), Missing::Lost(9));
+        assert_eq!(root.call(1).find("y").expect_err("gone"), MissingValue::Lost(9));
     }
 
     #[test]
     fn only_a_file_that_another_may_overwrite_gets_a_number() {
-        let (root, kind) = (Scope::root(), BindingKind::Let);
+        let (root, kind) = (NameScope::root(), BindingKind::Let);
         let never = || -> u32 { panic!("no number is needed") };
         assert_eq!(root.file_id("x", kind, never), None);
         root.bind("x", bound("a", 1));

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::answerer::{given, told};
-use super::control_flow::{Evaluated, Halt, Thrown};
+use super::control_flow::{Evaluation, Halt, ThrownError};
 use super::effects::Effects;
 use super::file::binding_view;
 use super::frame::Site;
-use super::query::Query;
-use super::scope::{Bound, Missing};
-use super::{Frame, Vm};
+use super::query::ProgramQuestion;
+use super::scope::{BoundValue, MissingValue};
+use super::{ExecutionFrame, Vm};
 use crate::config::SessionSubject;
 use crate::model::QuestionKind;
 use crate::prose::engine::record::journal::CommandRecord;
@@ -21,48 +21,59 @@ use crate::prose::engine::record::{folder, state};
 use crate::prose::engine::session::Brief;
 use crate::prose::engine::value::Value;
 use crate::prose::syntax::ast::{
-    Agent, Backoff, Entry, Expr, Persist, Resume, Session, SessionProperties, Subject,
+    AgentDefinition, Backoff, Expr, Persist, RecordEntry, Resume, SessionExpr, SessionHead, SessionProperties,
 };
 use crate::prose::syntax::{Profile, Span};
 
 impl<E: Effects> Vm<E> {
     /// Runs a session.
-    pub(super) async fn session(&self, frame: &Frame, session: &Session) -> Result<Evaluated, Halt> {
+    pub(super) async fn session(
+        &self,
+        frame: &ExecutionFrame,
+        session: &SessionExpr,
+    ) -> Result<Evaluation, Halt> {
         self.session_after(frame, session, None).await
     }
 
     /// Runs a session that receives the result of the previous one.
     pub(super) async fn session_after(
         &self,
-        frame: &Frame,
-        session: &Session,
-        before: Option<&Evaluated>,
-    ) -> Result<Evaluated, Halt> {
+        frame: &ExecutionFrame,
+        session: &SessionExpr,
+        before: Option<&Evaluation>,
+    ) -> Result<Evaluation, Halt> {
         let agent = session
             .subject
             .agent()
             .and_then(|agent| frame.module.library.program.agent(agent.as_str()))
             .cloned();
         let mut task = Vec::new();
-        if let Subject::Prompt(prompt) = &session.subject {
+        if let SessionHead::Prompt(prompt) = &session.subject {
             task.push(self.filled(frame, prompt)?);
         }
         if let Some(prompt) = &session.properties.prompt {
             task.push(self.filled(frame, prompt)?);
         }
         let label = match &session.subject {
-            Subject::Named { name, .. } => Some(name.as_str()),
+            SessionHead::Named { name, .. } => Some(name.as_str()),
             _ => None,
         };
         let task = task.join("\n\n");
         let of = &session.properties;
-        let task =
-            Task { span: session.span, agent: agent.as_deref(), label, task, of, before, resumes: false };
+        let task = SessionTask {
+            span: session.span,
+            agent: agent.as_deref(),
+            label,
+            task,
+            of,
+            before,
+            resumes: false,
+        };
         self.work(frame, task).await
     }
 
     /// Runs a session that continues from an agent's memory.
-    pub(super) async fn resume(&self, frame: &Frame, resume: &Resume) -> Result<Evaluated, Halt> {
+    pub(super) async fn resume(&self, frame: &ExecutionFrame, resume: &Resume) -> Result<Evaluation, Halt> {
         let line = frame.line(resume.span);
         let agent = frame.module.library.program.agent(resume.agent.as_str()).cloned();
         let memory = agent.as_deref().and_then(|agent| self.memory(frame, agent));
@@ -73,7 +84,9 @@ impl<E: Effects> Vm<E> {
             let persist = agent.as_deref().and_then(|agent| agent.persist.as_ref());
             let outlives = persist.is_some_and(|persist| persist.value != Persist::Run);
             if !outlives || frame.module.library.profile == Profile::Strict {
-                return Err(Thrown::new(line, format!("E018: {name} has no memory to go on from")).into());
+                return Err(
+                    ThrownError::new(line, format!("E018: {name} has no memory to go on from")).into()
+                );
             }
             let text = format!("HPW026: the agent `{name}` has no memory yet and starts with an empty one");
             self.tell(frame, "warn", line, text, None, None).await;
@@ -84,12 +97,19 @@ impl<E: Effects> Vm<E> {
         };
         let of = &resume.properties;
         let (label, before) = (None, None);
-        let task =
-            Task { span: resume.span, agent: agent.as_deref(), label, task, of, before, resumes: true };
+        let task = SessionTask {
+            span: resume.span,
+            agent: agent.as_deref(),
+            label,
+            task,
+            of,
+            before,
+            resumes: true,
+        };
         self.work(frame, task).await
     }
 
-    async fn work(&self, frame: &Frame, work: Task<'_>) -> Result<Evaluated, Halt> {
+    async fn work(&self, frame: &ExecutionFrame, work: SessionTask<'_>) -> Result<Evaluation, Halt> {
         let site = frame.site(work.span);
         let own = work.agent.map(|agent| &agent.properties);
         let retry = work.of.retry.or(own.and_then(|own| own.retry)).map_or(0, |retry| retry.value);
@@ -112,7 +132,12 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    async fn attempt(&self, frame: &Frame, work: &Task<'_>, site: Site) -> Result<Evaluated, Halt> {
+    async fn attempt(
+        &self,
+        frame: &ExecutionFrame,
+        work: &SessionTask<'_>,
+        site: Site,
+    ) -> Result<Evaluation, Halt> {
         let prompt = work.agent.and_then(|agent| agent.properties.prompt.as_ref());
         let prompt = prompt.map(|prompt| self.filled(frame, prompt)).transpose()?;
         let mut text = String::new();
@@ -129,7 +154,7 @@ impl<E: Effects> Vm<E> {
         }
         let mut query = self.query(frame, site, QuestionKind::Text { masked: false }, text);
         if work.of.context.is_some() || work.before.is_some() {
-            let view = |(name, bound): &(String, Arc<Bound>)| binding_view(frame, name, bound);
+            let view = |(name, bound): &(String, Arc<BoundValue>)| binding_view(frame, name, bound);
             query.asking.evidence.bindings = context.iter().map(view).collect();
         }
         query.asking.origin.name = work.agent.map(|agent| agent.name.as_str().to_owned());
@@ -153,11 +178,11 @@ impl<E: Effects> Vm<E> {
     /// Determines who answers a session, and with which brief.
     fn direct(
         &self,
-        frame: &Frame,
-        work: &Task<'_>,
+        frame: &ExecutionFrame,
+        work: &SessionTask<'_>,
         prompt: Option<String>,
-        context: &[(String, Arc<Bound>)],
-        query: &mut Query,
+        context: &[(String, Arc<BoundValue>)],
+        query: &mut ProgramQuestion,
     ) {
         let own = work.agent.and_then(|agent| agent.properties.model);
         let agent = told(work.agent, work.of.model.or(own).map(|model| model.value), prompt);
@@ -184,16 +209,16 @@ impl<E: Effects> Vm<E> {
     /// is named.
     async fn context(
         &self,
-        frame: &Frame,
+        frame: &ExecutionFrame,
         context: &Expr,
         is_alone: bool,
-        into: &mut Vec<(String, Arc<Bound>)>,
+        into: &mut Vec<(String, Arc<BoundValue>)>,
     ) -> Result<(), Halt> {
         let before = into.len();
         match context {
             Expr::Name(name) => match frame.scope.find(name.as_str()) {
                 Ok(bound) => into.push((name.as_str().to_owned(), bound)),
-                Err(Missing::Lost(_)) if !is_alone => {}
+                Err(MissingValue::Lost(_)) if !is_alone => {}
                 Err(missing) => {
                     return Err(super::exec::absent(name.as_str(), missing, frame.line(name.span)).into());
                 }
@@ -207,7 +232,7 @@ impl<E: Effects> Vm<E> {
                 }
             }
             Expr::Record(record) => {
-                let name = |entry: &Entry| Expr::Name(entry.key.clone());
+                let name = |entry: &RecordEntry| Expr::Name(entry.key.clone());
                 for entry in &record.value {
                     match &entry.value {
                         None => Box::pin(self.context(frame, &name(entry), false, into)).await?,
@@ -229,7 +254,7 @@ impl<E: Effects> Vm<E> {
         Ok(())
     }
 
-    async fn pause(&self, frame: &Frame, backoff: Backoff, attempt: u32) -> Result<(), Halt> {
+    async fn pause(&self, frame: &ExecutionFrame, backoff: Backoff, attempt: u32) -> Result<(), Halt> {
         let pause = match backoff {
             Backoff::None => return Ok(()),
             Backoff::Linear => Duration::from_secs(1),
@@ -242,7 +267,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Returns the folder of an agent's memory; `None` if it has no memory.
-    fn memory(&self, frame: &Frame, agent: &Agent) -> Option<PathBuf> {
+    fn memory(&self, frame: &ExecutionFrame, agent: &AgentDefinition) -> Option<PathBuf> {
         let name = agent.name.as_str();
         let project = || {
             let run = frame.module.folder.path();
@@ -258,7 +283,13 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Stores what an agent with a memory was asked and answered: a file for each time, and an entry in its memory.
-    fn remember(&self, frame: &Frame, agent: &Agent, task: &str, answer: &str) -> Result<(), Halt> {
+    fn remember(
+        &self,
+        frame: &ExecutionFrame,
+        agent: &AgentDefinition,
+        task: &str,
+        answer: &str,
+    ) -> Result<(), Halt> {
         let Some(memory) = self.memory(frame, agent) else { return Ok(()) };
         let name = agent.name.as_str();
         let folder = &frame.module.folder;
@@ -278,21 +309,21 @@ impl<E: Effects> Vm<E> {
 }
 
 /// The work of a session.
-struct Task<'a> {
+struct SessionTask<'a> {
     span: Span,
-    agent: Option<&'a Agent>,
+    agent: Option<&'a AgentDefinition>,
     /// The session's name.
     label: Option<&'a str>,
     task: String,
     of: &'a SessionProperties,
-    before: Option<&'a Evaluated>,
+    before: Option<&'a Evaluation>,
     /// Whether it continues from the agent's memory.
     resumes: bool,
 }
 
 /// Returns a value that accompanies a task without being bound to a name.
-fn loose(name: &str, value: &Value) -> (String, Arc<Bound>) {
-    (name.to_owned(), Arc::new(Bound::given(value.clone(), 0)))
+fn loose(name: &str, value: &Value) -> (String, Arc<BoundValue>) {
+    (name.to_owned(), Arc::new(BoundValue::given(value.clone(), 0)))
 }
 
 fn first_line(text: &str) -> &str {

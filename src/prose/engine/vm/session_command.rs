@@ -4,20 +4,20 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use super::control_flow::{Halt, Thrown};
-use super::effects::{CommandSpec, Effects, NotRun};
-use super::query::{Put, Query, Work};
-use super::{Frame, Vm};
+use super::control_flow::{Halt, ThrownError};
+use super::effects::{CommandNotRun, CommandSpec, Effects};
+use super::query::{ProgramQuestion, QuestionResult, SessionWork};
+use super::{ExecutionFrame, Vm};
 use crate::agents::SessionReply;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
     AnswerValue, ExpectedAnswerer, NewQuestion, Principal, QuestionKind, RecordedAnswer, dollars,
 };
 use crate::prose::engine::record::binding::CommandEnd;
-use crate::prose::engine::record::command_result::{Ran, SessionEnd, last_lines};
-use crate::prose::engine::record::decision::Decision;
-use crate::prose::engine::record::journal::{CommandRecord, Row};
-use crate::prose::engine::session::{Invocation, Started, preset, reply};
+use crate::prose::engine::record::command_result::{CommandResult, SessionEnd, last_lines};
+use crate::prose::engine::record::decision::RecordedDecision;
+use crate::prose::engine::record::journal::{CommandRecord, RunRow};
+use crate::prose::engine::session::{SessionCommand, SessionParameters, preset, reply};
 
 /// The maximum length of a session command's output, in characters: events of its work precede the answer.
 const PRINTED_CHARS: usize = 8 << 20;
@@ -25,23 +25,23 @@ const PRINTED_CHARS: usize = 8 << 20;
 const FAILED_CHARS: usize = 4_000;
 
 /// How the run of a session's command finished.
-enum Came {
+enum SessionCommandEnd {
     /// It ended.
-    Ended(Ran),
+    Ended(CommandResult),
     /// Someone answered first.
-    Answered(Decision),
+    Answered(RecordedDecision),
 }
 
 impl<E: Effects> Vm<E> {
     /// Gets an answer from a command, unless an earlier execution has; `None` if a person has to answer after all.
     pub(super) async fn by_command(
         &self,
-        frame: &Frame,
-        query: &Query,
-        work: &Work,
-    ) -> Result<Option<Put>, Halt> {
+        frame: &ExecutionFrame,
+        query: &ProgramQuestion,
+        work: &SessionWork,
+    ) -> Result<Option<QuestionResult>, Halt> {
         let came = match self.journal.command(&frame.key) {
-            CommandRecord::Ran(ran) => Came::Ended(*ran),
+            CommandRecord::Ran(ran) => SessionCommandEnd::Ended(*ran),
             CommandRecord::New => self.run_session(frame, query, work).await?,
             CommandRecord::Begun => match self.session_in_doubt(frame, query, work, None).await? {
                 Some(came) => came,
@@ -58,8 +58,10 @@ impl<E: Effects> Vm<E> {
             }
         };
         let ran = match came {
-            Came::Ended(ran) => ran,
-            Came::Answered(decided) => return Ok(Some(Put { decided, is_on_record: false })),
+            SessionCommandEnd::Ended(ran) => ran,
+            SessionCommandEnd::Answered(decided) => {
+                return Ok(Some(QuestionResult { decided, is_on_record: false }));
+            }
         };
         let end = ran.session.as_deref().cloned().unwrap_or_default();
         self.spend(&end);
@@ -69,7 +71,7 @@ impl<E: Effects> Vm<E> {
             Some(value) => {
                 let principal = Principal::Command(end.by);
                 let answer = RecordedAnswer { value, principal, at: self.effects.now(), note: None };
-                Ok(Some(Put { decided: Decision::Answered(answer), is_on_record: true }))
+                Ok(Some(QuestionResult { decided: RecordedDecision::Answered(answer), is_on_record: true }))
             }
             None if work.is_judgement() => {
                 let why = end.failed.unwrap_or_else(|| {
@@ -95,11 +97,11 @@ impl<E: Effects> Vm<E> {
     /// is skipped, a person answers instead.
     async fn session_in_doubt(
         &self,
-        frame: &Frame,
-        query: &Query,
-        work: &Work,
-        failed: Option<Ran>,
-    ) -> Result<Option<Came>, Halt> {
+        frame: &ExecutionFrame,
+        query: &ProgramQuestion,
+        work: &SessionWork,
+        failed: Option<CommandResult>,
+    ) -> Result<Option<SessionCommandEnd>, Halt> {
         let by = work.called();
         let what = match failed.and_then(|ran| ran.session).and_then(|end| end.failed) {
             Some(why) => format!("This session ended the run: {by}: {why}"),
@@ -120,7 +122,12 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Runs the command of a session to its end, or until someone has answered.
-    async fn run_session(&self, frame: &Frame, query: &Query, work: &Work) -> Result<Came, Halt> {
+    async fn run_session(
+        &self,
+        frame: &ExecutionFrame,
+        query: &ProgramQuestion,
+        work: &SessionWork,
+    ) -> Result<SessionCommandEnd, Halt> {
         let line = query.site.line;
         self.afford(line)?;
         let permit = tokio::select! {
@@ -149,31 +156,31 @@ impl<E: Effects> Vm<E> {
         let came = self.first_of(frame, order, self.meanwhile(query, work)).await;
         drop(permit);
         let ran = match came {
-            Ok(Came::Ended(ran)) => judged(work, &self.policy.sessions.value, ran),
+            Ok(SessionCommandEnd::Ended(ran)) => judged(work, &self.policy.sessions.value, ran),
             Ok(answered) => return Ok(answered),
-            Err(NotRun::Cancelled) => return Err(Halt::Cancelled),
-            Err(NotRun::Denied(note)) => {
-                let thrown = Thrown::denied(line, &Principal::Actor(Actor::Operator), Some(&note));
-                return Err(Thrown { is_final: true, ..thrown.at(&frame.key) }.into());
+            Err(CommandNotRun::Cancelled) => return Err(Halt::Cancelled),
+            Err(CommandNotRun::Denied(note)) => {
+                let thrown = ThrownError::denied(line, &Principal::Actor(Actor::Operator), Some(&note));
+                return Err(ThrownError { is_final: true, ..thrown.at(&frame.key) }.into());
             }
         };
-        self.journal.write(&Row::Ran { key: frame.key.clone(), ran: Box::new(ran.clone()) })?;
+        self.journal.write(&RunRow::Ran { key: frame.key.clone(), ran: Box::new(ran.clone()) })?;
         let failed = ran.session.as_ref().and_then(|end| end.failed.clone());
         if frame.module.is_main {
             self.progress.exited(lines, if failed.is_none() { 0 } else { ran.exit_code.max(1) });
         }
         self.tell(frame, "ran", line, summary(&ran), Some(failed.is_none()), failed).await;
-        Ok(Came::Ended(ran))
+        Ok(SessionCommandEnd::Ended(ran))
     }
 
     /// Runs the command while asking whoever is present, and returns whichever finishes first; on return, nothing is
     /// left running.
     async fn first_of(
         &self,
-        frame: &Frame,
+        frame: &ExecutionFrame,
         order: CommandSpec,
         mut asking: NewQuestion,
-    ) -> Result<Came, NotRun> {
+    ) -> Result<SessionCommandEnd, CommandNotRun> {
         if let Some(expected) = &mut asking.expected {
             expected.task = Some(order.id.clone());
         }
@@ -183,23 +190,23 @@ impl<E: Effects> Vm<E> {
         tokio::pin!(running, asked);
         tokio::select! {
             biased;
-            ran = &mut running => ran.map(Came::Ended),
+            ran = &mut running => ran.map(SessionCommandEnd::Ended),
             settled = &mut asked => match settled {
-                Ok(decided @ Decision::Answered(_)) => {
+                Ok(decided @ RecordedDecision::Answered(_)) => {
                     stop.cancel();
                     match running.await {
                         // The whole run is being ended: the question is asked again on resume.
-                        Err(_) if frame.cancel.is_cancelled() => Err(NotRun::Cancelled),
-                        _ => Ok(Came::Answered(decided)),
+                        Err(_) if frame.cancel.is_cancelled() => Err(CommandNotRun::Cancelled),
+                        _ => Ok(SessionCommandEnd::Answered(decided)),
                     }
                 }
-                _ => running.await.map(Came::Ended),
+                _ => running.await.map(SessionCommandEnd::Ended),
             },
         }
     }
 
     /// Returns the question that a person may answer while the command is running.
-    fn meanwhile(&self, query: &Query, work: &Work) -> NewQuestion {
+    fn meanwhile(&self, query: &ProgramQuestion, work: &SessionWork) -> NewQuestion {
         let expected =
             ExpectedAnswerer { by: work.called(), ..query.asking.expected.clone().unwrap_or_default() };
         NewQuestion { agents: false, within: None, expected: Some(expected), ..query.asking.clone() }
@@ -208,10 +215,10 @@ impl<E: Effects> Vm<E> {
     /// Writes the files of a session, and returns how to start its command, and its variables.
     fn session_files(
         &self,
-        frame: &Frame,
-        query: &Query,
-        work: &Work,
-    ) -> Result<(Started, Vec<(String, String)>), Halt> {
+        frame: &ExecutionFrame,
+        query: &ProgramQuestion,
+        work: &SessionWork,
+    ) -> Result<(SessionCommand, Vec<(String, String)>), Halt> {
         let own = if work.resumes { self.own_session(frame, work) } else { None };
         let mut brief = work.brief.clone();
         if own.is_some() {
@@ -220,7 +227,7 @@ impl<E: Effects> Vm<E> {
         }
         let started = preset::started(
             &work.words,
-            Invocation {
+            SessionParameters {
                 model: brief.agent.model.as_deref(),
                 resume: own.as_deref(),
                 permissions: &brief.agent.permissions,
@@ -256,7 +263,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Returns the answering program's own id of the agent's last session, if known.
-    fn own_session(&self, frame: &Frame, work: &Work) -> Option<String> {
+    fn own_session(&self, frame: &ExecutionFrame, work: &SessionWork) -> Option<String> {
         let memory = work.memory.as_ref()?;
         let here = self.own_sessions().get(&(memory.clone(), work.called())).cloned();
         here.or_else(|| {
@@ -267,14 +274,14 @@ impl<E: Effects> Vm<E> {
         })
     }
 
-    fn know_session(&self, work: &Work, end: &SessionEnd) {
+    fn know_session(&self, work: &SessionWork, end: &SessionEnd) {
         if let (Some(memory), Some(own)) = (&work.memory, &end.own) {
             self.own_sessions().insert((memory.clone(), work.called()), own.clone());
         }
     }
 
     /// Stores the answering program's own session id with the agent's memory.
-    pub(super) fn keep_session(&self, frame: &Frame, work: &Work) -> Result<(), Halt> {
+    pub(super) fn keep_session(&self, frame: &ExecutionFrame, work: &SessionWork) -> Result<(), Halt> {
         let Some(memory) = &work.memory else { return Ok(()) };
         let known = self.own_sessions().get(&(memory.clone(), work.called())).cloned();
         if let Some(own) = known {
@@ -296,7 +303,7 @@ fn own_file(memory: &Path, program: &str) -> PathBuf {
 }
 
 /// Parses a session command's output; of a valid answer, only the answer itself is kept.
-fn judged(work: &Work, member: &str, ran: Ran) -> Ran {
+fn judged(work: &SessionWork, member: &str, ran: CommandResult) -> CommandResult {
     let by = work.called();
     let read = match (ran.exit_code, ran.stdout_truncated) {
         (0, true) => Err(("it printed more than is read".to_owned(), SessionReply::default())),
@@ -325,11 +332,11 @@ fn judged(work: &Work, member: &str, ran: Ran) -> Ran {
         Some(_) => ran.stdout.chars().take(FAILED_CHARS).collect(),
     };
     let session = SessionEnd { by, failed, own: reply.session, cost: reply.cost };
-    Ran { stdout, stdout_truncated: false, ended_in: None, session: Some(Box::new(session)), ..ran }
+    CommandResult { stdout, stdout_truncated: false, ended_in: None, session: Some(Box::new(session)), ..ran }
 }
 
 /// Returns the error of a session whose command gave no answer.
-fn failure(line: u32, ran: Ran, end: SessionEnd) -> Thrown {
+fn failure(line: u32, ran: CommandResult, end: SessionEnd) -> ThrownError {
     let made = CommandEnd {
         command: String::new(),
         exit_code: Some(ran.exit_code),
@@ -341,11 +348,11 @@ fn failure(line: u32, ran: Ran, end: SessionEnd) -> Thrown {
     let message = end.failed.unwrap_or_else(|| "the session has no answer".to_owned());
     // A command stopped by a person, or that may have run, is not restarted.
     let is_final = ran.stopped || ran.unknown.is_some();
-    Thrown { stdout: ran.stdout, made: Some(made), is_final, ..Thrown::new(line, message) }
+    ThrownError { stdout: ran.stdout, made: Some(made), is_final, ..ThrownError::new(line, message) }
 }
 
 /// Describes in a few words how a session command ended.
-fn summary(ran: &Ran) -> String {
+fn summary(ran: &CommandResult) -> String {
     let end = ran.session.as_deref().cloned().unwrap_or_default();
     let how = match (&end.failed, ran.timed_out) {
         (None, _) => "answered".to_owned(),

@@ -2,24 +2,25 @@
 
 use std::sync::Arc;
 
-use super::control_flow::{Evaluated, Halt, Thrown, Walk};
+use super::control_flow::{Evaluation, Halt, ThrownError, Walk};
 use super::effects::Effects;
-use super::file::Named;
+use super::file::NamedValue;
 use super::frame::Site;
 use super::scope::BindingKind;
-use super::{Frame, Vm};
+use super::{ExecutionFrame, Vm};
 use crate::model::StepState;
 use crate::prose::engine::record::state;
-use crate::prose::engine::value::{Record, Value};
+use crate::prose::engine::value::{RecordValue, Value};
 use crate::prose::syntax::ast::{
-    Assignment, Binding, Expr, InputPrompt, Mutability, Output, Statement, StatementKind, Target, Text,
+    Assignment, BindingStatement, BindingTarget, Expr, InputPrompt, Mutability, OutputStatement, Statement,
+    StatementKind, Text,
 };
 
 impl<E: Effects> Vm<E> {
     /// Executes a module's program: its statements in order, numbered from 1.
-    pub fn program<'a>(&'a self, frame: &'a Frame) -> Walk<'a, Evaluated> {
+    pub fn program<'a>(&'a self, frame: &'a ExecutionFrame) -> Walk<'a, Evaluation> {
         Box::pin(async move {
-            let (mut number, mut last) = (0_u32, Evaluated::default());
+            let (mut number, mut last) = (0_u32, Evaluation::default());
             for statement in frame.module.library.program.body.iter() {
                 number += u32::from(statement.is_executed());
                 let mut own = frame.statement(statement);
@@ -33,9 +34,13 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Executes statements in order, in the scope of the frame; the value is that of the last one.
-    pub(super) fn body<'a>(&'a self, frame: &'a Frame, body: &'a [Statement]) -> Walk<'a, Evaluated> {
+    pub(super) fn body<'a>(
+        &'a self,
+        frame: &'a ExecutionFrame,
+        body: &'a [Statement],
+    ) -> Walk<'a, Evaluation> {
         Box::pin(async move {
-            let mut last = Evaluated::default();
+            let mut last = Evaluation::default();
             for statement in body {
                 last = self.statement(&frame.statement(statement), statement).await?;
             }
@@ -44,7 +49,11 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Executes one statement.
-    pub(super) async fn statement(&self, frame: &Frame, statement: &Statement) -> Result<Evaluated, Halt> {
+    pub(super) async fn statement(
+        &self,
+        frame: &ExecutionFrame,
+        statement: &Statement,
+    ) -> Result<Evaluation, Halt> {
         if frame.cancel.is_cancelled() {
             return Err(Halt::Cancelled);
         }
@@ -59,7 +68,7 @@ impl<E: Effects> Vm<E> {
         ended
     }
 
-    async fn carry_out(&self, frame: &Frame, statement: &Statement) -> Result<Evaluated, Halt> {
+    async fn carry_out(&self, frame: &ExecutionFrame, statement: &Statement) -> Result<Evaluation, Halt> {
         let site = frame.site(statement.span);
         match &statement.kind {
             StatementKind::Input(input) => self.input(frame, input, site).await,
@@ -69,7 +78,7 @@ impl<E: Effects> Vm<E> {
             StatementKind::Return(value) => {
                 let value = match value {
                     Some(value) => self.value(frame, value).await?,
-                    None => Evaluated::default(),
+                    None => Evaluation::default(),
                 };
                 Err(Halt::Return(value))
             }
@@ -80,13 +89,13 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Executes an expression as a statement.
-    async fn perform(&self, frame: &Frame, expr: &Expr, site: Site) -> Result<Evaluated, Halt> {
+    async fn perform(&self, frame: &ExecutionFrame, expr: &Expr, site: Site) -> Result<Evaluation, Halt> {
         let done = self.value(frame, expr).await?;
         match expr {
             Expr::Session(_) | Expr::Resume(_) => {
                 let number = self.journal.number("anon", &frame.key)?;
                 let name = format!("anon_{number:03}");
-                let named = Named { name: &name, kind: BindingKind::Let, value: &done, site };
+                let named = NamedValue { name: &name, kind: BindingKind::Let, value: &done, site };
                 self.write(frame, &named, self.file_id(frame, &name, BindingKind::Let)?)?;
                 self.mark(frame, site.line, state::done(&frame.number, None)).await?;
             }
@@ -100,10 +109,10 @@ impl<E: Effects> Vm<E> {
 
     async fn input(
         &self,
-        frame: &Frame,
-        input: &crate::prose::syntax::ast::Input,
+        frame: &ExecutionFrame,
+        input: &crate::prose::syntax::ast::InputStatement,
         site: Site,
-    ) -> Result<Evaluated, Halt> {
+    ) -> Result<Evaluation, Halt> {
         let name = input.name.as_str();
         let value = match frame.module.given.get(name) {
             Some(given) => given.clone(),
@@ -113,12 +122,17 @@ impl<E: Effects> Vm<E> {
                 Value::text(self.ask_text(frame, site, Some(name), prompt, may_agents).await?)
             }
         };
-        let value = Evaluated::from(value);
-        self.bound(frame, Named { name, kind: BindingKind::Input, value: &value, site }).await?;
+        let value = Evaluation::from(value);
+        self.bound(frame, NamedValue { name, kind: BindingKind::Input, value: &value, site }).await?;
         Ok(value)
     }
 
-    async fn bind(&self, frame: &Frame, binding: &Binding, site: Site) -> Result<Evaluated, Halt> {
+    async fn bind(
+        &self,
+        frame: &ExecutionFrame,
+        binding: &BindingStatement,
+        site: Site,
+    ) -> Result<Evaluation, Halt> {
         let kind = match binding.mutability {
             Mutability::Let => BindingKind::Let,
             Mutability::Const => BindingKind::Const,
@@ -130,16 +144,16 @@ impl<E: Effects> Vm<E> {
             }
         })?;
         match &binding.target {
-            Target::Name(name) => {
-                let named = Named { name: name.as_str(), kind, value: &value, site };
+            BindingTarget::Name(name) => {
+                let named = NamedValue { name: name.as_str(), kind, value: &value, site };
                 self.bound(frame, named).await?;
             }
-            Target::Outputs(names) => {
+            BindingTarget::Outputs(names) => {
                 for name in names {
                     let part = value.value.field(name.as_str()).ok_or_else(|| {
-                        Thrown::new(site.line, format!("the value has no output {}", name.as_str()))
+                        ThrownError::new(site.line, format!("the value has no output {}", name.as_str()))
                     })?;
-                    let named = Named { name: name.as_str(), kind, value: &part.into(), site };
+                    let named = NamedValue { name: name.as_str(), kind, value: &part.into(), site };
                     self.bound(frame, named).await?;
                 }
             }
@@ -147,26 +161,36 @@ impl<E: Effects> Vm<E> {
         Ok(value)
     }
 
-    async fn assign(&self, frame: &Frame, assignment: &Assignment, site: Site) -> Result<Evaluated, Halt> {
+    async fn assign(
+        &self,
+        frame: &ExecutionFrame,
+        assignment: &Assignment,
+        site: Site,
+    ) -> Result<Evaluation, Halt> {
         let name = assignment.name.as_str();
         // If this throws, the old value is kept.
         let value = self.value(frame, &assignment.value).await?;
         let old = frame.scope.find(name).ok();
         let kind = old.as_ref().map_or(BindingKind::Let, |old| old.kind);
         let id = old.as_ref().and_then(|old| old.execution_id);
-        let bound = self.write(frame, &Named { name, kind, value: &value, site }, id)?;
-        let value = Evaluated { value: bound.value.clone(), made: bound.made.clone() };
+        let bound = self.write(frame, &NamedValue { name, kind, value: &value, site }, id)?;
+        let value = Evaluation { value: bound.value.clone(), made: bound.made.clone() };
         frame.scope.assign(name, bound);
         self.show_binding(frame, name);
         self.mark(frame, site.line, state::done(&frame.number, Some(name))).await?;
         Ok(value)
     }
 
-    async fn output(&self, frame: &Frame, output: &Output, site: Site) -> Result<Evaluated, Halt> {
+    async fn output(
+        &self,
+        frame: &ExecutionFrame,
+        output: &OutputStatement,
+        site: Site,
+    ) -> Result<Evaluation, Halt> {
         let name = output.name.as_str();
         let value = self.value(frame, &output.value).await;
         let value = value.inspect_err(|_| frame.scope.failed(name, site.line))?;
-        self.bound(frame, Named { name, kind: BindingKind::Output, value: &value, site }).await?;
+        self.bound(frame, NamedValue { name, kind: BindingKind::Output, value: &value, site }).await?;
         // An output of a branch is an output of the enclosing block as well.
         if let Ok(bound) = frame.scope.find(name) {
             frame.scope.frame().bind(name, (*bound).clone());
@@ -174,35 +198,40 @@ impl<E: Effects> Vm<E> {
         Ok(value)
     }
 
-    fn throw(&self, frame: &Frame, message: Option<&Text>, site: Site) -> Result<Arc<Thrown>, Halt> {
+    fn throw(
+        &self,
+        frame: &ExecutionFrame,
+        message: Option<&Text>,
+        site: Site,
+    ) -> Result<Arc<ThrownError>, Halt> {
         match (message, &frame.caught) {
             (Some(message), _) => {
                 let message = self.filled(frame, message)?;
                 // Thrown because of another error, which may not recur on a retry.
                 let place = frame.caught.as_ref().and_then(|caught| caught.place.clone());
-                Ok(Arc::new(Thrown { place, ..Thrown::new(site.line, message) }))
+                Ok(Arc::new(ThrownError { place, ..ThrownError::new(site.line, message) }))
             }
             (None, Some(caught)) => Ok(caught.clone()),
-            (None, None) => Ok(Arc::new(Thrown::new(site.line, "thrown without a message"))),
+            (None, None) => Ok(Arc::new(ThrownError::new(site.line, "thrown without a message"))),
         }
     }
 
     /// Returns the outputs of a frame as one value: the only one, or a record of all.
-    pub(super) fn outputs_of(frame: &Frame) -> Option<Value> {
+    pub(super) fn outputs_of(frame: &ExecutionFrame) -> Option<Value> {
         let outputs = frame.scope.outputs();
         match &*outputs {
             [] => None,
             [(_, only)] => Some(only.value.clone()),
             all => {
                 let fields = all.iter().map(|(name, bound)| (name.clone(), bound.value.clone()));
-                Some(Value::Record(Record(fields.collect())))
+                Some(Value::Record(RecordValue(fields.collect())))
             }
         }
     }
 }
 
-impl From<Arc<Thrown>> for Halt {
-    fn from(thrown: Arc<Thrown>) -> Self {
+impl From<Arc<ThrownError>> for Halt {
+    fn from(thrown: Arc<ThrownError>) -> Self {
         Self::Thrown(thrown)
     }
 }
@@ -211,15 +240,15 @@ impl From<Arc<Thrown>> for Halt {
 fn is_leaf(kind: &StatementKind) -> bool {
     match kind {
         StatementKind::Do(expr) => expr.is_leaf(),
-        StatementKind::Bind(Binding { value, .. })
+        StatementKind::Bind(BindingStatement { value, .. })
         | StatementKind::Assign(Assignment { value, .. })
-        | StatementKind::Output(Output { value, .. }) => value.is_leaf(),
+        | StatementKind::Output(OutputStatement { value, .. }) => value.is_leaf(),
         StatementKind::Return(_) => false,
         StatementKind::Input(_) | StatementKind::Gate(_) | StatementKind::Throw(_) => true,
     }
 }
 
-fn step_state(ended: &Result<Evaluated, Halt>) -> StepState {
+fn step_state(ended: &Result<Evaluation, Halt>) -> StepState {
     match ended {
         Ok(_) | Err(Halt::Return(_)) => StepState::Done,
         Err(Halt::Cancelled) => StepState::Cancelled,

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use serde::Serialize;
 
-use super::{Body, Count, Expr, Name, Opaque, Statement, Text};
+use super::{Count, Expr, Name, Opaque, Statement, Statements, Text};
 use crate::prose::syntax::source::Span;
 
 /// `do name(a, b)`.
@@ -91,7 +91,7 @@ pub struct Repeat {
     /// The variable that counts from 0.
     pub index: Option<Name>,
     /// What is repeated.
-    pub body: Body,
+    pub body: Statements,
     /// The whole block.
     pub span: Span,
 }
@@ -110,7 +110,7 @@ pub struct For {
     /// What it goes over.
     pub collection: Box<Expr>,
     /// What is done with each.
-    pub body: Body,
+    pub body: Statements,
     /// The whole block.
     pub span: Span,
 }
@@ -135,7 +135,7 @@ pub struct Loop {
     /// The variable that counts from 0.
     pub index: Option<Name>,
     /// What is repeated.
-    pub body: Body,
+    pub body: Statements,
     /// The whole block.
     pub span: Span,
 }
@@ -156,11 +156,11 @@ pub enum LoopTest {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Try {
     /// What is tried.
-    pub body: Body,
+    pub body: Statements,
     /// What is done about an error.
     pub catch: Option<Catch>,
     /// What is done in any case.
-    pub finally: Option<Body>,
+    pub finally: Option<Statements>,
     /// The whole block.
     pub span: Span,
 }
@@ -171,14 +171,14 @@ pub struct Catch {
     /// The variable of the error.
     pub error: Option<Name>,
     /// What is done about it.
-    pub body: Body,
+    pub body: Statements,
     /// The whole clause.
     pub span: Span,
 }
 
 /// `choice **…**:`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Choice {
+pub struct ChoiceExpr {
     /// What decides.
     pub criteria: Text,
     /// What there is to choose from, at least one.
@@ -193,7 +193,7 @@ pub struct ChoiceOption {
     /// Its label.
     pub label: Text,
     /// What is done when it is chosen.
-    pub body: Body,
+    pub body: Statements,
     /// The whole option.
     pub span: Span,
 }
@@ -204,7 +204,7 @@ pub struct If {
     /// `if` and each `elif`, in order.
     pub arms: Vec<Arm>,
     /// `else`.
-    pub otherwise: Option<Body>,
+    pub otherwise: Option<Statements>,
     /// The whole statement.
     pub span: Span,
 }
@@ -215,7 +215,7 @@ pub struct Arm {
     /// The condition.
     pub condition: Condition,
     /// What is done.
-    pub body: Body,
+    pub body: Statements,
     /// The whole arm.
     pub span: Span,
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{Body, Name, Session, SessionProperties, Spanned, Text};
+use super::{Name, SessionExpr, SessionProperties, Spanned, Statements, Text};
 use crate::prose::syntax::source::Span;
 
 /// `use "…" as x`.
@@ -69,7 +69,7 @@ pub struct SkillImport {
 
 /// `input x: …`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Input {
+pub struct InputStatement {
     /// The variable it binds.
     pub name: Name,
     /// What is asked.
@@ -97,7 +97,7 @@ impl InputPrompt {
 
 /// `agent x:`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Agent {
+pub struct AgentDefinition {
     /// Its name.
     pub name: Name,
     /// What sessions with it start from.
@@ -147,7 +147,7 @@ pub enum Rule {
 
 /// `block x(a, b):`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Block {
+pub struct BlockDefinition {
     /// Its name.
     pub name: Name,
     /// Its parameters.
@@ -155,14 +155,14 @@ pub struct Block {
     /// How deep it may call itself, where it says so.
     pub max_depth: Option<Spanned<NonZeroU32>>,
     /// What it does.
-    pub body: Body,
+    pub body: Statements,
     /// The whole definition.
     pub span: Span,
 }
 
 /// `gate x:`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Gate {
+pub struct GateStatement {
     /// Its name.
     pub name: Name,
     /// What the person who decides reads.
@@ -175,7 +175,7 @@ pub struct Gate {
     pub on_reject: Option<OnReject>,
 }
 
-impl Gate {
+impl GateStatement {
     /// The default timeout of a gate.
     pub const TIMEOUT: Duration = Duration::from_secs(30 * 60);
 
@@ -201,5 +201,5 @@ pub enum OnReject {
     /// The program continues.
     Continue,
     /// A session handles it, then the program continues.
-    Session(Box<Session>),
+    Session(Box<SessionExpr>),
 }

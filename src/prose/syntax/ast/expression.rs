@@ -5,7 +5,9 @@ use std::time::Duration;
 use serde::Serialize;
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
-use super::{Body, Choice, For, If, Invocation, Loop, Name, Opaque, Parallel, Repeat, Spanned, Text, Try};
+use super::{
+    ChoiceExpr, For, If, Invocation, Loop, Name, Opaque, Parallel, Repeat, Spanned, Statements, Text, Try,
+};
 use crate::prose::syntax::source::Span;
 
 /// An expression.
@@ -23,19 +25,19 @@ pub enum Expr {
     /// `[a, b]`.
     List(Spanned<Vec<Expr>>),
     /// `{ a, b }`; in `compat` also `{ a: … }`.
-    Record(Spanned<Vec<Entry>>),
+    Record(Spanned<Vec<RecordEntry>>),
     /// `session …`.
-    Session(Box<Session>),
+    Session(Box<SessionExpr>),
     /// `resume: agent`.
     Resume(Box<Resume>),
     /// `exec "…"`.
-    Exec(Exec),
+    Exec(ExecExpr),
     /// `do:`.
-    Do(Spanned<Body>),
+    Do(Spanned<Statements>),
     /// `do block(…)`.
     Invoke(Invocation),
     /// `program(input: …)`.
-    Call(Call),
+    Call(CallExpr),
     /// `parallel:`.
     Parallel(Parallel),
     /// `repeat 3:`.
@@ -47,7 +49,7 @@ pub enum Expr {
     /// `try:`.
     Try(Try),
     /// `choice **…**:`.
-    Choice(Choice),
+    Choice(ChoiceExpr),
     /// `if **…**:`.
     If(If),
     /// `a -> b`.
@@ -114,7 +116,7 @@ impl Expr {
 
 /// `exec "command"` with its properties.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Exec {
+pub struct ExecExpr {
     /// The command.
     pub command: Text,
     /// How long it may run, where it says so.
@@ -127,7 +129,7 @@ pub struct Exec {
     pub span: Span,
 }
 
-impl Exec {
+impl ExecExpr {
     /// The default timeout of a command.
     pub const TIMEOUT: Duration = Duration::from_secs(120);
 
@@ -157,9 +159,9 @@ pub enum OnFail {
 
 /// `session …` with its properties.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Session {
+pub struct SessionExpr {
     /// What it is about.
-    pub subject: Subject,
+    pub subject: SessionHead,
     /// What it says beside.
     pub properties: SessionProperties,
     /// The whole expression with its properties.
@@ -169,7 +171,7 @@ pub struct Session {
 /// What a session is about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Subject {
+pub enum SessionHead {
     /// `session "…"`; a property `prompt` says more.
     Prompt(Text),
     /// `session: agent`.
@@ -183,7 +185,7 @@ pub enum Subject {
     },
 }
 
-impl Subject {
+impl SessionHead {
     /// Returns the agent it names.
     pub fn agent(&self) -> Option<&Name> {
         match self {
@@ -210,7 +212,7 @@ pub struct SessionProperties {
     /// What to do.
     pub prompt: Option<Text>,
     /// Which model.
-    pub model: Option<Spanned<Model>>,
+    pub model: Option<Spanned<SessionModel>>,
     /// What it gets to read: a name, a property, a list or a record.
     pub context: Option<Box<Expr>>,
     /// How often more it is tried after a failure.
@@ -225,7 +227,7 @@ pub struct SessionProperties {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, EnumString, VariantNames, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "kebab-case")]
-pub enum Model {
+pub enum SessionModel {
     /// `sonnet`.
     Sonnet,
     /// `opus`.
@@ -265,7 +267,7 @@ impl Property {
 
 /// An entry of a record.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Entry {
+pub struct RecordEntry {
     /// Its key.
     pub key: Name,
     /// Its value; without one, the variable of the key's name.
@@ -274,7 +276,7 @@ pub struct Entry {
 
 /// `program(input: …)`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Call {
+pub struct CallExpr {
     /// The used program.
     pub program: Name,
     /// Its inputs.
@@ -303,18 +305,18 @@ pub struct Pipe {
     /// The collection.
     pub input: Box<Expr>,
     /// What is done with it, in order.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<PipeStage>,
     /// The whole expression.
     pub span: Span,
 }
 
 /// One operation of a pipeline.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Stage {
+pub struct PipeStage {
     /// Which one.
     pub operation: StageOperation,
     /// What it does with each element.
-    pub body: Body,
+    pub body: Statements,
     /// The whole stage.
     pub span: Span,
 }

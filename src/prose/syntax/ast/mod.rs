@@ -15,17 +15,18 @@ use std::sync::Arc;
 use serde::Serialize;
 
 pub use construct::{
-    Arm, Branch, Catch, Choice, ChoiceOption, Comparison, Condition, For, ForMode, If, Invocation, Join,
+    Arm, Branch, Catch, ChoiceExpr, ChoiceOption, Comparison, Condition, For, ForMode, If, Invocation, Join,
     Loop, LoopTest, Parallel, ParallelOnFail, Repeat, Try,
 };
 pub use declaration::{
-    Agent, Block, Gate, Input, InputPrompt, OnReject, Permission, Persist, Rule, SkillImport, Use, UsePath,
+    AgentDefinition, BlockDefinition, GateStatement, InputPrompt, InputStatement, OnReject, Permission,
+    Persist, Rule, SkillImport, Use, UsePath,
 };
 pub use expression::{
-    Arrow, Backoff, Call, Entry, Exec, Expr, Model, OnFail, Pipe, Property, Resume, Session,
-    SessionProperties, Sign, Stage, StageOperation, Subject, Sum,
+    Arrow, Backoff, CallExpr, ExecExpr, Expr, OnFail, Pipe, PipeStage, Property, RecordEntry, Resume,
+    SessionExpr, SessionHead, SessionModel, SessionProperties, Sign, StageOperation, Sum,
 };
-pub use text::{Count, Name, Opaque, Part, Quote, Spanned, Text};
+pub use text::{Count, Name, Opaque, Quote, Spanned, Text, TextPart};
 
 use super::source::Span;
 
@@ -37,29 +38,29 @@ pub struct Program {
     /// Skills it imports in the old way; nothing runs because of them.
     pub skills: Vec<SkillImport>,
     /// Agents, in source order.
-    pub agents: Vec<Arc<Agent>>,
+    pub agents: Vec<Arc<AgentDefinition>>,
     /// Named blocks, in source order.
-    pub blocks: Vec<Arc<Block>>,
+    pub blocks: Vec<Arc<BlockDefinition>>,
     /// Names of statements whose values could not be read; never in a program without errors.
     #[serde(skip)]
     pub unread: Vec<Name>,
     /// What is done, in order. Inputs stand here as well, since an old program may ask late.
-    pub body: Body,
+    pub body: Statements,
 }
 
 impl Program {
     /// Returns the block with a name.
-    pub fn block(&self, name: &str) -> Option<&Arc<Block>> {
+    pub fn block(&self, name: &str) -> Option<&Arc<BlockDefinition>> {
         self.blocks.iter().find(|block| block.name == *name)
     }
 
     /// Returns the agent with a name.
-    pub fn agent(&self, name: &str) -> Option<&Arc<Agent>> {
+    pub fn agent(&self, name: &str) -> Option<&Arc<AgentDefinition>> {
         self.agents.iter().find(|agent| agent.name == *name)
     }
 
     /// Returns the inputs at the top level, in source order.
-    pub fn inputs(&self) -> impl Iterator<Item = &Input> {
+    pub fn inputs(&self) -> impl Iterator<Item = &InputStatement> {
         self.body.iter().filter_map(|statement| match &statement.kind {
             StatementKind::Input(input) => Some(input),
             _ => None,
@@ -70,16 +71,16 @@ impl Program {
 /// Statements in order. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[serde(transparent)]
-pub struct Body(Arc<[Statement]>);
+pub struct Statements(Arc<[Statement]>);
 
-impl Body {
+impl Statements {
     /// Creates a body from statements.
     pub fn new(statements: Vec<Statement>) -> Self {
         Self(statements.into())
     }
 }
 
-impl std::ops::Deref for Body {
+impl std::ops::Deref for Statements {
     type Target = [Statement];
 
     fn deref(&self) -> &[Statement] {
@@ -111,17 +112,17 @@ impl Statement {
 #[serde(rename_all = "snake_case", tag = "statement", content = "of")]
 pub enum StatementKind {
     /// `input name: "…"`.
-    Input(Input),
+    Input(InputStatement),
     /// `let x = …` or `const x = …`.
-    Bind(Binding),
+    Bind(BindingStatement),
     /// `x = …`.
     Assign(Assignment),
     /// `output x = …`: binds the name, and hands the value to the caller.
-    Output(Output),
+    Output(OutputStatement),
     /// `return …`, or the old `output …` without a name: ends the block with this value. Only in `compat`.
     Return(Option<Box<Expr>>),
     /// `gate x:`.
-    Gate(Box<Gate>),
+    Gate(Box<GateStatement>),
     /// `throw`, with or without a message. Without one it raises the caught error again.
     Throw(Option<Text>),
     /// An expression for what it does: a session, an exec, a loop. Its value is that of the body, if last.
@@ -130,11 +131,11 @@ pub enum StatementKind {
 
 /// `let` or `const`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Binding {
+pub struct BindingStatement {
     /// Whether it may be assigned again.
     pub mutability: Mutability,
     /// What is bound.
-    pub target: Target,
+    pub target: BindingTarget,
     /// To what.
     pub value: Box<Expr>,
 }
@@ -152,14 +153,14 @@ pub enum Mutability {
 /// What a binding binds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Target {
+pub enum BindingTarget {
     /// One name.
     Name(Name),
     /// `{ a, b }`: the outputs of these names of a program call.
     Outputs(Vec<Name>),
 }
 
-impl Target {
+impl BindingTarget {
     /// Returns the names it binds.
     pub fn names(&self) -> &[Name] {
         match self {
@@ -180,7 +181,7 @@ pub struct Assignment {
 
 /// `output x = …`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Output {
+pub struct OutputStatement {
     /// The output, and the variable of the same name.
     pub name: Name,
     /// Its value.

@@ -53,7 +53,7 @@ pub enum Count {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Text {
     /// Literal text and interpolations, in order; two literals never follow each other.
-    pub parts: Vec<Part>,
+    pub parts: Vec<TextPart>,
     /// How it is written.
     pub quote: Quote,
     /// From the first quote to the last one.
@@ -63,7 +63,7 @@ pub struct Text {
 /// A piece of a text.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum TextPart {
     /// Text as it is meant, escapes resolved.
     Literal(String),
     /// `{name}`.
@@ -95,14 +95,14 @@ impl Text {
     /// Returns the variables it interpolates, in order, including repeated ones.
     pub fn holes(&self) -> impl Iterator<Item = &Name> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Hole(name) => Some(name),
-            Part::Literal(_) => None,
+            TextPart::Hole(name) => Some(name),
+            TextPart::Literal(_) => None,
         })
     }
 
     /// Returns whether it interpolates nothing and contains at most white space.
     pub fn is_blank(&self) -> bool {
-        self.parts.iter().all(|part| matches!(part, Part::Literal(text) if text.trim().is_empty()))
+        self.parts.iter().all(|part| matches!(part, TextPart::Literal(text) if text.trim().is_empty()))
     }
 
     /// Returns whether it is empty.
@@ -114,7 +114,7 @@ impl Text {
     pub fn as_literal(&self) -> Option<&str> {
         match &*self.parts {
             [] => Some(""),
-            [Part::Literal(text)] => Some(text),
+            [TextPart::Literal(text)] => Some(text),
             _ => None,
         }
     }
@@ -124,9 +124,9 @@ impl Text {
         if let Some(text) = self.as_literal() {
             return Cow::Borrowed(text);
         }
-        let piece = |part: &Part| match part {
-            Part::Literal(text) => text.clone(),
-            Part::Hole(name) => format!("{{{}}}", name.text),
+        let piece = |part: &TextPart| match part {
+            TextPart::Literal(text) => text.clone(),
+            TextPart::Hole(name) => format!("{{{}}}", name.text),
         };
         Cow::Owned(self.parts.iter().map(piece).collect())
     }
@@ -140,8 +140,8 @@ impl Text {
         let mut whole = String::new();
         for part in &self.parts {
             match part {
-                Part::Literal(text) => whole.push_str(text),
-                Part::Hole(name) => whole.push_str(&value(name)?),
+                TextPart::Literal(text) => whole.push_str(text),
+                TextPart::Hole(name) => whole.push_str(&value(name)?),
             }
         }
         Ok(whole)

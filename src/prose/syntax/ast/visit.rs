@@ -2,8 +2,9 @@
 //! for the nodes it is interested in and leaves the others to the default walk.
 
 use super::{
-    Body, Branch, Catch, Condition, Count, Exec, Expr, LoopTest, Mutability, Name, OnReject, Parallel,
-    Session, SessionProperties, Stage, StageOperation, Statement, StatementKind, Subject, Text,
+    Branch, Catch, Condition, Count, ExecExpr, Expr, LoopTest, Mutability, Name, OnReject, Parallel,
+    PipeStage, SessionExpr, SessionHead, SessionProperties, StageOperation, Statement, StatementKind,
+    Statements, Text,
 };
 
 /// How a name is declared.
@@ -36,17 +37,17 @@ pub trait Visitor<'a>: Sized {
     }
 
     /// Statements in order.
-    fn body(&mut self, body: &'a Body) {
+    fn body(&mut self, body: &'a Statements) {
         body.iter().for_each(|statement| self.statement(statement));
     }
 
     /// Visits one of several bodies of which a run executes only one: of `if`, `choice`, `try` and its `catch`.
-    fn alternative(&mut self, body: &'a Body) {
+    fn alternative(&mut self, body: &'a Statements) {
         self.body(body);
     }
 
     /// A body with names of its own.
-    fn scoped(&mut self, locals: &[Local<'a>], body: &'a Body) {
+    fn scoped(&mut self, locals: &[Local<'a>], body: &'a Statements) {
         locals.iter().for_each(|(name, _)| self.declared(name, NameKind::Local));
         self.body(body);
     }
@@ -70,7 +71,7 @@ pub trait Visitor<'a>: Sized {
     }
 
     /// A stage of a pipeline.
-    fn stage(&mut self, stage: &'a Stage) {
+    fn stage(&mut self, stage: &'a PipeStage) {
         walk_stage(self, stage);
     }
 
@@ -95,7 +96,7 @@ pub trait Visitor<'a>: Sized {
     }
 
     /// A session.
-    fn session(&mut self, session: &'a Session) {
+    fn session(&mut self, session: &'a SessionExpr) {
         walk_session(self, session);
     }
 
@@ -157,7 +158,7 @@ pub fn walk_value<'a>(visitor: &mut impl Visitor<'a>, value: &'a Expr) {
         }),
         Expr::Session(session) => visitor.session(session),
         Expr::Resume(resume) => walk_properties(visitor, &resume.properties),
-        Expr::Exec(Exec { command, cwd, .. }) => {
+        Expr::Exec(ExecExpr { command, cwd, .. }) => {
             visitor.text(command);
             cwd.iter().for_each(|cwd| visitor.text(cwd));
         }
@@ -216,15 +217,15 @@ pub fn walk_catch<'a>(visitor: &mut impl Visitor<'a>, catch: &'a Catch) {
 }
 
 /// Visits the children of a session.
-pub fn walk_session<'a>(visitor: &mut impl Visitor<'a>, session: &'a Session) {
-    if let Subject::Prompt(prompt) = &session.subject {
+pub fn walk_session<'a>(visitor: &mut impl Visitor<'a>, session: &'a SessionExpr) {
+    if let SessionHead::Prompt(prompt) = &session.subject {
         visitor.text(prompt);
     }
     walk_properties(visitor, &session.properties);
 }
 
 /// Visits the children of a pipeline stage.
-pub fn walk_stage<'a>(visitor: &mut impl Visitor<'a>, stage: &'a Stage) {
+pub fn walk_stage<'a>(visitor: &mut impl Visitor<'a>, stage: &'a PipeStage) {
     match &stage.operation {
         StageOperation::Reduce { accumulator, item } => {
             visitor.scoped(&[(accumulator, "accumulator"), (item, "element")], &stage.body);
@@ -265,7 +266,7 @@ fn local<'a>(name: Option<&'a Name>, what: &'static str) -> Vec<Local<'a>> {
 }
 
 /// Calls `found` with every name that is declared anywhere in a body.
-pub fn each_declared<'a>(body: &'a Body, found: impl FnMut(&'a Name, NameKind)) {
+pub fn each_declared<'a>(body: &'a Statements, found: impl FnMut(&'a Name, NameKind)) {
     struct Finder<F>(F);
     impl<'a, F: FnMut(&'a Name, NameKind)> Visitor<'a> for Finder<F> {
         fn declared(&mut self, name: &'a Name, kind: NameKind) {

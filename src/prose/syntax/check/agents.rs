@@ -2,8 +2,8 @@
 
 use super::Checker;
 use super::scope::suggestion;
-use crate::prose::syntax::ast::{Agent, Name, Resume};
-use crate::prose::syntax::codes::Code;
+use crate::prose::syntax::ast::{AgentDefinition, Name, Resume};
+use crate::prose::syntax::codes::RuleCode;
 
 impl<'a> Checker<'a> {
     /// Checks the properties of agents. Their prompts are interpolated when they are used, so they see every
@@ -14,7 +14,7 @@ impl<'a> Checker<'a> {
                 let Some(name) = skill.as_literal() else { continue };
                 if !self.definitions.skills.contains(name) {
                     let message = format!("the skill \"{name}\" is not imported");
-                    self.reports.add(Code::W007, skill.span, message);
+                    self.reports.add(RuleCode::W007, skill.span, message);
                 }
             }
         }
@@ -29,7 +29,7 @@ impl<'a> Checker<'a> {
         {
             let message = format!("`{}` remembers its last session, and this one ignores that", name.text);
             self.reports
-                .add(Code::W011, name.span, message)
+                .add(RuleCode::W011, name.span, message)
                 .hint(format!("write `resume: {}` to go on from it", name.text))
                 .related(before, "the session before");
         }
@@ -40,19 +40,19 @@ impl<'a> Checker<'a> {
             if agent.persist.is_none() {
                 let message = format!("the agent `{}` remembers nothing to go on from", resume.agent.text);
                 self.reports
-                    .add(Code::E017, resume.agent.span, message)
+                    .add(RuleCode::E017, resume.agent.span, message)
                     .related(agent.name.span, "it has no `persist`");
             }
             self.started.insert(agent.name.as_str(), resume.agent.span);
         }
     }
 
-    fn known_agent(&mut self, name: &Name) -> Option<&'a Agent> {
+    fn known_agent(&mut self, name: &Name) -> Option<&'a AgentDefinition> {
         let known = self.agent(name.as_str());
         if known.is_none() {
             let hint = suggestion(name, self.definitions.agents.keys().copied());
             let message = format!("the agent `{}` is not defined", name.text);
-            self.reports.add(Code::E007, name.span, message).hint_if(hint);
+            self.reports.add(RuleCode::E007, name.span, message).hint_if(hint);
         }
         known
     }

@@ -2,8 +2,8 @@
 
 use super::Checker;
 use crate::prose::syntax::Contract;
-use crate::prose::syntax::ast::{Binding, Call, Expr, Property, Target};
-use crate::prose::syntax::codes::Code;
+use crate::prose::syntax::ast::{BindingStatement, BindingTarget, CallExpr, Expr, Property};
+use crate::prose::syntax::codes::RuleCode;
 use crate::prose::syntax::similar::did_you_mean;
 
 impl<'a> Checker<'a> {
@@ -12,17 +12,17 @@ impl<'a> Checker<'a> {
         for used in &self.program.uses {
             if let Some(Err(why)) = self.imports.get(&used.path.value) {
                 let message = format!("\"{}\" cannot be read: {why}", used.path.value);
-                self.reports.add(Code::HPE026, used.path.span, message);
+                self.reports.add(RuleCode::HPE026, used.path.span, message);
             }
         }
     }
 
-    fn contract(&self, call: &Call) -> Option<&'a Contract> {
+    fn contract(&self, call: &CallExpr) -> Option<&'a Contract> {
         let used = self.definitions.uses.get(call.program.as_str())?;
         self.imports.get(&used.path.value)?.as_ref().ok()
     }
 
-    pub(super) fn call(&mut self, call: &'a Call) {
+    pub(super) fn call(&mut self, call: &'a CallExpr) {
         self.called(call);
         let Some(contract) = self.contract(call) else { return };
         let program = &call.program.text;
@@ -30,7 +30,7 @@ impl<'a> Checker<'a> {
             if !contract.inputs.contains(&name.text) {
                 let message = format!("the program `{program}` has no input `{}`", name.text);
                 let hint = among(name.as_str(), &contract.inputs);
-                self.reports.add(Code::E027, name.span, message).hint(hint);
+                self.reports.add(RuleCode::E027, name.span, message).hint(hint);
             }
         }
         let given = |wanted: &str| call.inputs.iter().any(|(name, _)| name == wanted);
@@ -38,29 +38,29 @@ impl<'a> Checker<'a> {
             contract.required.iter().map(AsRef::as_ref).filter(|name| !given(name)).collect();
         if !missing.is_empty() {
             let message = format!("the program `{program}` needs `{}`", missing.join("`, `"));
-            self.reports.add(Code::E026, call.program.span, message);
+            self.reports.add(RuleCode::E026, call.program.span, message);
         }
     }
 
     /// Records a variable that is bound to the outputs of a program.
-    pub(super) fn results(&mut self, binding: &'a Binding) {
+    pub(super) fn results(&mut self, binding: &'a BindingStatement) {
         let contract = match &*binding.value {
             Expr::Call(call) => self.contract(call),
             _ => None,
         };
         match (&binding.target, contract) {
-            (Target::Name(name), Some(contract)) => {
+            (BindingTarget::Name(name), Some(contract)) => {
                 self.results.insert(name.as_str(), contract);
             }
-            (Target::Name(name), None) => {
+            (BindingTarget::Name(name), None) => {
                 self.results.remove(name.as_str());
             }
-            (Target::Outputs(names), Some(contract)) => {
+            (BindingTarget::Outputs(names), Some(contract)) => {
                 for name in names {
                     self.output_of(name.as_str(), name.span, contract);
                 }
             }
-            (Target::Outputs(_), None) => {}
+            (BindingTarget::Outputs(_), None) => {}
         }
     }
 
@@ -76,7 +76,7 @@ impl<'a> Checker<'a> {
         if !contract.outputs.iter().any(|known| **known == *name) {
             let message = format!("the program has no output `{name}`");
             let hint = among(name, &contract.outputs);
-            self.reports.add(Code::E028, span, message).hint(hint);
+            self.reports.add(RuleCode::E028, span, message).hint(hint);
         }
     }
 }

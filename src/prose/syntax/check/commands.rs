@@ -1,12 +1,12 @@
 //! Checks of what is interpolated into commands.
 
 use super::Checker;
-use crate::prose::syntax::ast::{Exec, Name, Part, Text};
-use crate::prose::syntax::codes::Code;
+use crate::prose::syntax::ast::{ExecExpr, Name, Text, TextPart};
+use crate::prose::syntax::codes::RuleCode;
 use crate::prose::syntax::lexer::loose_names;
 
 impl<'a> Checker<'a> {
-    pub(super) fn exec(&mut self, exec: &'a Exec) {
+    pub(super) fn exec(&mut self, exec: &'a ExecExpr) {
         self.command_text(&exec.command);
         if let Some(cwd) = &exec.cwd {
             self.command_text(cwd);
@@ -15,7 +15,7 @@ impl<'a> Checker<'a> {
             let others = exec.command.holes().skip(1).any(|other| other.text != first.text);
             let what = format!("{{{}}}{}", first.text, if others { " and others are" } else { " is" });
             self.reports.add(
-                Code::W051,
+                RuleCode::W051,
                 exec.command.span,
                 format!(
                     "Interpolated exec commands may have injection risk: {what} put into the shell's text"
@@ -29,7 +29,7 @@ impl<'a> Checker<'a> {
             if self.visible(hole.as_str()).is_none() {
                 let message = format!("Variable {{{}}} is not defined", hole.text);
                 let advice = self.brace_advice(hole);
-                self.reports.add(Code::E053, braces(hole), message).hint(advice);
+                self.reports.add(RuleCode::E053, braces(hole), message).hint(advice);
             }
             self.check_contender(hole);
         }
@@ -38,7 +38,7 @@ impl<'a> Checker<'a> {
 
     /// Checks a text that is not passed to a shell.
     pub(super) fn plain_text(&mut self, text: &'a Text) {
-        if let Some(Part::Hole(name)) = text.parts.first()
+        if let Some(TextPart::Hole(name)) = text.parts.first()
             && name.span == text.span
         {
             // A variable instead of a string: there is no text to preserve.
@@ -53,7 +53,7 @@ impl<'a> Checker<'a> {
                     format!("Variable {{{}}} is not defined; it stays as it is written", hole.text)
                 };
                 let advice = self.brace_advice(hole);
-                self.reports.add(Code::HPW001, braces(hole), message).hint(advice);
+                self.reports.add(RuleCode::HPW001, braces(hole), message).hint(advice);
             }
             self.check_contender(hole);
         }
@@ -63,7 +63,7 @@ impl<'a> Checker<'a> {
     /// Warns about braces that look like an interpolation and are text: before a variable, before a part of one, or
     /// never closed.
     fn loose_braces(&mut self, text: &'a Text) {
-        if !text.parts.iter().any(|part| matches!(part, Part::Literal(text) if text.contains('{'))) {
+        if !text.parts.iter().any(|part| matches!(part, TextPart::Literal(text) if text.contains('{'))) {
             return;
         }
         let whole = self.source.text();
@@ -83,7 +83,7 @@ impl<'a> Checker<'a> {
                 }
                 None => format!("`{{{word}` is not closed after the name and stays as it is written"),
             };
-            self.reports.add(Code::HPW025, name, message);
+            self.reports.add(RuleCode::HPW025, name, message);
         }
     }
 

@@ -3,15 +3,15 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::prose::syntax::ast::{Agent, Block, Name, Program, Use, UsePath};
-use crate::prose::syntax::codes::Code;
+use crate::prose::syntax::ast::{AgentDefinition, BlockDefinition, Name, Program, Use, UsePath};
+use crate::prose::syntax::codes::RuleCode;
 use crate::prose::syntax::diagnostic::Reports;
 use crate::prose::syntax::source::Span;
 
 /// All definitions, by name.
 pub(super) struct Definitions<'a> {
-    pub(super) agents: HashMap<&'a str, &'a Agent>,
-    pub(super) blocks: HashMap<&'a str, &'a Block>,
+    pub(super) agents: HashMap<&'a str, &'a AgentDefinition>,
+    pub(super) blocks: HashMap<&'a str, &'a BlockDefinition>,
     pub(super) uses: HashMap<&'a str, &'a Use>,
     /// The names that skills can have.
     pub(super) skills: HashSet<&'a str>,
@@ -21,14 +21,14 @@ pub(super) struct Definitions<'a> {
 
 impl<'a> Definitions<'a> {
     pub(super) fn collect(program: &'a Program, reports: &mut Reports) -> Self {
-        let agents = by_name(&program.agents, |agent| &agent.name, Code::E006, "agent", reports);
-        for Block { name, .. } in program.blocks.iter().map(AsRef::as_ref) {
+        let agents = by_name(&program.agents, |agent| &agent.name, RuleCode::E006, "agent", reports);
+        for BlockDefinition { name, .. } in program.blocks.iter().map(AsRef::as_ref) {
             if let Some(agent) = agents.get(name.as_str()) {
                 let message = format!("the block `{}` has the name of an agent", name.text);
-                reports.add(Code::HPE003, name.span, message).related(agent.name.span, "the agent");
+                reports.add(RuleCode::HPE003, name.span, message).related(agent.name.span, "the agent");
             }
         }
-        let blocks = by_name(&program.blocks, |block| &block.name, Code::HPE006, "block", reports);
+        let blocks = by_name(&program.blocks, |block| &block.name, RuleCode::HPE006, "block", reports);
         let uses = uses(program, reports);
         let skills = skills(program);
         let unread = program.unread.iter().map(|name| (name.as_str(), name.span)).collect();
@@ -40,7 +40,7 @@ impl<'a> Definitions<'a> {
 fn by_name<'a, T>(
     all: &'a [Arc<T>],
     name_of: fn(&T) -> &Name,
-    code: Code,
+    code: RuleCode,
     what: &str,
     reports: &mut Reports,
 ) -> HashMap<&'a str, &'a T> {
@@ -66,11 +66,11 @@ fn uses<'a>(program: &'a Program, reports: &mut Reports) -> HashMap<&'a str, &'a
         let named = used.called().and_then(|called| uses.get(called).copied());
         if let Some(first) = first {
             let message = format!("\"{}\" is used twice", used.path.value);
-            reports.add(Code::E010, used.path.span, message).related(first.path.span, "first used here");
+            reports.add(RuleCode::E010, used.path.span, message).related(first.path.span, "first used here");
         } else if let (Some(first), Some(called)) = (named, used.called()) {
             let message = format!("another program is used as `{called}`");
             reports
-                .add(Code::E010, used.alias.as_ref().map_or(used.path.span, |alias| alias.span), message)
+                .add(RuleCode::E010, used.alias.as_ref().map_or(used.path.span, |alias| alias.span), message)
                 .related(first.span, "the other one")
                 .hint("give this one another name with `as name`");
         }

@@ -18,16 +18,16 @@ use super::ast::visit::{
     walk_value,
 };
 use super::ast::{
-    Agent, Body, Branch, Catch, Expr, For, ForMode, Gate, Name, OnReject, Parallel, Program, Session, Stage,
-    StageOperation, Statement, StatementKind, Text,
+    AgentDefinition, Branch, Catch, Expr, For, ForMode, GateStatement, Name, OnReject, Parallel, PipeStage,
+    Program, SessionExpr, StageOperation, Statement, StatementKind, Statements, Text,
 };
-use super::codes::Code;
+use super::codes::RuleCode;
 use super::contract::{Contract, Imports};
 use super::diagnostic::Reports;
-use super::source::{Source, Span};
+use super::source::{SourceText, Span};
 
 /// Checks a program.
-pub(super) fn check(source: &Source, program: &Program, imports: &Imports, reports: &mut Reports) {
+pub(super) fn check(source: &SourceText, program: &Program, imports: &Imports, reports: &mut Reports) {
     let definitions = Definitions::collect(program, reports);
     let mut checker = Checker {
         source,
@@ -49,7 +49,7 @@ pub(super) fn check(source: &Source, program: &Program, imports: &Imports, repor
 }
 
 struct Checker<'a> {
-    source: &'a Source,
+    source: &'a SourceText,
     program: &'a Program,
     imports: &'a Imports,
     definitions: Definitions<'a>,
@@ -107,7 +107,7 @@ impl<'a> Checker<'a> {
                         let message =
                             format!("the input `{}` comes after something was executed", input.name.text);
                         self.reports
-                            .add(Code::OPW007, input.name.span, message)
+                            .add(RuleCode::OPW007, input.name.span, message)
                             .related(first, "executed before it");
                     }
                 }
@@ -118,7 +118,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Reports a gate that does not guard the command after it.
-    fn guards(&mut self, gate: &Gate, next: Option<&Statement>) {
+    fn guards(&mut self, gate: &GateStatement, next: Option<&Statement>) {
         if !matches!(gate.on_reject, Some(OnReject::Continue)) {
             return;
         }
@@ -131,11 +131,13 @@ impl<'a> Checker<'a> {
         if let Expr::Exec(exec) = &**value {
             let message = format!("this command runs even if the gate `{}` is rejected", gate.name.text);
             let span = exec.command.span;
-            self.reports.add(Code::HPW018, span, message).related(gate.name.span, "it goes on when rejected");
+            self.reports
+                .add(RuleCode::HPW018, span, message)
+                .related(gate.name.span, "it goes on when rejected");
         }
     }
 
-    fn agent(&self, name: &str) -> Option<&'a Agent> {
+    fn agent(&self, name: &str) -> Option<&'a AgentDefinition> {
         self.definitions.agents.get(name).copied()
     }
 }
@@ -161,19 +163,19 @@ impl<'a> Visitor<'a> for Checker<'a> {
                 self.declare(&output.name, NameKind::Output);
             }
             StatementKind::Throw(None) if self.catches == 0 && !self.in_block => {
-                self.reports.add(Code::HPW019, statement.span, "there is no error here to raise again");
+                self.reports.add(RuleCode::HPW019, statement.span, "there is no error here to raise again");
             }
             _ => walk_statement(self, statement),
         }
     }
 
-    fn alternative(&mut self, body: &'a Body) {
+    fn alternative(&mut self, body: &'a Statements) {
         self.frame.open_alternative();
         self.body(body);
         self.frame.close();
     }
 
-    fn body(&mut self, body: &'a Body) {
+    fn body(&mut self, body: &'a Statements) {
         self.frame.open();
         for (at, statement) in body.iter().enumerate() {
             self.statement(statement);
@@ -184,7 +186,7 @@ impl<'a> Visitor<'a> for Checker<'a> {
         self.frame.close();
     }
 
-    fn scoped(&mut self, locals: &[Local<'a>], body: &'a Body) {
+    fn scoped(&mut self, locals: &[Local<'a>], body: &'a Statements) {
         let outer = self.frame.local_count();
         for (name, what) in locals {
             self.local(name, what);
@@ -224,7 +226,7 @@ impl<'a> Visitor<'a> for Checker<'a> {
         self.catches -= 1;
     }
 
-    fn stage(&mut self, stage: &'a Stage) {
+    fn stage(&mut self, stage: &'a PipeStage) {
         if let StageOperation::Reduce { .. } = stage.operation {
             return walk_stage(self, stage);
         }
@@ -270,7 +272,7 @@ impl<'a> Visitor<'a> for Checker<'a> {
         self.in_context = false;
     }
 
-    fn session(&mut self, session: &'a Session) {
+    fn session(&mut self, session: &'a SessionExpr) {
         if let Some(agent) = session.subject.agent() {
             self.started(agent);
         }

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use super::Checker;
 use crate::prose::syntax::ast::visit::{NameKind, each_declared};
-use crate::prose::syntax::ast::{Body, Mutability, Name};
-use crate::prose::syntax::codes::Code;
+use crate::prose::syntax::ast::{Mutability, Name, Statements};
+use crate::prose::syntax::codes::RuleCode;
 use crate::prose::syntax::similar::did_you_mean;
 use crate::prose::syntax::source::Span;
 
@@ -22,7 +22,7 @@ pub(super) fn suggestion<'n>(name: &Name, known: impl ExactSizeIterator<Item = &
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Declared {
+struct Declaration {
     span: Span,
     kind: NameKind,
     /// The body that contains it: an index into [`Declarations::scopes`].
@@ -31,7 +31,7 @@ struct Declared {
 
 /// A body.
 #[derive(Debug, Clone, Copy)]
-struct Scope {
+struct DeclarationScope {
     outer: Option<usize>,
     /// The group of alternatives it belongs to: a run executes only one body of a group.
     alternatives: Option<u32>,
@@ -39,7 +39,7 @@ struct Scope {
 
 /// A name that exists in one body only.
 #[derive(Debug, Clone, Copy)]
-struct Local<'a> {
+struct LocalName<'a> {
     name: &'a str,
     span: Span,
     what: &'static str,
@@ -48,16 +48,16 @@ struct Local<'a> {
 /// The names at the top level, or in a block.
 #[derive(Debug, Default)]
 pub(super) struct Declarations<'a> {
-    declared: HashMap<&'a str, Declared>,
-    locals: Vec<Local<'a>>,
+    declared: HashMap<&'a str, Declaration>,
+    locals: Vec<LocalName<'a>>,
     /// All bodies so far, and the one that is open.
-    scopes: Vec<Scope>,
+    scopes: Vec<DeclarationScope>,
     open: Option<usize>,
     /// The current group of alternatives, and how many groups there have been.
     alternatives: u32,
     groups: u32,
     /// What each declaration replaced, in order.
-    history: Vec<(&'a str, Option<Declared>)>,
+    history: Vec<(&'a str, Option<Declaration>)>,
     /// Names declared in concurrent iterations, each with its position and that of their block. They have no value
     /// after the block.
     iterated: HashMap<&'a str, (Span, Span)>,
@@ -66,7 +66,7 @@ pub(super) struct Declarations<'a> {
 }
 
 impl<'a> Declarations<'a> {
-    pub(super) fn of(body: &'a Body) -> Self {
+    pub(super) fn of(body: &'a Statements) -> Self {
         let mut coming = HashMap::new();
         each_declared(body, |name, kind| {
             if kind != NameKind::Local {
@@ -86,7 +86,7 @@ impl<'a> Declarations<'a> {
     }
 
     fn open_scope(&mut self, alternatives: Option<u32>) {
-        self.scopes.push(Scope { outer: self.open, alternatives });
+        self.scopes.push(DeclarationScope { outer: self.open, alternatives });
         self.open = Some(self.scopes.len() - 1);
     }
 
@@ -222,7 +222,7 @@ impl<'a> Checker<'a> {
 
     /// Declares a variable.
     pub(super) fn declare(&mut self, name: &'a Name, kind: NameKind) {
-        self.against_agents(name, Code::HPE003);
+        self.against_agents(name, RuleCode::HPE003);
         let Some(scope) = self.frame.open else { return };
         let text = name.as_str();
         let first = self.frame.declared.get(text).copied();
@@ -232,10 +232,10 @@ impl<'a> Checker<'a> {
             self.elsewhere(name, elsewhere);
         }
         self.everywhere.entry(text).or_insert(name.span);
-        self.set(text, Declared { span: name.span, kind, scope });
+        self.set(text, Declaration { span: name.span, kind, scope });
     }
 
-    fn set(&mut self, name: &'a str, declared: Declared) {
+    fn set(&mut self, name: &'a str, declared: Declaration) {
         let before = self.frame.declared.insert(name, declared);
         self.frame.history.push((name, before));
     }
@@ -244,16 +244,17 @@ impl<'a> Checker<'a> {
     pub(super) fn check_contender(&mut self, name: &Name) {
         let text = name.as_str();
         let is_hidden = self.frame.locals.iter().any(|local| local.name == text);
-        if let Some(Declared { kind: NameKind::Contender, span, .. }) = self.frame.declared.get(text).copied()
+        if let Some(Declaration { kind: NameKind::Contender, span, .. }) =
+            self.frame.declared.get(text).copied()
             && !self.in_context
             && !is_hidden
         {
             let message = format!("`{text}` has no value if the parallel block is over without that branch");
-            self.reports.add(Code::HPW022, name.span, message).related(span, "the branch");
+            self.reports.add(RuleCode::HPW022, name.span, message).related(span, "the branch");
         }
     }
 
-    fn again(&mut self, name: &Name, kind: NameKind, first: Declared) {
+    fn again(&mut self, name: &Name, kind: NameKind, first: Declaration) {
         let same = Some(first.scope) == self.frame.open;
         // Only one of them is executed, and each may bind the name.
         if self.frame.excludes(first.scope) {
@@ -262,26 +263,26 @@ impl<'a> Checker<'a> {
         let text = &name.text;
         let (code, message) = match (first.kind, kind) {
             (NameKind::Input, NameKind::Input) if same => {
-                (Code::E021, format!("the input `{text}` is declared twice"))
+                (RuleCode::E021, format!("the input `{text}` is declared twice"))
             }
             (NameKind::Output, NameKind::Output) if same => {
-                (Code::E024, format!("the output `{text}` is declared twice"))
+                (RuleCode::E024, format!("the output `{text}` is declared twice"))
             }
             (_, NameKind::Output) if same => {
-                (Code::HPW004, format!("the output `{text}` has the name of a variable"))
+                (RuleCode::HPW004, format!("the output `{text}` has the name of a variable"))
             }
-            _ if same => (Code::E019, format!("the variable `{text}` is already defined")),
-            _ => (Code::HPW004, format!("the name `{text}` is used again here")),
+            _ if same => (RuleCode::E019, format!("the variable `{text}` is already defined")),
+            _ => (RuleCode::HPW004, format!("the name `{text}` is used again here")),
         };
         self.reports.add(code, name.span, message).related(first.span, "first defined here");
     }
 
     fn elsewhere(&mut self, name: &Name, first: Span) {
         let message = format!("the name `{}` is used again here", name.text);
-        self.reports.add(Code::HPW004, name.span, message).related(first, "first defined here");
+        self.reports.add(RuleCode::HPW004, name.span, message).related(first, "first defined here");
     }
 
-    fn against_agents(&mut self, name: &Name, code: Code) {
+    fn against_agents(&mut self, name: &Name, code: RuleCode) {
         if let Some(agent) = self.agent(name.as_str()) {
             let message = format!("`{}` is the name of an agent", name.text);
             self.reports.add(code, name.span, message).related(agent.name.span, "the agent");
@@ -293,26 +294,26 @@ impl<'a> Checker<'a> {
         let text = name.as_str();
         if let Some(local) = self.frame.locals.iter().rev().find(|local| local.name == text).copied() {
             let message = format!("`{text}` is the {} here and cannot be assigned", local.what);
-            self.reports.add(Code::HPE001, name.span, message).related(local.span, "it is named here");
+            self.reports.add(RuleCode::HPE001, name.span, message).related(local.span, "it is named here");
             return;
         }
         let declared = self.frame.declared.get(text);
         let declared = declared.or_else(|| if self.in_block { self.root.declared.get(text) } else { None });
         match declared.copied() {
-            Some(Declared { kind: NameKind::Bound(Mutability::Const), span, .. }) => {
+            Some(Declaration { kind: NameKind::Bound(Mutability::Const), span, .. }) => {
                 let message = format!("`{text}` is a constant and cannot be assigned again");
                 self.reports
-                    .add(Code::HPE001, name.span, message)
+                    .add(RuleCode::HPE001, name.span, message)
                     .related(span, "declared with `const` here");
             }
-            Some(Declared { kind: NameKind::Contender, span, scope }) => {
-                self.set(text, Declared { kind: NameKind::Branch, span, scope });
+            Some(Declaration { kind: NameKind::Contender, span, scope }) => {
+                self.set(text, Declaration { kind: NameKind::Branch, span, scope });
             }
             Some(_) => {}
             None => {
                 let hint = self.advice(name, "write `let` before it");
                 let message = format!("`{text}` was never declared");
-                self.reports.add(Code::HPW020, name.span, message).hint(hint);
+                self.reports.add(RuleCode::HPW020, name.span, message).hint(hint);
                 self.declare(name, NameKind::Assigned);
             }
         }
@@ -320,15 +321,15 @@ impl<'a> Checker<'a> {
 
     /// Declares a local name for the next body.
     pub(super) fn local(&mut self, name: &'a Name, what: &'static str) {
-        self.against_agents(name, Code::HPW024);
+        self.against_agents(name, RuleCode::HPW024);
         self.local_text(name.as_str(), name.span, what);
     }
 
     pub(super) fn local_text(&mut self, name: &'a str, span: Span, what: &'static str) {
         if let Some(outer) = self.visible(name) {
             let message = format!("the {what} `{name}` hides an outer one");
-            self.reports.add(Code::HPW005, span, message).related(outer, "the outer one");
+            self.reports.add(RuleCode::HPW005, span, message).related(outer, "the outer one");
         }
-        self.frame.locals.push(Local { name, span, what });
+        self.frame.locals.push(LocalName { name, span, what });
     }
 }

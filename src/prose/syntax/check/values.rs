@@ -2,16 +2,16 @@
 
 use super::Checker;
 use super::scope::suggestion;
-use crate::prose::syntax::ast::{Call, Invocation, Name};
-use crate::prose::syntax::codes::Code;
+use crate::prose::syntax::ast::{CallExpr, Invocation, Name};
+use crate::prose::syntax::codes::RuleCode;
 
 impl<'a> Checker<'a> {
     /// Reports the use of a name that is not visible.
     pub(super) fn used_as(&mut self, name: &'a Name, what: &str) {
         if self.visible(name.as_str()).is_none() {
             let message = format!("the {what} `{}` is not defined", name.text);
-            let advice = self.advice(name, Code::HPE002.row().fix);
-            self.reports.add(Code::HPE002, name.span, message).hint(advice);
+            let advice = self.advice(name, RuleCode::HPE002.row().fix);
+            self.reports.add(RuleCode::HPE002, name.span, message).hint(advice);
         }
         self.check_contender(name);
     }
@@ -24,18 +24,20 @@ impl<'a> Checker<'a> {
             let other = format!("`{0}` is a program: write `{0}(input: value)` without `do`", name.text);
             let hint = hint.or(is_program.then_some(other));
             let message = format!("the block `{}` is not defined", name.text);
-            self.reports.add(Code::HPE005, name.span, message).hint_if(hint);
+            self.reports.add(RuleCode::HPE005, name.span, message).hint_if(hint);
             return;
         };
         let (takes, given) = (block.parameters.len(), invocation.arguments.len());
         if takes != given {
             let message = format!("Block expects {takes} parameters but got {given} arguments");
-            self.reports.add(Code::HPW003, invocation.span, message).related(block.name.span, "the block");
+            self.reports
+                .add(RuleCode::HPW003, invocation.span, message)
+                .related(block.name.span, "the block");
         }
     }
 
     /// Reports the call of a program that has not been imported.
-    pub(super) fn called(&mut self, call: &'a Call) {
+    pub(super) fn called(&mut self, call: &'a CallExpr) {
         let name = &call.program;
         if !self.definitions.uses.contains_key(name.as_str()) {
             let is_block = self.definitions.blocks.contains_key(name.as_str());
@@ -43,7 +45,7 @@ impl<'a> Checker<'a> {
             let other = format!("`{0}` is a block: write `do {0}(value)`", name.text);
             let hint = hint.or(is_block.then_some(other));
             let message = format!("no program is used as `{}`", name.text);
-            self.reports.add(Code::E025, name.span, message).hint_if(hint);
+            self.reports.add(RuleCode::E025, name.span, message).hint_if(hint);
         }
     }
 }

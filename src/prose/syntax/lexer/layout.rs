@@ -1,7 +1,7 @@
 //! Lines and indentation: where statements end, and where blocks begin and end.
 
 use super::{Lexer, identifier_end};
-use crate::prose::syntax::codes::Code;
+use crate::prose::syntax::codes::RuleCode;
 use crate::prose::syntax::token::{STATEMENTS, TokenKind};
 
 /// The tab width. A tab is an error; this keeps what follows readable.
@@ -108,7 +108,7 @@ impl Lexer<'_> {
             if below.is_some_and(|below| below < width) {
                 // Between two levels: treat it as part of the inner block, and report it once.
                 self.reports
-                    .add(Code::E005, Self::span(start, self.at), "this indentation fits no block above")
+                    .add(RuleCode::E005, Self::span(start, self.at), "this indentation fits no block above")
                     .hint("indent the line like the statements it belongs to");
                 if let Some(top) = self.levels.last_mut() {
                     *top = width;

@@ -5,16 +5,16 @@ mod layout;
 mod strings;
 mod text;
 
-use super::codes::Code;
+use super::codes::RuleCode;
 use super::diagnostic::Reports;
-use super::source::{Source, Span, to_offset};
+use super::source::{SourceText, Span, to_offset};
 use super::token::{Bracket, Token, TokenKind};
 
 pub(super) use text::{loose_names, read_text};
 
 /// The tokens and comments of a text.
 #[derive(Debug)]
-pub(super) struct Lexed {
+pub(super) struct LexedSource {
     /// The tokens; there is at least the one at the end.
     pub(super) tokens: Vec<Token>,
     /// Comments, each from `#` to the end of its line.
@@ -33,12 +33,12 @@ enum Quoting {
 }
 
 /// Tokenises a text.
-pub(super) fn lex(source: &Source, reports: &mut Reports) -> Lexed {
+pub(super) fn lex(source: &SourceText, reports: &mut Reports) -> LexedSource {
     let quoting = if reports.is_strict() { Quoting::Line } else { Quoting::Open };
     let mut trial = Reports::new(reports.profile());
     let mut lexer = Lexer::new(source, &mut trial, quoting);
     let ended = lexer.run();
-    if ended == Ended::InString && quoting == Quoting::Open {
+    if ended == LexerEnd::InString && quoting == Quoting::Open {
         // The missing quote may be far above; a second pass finds its line.
         let mut lexer = Lexer::new(source, reports, Quoting::Guess);
         lexer.run();
@@ -51,7 +51,7 @@ pub(super) fn lex(source: &Source, reports: &mut Reports) -> Lexed {
 
 /// Whether a text ended inside a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ended {
+enum LexerEnd {
     Well,
     InString,
 }
@@ -61,7 +61,7 @@ struct Lexer<'a> {
     bytes: &'a [u8],
     at: usize,
     quoting: Quoting,
-    ended: Ended,
+    ended: LexerEnd,
     /// The indentation widths of the open blocks.
     levels: Vec<usize>,
     /// The indentation width of the line on which the statement started.
@@ -71,21 +71,21 @@ struct Lexer<'a> {
     opens_line: bool,
     tabs: usize,
     first_tab: Span,
-    lexed: Lexed,
+    lexed: LexedSource,
     reports: &'a mut Reports,
 }
 
 impl<'a> Lexer<'a> {
-    fn new(source: &'a Source, reports: &'a mut Reports, quoting: Quoting) -> Self {
+    fn new(source: &'a SourceText, reports: &'a mut Reports, quoting: Quoting) -> Self {
         let text = source.text();
         let tokens = Vec::with_capacity(text.len() / 6);
-        let lexed = Lexed { tokens, comments: Vec::new() };
+        let lexed = LexedSource { tokens, comments: Vec::new() };
         Self {
             text,
             bytes: text.as_bytes(),
             at: 0,
             quoting,
-            ended: Ended::Well,
+            ended: LexerEnd::Well,
             levels: vec![0],
             width: 0,
             open: 0,
@@ -97,7 +97,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn run(&mut self) -> Ended {
+    fn run(&mut self) -> LexerEnd {
         if self.text.starts_with('\u{feff}') {
             self.at = '\u{feff}'.len_utf8();
         }
@@ -130,7 +130,11 @@ impl<'a> Lexer<'a> {
                 2 => ", and 1 more".to_owned(),
                 lines => format!(", and {} more", lines - 1),
             };
-            self.reports.add(Code::OPE001, self.first_tab, format!("this line is indented with a tab{more}"));
+            self.reports.add(
+                RuleCode::OPE001,
+                self.first_tab,
+                format!("this line is indented with a tab{more}"),
+            );
         }
     }
 

@@ -4,9 +4,9 @@
 use memchr::{memchr, memchr2, memchr3, memmem};
 
 use super::text::escaped;
-use super::{Ended, Lexer, Quoting};
+use super::{Lexer, LexerEnd, Quoting};
 use crate::prose::syntax::ast::Quote;
-use crate::prose::syntax::codes::Code;
+use crate::prose::syntax::codes::RuleCode;
 use crate::prose::syntax::token::TokenKind;
 
 /// A string whose end has not been reached yet.
@@ -32,7 +32,11 @@ impl Lexer<'_> {
             self.unclosed(&draft);
         } else if let Some(newline) = draft.newline {
             let span = Self::span(start, newline);
-            self.reports.add(Code::HPW014, span, "this string goes over several lines between single quotes");
+            self.reports.add(
+                RuleCode::HPW014,
+                span,
+                "this string goes over several lines between single quotes",
+            );
         }
         self.push(TokenKind::Text, start);
     }
@@ -43,7 +47,7 @@ impl Lexer<'_> {
         let is_empty = rest.starts_with("\"\"\"");
         if !line.trim().is_empty() && !is_empty {
             let span = Self::span(self.at - 3, self.at);
-            self.reports.add(Code::HPW015, span, "text starts right after `\"\"\"`");
+            self.reports.add(RuleCode::HPW015, span, "text starts right after `\"\"\"`");
         }
     }
 
@@ -90,7 +94,7 @@ impl Lexer<'_> {
     fn unclosed(&mut self, draft: &Draft) {
         let at_end = self.at == self.bytes.len();
         if at_end && self.quoting == Quoting::Open && draft.quote == Quote::Single {
-            self.ended = Ended::InString;
+            self.ended = LexerEnd::InString;
             return;
         }
         let message = if draft.quote == Quote::Triple {
@@ -100,7 +104,7 @@ impl Lexer<'_> {
         };
         let first_line = draft.newline.unwrap_or(self.at);
         let end = if draft.quote == Quote::Triple { draft.start + 3 } else { first_line };
-        let diagnostic = self.reports.add(Code::E001, Self::span(draft.start, end), message);
+        let diagnostic = self.reports.add(RuleCode::E001, Self::span(draft.start, end), message);
         if draft.quote == Quote::Triple {
             diagnostic.hint("close it with `\"\"\"`");
         }
@@ -125,11 +129,11 @@ impl Lexer<'_> {
             let span = Self::span(start, self.at);
             let hint = format!("write `\\\\{next}` if a backslash is meant");
             self.reports
-                .add(Code::E002, span, format!("there is no escape `\\{}`", next.escape_debug()))
+                .add(RuleCode::E002, span, format!("there is no escape `\\{}`", next.escape_debug()))
                 .hint(hint);
         } else if self.reports.is_strict() && quote == Quote::Triple {
             self.reports
-                .add(Code::E002, Self::span(start, self.at), "there is no escape of a line's end")
+                .add(RuleCode::E002, Self::span(start, self.at), "there is no escape of a line's end")
                 .hint("write `\\\\` at the end of the line");
         }
     }
@@ -154,7 +158,7 @@ impl Lexer<'_> {
 
     fn unclosed_discretion(&mut self, start: usize, inside: usize, marker: &str) -> usize {
         self.reports
-            .add(Code::E005, Self::span(start, inside), format!("this `{marker}` is never closed"))
+            .add(RuleCode::E005, Self::span(start, inside), format!("this `{marker}` is never closed"))
             .hint(match marker {
                 "**" => "close it with `**` on the same line; text over several lines goes between `***` and `***`",
                 _ => "close it with `***`",

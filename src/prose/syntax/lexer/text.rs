@@ -5,8 +5,8 @@ use std::mem;
 use memchr::{memchr2, memmem};
 
 use super::identifier_end;
-use crate::prose::syntax::ast::{Name, Part, Quote, Text};
-use crate::prose::syntax::source::{Source, Span, to_offset};
+use crate::prose::syntax::ast::{Name, Quote, Text, TextPart};
+use crate::prose::syntax::source::{SourceText, Span, to_offset};
 
 impl Quote {
     /// Returns the kind of the quote or star at a position.
@@ -44,49 +44,55 @@ pub(super) fn escaped(letter: char) -> Option<char> {
 
 /// Parses the string or discretion of a token.
 pub(in crate::prose::syntax) fn read_text(
-    source: &Source,
+    source: &SourceText,
     span: Span,
     name: impl FnMut(&str, Span) -> Name,
 ) -> Text {
     let quote = Quote::at(source.text().as_bytes(), span.start());
-    let parts = Reader::new(source, span, quote, name, None).parts(quote);
+    let parts = TextReader::new(source, span, quote, name, None).parts(quote);
     Text { parts, quote, span }
 }
 
 /// Returns the names in the string or discretion of a token that follow a brace which is text, because none closes it
 /// right after the name.
-pub(in crate::prose::syntax) fn loose_names(source: &Source, span: Span) -> Vec<Span> {
+pub(in crate::prose::syntax) fn loose_names(source: &SourceText, span: Span) -> Vec<Span> {
     let name = |text: &str, span| Name { text: text.into(), span };
     let quote = Quote::at(source.text().as_bytes(), span.start());
     let mut loose = Vec::new();
-    Reader::new(source, span, quote, name, Some(&mut loose)).parts(quote);
+    TextReader::new(source, span, quote, name, Some(&mut loose)).parts(quote);
     loose
 }
 
-struct Reader<'a, N> {
+struct TextReader<'a, N> {
     text: &'a str,
     at: usize,
     /// The end of the token, after the closing quote if there is one.
     end: usize,
     name: N,
-    parts: Vec<Part>,
+    parts: Vec<TextPart>,
     literal: String,
     /// Where to put the names after braces that are text.
     loose: Option<&'a mut Vec<Span>>,
 }
 
-impl<'a, N: FnMut(&str, Span) -> Name> Reader<'a, N> {
-    fn new(source: &'a Source, span: Span, quote: Quote, name: N, loose: Option<&'a mut Vec<Span>>) -> Self {
+impl<'a, N: FnMut(&str, Span) -> Name> TextReader<'a, N> {
+    fn new(
+        source: &'a SourceText,
+        span: Span,
+        quote: Quote,
+        name: N,
+        loose: Option<&'a mut Vec<Span>>,
+    ) -> Self {
         let at = (span.start() + quote.marker().len()).min(span.end());
         let (parts, literal) = (Vec::new(), String::new());
         Self { text: source.text(), at, end: span.end(), name, parts, literal, loose }
     }
 
-    fn parts(self, quote: Quote) -> Vec<Part> {
+    fn parts(self, quote: Quote) -> Vec<TextPart> {
         if quote.is_discretion() { self.discretion(quote) } else { self.string(quote) }
     }
 
-    fn string(mut self, quote: Quote) -> Vec<Part> {
+    fn string(mut self, quote: Quote) -> Vec<TextPart> {
         let marker = quote.marker();
         while self.at < self.end {
             let ends = |byte: &u8| matches!(byte, b'"' | b'\\' | b'{' | b'\r');
@@ -105,7 +111,7 @@ impl<'a, N: FnMut(&str, Span) -> Name> Reader<'a, N> {
     }
 
     /// Parses discretion, which has no escapes: it is read by people, not machines. Variables are interpolated.
-    fn discretion(mut self, quote: Quote) -> Vec<Part> {
+    fn discretion(mut self, quote: Quote) -> Vec<TextPart> {
         let inside = self.text.as_bytes().get(self.at..self.end).unwrap_or_default();
         if let Some(more) = memmem::find(inside, quote.marker().as_bytes()) {
             self.end = self.at + more;
@@ -162,7 +168,7 @@ impl<'a, N: FnMut(&str, Span) -> Name> Reader<'a, N> {
         if end > start && self.text.as_bytes().get(end) == Some(&b'}') {
             let name = (self.name)(&self.text[start..end], span);
             self.flush();
-            self.parts.push(Part::Hole(name));
+            self.parts.push(TextPart::Hole(name));
             self.at = end + 1;
         } else {
             self.take(1);
@@ -172,14 +178,14 @@ impl<'a, N: FnMut(&str, Span) -> Name> Reader<'a, N> {
 
     fn flush(&mut self) {
         if !self.literal.is_empty() {
-            self.parts.push(Part::Literal(mem::take(&mut self.literal)));
+            self.parts.push(TextPart::Literal(mem::take(&mut self.literal)));
         }
     }
 
-    fn into_parts(mut self) -> Vec<Part> {
+    fn into_parts(mut self) -> Vec<TextPart> {
         if self.parts.is_empty() && !self.literal.is_empty() {
             // Most texts are a single literal: do not reserve room for more.
-            return vec![Part::Literal(self.literal)];
+            return vec![TextPart::Literal(self.literal)];
         }
         self.flush();
         self.parts

@@ -1,8 +1,8 @@
 //! Branching: `if`, `choice`, `try`.
 
-use super::{ParseFailed, Parsed, Parser};
-use crate::prose::syntax::ast::{Arm, Catch, Choice, ChoiceOption, If, Text, Try};
-use crate::prose::syntax::codes::Code;
+use super::{ParseFailure, Parsed, Parser};
+use crate::prose::syntax::ast::{Arm, Catch, ChoiceExpr, ChoiceOption, If, Text, Try};
+use crate::prose::syntax::codes::RuleCode;
 use crate::prose::syntax::source::Span;
 use crate::prose::syntax::token::{Token, TokenKind};
 
@@ -24,7 +24,7 @@ impl Parser<'_> {
     fn only_once(&mut self, token: Token, first: Span, of: &str) {
         let word = self.source.slice(token.span).to_owned();
         let message = format!("this `{of}` has a second `{word}`");
-        self.reports.add(Code::HPE017, token.span, message).related(first, "the first one");
+        self.reports.add(RuleCode::HPE017, token.span, message).related(first, "the first one");
     }
 
     pub(super) fn decision(&mut self) -> Parsed<If> {
@@ -37,7 +37,7 @@ impl Parser<'_> {
             if self.word() == "elif" {
                 if let Some(first) = first_else {
                     self.reports
-                        .add(Code::HPE016, token.span, "an `elif` after the `else`")
+                        .add(RuleCode::HPE016, token.span, "an `elif` after the `else`")
                         .related(first, "the `else`")
                         .hint("put it before the `else`");
                 }
@@ -84,7 +84,7 @@ impl Parser<'_> {
             if is_catch {
                 if let [Some(finally), _] = seen {
                     self.reports
-                        .add(Code::HPE016, token.span, "a `catch` after the `finally`")
+                        .add(RuleCode::HPE016, token.span, "a `catch` after the `finally`")
                         .related(finally, "the `finally`")
                         .hint("put it before the `finally`");
                 }
@@ -96,12 +96,12 @@ impl Parser<'_> {
             }
         }
         if seen == [None, None] {
-            self.reports.add(Code::HPE014, start.span, "this `try` has neither `catch` nor `finally`");
+            self.reports.add(RuleCode::HPE014, start.span, "this `try` has neither `catch` nor `finally`");
         }
         Ok(Try { body, catch, finally, span: self.since(start.span) })
     }
 
-    pub(super) fn choice(&mut self) -> Parsed<Choice> {
+    pub(super) fn choice(&mut self) -> Parsed<ChoiceExpr> {
         let start = self.bump();
         let criteria = self.criteria("what this choice goes by")?;
         if !self.eat(TokenKind::Colon) {
@@ -111,10 +111,10 @@ impl Parser<'_> {
         let mut options = Vec::new();
         self.entries(|parser| parser.option_into(&mut options));
         if options.is_empty() {
-            self.reports.add(Code::HPE015, start.span, "this choice has no options");
+            self.reports.add(RuleCode::HPE015, start.span, "this choice has no options");
         }
         self.check_labels(&options);
-        Ok(Choice { criteria, options, span: self.since(start.span) })
+        Ok(ChoiceExpr { criteria, options, span: self.since(start.span) })
     }
 
     fn option_into(&mut self, options: &mut Vec<ChoiceOption>) {
@@ -128,7 +128,7 @@ impl Parser<'_> {
         }
         match self.option() {
             Ok(option) => options.push(option),
-            Err(ParseFailed) => self.skip_line_and_block(),
+            Err(ParseFailure) => self.skip_line_and_block(),
         }
     }
 
@@ -145,7 +145,7 @@ impl Parser<'_> {
             let said: &Text = label;
             if let Some(first) = seen.insert(said.shown().into_owned(), said.span) {
                 let message = format!("a second option \"{}\"", said.shown());
-                self.reports.add(Code::HPW010, said.span, message).related(first, "the first one");
+                self.reports.add(RuleCode::HPW010, said.span, message).related(first, "the first one");
             }
         }
     }

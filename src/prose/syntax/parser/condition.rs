@@ -3,9 +3,9 @@
 
 use super::{Parsed, Parser};
 use crate::prose::syntax::ast::{
-    Comparison, Condition, Expr, Part, Property, Quote, Sign, Spanned, Sum, Text,
+    Comparison, Condition, Expr, Property, Quote, Sign, Spanned, Sum, Text, TextPart,
 };
-use crate::prose::syntax::codes::Code;
+use crate::prose::syntax::codes::RuleCode;
 use crate::prose::syntax::token::{Bracket, TokenKind};
 
 /// Text shorter than this, in characters, hardly says what is to be judged.
@@ -25,12 +25,12 @@ impl Parser<'_> {
             Condition::Opaque(words) => {
                 let message =
                     "this condition is in no grammar; whoever is asked when the program runs decides";
-                self.reports.add(Code::HPW016, words.span, message);
+                self.reports.add(RuleCode::HPW016, words.span, message);
             }
             evaluated => {
                 let message = "the language has no comparisons; this condition is evaluated all the same";
                 let span = evaluated.span();
-                self.reports.add(Code::HPW016, span, message);
+                self.reports.add(RuleCode::HPW016, span, message);
             }
         }
         Ok(condition)
@@ -39,9 +39,9 @@ impl Parser<'_> {
     /// Checks the text of discretion.
     pub(super) fn check_judged(&mut self, text: &Text, what: &str) {
         if text.is_blank() {
-            self.reports.add(Code::HPE013, text.span, format!("{what} cannot be empty"));
+            self.reports.add(RuleCode::HPE013, text.span, format!("{what} cannot be empty"));
         } else if text.shown().trim().chars().count() < SHORT {
-            self.reports.add(Code::OPW002, text.span, format!("{what} is very short"));
+            self.reports.add(RuleCode::OPW002, text.span, format!("{what} is very short"));
         }
     }
 
@@ -163,7 +163,7 @@ impl Parser<'_> {
                 let token = self.bump();
                 let of = self.name_of(token);
                 if matches!(of.as_str(), "true" | "false" | "null") {
-                    let parts = vec![Part::Literal(of.as_str().to_owned())];
+                    let parts = vec![TextPart::Literal(of.as_str().to_owned())];
                     return Some(Expr::Text(Text { parts, quote: Quote::Single, span: token.span }));
                 }
                 let mut path = Vec::new();

@@ -4,12 +4,12 @@ use std::num::NonZeroU32;
 
 use strum::{EnumString, VariantNames};
 
-use super::{ParseFailed, Parsed, Parser};
+use super::{ParseFailure, Parsed, Parser};
 use crate::prose::syntax::ast::{
     Branch, Expr, For, ForMode, Invocation, Join, Loop, LoopTest, Parallel, ParallelOnFail, Repeat, Spanned,
     Statement, StatementKind,
 };
-use crate::prose::syntax::codes::Code;
+use crate::prose::syntax::codes::RuleCode;
 use crate::prose::syntax::source::Span;
 use crate::prose::syntax::token::{Bracket, TokenKind};
 
@@ -84,9 +84,9 @@ impl Parser<'_> {
     fn modifier(&mut self, into: &mut Modifiers) {
         let token = self.token();
         if token.kind != TokenKind::Word || self.kind_at(1) != TokenKind::Colon {
-            match self.one_of(Code::HPE008, "a join strategy") {
+            match self.one_of(RuleCode::HPE008, "a join strategy") {
                 Ok(strategy) => into.strategy = strategy.value,
-                Err(ParseFailed) => self.skip_modifier(),
+                Err(ParseFailure) => self.skip_modifier(),
             }
             return;
         }
@@ -96,13 +96,13 @@ impl Parser<'_> {
         match &*key {
             "count" => {
                 let span = self.token().span;
-                into.count = Some((self.positive(Code::HPE011, "the count"), span));
+                into.count = Some((self.positive(RuleCode::HPE011, "the count"), span));
             }
             "on-fail" => into.on_fail = self.policy(),
             _ => {
                 let message = format!("a parallel block has no property `{key}`; it is ignored");
                 self.reports
-                    .add(Code::W005, token.span, message)
+                    .add(RuleCode::W005, token.span, message)
                     .hint("it has a join strategy, `on-fail` and `count`");
                 self.skip_modifier();
             }
@@ -122,12 +122,12 @@ impl Parser<'_> {
         let token = self.token();
         if self.source.slice(token.span) == "\"collect\"" {
             self.bump();
-            self.reports.add(Code::HPW021, token.span, "\"collect\" is an old word for \"continue\"");
+            self.reports.add(RuleCode::HPW021, token.span, "\"collect\" is an old word for \"continue\"");
             return Some(ParallelOnFail::Continue);
         }
-        match self.one_of(Code::HPE009, "on-fail") {
+        match self.one_of(RuleCode::HPE009, "on-fail") {
             Ok(policy) => Some(policy.value),
-            Err(ParseFailed) => {
+            Err(ParseFailure) => {
                 self.skip_modifier();
                 None
             }
@@ -145,7 +145,7 @@ impl Parser<'_> {
             };
         };
         if strategy != Strategy::Any {
-            self.reports.add(Code::HPE010, span, format!("a count does not go with \"{strategy}\""));
+            self.reports.add(RuleCode::HPE010, span, format!("a count does not go with \"{strategy}\""));
             return Join::All;
         }
         let count = count.unwrap_or(one);
@@ -153,14 +153,14 @@ impl Parser<'_> {
             let many =
                 if branches == 1 { "is 1 branch".to_owned() } else { format!("are {branches} branches") };
             let message = format!("it waits for {count} successes, and there {many}");
-            self.reports.add(Code::HPW006, span, message);
+            self.reports.add(RuleCode::HPW006, span, message);
         }
         Join::Any(count)
     }
 
     pub(super) fn repeat(&mut self) -> Parsed<Repeat> {
         let start = self.bump();
-        let count = self.count(Code::HPE012, "the count of a repeat");
+        let count = self.count(RuleCode::HPE012, "the count of a repeat");
         let index = self.as_name()?;
         let body = self.body("`repeat`", start);
         let span = self.since(start.span);
@@ -241,7 +241,7 @@ impl Parser<'_> {
             if !self.eat_word("max") || !self.eat(TokenKind::Colon) {
                 return Err(self.expected("`max:` and a number"));
             }
-            max = self.count(Code::OPE003, "the maximum of a loop");
+            max = self.count(RuleCode::OPE003, "the maximum of a loop");
             self.close(Bracket::Round, open)?;
         }
         let index = self.as_name()?;
@@ -251,7 +251,7 @@ impl Parser<'_> {
             return Err(self.invalid(span, "the parts of a loop stand in another order", hint));
         }
         if test == LoopTest::Forever && !limited {
-            self.reports.add(Code::OPW001, start.span, "nothing ends this loop");
+            self.reports.add(RuleCode::OPW001, start.span, "nothing ends this loop");
         }
         let body = self.body("`loop`", start);
         Ok(Loop { test, max, index, body, span: self.since(start.span) })

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{ParseFailed, Parsed, Parser};
+use super::{ParseFailure, Parsed, Parser};
 use crate::prose::syntax::ast::{
-    Agent, Block, Input, InputPrompt, Name, Opaque, Part, Permission, Persist, Quote, Rule,
-    SessionProperties, SkillImport, Spanned, Text, Use, UsePath,
+    AgentDefinition, BlockDefinition, InputPrompt, InputStatement, Name, Opaque, Permission, Persist, Quote,
+    Rule, SessionProperties, SkillImport, Spanned, Text, TextPart, Use, UsePath,
 };
-use crate::prose::syntax::codes::Code;
+use crate::prose::syntax::codes::RuleCode;
 use crate::prose::syntax::token::{Bracket, Token, TokenKind};
 
 /// The properties of an agent.
@@ -36,9 +36,9 @@ impl Parser<'_> {
         let alias = self.as_name()?;
         let from = use_path(&written);
         if written.trim().is_empty() {
-            self.reports.add(Code::E011, path.span, "the path of this `use` is empty");
+            self.reports.add(RuleCode::E011, path.span, "the path of this `use` is empty");
         } else if from == UsePath::Unknown {
-            self.reports.add(Code::E012, path.span, format!("\"{written}\" is no path of a program"));
+            self.reports.add(RuleCode::E012, path.span, format!("\"{written}\" is no path of a program"));
         }
         let path = Spanned { value: written, span: path.span };
         let span = self.since(start.span);
@@ -52,12 +52,12 @@ impl Parser<'_> {
         self.need_word("from")?;
         let source = self.string("where the skill comes from")?;
         let span = self.since(start.span);
-        self.reports.add(Code::OPW003, span, "`import` is the old way to name a skill");
+        self.reports.add(RuleCode::OPW003, span, "`import` is the old way to name a skill");
         let from = source.shown();
         let known = ["github:", "npm:", "http://", "https://", "./", "../", "/", "@"];
         if !known.iter().any(|known| from.starts_with(known)) {
             let message = format!("\"{from}\" is no source of a known form");
-            self.reports.add(Code::W006, source.span, message);
+            self.reports.add(RuleCode::W006, source.span, message);
         }
         self.program.skills.push(SkillImport { skill, source, span });
         Ok(())
@@ -70,8 +70,8 @@ impl Parser<'_> {
         }
         let what = self.source.slice(word.span);
         let message = format!("this `{what}` has no name");
-        self.reports.add(Code::HPE007, word.span, message);
-        Err(ParseFailed)
+        self.reports.add(RuleCode::HPE007, word.span, message);
+        Err(ParseFailure)
     }
 
     fn block(&mut self) -> Parsed<()> {
@@ -87,7 +87,7 @@ impl Parser<'_> {
         }
         let body = self.body("the block", start);
         let span = self.since(start.span);
-        self.program.blocks.push(Arc::new(Block { name, parameters, max_depth, body, span }));
+        self.program.blocks.push(Arc::new(BlockDefinition { name, parameters, max_depth, body, span }));
         Ok(())
     }
 
@@ -96,7 +96,7 @@ impl Parser<'_> {
         self.need_word("max_depth")?;
         self.need(TokenKind::Colon, "`:`")?;
         let span = self.token().span;
-        let depth = self.positive(Code::OPE003, "the depth");
+        let depth = self.positive(RuleCode::OPE003, "the depth");
         self.close(Bracket::Round, open)?;
         Ok(depth.map(|value| Spanned { value, span }))
     }
@@ -113,7 +113,7 @@ impl Parser<'_> {
                 "skills" => skills = parser.skills(token)?,
                 "permissions" => permissions = parser.permissions(token)?,
                 "retry" => {
-                    parser.reports.add(Code::HPW009, token.span, "an agent does not retry");
+                    parser.reports.add(RuleCode::HPW009, token.span, "an agent does not retry");
                     parser.session_property(key, token, &mut properties)?;
                 }
                 _ => parser.session_property(key, token, &mut properties)?,
@@ -121,7 +121,7 @@ impl Parser<'_> {
             Ok(())
         });
         let span = self.since(start.span);
-        let agent = Agent { name, properties, persist, skills, permissions, span };
+        let agent = AgentDefinition { name, properties, persist, skills, permissions, span };
         self.program.agents.push(Arc::new(agent));
         Ok(())
     }
@@ -138,7 +138,7 @@ impl Parser<'_> {
                 }
                 None => {
                     let message = |found: &str| format!("an agent does not persist as {found}");
-                    return Err(self.wrong(Code::HPE025, message));
+                    return Err(self.wrong(RuleCode::HPE025, message));
                 }
             },
         };
@@ -154,11 +154,11 @@ impl Parser<'_> {
             return Ok(skills);
         }
         if self.kind() != TokenKind::Open(Bracket::Square) {
-            return Err(self.wrong(Code::E013, |found| format!("skills are a list, not {found}")));
+            return Err(self.wrong(RuleCode::E013, |found| format!("skills are a list, not {found}")));
         }
-        let skills = self.texts_in_list(Code::E014, "a skill")?;
+        let skills = self.texts_in_list(RuleCode::E014, "a skill")?;
         if skills.is_empty() {
-            self.reports.add(Code::W010, key.span, "this list of skills is empty");
+            self.reports.add(RuleCode::W010, key.span, "this list of skills is empty");
         }
         Ok(skills)
     }
@@ -171,19 +171,19 @@ impl Parser<'_> {
         let text = self.string_here();
         if !is_item || text.is_some() && !self.kind().is_layout() {
             let span = start.span;
-            self.reports.add(Code::E014, span, "this line is no skill").hint("write `- \"name\"`");
+            self.reports.add(RuleCode::E014, span, "this line is no skill").hint("write `- \"name\"`");
             self.skip_line_and_block();
             return None;
         }
         text.or_else(|| {
             self.skip_to_line_end();
             let Opaque { text, span } = self.words(from);
-            Some(Text { parts: vec![Part::Literal(text)], quote: Quote::Single, span })
+            Some(Text { parts: vec![TextPart::Literal(text)], quote: Quote::Single, span })
         })
     }
 
     /// Parses a list of strings; reports `code` for any other element.
-    pub(super) fn texts_in_list(&mut self, code: Code, what: &str) -> Parsed<Vec<Text>> {
+    pub(super) fn texts_in_list(&mut self, code: RuleCode, what: &str) -> Parsed<Vec<Text>> {
         let mut texts = Vec::new();
         self.between(Bracket::Square, |parser| {
             match parser.string_here() {
@@ -200,15 +200,15 @@ impl Parser<'_> {
 
     fn permissions(&mut self, key: Token) -> Parsed<Vec<Permission>> {
         if self.kind() != TokenKind::Newline || self.kind_at(1) != TokenKind::Indent {
-            self.reports.add(Code::E015, key.span, "permissions are a block");
-            return Err(ParseFailed);
+            self.reports.add(RuleCode::E015, key.span, "permissions are a block");
+            return Err(ParseFailure);
         }
         let mut permissions = Vec::new();
         self.properties("permissions", &[], |parser, _, token| {
             let kind = parser.name_of(token);
             if !matches!(kind.as_str(), "read" | "write" | "execute" | "bash" | "network") {
                 let message = format!("there is no permission `{}`", kind.text);
-                parser.reports.add(Code::W008, token.span, message);
+                parser.reports.add(RuleCode::W008, token.span, message);
             }
             let rule = parser.rule()?;
             permissions.push(Permission { kind, rule });
@@ -219,19 +219,19 @@ impl Parser<'_> {
 
     fn rule(&mut self) -> Parsed<Rule> {
         if self.kind() == TokenKind::Open(Bracket::Square) {
-            return self.texts_in_list(Code::E016, "a pattern").map(Rule::Patterns);
+            return self.texts_in_list(RuleCode::E016, "a pattern").map(Rule::Patterns);
         }
         if let Some(text) = self.string_here() {
             return Ok(Rule::Patterns(vec![text]));
         }
         if self.kind() != TokenKind::Word {
-            return Err(self.wrong(Code::E016, |found| format!("a pattern is a string, not {found}")));
+            return Err(self.wrong(RuleCode::E016, |found| format!("a pattern is a string, not {found}")));
         }
         let token = self.bump();
         let word = self.name_of(token);
         if !matches!(word.as_str(), "allow" | "deny" | "prompt") {
             let message = format!("`{}` permits nothing known", word.text);
-            self.reports.add(Code::W009, token.span, message);
+            self.reports.add(RuleCode::W009, token.span, message);
         }
         Ok(Rule::Word(word))
     }
@@ -241,11 +241,11 @@ impl Parser<'_> {
         matches!(self.kind_at(1), TokenKind::Word | TokenKind::Colon | TokenKind::Text | TokenKind::Newline)
     }
 
-    pub(super) fn input(&mut self) -> Parsed<Input> {
+    pub(super) fn input(&mut self) -> Parsed<InputStatement> {
         let word = self.bump();
         if self.kind() != TokenKind::Word {
-            self.reports.add(Code::E020, word.span, "this input has no name");
-            return Err(ParseFailed);
+            self.reports.add(RuleCode::E020, word.span, "this input has no name");
+            return Err(ParseFailure);
         }
         let name = self.name("a name")?;
         self.need(TokenKind::Colon, "`:` after the name of the input")?;
@@ -255,12 +255,12 @@ impl Parser<'_> {
         };
         if prompt.text().is_blank() {
             let (code, message) = match prompt {
-                InputPrompt::Judged(_) => (Code::HPE013, "nothing is asked here"),
-                InputPrompt::Verbatim(_) => (Code::HPW002, "this input is not described"),
+                InputPrompt::Judged(_) => (RuleCode::HPE013, "nothing is asked here"),
+                InputPrompt::Verbatim(_) => (RuleCode::HPW002, "this input is not described"),
             };
             self.reports.add(code, prompt.text().span, message);
         }
-        Ok(Input { name, prompt })
+        Ok(InputStatement { name, prompt })
     }
 }
 

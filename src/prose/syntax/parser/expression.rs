@@ -2,9 +2,9 @@
 
 use super::{Parsed, Parser};
 use crate::prose::syntax::ast::{
-    Call, Entry, Expr, Name, Opaque, Part, Property, Quote, Sign, Spanned, Sum, Text,
+    CallExpr, Expr, Name, Opaque, Property, Quote, RecordEntry, Sign, Spanned, Sum, Text, TextPart,
 };
-use crate::prose::syntax::codes::Code;
+use crate::prose::syntax::codes::RuleCode;
 use crate::prose::syntax::source::Span;
 use crate::prose::syntax::token::{Bracket, Token, TokenKind};
 
@@ -76,7 +76,11 @@ impl Parser<'_> {
         if terms > 0 && !self.is_operator() {
             let span = value.span();
             self.reports
-                .add(Code::HPW016, span, "the language has no calculations; this one is done all the same")
+                .add(
+                    RuleCode::HPW016,
+                    span,
+                    "the language has no calculations; this one is done all the same",
+                )
                 .hint("let a command calculate it");
         }
         Ok(value)
@@ -110,7 +114,7 @@ impl Parser<'_> {
         }
         let words = self.words(from);
         self.reports.add(
-            Code::HPW016,
+            RuleCode::HPW016,
             words.span,
             "this is in no grammar; whoever is asked when the program runs decides",
         );
@@ -175,7 +179,7 @@ impl Parser<'_> {
             let key = parser.key()?;
             let value = if parser.eat(TokenKind::Colon) { Some(parser.value()?) } else { None };
             valued |= value.is_some();
-            entries.push(Entry { key, value });
+            entries.push(RecordEntry { key, value });
             Ok(())
         })?;
         entries.shrink_to_fit();
@@ -259,7 +263,7 @@ impl Parser<'_> {
                 format!("`{text}` as a value; it is the text \"{text}\""),
                 "write it between quotes",
             );
-            let parts = vec![Part::Literal(text)];
+            let parts = vec![TextPart::Literal(text)];
             return Ok(Expr::Text(Text { parts, quote: Quote::Single, span: token.span }));
         }
         let of = self.name_of(token);
@@ -296,7 +300,7 @@ impl Parser<'_> {
         })?;
         let span = self.since(token.span);
         self.properties("a call", &["(none)"], |_, _, _| Ok(()));
-        Ok(Expr::Call(Call { program, inputs, span }))
+        Ok(Expr::Call(CallExpr { program, inputs, span }))
     }
 
     /// Parses the context of a session: names, or values in their place.
@@ -310,7 +314,7 @@ impl Parser<'_> {
             TokenKind::Open(_) => self.operand()?,
             TokenKind::Text => {
                 let text = self.string("the name of a variable")?;
-                self.reports.add(Code::HPW023, text.span, "a context is a variable, not a string");
+                self.reports.add(RuleCode::HPW023, text.span, "a context is a variable, not a string");
                 Expr::Text(text)
             }
             _ => return Err(self.expected("the name of a variable, a list, or `{ a, b }`")),
@@ -318,7 +322,11 @@ impl Parser<'_> {
         if let Expr::List(list) = &value {
             for element in &list.value {
                 if !matches!(element, Expr::Name(_) | Expr::Property(_)) {
-                    self.reports.add(Code::HPE004, element.span(), "an element of a context is a variable");
+                    self.reports.add(
+                        RuleCode::HPE004,
+                        element.span(),
+                        "an element of a context is a variable",
+                    );
                 }
             }
         }

@@ -1,23 +1,23 @@
 //! Gates.
 
-use super::{ParseFailed, Parsed, Parser};
-use crate::prose::syntax::ast::{Gate, OnReject, Quote, Text};
-use crate::prose::syntax::codes::Code;
+use super::{ParseFailure, Parsed, Parser};
+use crate::prose::syntax::ast::{GateStatement, OnReject, Quote, Text};
+use crate::prose::syntax::codes::RuleCode;
 use crate::prose::syntax::token::{Bracket, TokenKind};
 
 /// The properties of a gate.
 const GATE: [&str; 4] = ["prompt", "allow", "timeout", "on_reject"];
 
 impl Parser<'_> {
-    pub(super) fn gate(&mut self) -> Parsed<Gate> {
+    pub(super) fn gate(&mut self) -> Parsed<GateStatement> {
         let start = self.bump();
         if self.source.slice(start.span) == "approve" {
             self.old_form(start.span, "`approve` is the old word for `gate`", "write `gate`");
         }
         if self.kind() != TokenKind::Word {
             let message = "this gate has no name";
-            self.reports.add(Code::HPE007, start.span, message).hint("write `gate name:`");
-            return Err(ParseFailed);
+            self.reports.add(RuleCode::HPE007, start.span, message).hint("write `gate name:`");
+            return Err(ParseFailure);
         }
         let name = self.name("a name")?;
         self.need(TokenKind::Colon, "`:` after the name of the gate")?;
@@ -31,7 +31,7 @@ impl Parser<'_> {
                 }
                 "allow" => allow = parser.allow()?,
                 "timeout" => {
-                    timeout = parser.duration(Code::HPE022, "the timeout of a gate must be a duration");
+                    timeout = parser.duration(RuleCode::HPE022, "the timeout of a gate must be a duration");
                 }
                 _ => on_reject = Some(parser.on_reject()?),
             }
@@ -39,16 +39,16 @@ impl Parser<'_> {
         });
         if !prompt_given {
             let span = start.span.to(name.span);
-            self.reports.add(Code::OPE002, span, format!("the gate `{}` has no prompt", name.text));
+            self.reports.add(RuleCode::OPE002, span, format!("the gate `{}` has no prompt", name.text));
         }
         let nothing = Text { parts: Vec::new(), quote: Quote::Single, span: name.span };
-        Ok(Gate { name, prompt: prompt.unwrap_or(nothing), allow, timeout, on_reject })
+        Ok(GateStatement { name, prompt: prompt.unwrap_or(nothing), allow, timeout, on_reject })
     }
 
     fn gate_prompt(&mut self) -> Parsed<Text> {
         let text = self.text_or_variable("a prompt between quotes")?;
         if text.is_blank() {
-            self.reports.add(Code::HPW012, text.span, "the prompt of this gate is empty");
+            self.reports.add(RuleCode::HPW012, text.span, "the prompt of this gate is empty");
         }
         Ok(text)
     }
@@ -57,11 +57,11 @@ impl Parser<'_> {
         if self.kind() != TokenKind::Open(Bracket::Square) {
             return Err(self.expected("a list, as in `[\"user\"]`"));
         }
-        let allow = self.texts_in_list(Code::E004, "who may decide")?;
+        let allow = self.texts_in_list(RuleCode::E004, "who may decide")?;
         for who in &allow {
             if who.as_literal() != Some("user") {
                 let message = format!("Principal not recognized: {}", who.shown());
-                self.reports.add(Code::HPW013, who.span, message);
+                self.reports.add(RuleCode::HPW013, who.span, message);
             }
         }
         Ok(allow)
@@ -82,7 +82,7 @@ impl Parser<'_> {
                 Ok(OnReject::Continue)
             }
             "session" => self.session().map(|session| OnReject::Session(Box::new(session))),
-            _ => Err(self.wrong(Code::HPE023, |found| {
+            _ => Err(self.wrong(RuleCode::HPE023, |found| {
                 format!("on_reject must be throw, retry, continue, or session, not {found}")
             })),
         }

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use super::{Parsed, Parser};
 use crate::prose::syntax::ast::{Count, Name};
-use crate::prose::syntax::codes::Code;
+use crate::prose::syntax::codes::RuleCode;
 use crate::prose::syntax::token::{Bracket, Token, TokenKind};
 
 impl Parser<'_> {
@@ -65,7 +65,7 @@ impl Parser<'_> {
     }
 
     /// Parses a number of at least 1, or the name of a variable; reports `code` and returns `None` for anything else.
-    pub(super) fn count(&mut self, code: Code, what: &str) -> Option<Count> {
+    pub(super) fn count(&mut self, code: RuleCode, what: &str) -> Option<Count> {
         if self.kind() == TokenKind::Word && !matches!(self.word(), "as") {
             let token = self.bump();
             self.old_form(token.span, format!("a variable as {what}"), "write a number");
@@ -75,11 +75,11 @@ impl Parser<'_> {
     }
 
     /// Parses an integer of at least 1; reports `code` and returns `None` for anything else.
-    pub(super) fn positive(&mut self, code: Code, what: &str) -> Option<NonZeroU32> {
+    pub(super) fn positive(&mut self, code: RuleCode, what: &str) -> Option<NonZeroU32> {
         self.whole(code, what)
     }
 
-    fn whole(&mut self, code: Code, what: &str) -> Option<NonZeroU32> {
+    fn whole(&mut self, code: RuleCode, what: &str) -> Option<NonZeroU32> {
         let start = self.token();
         if start.kind.is_layout()
             || matches!(start.kind, TokenKind::Close(_) | TokenKind::Colon | TokenKind::Comma)

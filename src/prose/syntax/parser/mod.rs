@@ -14,11 +14,11 @@ mod property;
 mod session;
 mod statement;
 
-use super::ast::{Body, Name, Program, Quote, Statement, Text};
-use super::codes::Code;
+use super::ast::{Name, Program, Quote, Statement, Statements, Text};
+use super::codes::RuleCode;
 use super::diagnostic::Reports;
-use super::lexer::{Lexed, read_text};
-use super::source::{Source, Span, to_offset};
+use super::lexer::{LexedSource, read_text};
+use super::source::{SourceText, Span, to_offset};
 use super::token::{Token, TokenKind, is_spaced};
 use names::Names;
 
@@ -27,12 +27,12 @@ const DEPTH: usize = 64;
 
 /// An error that has already been reported.
 #[derive(Debug, Clone, Copy)]
-struct ParseFailed;
+struct ParseFailure;
 
-type Parsed<T> = Result<T, ParseFailed>;
+type Parsed<T> = Result<T, ParseFailure>;
 
 /// Parses a program.
-pub(super) fn parse(source: &Source, lexed: Lexed, reports: &mut Reports) -> Program {
+pub(super) fn parse(source: &SourceText, lexed: LexedSource, reports: &mut Reports) -> Program {
     let program = Program::default();
     let mut parser = Parser {
         source,
@@ -48,12 +48,12 @@ pub(super) fn parse(source: &Source, lexed: Lexed, reports: &mut Reports) -> Pro
     };
     let body = parser.everything();
     let mut program = parser.program;
-    program.body = Body::new(body);
+    program.body = Statements::new(body);
     program
 }
 
 struct Parser<'a> {
-    source: &'a Source,
+    source: &'a SourceText,
     tokens: Vec<Token>,
     names: Names,
     reports: &'a mut Reports,
@@ -145,30 +145,30 @@ impl<'a> Parser<'a> {
     }
 
     /// Reports that something else was expected here.
-    fn expected(&mut self, what: &str) -> ParseFailed {
+    fn expected(&mut self, what: &str) -> ParseFailure {
         let token = self.token();
         let found = self.described(token);
         let span = self.visible(token);
-        let diagnostic = self.reports.add(Code::E004, span, format!("expected {what}, found {found}"));
+        let diagnostic = self.reports.add(RuleCode::E004, span, format!("expected {what}, found {found}"));
         if self.source.slice(token.span) == "'" {
             diagnostic.hint("strings stand between double quotes");
         } else {
             diagnostic.no_hint();
         }
-        ParseFailed
+        ParseFailure
     }
 
     /// Reports a form that is no longer part of the language.
     fn old_form(&mut self, span: Span, message: impl Into<String>, hint: impl Into<String>) {
-        self.reports.add(Code::HPW017, span, message).hint(hint);
+        self.reports.add(RuleCode::HPW017, span, message).hint(hint);
     }
 
     /// Reports that the token here is wrong; `message` is given its description.
-    fn wrong(&mut self, code: Code, message: impl FnOnce(&str) -> String) -> ParseFailed {
+    fn wrong(&mut self, code: RuleCode, message: impl FnOnce(&str) -> String) -> ParseFailure {
         let token = self.token();
         let (found, span) = (self.described(token), self.visible(token));
         self.reports.add(code, span, message(&found));
-        ParseFailed
+        ParseFailure
     }
 
     /// Takes a token of the given kind, or reports that it is missing.
@@ -182,9 +182,9 @@ impl<'a> Parser<'a> {
     }
 
     /// Reports that a statement is not valid in the language.
-    fn invalid(&mut self, span: Span, message: impl Into<String>, hint: impl Into<String>) -> ParseFailed {
-        self.reports.add(Code::E005, span, message).hint(hint);
-        ParseFailed
+    fn invalid(&mut self, span: Span, message: impl Into<String>, hint: impl Into<String>) -> ParseFailure {
+        self.reports.add(RuleCode::E005, span, message).hint(hint);
+        ParseFailure
     }
 
     /// Returns the span to point at for a token; layout is invisible, so another place is used for it.
@@ -295,8 +295,8 @@ impl<'a> Parser<'a> {
     fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth == DEPTH {
             let span = self.visible(self.token());
-            self.reports.add(Code::HPE024, span, format!("this is nested more than {DEPTH} levels deep"));
-            return Err(ParseFailed);
+            self.reports.add(RuleCode::HPE024, span, format!("this is nested more than {DEPTH} levels deep"));
+            return Err(ParseFailure);
         }
         self.depth += 1;
         let read = inner(self);

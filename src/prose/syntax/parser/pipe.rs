@@ -1,8 +1,8 @@
 //! Pipelines and arrows.
 
-use super::{ParseFailed, Parsed, Parser};
-use crate::prose::syntax::ast::{Arrow, Expr, Pipe, Stage, StageOperation};
-use crate::prose::syntax::codes::Code;
+use super::{ParseFailure, Parsed, Parser};
+use crate::prose::syntax::ast::{Arrow, Expr, Pipe, PipeStage, StageOperation};
+use crate::prose::syntax::codes::RuleCode;
 use crate::prose::syntax::similar::did_you_mean;
 use crate::prose::syntax::token::{Bracket, Token, TokenKind};
 
@@ -29,16 +29,16 @@ impl Parser<'_> {
     }
 
     /// Parses a stage: `| map:` and the like.
-    fn stage(&mut self) -> Parsed<Stage> {
+    fn stage(&mut self) -> Parsed<PipeStage> {
         let start = self.bump();
         let (word, name) = (self.token(), self.word().to_owned());
         if !OPERATIONS.contains(&&*name) {
             let found = self.described(word);
             let message = format!("expected a pipe operation (map, filter, reduce, pmap), found {found}");
             let span = self.visible(word);
-            let diagnostic = self.reports.add(Code::HPE021, span, message);
+            let diagnostic = self.reports.add(RuleCode::HPE021, span, message);
             diagnostic.hint_if(did_you_mean(&name, OPERATIONS));
-            return Err(ParseFailed);
+            return Err(ParseFailure);
         }
         self.bump();
         let operation = match &*name {
@@ -48,7 +48,7 @@ impl Parser<'_> {
             _ => self.reduce(word)?,
         };
         let body = self.body(&format!("`{name}`"), word);
-        Ok(Stage { operation, body, span: self.since(start.span) })
+        Ok(PipeStage { operation, body, span: self.since(start.span) })
     }
 
     fn reduce(&mut self, word: Token) -> Parsed<StageOperation> {
@@ -61,8 +61,8 @@ impl Parser<'_> {
             Ok([accumulator, item]) => Ok(StageOperation::Reduce { accumulator, item }),
             Err(names) => {
                 let message = format!("`reduce` has two names, not {}", names.len());
-                self.reports.add(Code::HPE020, word.span, message);
-                Err(ParseFailed)
+                self.reports.add(RuleCode::HPE020, word.span, message);
+                Err(ParseFailure)
             }
         }
     }

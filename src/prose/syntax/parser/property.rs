@@ -4,9 +4,9 @@ use std::str::FromStr;
 
 use strum::VariantNames;
 
-use super::{ParseFailed, Parsed, Parser};
+use super::{ParseFailure, Parsed, Parser};
 use crate::prose::syntax::ast::{SessionProperties, Spanned, Text};
-use crate::prose::syntax::codes::Code;
+use crate::prose::syntax::codes::RuleCode;
 use crate::prose::syntax::similar::did_you_mean;
 use crate::prose::syntax::source::Span;
 use crate::prose::syntax::token::{STATEMENTS, Token, TokenKind};
@@ -55,7 +55,7 @@ impl<'a> Parser<'a> {
     fn given_once(&mut self, key: &'a str, span: Span, seen: &mut Vec<(&'a str, Span)>) {
         if let Some((_, first)) = seen.iter().find(|(known, _)| *known == key) {
             let message = format!("`{key}` is given twice");
-            self.reports.add(Code::E009, span, message).related(*first, "first given here");
+            self.reports.add(RuleCode::E009, span, message).related(*first, "first given here");
         } else if seen.len() < 64 {
             seen.push((key, span));
         }
@@ -136,7 +136,7 @@ impl<'a> Parser<'a> {
         };
         let message = format!("{of} has no property `{key}`; it is ignored");
         let near = did_you_mean(key, known.iter().copied());
-        self.reports.add(Code::W005, span, message).hint(near.unwrap_or(usual));
+        self.reports.add(RuleCode::W005, span, message).hint(near.unwrap_or(usual));
     }
 
     fn no_property(&mut self, of: &str, known: &[&str]) {
@@ -161,12 +161,12 @@ impl<'a> Parser<'a> {
     ) -> Parsed<()> {
         match key {
             "prompt" => into.prompt = Some(self.prompt()?),
-            "model" => into.model = Some(self.one_of(Code::E008, "a model")?),
+            "model" => into.model = Some(self.one_of(RuleCode::E008, "a model")?),
             "context" => into.context = Some(Box::new(self.context()?)),
-            "backoff" => into.backoff = Some(self.one_of(Code::HPE019, "a backoff")?),
+            "backoff" => into.backoff = Some(self.one_of(RuleCode::HPE019, "a backoff")?),
             "timeout" => {
                 into.timeout =
-                    self.duration(Code::E051, "timeout must be a duration (e.g., \"30s\", \"5m\")");
+                    self.duration(RuleCode::E051, "timeout must be a duration (e.g., \"30s\", \"5m\")");
             }
             _ => into.retry = self.retry(token),
         }
@@ -176,7 +176,7 @@ impl<'a> Parser<'a> {
     fn prompt(&mut self) -> Parsed<Text> {
         let text = self.text_or_variable("a prompt between quotes")?;
         if text.is_blank() {
-            self.reports.add(Code::W004, text.span, "this prompt is empty");
+            self.reports.add(RuleCode::W004, text.span, "this prompt is empty");
         }
         Ok(text)
     }
@@ -191,7 +191,11 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses one of the words of `T`, quoted or not.
-    pub(super) fn one_of<T: FromStr + VariantNames>(&mut self, code: Code, what: &str) -> Parsed<Spanned<T>> {
+    pub(super) fn one_of<T: FromStr + VariantNames>(
+        &mut self,
+        code: RuleCode,
+        what: &str,
+    ) -> Parsed<Spanned<T>> {
         let token = self.token();
         let word = self.choice_word();
         if let Ok(value) = word.parse() {
@@ -206,15 +210,15 @@ impl<'a> Parser<'a> {
         let message = format!("{what} is {}, not {found}", listed(T::VARIANTS));
         let near = did_you_mean(&word, T::VARIANTS.iter().copied());
         self.reports.add(code, span, message).hint_if(near);
-        Err(ParseFailed)
+        Err(ParseFailure)
     }
 
     fn retry(&mut self, key: Token) -> Option<Spanned<u32>> {
         let span = self.token().span;
-        let value = self.positive(Code::HPE018, "the number of retries")?.get();
+        let value = self.positive(RuleCode::HPE018, "the number of retries")?.get();
         if value > 10 {
             let message = format!("{value} retries are many");
-            self.reports.add(Code::HPW008, key.span.to(span), message);
+            self.reports.add(RuleCode::HPW008, key.span.to(span), message);
         }
         Some(Spanned { value, span })
     }

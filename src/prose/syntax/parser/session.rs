@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::{ParseFailed, Parsed, Parser};
-use crate::prose::syntax::ast::{Exec, OnFail, Resume, Session, Spanned, Subject, Text};
-use crate::prose::syntax::codes::Code;
+use super::{ParseFailure, Parsed, Parser};
+use crate::prose::syntax::ast::{ExecExpr, OnFail, Resume, SessionExpr, SessionHead, Spanned, Text};
+use crate::prose::syntax::codes::RuleCode;
 use crate::prose::syntax::parse_duration;
 use crate::prose::syntax::token::{Token, TokenKind};
 
@@ -16,52 +16,52 @@ const LONG: Duration = Duration::from_secs(600);
 const LONG_PROMPT: usize = 10_000;
 
 impl Parser<'_> {
-    pub(super) fn session(&mut self) -> Parsed<Session> {
+    pub(super) fn session(&mut self) -> Parsed<SessionExpr> {
         let start = self.bump();
         let subject = self.subject(start)?;
-        let mut properties = self.session_properties(matches!(subject, Some(Subject::Prompt(_))));
+        let mut properties = self.session_properties(matches!(subject, Some(SessionHead::Prompt(_))));
         let subject = match subject {
             Some(subject) => subject,
             // The old form: only the prompt follows below.
             None => match properties.prompt.take() {
                 Some(prompt) => {
                     self.reports.add(
-                        Code::OPW005,
+                        RuleCode::OPW005,
                         start.span,
                         "the prompt of this session stands below it alone",
                     );
-                    Subject::Prompt(prompt)
+                    SessionHead::Prompt(prompt)
                 }
                 None => {
-                    self.reports.add(Code::E003, start.span, "this session has neither prompt nor agent");
-                    return Err(ParseFailed);
+                    self.reports.add(RuleCode::E003, start.span, "this session has neither prompt nor agent");
+                    return Err(ParseFailure);
                 }
             },
         };
-        if let Subject::Prompt(prompt) = &subject {
+        if let SessionHead::Prompt(prompt) = &subject {
             self.check_prompt(prompt);
         }
-        let has_own_prompt = matches!(subject, Subject::Prompt(_));
+        let has_own_prompt = matches!(subject, SessionHead::Prompt(_));
         if let Some(prompt) = properties.prompt.as_ref().filter(|_| !has_own_prompt) {
             self.check_length(prompt);
         }
-        Ok(Session { subject, properties, span: self.since(start.span) })
+        Ok(SessionExpr { subject, properties, span: self.since(start.span) })
     }
 
     /// Parses the subject of a session; `None` if it follows on the lines below.
-    fn subject(&mut self, word: Token) -> Parsed<Option<Subject>> {
+    fn subject(&mut self, word: Token) -> Parsed<Option<SessionHead>> {
         if let Some(prompt) = self.string_here() {
             if self.kind() == TokenKind::Colon {
                 let colon = self.bump();
-                self.reports.add(Code::OPW004, colon.span, "a colon after the prompt of a session");
+                self.reports.add(RuleCode::OPW004, colon.span, "a colon after the prompt of a session");
             }
-            return Ok(Some(Subject::Prompt(prompt)));
+            return Ok(Some(SessionHead::Prompt(prompt)));
         }
         if self.eat(TokenKind::Colon) {
             if self.kind().is_layout() {
                 return Ok(None);
             }
-            return self.name("the name of an agent").map(|agent| Some(Subject::Agent(agent)));
+            return self.name("the name of an agent").map(|agent| Some(SessionHead::Agent(agent)));
         }
         if self.kind() == TokenKind::Word {
             let name = self.name("a name")?;
@@ -70,22 +70,22 @@ impl Parser<'_> {
                 return Ok(None);
             }
             let agent = self.name("the name of an agent")?;
-            return Ok(Some(Subject::Named { name, agent }));
+            return Ok(Some(SessionHead::Named { name, agent }));
         }
         if self.kind().is_layout() {
             return Ok(None);
         }
         let token = self.token();
         let message = format!("this session has neither prompt nor agent, but {}", self.described(token));
-        self.reports.add(Code::E003, word.span.to(token.span), message);
-        Err(ParseFailed)
+        self.reports.add(RuleCode::E003, word.span.to(token.span), message);
+        Err(ParseFailure)
     }
 
     fn check_prompt(&mut self, prompt: &Text) {
         if prompt.is_empty() {
-            self.reports.add(Code::W001, prompt.span, "the prompt of this session is empty");
+            self.reports.add(RuleCode::W001, prompt.span, "the prompt of this session is empty");
         } else if prompt.is_blank() {
-            self.reports.add(Code::W002, prompt.span, "the prompt of this session is only white space");
+            self.reports.add(RuleCode::W002, prompt.span, "the prompt of this session is only white space");
         }
         self.check_length(prompt);
     }
@@ -94,7 +94,7 @@ impl Parser<'_> {
         let length = prompt.shown().chars().count();
         if length > LONG_PROMPT {
             let message = format!("this prompt has {length} characters");
-            self.reports.add(Code::W003, prompt.span, message);
+            self.reports.add(RuleCode::W003, prompt.span, message);
         }
     }
 
@@ -106,7 +106,7 @@ impl Parser<'_> {
         Ok(Resume { agent, properties, span: self.since(start.span) })
     }
 
-    pub(super) fn exec(&mut self) -> Parsed<Exec> {
+    pub(super) fn exec(&mut self) -> Parsed<ExecExpr> {
         let start = self.bump();
         let Some(command) = self.string_here() else {
             let token = self.token();
@@ -121,16 +121,16 @@ impl Parser<'_> {
             return Err(self.invalid(span, message, hint));
         };
         if command.is_blank() {
-            self.reports.add(Code::E050, command.span, "exec command cannot be empty");
+            self.reports.add(RuleCode::E050, command.span, "exec command cannot be empty");
         }
         let (mut timeout, mut on_fail, mut cwd) = (None, None, None);
         self.properties("an exec", &EXEC, |parser, key, _| {
             match key {
                 "timeout" => {
                     timeout =
-                        parser.duration(Code::E051, "timeout must be a duration (e.g., \"30s\", \"5m\")");
+                        parser.duration(RuleCode::E051, "timeout must be a duration (e.g., \"30s\", \"5m\")");
                     if let Some(long) = timeout.filter(|timeout| timeout.value > LONG) {
-                        parser.reports.add(Code::W050, long.span, "exec timeout exceeds 10 minutes");
+                        parser.reports.add(RuleCode::W050, long.span, "exec timeout exceeds 10 minutes");
                     }
                 }
                 "on-fail" => on_fail = parser.on_fail(),
@@ -138,11 +138,11 @@ impl Parser<'_> {
             }
             Ok(())
         });
-        Ok(Exec { command, timeout, on_fail, cwd, span: self.since(start.span) })
+        Ok(ExecExpr { command, timeout, on_fail, cwd, span: self.since(start.span) })
     }
 
     /// Parses a quoted duration; reports `code` for anything else.
-    pub(super) fn duration(&mut self, code: Code, message: &str) -> Option<Spanned<Duration>> {
+    pub(super) fn duration(&mut self, code: RuleCode, message: &str) -> Option<Spanned<Duration>> {
         let token = self.token();
         if let Some(text) = self.string_here() {
             let read = text.as_literal().and_then(parse_duration);
@@ -166,7 +166,7 @@ impl Parser<'_> {
         if value.is_none() {
             let (span, word) = (self.visible(token), self.source.slice(token.span));
             let quoted = word.parse::<OnFail>().is_ok().then(|| format!("put it between quotes: \"{word}\""));
-            self.reports.add(Code::E052, span, message).hint_if(quoted);
+            self.reports.add(RuleCode::E052, span, message).hint_if(quoted);
             self.skip_to_line_end();
         }
         value.map(|value| Spanned { value, span: token.span })

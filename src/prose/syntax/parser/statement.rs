@@ -1,11 +1,11 @@
 //! Statements, and how parsing recovers after one that could not be parsed.
 
-use super::{ParseFailed, Parsed, Parser};
+use super::{ParseFailure, Parsed, Parser};
 use crate::prose::syntax::ast::{
-    Assignment, Binding, Body, Expr, Mutability, Name, Output, Part, Quote, Statement, StatementKind, Target,
-    Text,
+    Assignment, BindingStatement, BindingTarget, Expr, Mutability, Name, OutputStatement, Quote, Statement,
+    StatementKind, Statements, Text, TextPart,
 };
-use crate::prose::syntax::codes::Code;
+use crate::prose::syntax::codes::RuleCode;
 use crate::prose::syntax::similar::did_you_mean;
 use crate::prose::syntax::token::{Bracket, STATEMENTS, Token, TokenKind};
 
@@ -24,7 +24,7 @@ impl Parser<'_> {
                     let before = self.at;
                     match self.statement() {
                         Ok(statement) => list.extend(statement),
-                        Err(ParseFailed) => self.recover(&mut list),
+                        Err(ParseFailure) => self.recover(&mut list),
                     }
                     self.line_end(&mut list);
                     if self.at == before {
@@ -53,7 +53,7 @@ impl Parser<'_> {
             parser.eat(TokenKind::Dedent);
             Ok(statements)
         });
-        read.unwrap_or_else(|ParseFailed| {
+        read.unwrap_or_else(|ParseFailure| {
             self.skip_block(1);
             Vec::new()
         })
@@ -93,7 +93,7 @@ impl Parser<'_> {
     }
 
     /// Parses the body of a header, from its colon on.
-    pub(super) fn body(&mut self, of: &str, header: Token) -> Body {
+    pub(super) fn body(&mut self, of: &str, header: Token) -> Statements {
         if !self.eat(TokenKind::Colon) {
             self.expected(&format!("`:` after {of}"));
             self.skip_to_line_end();
@@ -101,17 +101,17 @@ impl Parser<'_> {
         if self.kind() == TokenKind::Newline && self.kind_at(1) == TokenKind::Indent {
             self.bump();
             self.bump();
-            return Body::new(self.rest_of_block());
+            return Statements::new(self.rest_of_block());
         }
         if self.kind().is_layout() {
-            self.reports.add(Code::HPW011, header.span, format!("nothing stands below {of}"));
-            return Body::default();
+            self.reports.add(RuleCode::HPW011, header.span, format!("nothing stands below {of}"));
+            return Statements::default();
         }
         let span = self.token().span;
         self.invalid(span, format!("what belongs to {of} starts on the next line"), "put it there, indented");
         match self.deeper(Self::statement) {
-            Ok(statement) => Body::new(statement.into_iter().collect()),
-            Err(ParseFailed) => Body::default(),
+            Ok(statement) => Statements::new(statement.into_iter().collect()),
+            Err(ParseFailure) => Statements::default(),
         }
     }
 
@@ -149,7 +149,7 @@ impl Parser<'_> {
         let token = self.bump();
         match self.source.slice(token.span) {
             "output" => {
-                self.reports.add(Code::E023, token.span, "this output has no name");
+                self.reports.add(RuleCode::E023, token.span, "this output has no name");
             }
             word @ ("let" | "const") => {
                 return Err(self.expected(&format!("a name after `{word}`")));
@@ -169,16 +169,16 @@ impl Parser<'_> {
         let word = self.bump();
         let word = self.source.slice(word.span);
         let target = if self.kind() == TokenKind::Open(Bracket::Curly) {
-            Target::Outputs(self.names_between(Bracket::Curly, "the name of an output")?)
+            BindingTarget::Outputs(self.names_between(Bracket::Curly, "the name of an output")?)
         } else if self.kind() == TokenKind::Word {
             let token = self.bump();
-            Target::Name(self.name_of(token))
+            BindingTarget::Name(self.name_of(token))
         } else {
             return Err(self.expected(&format!("a name after `{word}`")));
         };
         let value = self.need(TokenKind::Equal, "`=`").and_then(|()| self.value());
         let value = self.value_of(target.names(), value)?;
-        Ok(StatementKind::Bind(Binding { mutability, target, value }))
+        Ok(StatementKind::Bind(BindingStatement { mutability, target, value }))
     }
 
     /// Returns the value of a statement that binds names. The names count as bound even if the value could not be
@@ -198,11 +198,11 @@ impl Parser<'_> {
             self.bump();
             let value = self.value();
             let value = self.value_of(std::slice::from_ref(&name), value)?;
-            return Ok(StatementKind::Output(Output { name, value }));
+            return Ok(StatementKind::Output(OutputStatement { name, value }));
         }
         if self.kind().is_layout() {
-            self.reports.add(Code::E023, word.span, "this output has no name");
-            return Err(ParseFailed);
+            self.reports.add(RuleCode::E023, word.span, "this output has no name");
+            return Err(ParseFailure);
         }
         let value = self.value()?;
         let span = word.span;
@@ -236,7 +236,7 @@ impl Parser<'_> {
         }
         let text = self.text_or_variable("a message")?;
         if text.is_blank() {
-            self.reports.add(Code::HPW007, text.span, "the message of this throw is empty");
+            self.reports.add(RuleCode::HPW007, text.span, "the message of this throw is empty");
         }
         Ok(Some(text))
     }
@@ -249,7 +249,7 @@ impl Parser<'_> {
         let token = self.bump();
         let name = self.name_of(token);
         self.old_form(token.span, "a variable in place of a string", format!("write \"{{{}}}\"", name.text));
-        Ok(Text { parts: vec![Part::Hole(name)], quote: Quote::Single, span: token.span })
+        Ok(Text { parts: vec![TextPart::Hole(name)], quote: Quote::Single, span: token.span })
     }
 
     /// Parses an expression used as a statement.
@@ -288,7 +288,7 @@ impl Parser<'_> {
         Ok(StatementKind::Do(Box::new(value)))
     }
 
-    fn stray_clause(&mut self) -> ParseFailed {
+    fn stray_clause(&mut self) -> ParseFailure {
         let token = self.token();
         let word = self.word().to_owned();
         let of = match &*word {
@@ -296,19 +296,19 @@ impl Parser<'_> {
             "option" => "choice",
             _ => "try",
         };
-        self.reports.add(Code::HPE016, token.span, format!("this `{word}` belongs to no `{of}`"));
-        ParseFailed
+        self.reports.add(RuleCode::HPE016, token.span, format!("this `{word}` belongs to no `{of}`"));
+        ParseFailure
     }
 
-    fn unknown_statement(&mut self, token: Token) -> ParseFailed {
+    fn unknown_statement(&mut self, token: Token) -> ParseFailure {
         let word = self.source.slice(token.span).to_owned();
         let usual = match &*word {
             "assert" => "write `if **…**:` with a `throw`, or a `gate`",
             _ => "see what a statement begins with: session, exec, let, parallel, if, loop, …",
         };
         let message = format!("no statement begins with `{word}`");
-        let diagnostic = self.reports.add(Code::E004, token.span, message).hint(usual);
+        let diagnostic = self.reports.add(RuleCode::E004, token.span, message).hint(usual);
         diagnostic.hint_if(did_you_mean(&word, STATEMENTS));
-        ParseFailed
+        ParseFailure
     }
 }

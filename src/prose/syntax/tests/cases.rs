@@ -1,8 +1,8 @@
 //! The cases that need no run: programs that are refused before anything happens.
 
 use super::{compat, expect, expect_strict, told};
-use crate::prose::syntax::ast::{Expr, Part, StatementKind};
-use crate::prose::syntax::{Contract, Imports, Profile, Source, check_with};
+use crate::prose::syntax::ast::{Expr, StatementKind, TextPart};
+use crate::prose::syntax::{Contract, Imports, Profile, SourceText, check_with};
 
 #[test]
 fn c01_a_command_that_is_empty_is_refused() {
@@ -52,7 +52,7 @@ fn c06_braces_that_hold_no_name_are_text() {
     let checked = compat(text);
     let StatementKind::Bind(binding) = &checked.program.body[0].kind else { panic!("a binding") };
     let Expr::Exec(exec) = &*binding.value else { panic!("an exec") };
-    assert_eq!(exec.command.parts, [Part::Literal("echo {x} {} {a b} {0} {.X}".to_owned())]);
+    assert_eq!(exec.command.parts, [TextPart::Literal("echo {x} {} {a b} {0} {.X}".to_owned())]);
 }
 
 #[test]
@@ -99,7 +99,7 @@ session \"s\"
   context: [a.found, a.fund]
 let c = gone(any: \"x\")
 ";
-    let source = Source::new("t.prose", text).expect("short");
+    let source = SourceText::new("t.prose", text).expect("short");
     let checked = check_with(&source, Profile::Compat, &imports);
     assert_eq!(told(&checked, text), ["HPE026:2", "E026:4", "E027:4", "E028:5", "E028:7"]);
     let hints: Vec<_> = checked.diagnostics.iter().filter_map(|one| one.hint.as_deref()).collect();

@@ -1,7 +1,7 @@
 //! Each code that a check can report, shown by the shortest program that triggers it.
 
 use super::{compat, strict, told};
-use crate::prose::syntax::{Code, When};
+use crate::prose::syntax::{RuleCode, RulePhase};
 
 /// Programs that trigger a code in `compat`. Others may be reported as well.
 const PROGRAMS: &[(&str, &str)] = &[
@@ -107,10 +107,10 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("HPW021", "parallel (on-fail: \"collect\"):\n  exec \"true\"\n"),
 ];
 
-fn program(code: Code) -> Option<String> {
+fn program(code: RuleCode) -> Option<String> {
     match code {
-        Code::W003 => Some(format!("session \"{}\"\n", "long ".repeat(2_001))),
-        Code::HPE024 => Some(format!("let a = {0}\"x\"{1}\n", "[".repeat(80), "]".repeat(80))),
+        RuleCode::W003 => Some(format!("session \"{}\"\n", "long ".repeat(2_001))),
+        RuleCode::HPE024 => Some(format!("let a = {0}\"x\"{1}\n", "[".repeat(80), "]".repeat(80))),
         _ => {
             let found = PROGRAMS.iter().find(|(known, _)| *known == code.as_str());
             found.map(|(_, program)| (*program).to_owned())
@@ -120,10 +120,11 @@ fn program(code: Code) -> Option<String> {
 
 #[test]
 fn every_code_is_given_by_a_program_and_weighs_what_the_table_says() {
-    for code in Code::ALL.iter().copied().filter(|code| code.row().when == When::Check) {
+    for code in RuleCode::ALL.iter().copied().filter(|code| code.row().when == RulePhase::Check) {
         let Some(text) = program(code) else {
             // Reported only in `strict`, in place of another code, or only if `use`d programs are available.
-            let elsewhere = [Code::E022, Code::E026, Code::E027, Code::E028, Code::HPE026];
+            let elsewhere =
+                [RuleCode::E022, RuleCode::E026, RuleCode::E027, RuleCode::E028, RuleCode::HPE026];
             assert!(elsewhere.contains(&code), "no program gives {code}");
             continue;
         };

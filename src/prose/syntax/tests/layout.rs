@@ -1,9 +1,9 @@
 //! The canonical form of small programs.
 
-use crate::prose::syntax::{Source, format};
+use crate::prose::syntax::{SourceText, format};
 
 fn formatted(text: &str) -> String {
-    format(&Source::new("t.prose", text).expect("short")).unwrap_or_else(|errors| panic!("{errors:?}"))
+    format(&SourceText::new("t.prose", text).expect("short")).unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
 #[track_caller]
@@ -75,7 +75,7 @@ fn strings_are_not_touched_but_for_the_ends_of_their_lines() {
 
 #[test]
 fn what_is_no_program_is_not_formatted() {
-    let source = Source::new("t.prose", "if **it is so**\n  exec \"y\"\n").expect("short");
+    let source = SourceText::new("t.prose", "if **it is so**\n  exec \"y\"\n").expect("short");
     assert!(format(&source).is_err());
     // A program with mere errors of meaning is formatted.
     becomes("exec  \"{nope}\"\n", "exec \"{nope}\"\n");

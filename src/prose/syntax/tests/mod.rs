@@ -5,21 +5,21 @@ mod codes;
 mod layout;
 mod rules;
 
-use super::{Checked, Profile, Source, check};
+use super::{CheckedProgram, Profile, SourceText, check};
 
 /// Checks a program in `compat`.
-fn compat(text: &str) -> Checked {
-    check(&Source::new("t.prose", text).expect("short"), Profile::Compat)
+fn compat(text: &str) -> CheckedProgram {
+    check(&SourceText::new("t.prose", text).expect("short"), Profile::Compat)
 }
 
 /// Checks a program in `strict`.
-fn strict(text: &str) -> Checked {
-    check(&Source::new("t.prose", text).expect("short"), Profile::Strict)
+fn strict(text: &str) -> CheckedProgram {
+    check(&SourceText::new("t.prose", text).expect("short"), Profile::Strict)
 }
 
 /// Returns each diagnostic as code and line.
-fn told(checked: &Checked, text: &str) -> Vec<String> {
-    let source = Source::new("t.prose", text).expect("short");
+fn told(checked: &CheckedProgram, text: &str) -> Vec<String> {
+    let source = SourceText::new("t.prose", text).expect("short");
     let say = |one: &super::Diagnostic| format!("{}:{}", one.code, source.line_of(one.span.start()));
     checked.diagnostics.iter().map(say).collect()
 }
@@ -38,7 +38,7 @@ fn expect_strict(text: &str, codes: &[&str]) {
     assert_eq!(told(&checked, text), codes, "\n{text}\n{}", all(&checked));
 }
 
-fn all(checked: &Checked) -> String {
+fn all(checked: &CheckedProgram) -> String {
     let each: Vec<String> =
         checked.diagnostics.iter().map(|one| format!("{}: {}", one.code, one.message)).collect();
     each.join("\n")

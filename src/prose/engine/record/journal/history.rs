@@ -5,36 +5,36 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::row::{Key, Row, RunRow};
+use super::row::{ProgramKey, RunHeader, RunRow};
 use crate::model::{AnswerValue, RecordedAnswer};
-use crate::prose::engine::record::command_result::Ran;
-use crate::prose::engine::record::decision::Decision;
-use crate::prose::engine::record::error::Error;
-use crate::prose::engine::record::state::Line;
+use crate::prose::engine::record::command_result::CommandResult;
+use crate::prose::engine::record::decision::RecordedDecision;
+use crate::prose::engine::record::error::RunError;
+use crate::prose::engine::record::state::StateLine;
 
 /// The rows of a journal.
 #[derive(Debug, Default)]
-pub(super) struct History {
-    pub(super) places: HashMap<Key, Place>,
-    pub(super) numbers: HashMap<(Key, String), u32>,
+pub(super) struct RunHistory {
+    pub(super) places: HashMap<ProgramKey, KeyHistory>,
+    pub(super) numbers: HashMap<(ProgramKey, String), u32>,
     /// The last writer of each binding's file.
-    pub(super) writers: HashMap<PathBuf, (Key, Written)>,
+    pub(super) writers: HashMap<PathBuf, (ProgramKey, WrittenBinding)>,
     /// How the run ended, and whether it can be resumed.
     pub(super) end: Option<(String, bool)>,
     /// How often each line was added to the `state.md` of a folder; `None` is the run's own folder.
     lines: HashMap<(Option<PathBuf>, String), usize>,
     /// The last line recorded, if no other row follows it.
-    pub(super) last_line: Option<Line>,
+    pub(super) last_line: Option<StateLine>,
 }
 
 /// The possible contents of a binding's file, as digests: what was to be written last, or what was there before.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Written {
+pub struct WrittenBinding {
     digest: String,
     before: Option<String>,
 }
 
-impl Written {
+impl WrittenBinding {
     /// Returns whether a text is what was there before: the run was interrupted before it wrote the file.
     pub fn is_stale(&self, text: &str) -> bool {
         let digest = digest(text);
@@ -44,34 +44,34 @@ impl Written {
 
 /// What is known about one place in the program.
 #[derive(Debug, Default)]
-pub(super) struct Place {
+pub(super) struct KeyHistory {
     pub(super) is_begun: bool,
     /// The line of the command.
     pub(super) line: u32,
     pub(super) is_bound: bool,
-    pub(super) ran: Option<Box<Ran>>,
+    pub(super) ran: Option<Box<CommandResult>>,
     /// The outcome of the command that ended the run.
-    pub(super) failed: Option<Box<Ran>>,
-    pub(super) decided: Option<Decision>,
+    pub(super) failed: Option<Box<CommandResult>>,
+    pub(super) decided: Option<RecordedDecision>,
     pub(super) marks: Vec<String>,
     pub(super) joined: Option<Vec<(usize, bool)>>,
 }
 
-impl History {
+impl RunHistory {
     /// Parses the complete rows of a journal.
     ///
     /// # Errors
     /// The first row that is not valid.
-    pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<(RunRow, Self), Error> {
+    pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<(RunHeader, Self), RunError> {
         let broken =
-            |line: usize, reason: String| Error::Journal { path: path.to_owned(), line: line + 1, reason };
+            |line: usize, reason: String| RunError::Journal { path: path.to_owned(), line: line + 1, reason };
         let mut rows = bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty());
         let parse = |(at, line): (usize, &[u8])| {
-            serde_json::from_slice::<Row>(line).map_err(|error| broken(at, error.to_string()))
+            serde_json::from_slice::<RunRow>(line).map_err(|error| broken(at, error.to_string()))
         };
         let first = match rows.next().map(parse).transpose()? {
-            Some(Row::Run(first)) if first.version == RunRow::VERSION => first,
-            Some(Row::Run(first)) => {
+            Some(RunRow::Run(first)) if first.version == RunHeader::VERSION => first,
+            Some(RunRow::Run(first)) => {
                 return Err(broken(0, format!("version {} is not known", first.version)));
             }
             _ => return Err(broken(0, "it does not begin with the run".to_owned())),
@@ -83,43 +83,43 @@ impl History {
         Ok((first, history))
     }
 
-    fn place(&mut self, key: Key) -> &mut Place {
+    fn place(&mut self, key: ProgramKey) -> &mut KeyHistory {
         self.places.entry(key).or_default()
     }
 
-    fn apply(&mut self, row: Row) {
+    fn apply(&mut self, row: RunRow) {
         self.last_line = None;
         match row {
-            Row::Resumed { .. } => self.end = None,
-            Row::Begun { key, line, .. } => {
+            RunRow::Resumed { .. } => self.end = None,
+            RunRow::Begun { key, line, .. } => {
                 let place = self.place(key);
                 (place.failed, place.is_begun, place.line) = (None, true, line);
             }
-            Row::Ran { key, ran } => {
+            RunRow::Ran { key, ran } => {
                 let place = self.place(key);
                 (place.failed, place.ran) = (None, Some(ran));
             }
             // An answer that is not on record is asked for again.
-            Row::Run(_)
-            | Row::Decided {
-                decided: Decision::Answered(RecordedAnswer { value: AnswerValue::Hidden(_), .. }),
+            RunRow::Run(_)
+            | RunRow::Decided {
+                decided: RecordedDecision::Answered(RecordedAnswer { value: AnswerValue::Hidden(_), .. }),
                 ..
             } => {}
-            Row::Decided { key, decided } => self.place(key).decided = Some(decided),
-            Row::Number { key, of, number } => drop(self.numbers.insert((key, of), number)),
-            Row::Mark { key, text, of } => {
+            RunRow::Decided { key, decided } => self.place(key).decided = Some(decided),
+            RunRow::Number { key, of, number } => drop(self.numbers.insert((key, of), number)),
+            RunRow::Mark { key, text, of } => {
                 self.place(key).marks.push(text.clone());
                 let times = self.lines.entry((of.clone(), text.clone())).or_default();
                 *times += 1;
-                self.last_line = Some(Line { of, text, times: *times });
+                self.last_line = Some(StateLine { of, text, times: *times });
             }
-            Row::Bound { key, file, digest } => {
+            RunRow::Bound { key, file, digest } => {
                 let before = self.writers.remove(&file).map(|(_, written)| written.digest);
-                self.writers.insert(file, (key.clone(), Written { digest, before }));
+                self.writers.insert(file, (key.clone(), WrittenBinding { digest, before }));
                 self.place(key).is_bound = true;
             }
-            Row::Joined { key, ends } => self.place(key).joined = Some(ends),
-            Row::End { how, place, .. } => {
+            RunRow::Joined { key, ends } => self.place(key).joined = Some(ends),
+            RunRow::End { how, place, .. } => {
                 let can_resume = how == "interrupted" || place.is_some();
                 if let Some(place) = place {
                     self.reopen(&place);
@@ -131,7 +131,7 @@ impl History {
 
     /// Reverts what ended a run and everything that followed from it: the enclosing joins, and the `catch` and
     /// `finally` it led to.
-    fn reopen(&mut self, key: &Key) {
+    fn reopen(&mut self, key: &ProgramKey) {
         let place = self.place(key.clone());
         (place.is_begun, place.decided) = (false, None);
         place.failed = place.ran.take().or(place.failed.take());

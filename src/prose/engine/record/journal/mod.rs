@@ -13,14 +13,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
 
-pub use self::history::Written;
-use self::history::{History, Place, digest};
-pub use self::row::{Key, Row, RunRow};
-use super::command_result::Ran;
-use super::decision::Decision;
-use super::error::Error;
+pub use self::history::WrittenBinding;
+use self::history::{KeyHistory, RunHistory, digest};
+pub use self::row::{ProgramKey, RunHeader, RunRow};
+use super::command_result::CommandResult;
+use super::decision::RecordedDecision;
+use super::error::RunError;
 use super::folder::{SharedDisk, hold};
-use super::state::Line;
+use super::state::StateLine;
 use crate::envelope::mask;
 use crate::journal::LineFile;
 use crate::runtime::PendingWrite;
@@ -36,9 +36,9 @@ pub enum CommandRecord {
     /// It was begun, and its outcome is unknown.
     Begun,
     /// It failed in this way, and that ended the run.
-    Failed(Box<Ran>),
+    Failed(Box<CommandResult>),
     /// Its outcome.
-    Ran(Box<Ran>),
+    Ran(Box<CommandResult>),
 }
 
 /// What the journal contains about a binding at a place.
@@ -49,7 +49,7 @@ pub enum BindingRecord {
     /// Another place has written the same file since.
     Overwritten,
     /// This place was the last one to write the file, or was about to.
-    Last(Written),
+    Last(WrittenBinding),
 }
 
 /// The journal of a run, open for writing.
@@ -59,7 +59,7 @@ pub struct RunJournal {
     rows: Mutex<LineFile>,
     disk: SharedDisk,
     /// What earlier executions did; never changed.
-    history: History,
+    history: RunHistory,
     numbers: Mutex<HashMap<String, u32>>,
 }
 
@@ -68,14 +68,14 @@ impl RunJournal {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn create(disk: SharedDisk, folder: &Path, first: RunRow) -> Result<Self, Error> {
+    pub fn create(disk: SharedDisk, folder: &Path, first: RunHeader) -> Result<Self, RunError> {
         let path = folder.join(JOURNAL);
         let created = hold(folder).and_then(|held| disk.create(&held.path(Path::new(JOURNAL))));
-        let file = created.map_err(Error::io("create", &path))?;
+        let file = created.map_err(RunError::io("create", &path))?;
         lock(&file, &first.run)?;
         let rows = Mutex::new(LineFile::new(file, 0));
-        let journal = Self { path, rows, disk, history: History::default(), numbers: Mutex::default() };
-        journal.write(&Row::Run(first))?;
+        let journal = Self { path, rows, disk, history: RunHistory::default(), numbers: Mutex::default() };
+        journal.write(&RunRow::Run(first))?;
         Ok(journal)
     }
 
@@ -83,16 +83,16 @@ impl RunJournal {
     ///
     /// # Errors
     /// When it cannot be used, another process uses it, or the run has ended.
-    pub fn open(disk: SharedDisk, folder: &Path, run: &str) -> Result<(Self, RunRow), Error> {
+    pub fn open(disk: SharedDisk, folder: &Path, run: &str) -> Result<(Self, RunHeader), RunError> {
         let path = folder.join(JOURNAL);
-        let held = hold(folder).map_err(Error::io("open", &path))?;
+        let held = hold(folder).map_err(RunError::io("open", &path))?;
         let at = held.path(Path::new(JOURNAL));
-        let file = disk.open(&at).map_err(Error::io("open", &path))?;
+        let file = disk.open(&at).map_err(RunError::io("open", &path))?;
         lock(&file, run)?;
-        let (rows, bytes) = LineFile::repaired(&*disk, file, &at).map_err(Error::io("read", &path))?;
-        let (first, history) = History::read(&path, &bytes)?;
+        let (rows, bytes) = LineFile::repaired(&*disk, file, &at).map_err(RunError::io("read", &path))?;
+        let (first, history) = RunHistory::read(&path, &bytes)?;
         if let Some((how, false)) = &history.end {
-            return Err(Error::Over { run: run.to_owned(), how: how.clone() });
+            return Err(RunError::Over { run: run.to_owned(), how: how.clone() });
         }
         let mut numbers: HashMap<String, u32> = HashMap::new();
         for ((_, of), number) in &history.numbers {
@@ -102,25 +102,25 @@ impl RunJournal {
         Ok((Self { path, rows: Mutex::new(rows), disk, history, numbers: Mutex::new(numbers) }, first))
     }
 
-    fn known(&self, key: &Key) -> Option<&Place> {
+    fn known(&self, key: &ProgramKey) -> Option<&KeyHistory> {
         self.history.places.get(key)
     }
 
     /// Returns what is known about the command at a place.
-    pub fn command(&self, key: &Key) -> CommandRecord {
+    pub fn command(&self, key: &ProgramKey) -> CommandRecord {
         match self.known(key) {
-            Some(Place { ran: Some(ran), .. }) => CommandRecord::Ran(ran.clone()),
-            Some(Place { failed: Some(ran), .. }) => CommandRecord::Failed(ran.clone()),
-            Some(Place { is_begun: true, .. }) => CommandRecord::Begun,
+            Some(KeyHistory { ran: Some(ran), .. }) => CommandRecord::Ran(ran.clone()),
+            Some(KeyHistory { failed: Some(ran), .. }) => CommandRecord::Failed(ran.clone()),
+            Some(KeyHistory { is_begun: true, .. }) => CommandRecord::Begun,
             _ => CommandRecord::New,
         }
     }
 
     /// Returns what ended the run, if that is known and can be run again, and its line.
-    pub fn known_failure(&self) -> Option<(u32, &Ran)> {
+    pub fn known_failure(&self) -> Option<(u32, &CommandResult)> {
         let mut places = self.history.places.values();
         // One of which nobody knows whether it ran is in doubt.
-        let known = |ran: &&Ran| ran.unknown.is_none();
+        let known = |ran: &&CommandResult| ran.unknown.is_none();
         places.find_map(|place| Some((place.line, place.failed.as_deref().filter(known)?)))
     }
 
@@ -129,9 +129,15 @@ impl RunJournal {
     ///
     /// # Errors
     /// When it cannot be written, in which case the command must not start.
-    pub fn begin(&self, key: &Key, line: u32, cmd: &str, at: Timestamp) -> Result<PendingWrite, Error> {
-        self.write(&Row::Begun { key: key.clone(), line, cmd: mask(cmd).into_owned(), at })?;
-        let file = self.rows().file().try_clone().map_err(Error::io("sync", &self.path))?;
+    pub fn begin(
+        &self,
+        key: &ProgramKey,
+        line: u32,
+        cmd: &str,
+        at: Timestamp,
+    ) -> Result<PendingWrite, RunError> {
+        self.write(&RunRow::Begun { key: key.clone(), line, cmd: mask(cmd).into_owned(), at })?;
+        let file = self.rows().file().try_clone().map_err(RunError::io("sync", &self.path))?;
         let disk = self.disk.clone();
         Ok(PendingWrite::by(move || disk.sync(&file)))
     }
@@ -140,18 +146,18 @@ impl RunJournal {
     ///
     /// # Errors
     /// When it could not be synced: the run cannot continue.
-    pub async fn settled(&self, marked: &PendingWrite) -> Result<(), Error> {
-        let failed = |why: String| Error::io("sync", &self.path)(std::io::Error::other(why));
+    pub async fn settled(&self, marked: &PendingWrite) -> Result<(), RunError> {
+        let failed = |why: String| RunError::io("sync", &self.path)(std::io::Error::other(why));
         marked.on_disk().await.map_err(failed)
     }
 
     /// Returns how the question at a place was decided.
-    pub fn decided(&self, key: &Key) -> Option<&Decision> {
+    pub fn decided(&self, key: &ProgramKey) -> Option<&RecordedDecision> {
         self.known(key)?.decided.as_ref()
     }
 
     /// Returns how the branches of the block at a place ended, in order.
-    pub fn joined(&self, key: &Key) -> Option<&[(usize, bool)]> {
+    pub fn joined(&self, key: &ProgramKey) -> Option<&[(usize, bool)]> {
         self.known(key)?.joined.as_deref()
     }
 
@@ -159,7 +165,7 @@ impl RunJournal {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn number(&self, of: &str, key: &Key) -> Result<u32, Error> {
+    pub fn number(&self, of: &str, key: &ProgramKey) -> Result<u32, RunError> {
         if let Some(known) = self.history.numbers.get(&(key.clone(), of.to_owned())) {
             return Ok(*known);
         }
@@ -169,7 +175,7 @@ impl RunJournal {
             *next += 1;
             *next
         };
-        self.write(&Row::Number { key: key.clone(), of: of.to_owned(), number })?;
+        self.write(&RunRow::Number { key: key.clone(), of: of.to_owned(), number })?;
         Ok(number)
     }
 
@@ -178,27 +184,27 @@ impl RunJournal {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn mark(&self, key: &Key, text: &str, folder: &Path) -> Result<bool, Error> {
+    pub fn mark(&self, key: &ProgramKey, text: &str, folder: &Path) -> Result<bool, RunError> {
         if self.known(key).is_some_and(|place| place.marks.iter().any(|line| line == text)) {
             return Ok(false);
         }
         let of = (self.path.parent() != Some(folder)).then(|| folder.to_owned());
-        self.write(&Row::Mark { key: key.clone(), text: text.to_owned(), of })?;
+        self.write(&RunRow::Mark { key: key.clone(), text: text.to_owned(), of })?;
         Ok(true)
     }
 
     /// Returns the line that may be missing from its file: the run was interrupted right after recording it.
-    pub fn last_line(&self) -> Option<&Line> {
+    pub fn last_line(&self) -> Option<&StateLine> {
         self.history.last_line.as_ref()
     }
 
     /// Returns whether an earlier execution has recorded any line at a place.
-    pub fn is_marked(&self, key: &Key) -> bool {
+    pub fn is_marked(&self, key: &ProgramKey) -> bool {
         self.known(key).is_some_and(|place| !place.marks.is_empty())
     }
 
     /// Returns what earlier executions did with the binding at a place.
-    pub fn binding(&self, key: &Key, file: &Path) -> BindingRecord {
+    pub fn binding(&self, key: &ProgramKey, file: &Path) -> BindingRecord {
         match self.history.writers.get(file) {
             Some((writer, written)) if writer == key => BindingRecord::Last(written.clone()),
             _ if self.known(key).is_some_and(|place| place.is_bound) => BindingRecord::Overwritten,
@@ -211,12 +217,12 @@ impl RunJournal {
     ///
     /// # Errors
     /// When it cannot be written, in which case the file must not be changed.
-    pub fn bind(&self, key: Key, file: PathBuf, text: &str) -> Result<(), Error> {
-        self.write(&Row::Bound { key, file, digest: digest(text) })
+    pub fn bind(&self, key: ProgramKey, file: PathBuf, text: &str) -> Result<(), RunError> {
+        self.write(&RunRow::Bound { key, file, digest: digest(text) })
     }
 
     /// Returns whether earlier executions have recorded an outcome here.
-    pub fn is_begun(&self, key: &Key) -> bool {
+    pub fn is_begun(&self, key: &ProgramKey) -> bool {
         self.known(key).is_some_and(|place| place.ran.is_some() || place.decided.is_some())
     }
 
@@ -224,11 +230,11 @@ impl RunJournal {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn write(&self, row: &Row) -> Result<(), Error> {
+    pub fn write(&self, row: &RunRow) -> Result<(), RunError> {
         let mut line =
-            serde_json::to_vec(row).map_err(|error| Error::io("write", &self.path)(error.into()))?;
+            serde_json::to_vec(row).map_err(|error| RunError::io("write", &self.path)(error.into()))?;
         line.push(b'\n');
-        self.rows().append(&*self.disk, &line).map_err(Error::io("write", &self.path))
+        self.rows().append(&*self.disk, &line).map_err(RunError::io("write", &self.path))
     }
 
     fn rows(&self) -> MutexGuard<'_, LineFile> {
@@ -238,8 +244,8 @@ impl RunJournal {
 
 /// Locks the file: two processes must not execute the same run. The lock is released with the file, however the
 /// process ends.
-fn lock(file: &File, run: &str) -> Result<(), Error> {
-    flock(file, FlockOperation::NonBlockingLockExclusive).map_err(|_| Error::Busy { run: run.to_owned() })
+fn lock(file: &File, run: &str) -> Result<(), RunError> {
+    flock(file, FlockOperation::NonBlockingLockExclusive).map_err(|_| RunError::Busy { run: run.to_owned() })
 }
 
 #[cfg(test)]
@@ -248,9 +254,9 @@ mod tests {
 
     use super::*;
 
-    fn first() -> RunRow {
-        RunRow {
-            version: RunRow::VERSION,
+    fn first() -> RunHeader {
+        RunHeader {
+            version: RunHeader::VERSION,
             run: "r".into(),
             program: "/p".into(),
             cwd: "/".into(),
@@ -270,20 +276,20 @@ mod tests {
     #[tokio::test]
     async fn what_was_done_is_known_and_what_was_begun_is_in_doubt() {
         let dir = tempfile::tempdir().expect("temp dir");
-        let key = |text: &str| Key::from(text);
+        let key = |text: &str| ProgramKey::from(text);
         {
             let journal = RunJournal::create(os(), dir.path(), first()).expect("made");
             for name in ["a", "b"] {
                 let marked = journal.begin(&key(name), 1, "true", Timestamp::UNIX_EPOCH).expect("written");
                 journal.settled(&marked).await.expect("synced");
             }
-            let ran = Box::new(Ran { stdout: "x\n".into(), ..Ran::default() });
-            journal.write(&Row::Ran { key: key("a"), ran }).expect("written");
+            let ran = Box::new(CommandResult { stdout: "x\n".into(), ..CommandResult::default() });
+            journal.write(&RunRow::Ran { key: key("a"), ran }).expect("written");
             assert_eq!(journal.number("call", &key("c")).expect("a number"), 1);
             assert_eq!(journal.number("call", &key("d")).expect("a number"), 2);
             assert!(journal.mark(&key("a"), "1→ ✓", dir.path()).expect("written"));
             journal.bind(key("a"), "bindings/x.md".into(), "text").expect("written");
-            assert!(matches!(RunJournal::open(os(), dir.path(), "r"), Err(Error::Busy { .. })));
+            assert!(matches!(RunJournal::open(os(), dir.path(), "r"), Err(RunError::Busy { .. })));
             journal.disk.write(journal.rows().file(), b"{\"row\":\"ma").expect("half a row");
         }
         let (journal, row) = RunJournal::open(os(), dir.path(), "r").expect("opens");
@@ -303,10 +309,10 @@ mod tests {
         );
         assert_eq!(journal.binding(&key("b"), file), BindingRecord::New);
         journal
-            .write(&Row::End { at: Timestamp::UNIX_EPOCH, how: "completed".into(), place: None })
+            .write(&RunRow::End { at: Timestamp::UNIX_EPOCH, how: "completed".into(), place: None })
             .expect("written");
         drop(journal);
-        assert!(matches!(RunJournal::open(os(), dir.path(), "r"), Err(Error::Over { .. })));
+        assert!(matches!(RunJournal::open(os(), dir.path(), "r"), Err(RunError::Over { .. })));
     }
 
     #[test]

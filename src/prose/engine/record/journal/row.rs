@@ -7,22 +7,22 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::config::ExecPolicy;
-use crate::prose::engine::record::command_result::Ran;
-use crate::prose::engine::record::decision::Decision;
+use crate::prose::engine::record::command_result::CommandResult;
+use crate::prose::engine::record::decision::RecordedDecision;
 
 /// A place in the execution: the path that leads to it, the same in each execution of the same program.
-pub type Key = Arc<str>;
+pub type ProgramKey = Arc<str>;
 
 /// One row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "row", rename_all = "snake_case")]
-pub enum Row {
+pub enum RunRow {
     /// The first row.
-    Run(RunRow),
+    Run(RunHeader),
     /// A command is about to start.
     Begun {
         /// Where.
-        key: Key,
+        key: ProgramKey,
         /// Its line.
         line: u32,
         /// The command.
@@ -33,21 +33,21 @@ pub enum Row {
     /// A command has ended.
     Ran {
         /// Where.
-        key: Key,
+        key: ProgramKey,
         /// How.
-        ran: Box<Ran>,
+        ran: Box<CommandResult>,
     },
     /// A question is settled.
     Decided {
         /// Where.
-        key: Key,
+        key: ProgramKey,
         /// How.
-        decided: Decision,
+        decided: RecordedDecision,
     },
     /// A number was given.
     Number {
         /// Where.
-        key: Key,
+        key: ProgramKey,
         /// Of what.
         of: String,
         /// Which.
@@ -56,7 +56,7 @@ pub enum Row {
     /// A line was written to `state.md`.
     Mark {
         /// Where.
-        key: Key,
+        key: ProgramKey,
         /// The line.
         text: String,
         /// The folder of the used program that it is about.
@@ -66,7 +66,7 @@ pub enum Row {
     /// A binding is about to be written.
     Bound {
         /// Where.
-        key: Key,
+        key: ProgramKey,
         /// Its file.
         file: PathBuf,
         /// What will be in it.
@@ -76,7 +76,7 @@ pub enum Row {
     /// A parallel block is over: its branches in the order of their ends, and whether they succeeded.
     Joined {
         /// Where.
-        key: Key,
+        key: ProgramKey,
         /// Branch, success.
         ends: Vec<(usize, bool)>,
     },
@@ -93,13 +93,13 @@ pub enum Row {
         how: String,
         /// What ended it, where doing that again may end differently.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        place: Option<Key>,
+        place: Option<ProgramKey>,
     },
 }
 
 /// What a run was begun with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RunRow {
+pub struct RunHeader {
     /// The version of the rows.
     pub version: u32,
     /// The run's id.
@@ -126,7 +126,7 @@ pub struct RunRow {
     pub at: Timestamp,
 }
 
-impl RunRow {
+impl RunHeader {
     /// The version of the row format.
     pub const VERSION: u32 = 1;
 }

@@ -16,10 +16,10 @@ use crate::config::ExecPolicy;
 use crate::model::AnswerValue;
 use crate::prose::engine::answers::Answers;
 use crate::prose::engine::record::binding::BindingFile;
-use crate::prose::engine::record::error::Error;
+use crate::prose::engine::record::error::RunError;
 use crate::prose::engine::record::folder::SharedDisk;
 use crate::prose::engine::vm::{AnswerPolicy, Vm};
-use crate::prose::syntax::{Profile, Source};
+use crate::prose::syntax::{Profile, SourceText};
 
 /// Where a run is interrupted.
 #[derive(Debug, Clone)]
@@ -44,7 +44,7 @@ struct Left {
 
 /// Runs a program as far as the disk allows; returns what is left of it if it reached its end.
 async fn walk(
-    source: &Source,
+    source: &SourceText,
     workspace: &Path,
     disk: &Arc<Fused>,
     kills: bool,
@@ -56,7 +56,7 @@ async fn walk(
             Ok(files) => break files,
             Err(_) if disk.is_gone() => return None,
             // A thread that still syncs for the previous run holds its file a moment longer.
-            Err(Error::Busy { .. }) => std::thread::yield_now(),
+            Err(RunError::Busy { .. }) => std::thread::yield_now(),
             Err(error) => panic!("{error}"),
         }
     };
@@ -152,7 +152,7 @@ struct Compared {
 }
 
 async fn compared(written: &Written, cuts: &[Cut], says: Vec<AnswerValue>) -> Compared {
-    let source = Source::new("t.prose", &written.text).expect("short");
+    let source = SourceText::new("t.prose", &written.text).expect("short");
     let uncut = Arc::new(Mutex::new(Outside::default()));
     let dir = tempfile::tempdir().expect("temp dir");
     let disk = Fused::after(None, 0);

@@ -18,24 +18,24 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::control_flow::{Evaluated, Halt};
-use super::effects::{CommandSpec, Effects, Event, NotAsked, NotRun, Present};
+use super::control_flow::{Evaluation, Halt};
+use super::effects::{Audience, CommandNotRun, CommandSpec, Effects, QuestionNotAsked, RunEvent};
 use super::module::{Library, Module};
 use super::progress::Progress;
-use super::{AnswerPolicy, Budget, Frame, Vm};
+use super::{AnswerPolicy, ExecutionFrame, SessionBudget, Vm};
 use crate::config::{ExecPolicy, SessionSettings};
 use crate::envelope::Actor;
 use crate::model::{AnswerValue, NewQuestion, Principal, ProgramView, RecordedAnswer, StepState};
 use crate::prose::engine::answers::Answers;
-use crate::prose::engine::record::command_result::Ran;
-use crate::prose::engine::record::decision::Decision;
-use crate::prose::engine::record::error::Error;
-use crate::prose::engine::record::folder::{Folder, SharedDisk};
-use crate::prose::engine::record::journal::{Row, RunJournal, RunRow};
+use crate::prose::engine::record::command_result::CommandResult;
+use crate::prose::engine::record::decision::RecordedDecision;
+use crate::prose::engine::record::error::RunError;
+use crate::prose::engine::record::folder::{RunFolder, SharedDisk};
+use crate::prose::engine::record::journal::{RunHeader, RunJournal, RunRow};
 use crate::prose::engine::record::state;
 use crate::prose::engine::survey::survey;
 use crate::prose::engine::value::Value;
-use crate::prose::syntax::{Profile, Source, check};
+use crate::prose::syntax::{Profile, SourceText, check};
 
 /// Simulates: `echo X` prints, `exit N` fails, `wait N` takes N seconds, `cd X` changes the directory, `hang` never
 /// ends, `crash` interrupts the run, everything else just succeeds.
@@ -45,19 +45,23 @@ struct Play {
     asked: Mutex<Vec<String>>,
     /// The values shown beside the last question.
     shown: Mutex<Vec<String>>,
-    events: Mutex<Vec<Event>>,
+    events: Mutex<Vec<RunEvent>>,
     operator: Option<AnswerValue>,
 }
 
 impl Effects for Play {
-    async fn exec(&self, order: CommandSpec, cancel: &CancellationToken) -> Result<Ran, NotRun> {
+    async fn exec(
+        &self,
+        order: CommandSpec,
+        cancel: &CancellationToken,
+    ) -> Result<CommandResult, CommandNotRun> {
         if order.begun.on_disk().await.is_err() {
-            return Err(NotRun::Cancelled);
+            return Err(CommandNotRun::Cancelled);
         }
         let cwd = order.cwd.display().to_string();
         let command = order.command.trim_end_matches(" <\"$PILOTHOUSE_SESSION_TASK\"");
         self.ran.lock().expect("ran").push(command.to_owned());
-        let mut ran = Ran::default();
+        let mut ran = CommandResult::default();
         for part in command.split("; ") {
             let (word, rest) = part.split_once(' ').unwrap_or((part, ""));
             match word {
@@ -66,13 +70,13 @@ impl Effects for Play {
                 "pwd" => ran.stdout.push_str(&format!("{cwd}\n")),
                 "exit" => ran.exit_code = rest.parse().expect("a code"),
                 "cd" => ran.ended_in = Some(order.cwd.join(rest)),
-                "crash" => return Err(NotRun::Cancelled),
-                "deny" => return Err(NotRun::Denied("not today".into())),
+                "crash" => return Err(CommandNotRun::Cancelled),
+                "deny" => return Err(CommandNotRun::Denied("not today".into())),
                 "wait" | "hang" => {
                     let seconds = rest.parse().unwrap_or(100_000);
                     tokio::select! {
                         () = tokio::time::sleep(Duration::from_secs(seconds)) => {}
-                        () = cancel.cancelled() => return Err(NotRun::Cancelled),
+                        () = cancel.cancelled() => return Err(CommandNotRun::Cancelled),
                     }
                 }
                 _ => {}
@@ -81,20 +85,20 @@ impl Effects for Play {
         Ok(ran)
     }
 
-    async fn ask(&self, asking: NewQuestion) -> Result<Decision, NotAsked> {
+    async fn ask(&self, asking: NewQuestion) -> Result<RecordedDecision, QuestionNotAsked> {
         self.asked.lock().expect("asked").push(asking.text.clone());
         let names = asking.evidence.bindings.iter().map(|binding| binding.name.clone());
         *self.shown.lock().expect("shown") = names.collect();
-        let value = self.operator.clone().ok_or(NotAsked::ShuttingDown)?;
+        let value = self.operator.clone().ok_or(QuestionNotAsked::ShuttingDown)?;
         let principal = Principal::Actor(Actor::Operator);
-        Ok(Decision::Answered(RecordedAnswer { value, principal, at: self.now(), note: None }))
+        Ok(RecordedDecision::Answered(RecordedAnswer { value, principal, at: self.now(), note: None }))
     }
 
-    fn present(&self) -> Present {
-        Present { operator: self.operator.is_some(), agent: false }
+    fn present(&self) -> Audience {
+        Audience { operator: self.operator.is_some(), agent: false }
     }
 
-    async fn tell(&self, event: Event) {
+    async fn tell(&self, event: RunEvent) {
         self.events.lock().expect("events").push(event);
     }
 
@@ -106,12 +110,12 @@ impl Effects for Play {
 /// What a program is run with, possibly several times in the same folder.
 struct Bench {
     dir: tempfile::TempDir,
-    source: Source,
+    source: SourceText,
     answers: String,
     operator: Option<AnswerValue>,
     exec: ExecPolicy,
     sessions: SessionSettings,
-    budget: Budget,
+    budget: SessionBudget,
     given: HashMap<String, Value>,
     profile: Profile,
 }
@@ -137,7 +141,7 @@ struct Walked {
 impl Bench {
     fn new(program: &str) -> Self {
         let dir = tempfile::tempdir().expect("temp dir");
-        let source = Source::new("t.prose", program).expect("short");
+        let source = SourceText::new("t.prose", program).expect("short");
         Self {
             dir,
             source,
@@ -145,7 +149,7 @@ impl Bench {
             operator: None,
             exec: ExecPolicy::Allow,
             sessions: SessionSettings::default(),
-            budget: Budget::default(),
+            budget: SessionBudget::default(),
             given: HashMap::new(),
             profile: Profile::Compat,
         }
@@ -177,7 +181,7 @@ impl Bench {
         let frame = root(&self.source, &folder, &self.given, self.profile);
         let ended = vm.program(&frame).await;
         if let Err(Halt::Thrown(thrown)) = &ended {
-            let end = Row::End { at, how: "failed".into(), place: thrown.place.clone() };
+            let end = RunRow::End { at, how: "failed".into(), place: thrown.place.clone() };
             vm.journal.write(&end).expect("written");
         }
         let ended = in_words(ended);
@@ -188,7 +192,7 @@ impl Bench {
             .collect();
         bindings.sort();
         let outputs = frame.scope.outputs().into_iter();
-        let warned = |events: &[Event]| {
+        let warned = |events: &[RunEvent]| {
             let warnings = events.iter().filter(|event| event.what == "warn");
             warnings.map(|event| format!("{}: {}", event.line, event.text)).collect()
         };
@@ -212,8 +216,8 @@ impl Bench {
 fn files(
     disk: &SharedDisk,
     workspace: &Path,
-    source: &Source,
-) -> Result<(Folder, RunJournal, String), Error> {
+    source: &SourceText,
+) -> Result<(RunFolder, RunJournal, String), RunError> {
     let at = Timestamp::UNIX_EPOCH;
     let runs = crate::prose::engine::record::folder::runs(workspace);
     let known = std::fs::read_dir(&runs).ok().and_then(|mut runs| {
@@ -222,14 +226,14 @@ fn files(
     if let Some(path) = known {
         let id = path.file_name().expect("a name").to_string_lossy().into_owned();
         let (journal, _) = RunJournal::open(disk.clone(), &path, &id)?;
-        let folder = Folder::reopen(disk, path, journal.last_line())?;
-        journal.write(&Row::Resumed { at })?;
+        let folder = RunFolder::reopen(disk, path, journal.last_line())?;
+        journal.write(&RunRow::Resumed { at })?;
         folder.note(&state::resumed(at))?;
         return Ok((folder, journal, id));
     }
-    let (folder, id) = Folder::create(disk, workspace, "t.prose", source.text(), at)?;
-    let row = RunRow {
-        version: RunRow::VERSION,
+    let (folder, id) = RunFolder::create(disk, workspace, "t.prose", source.text(), at)?;
+    let row = RunHeader {
+        version: RunHeader::VERSION,
         run: id.clone(),
         program: "t.prose".into(),
         cwd: "/start".into(),
@@ -244,7 +248,7 @@ fn files(
     Ok((folder, journal, id))
 }
 
-fn progress(run: &str, source: &Source, folder: &Folder) -> Progress {
+fn progress(run: &str, source: &SourceText, folder: &RunFolder) -> Progress {
     Progress::new(ProgramView {
         run: run.to_owned(),
         source: source.text().into(),
@@ -254,7 +258,12 @@ fn progress(run: &str, source: &Source, folder: &Folder) -> Progress {
 }
 
 /// The frame in which a program starts.
-fn root(source: &Source, folder: &Arc<Folder>, given: &HashMap<String, Value>, profile: Profile) -> Frame {
+fn root(
+    source: &SourceText,
+    folder: &Arc<RunFolder>,
+    given: &HashMap<String, Value>,
+    profile: Profile,
+) -> ExecutionFrame {
     let checked = check(source, profile);
     let errors: Vec<_> = checked.diagnostics.iter().filter(|it| it.is_error()).collect();
     assert!(errors.is_empty(), "{errors:?}\n{}", source.text());
@@ -269,11 +278,11 @@ fn root(source: &Source, folder: &Arc<Folder>, given: &HashMap<String, Value>, p
     };
     let (library, folder) = (Arc::new(library), folder.clone());
     let module = Module { library, folder, given: given.clone(), is_main: true };
-    Frame::root(Arc::new(module), "/start".into(), CancellationToken::new())
+    ExecutionFrame::root(Arc::new(module), "/start".into(), CancellationToken::new())
 }
 
 /// Describes how a run ended.
-fn in_words(ended: Result<Evaluated, Halt>) -> Result<String, String> {
+fn in_words(ended: Result<Evaluation, Halt>) -> Result<String, String> {
     match ended {
         Ok(value) | Err(Halt::Return(value)) => Ok(value.value.inserted()),
         Err(Halt::Thrown(thrown)) => Err(thrown.message.clone()),

@@ -10,9 +10,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::envelope::Actor;
 use crate::model::{AnswerValue, NewQuestion, Principal, QuestionKind, RecordedAnswer};
-use crate::prose::engine::record::command_result::Ran;
-use crate::prose::engine::record::decision::Decision;
-use crate::prose::engine::vm::effects::{CommandSpec, Effects, Event, NotAsked, NotRun, Present};
+use crate::prose::engine::record::command_result::CommandResult;
+use crate::prose::engine::record::decision::RecordedDecision;
+use crate::prose::engine::vm::effects::{
+    Audience, CommandNotRun, CommandSpec, Effects, QuestionNotAsked, RunEvent,
+};
 
 /// What survives when a process is killed: what its commands did, and what its operator remembers.
 #[derive(Debug, Default)]
@@ -40,9 +42,13 @@ pub(super) struct Played {
 }
 
 impl Effects for Played {
-    async fn exec(&self, order: CommandSpec, cancel: &CancellationToken) -> Result<Ran, NotRun> {
+    async fn exec(
+        &self,
+        order: CommandSpec,
+        cancel: &CancellationToken,
+    ) -> Result<CommandResult, CommandNotRun> {
         if order.begun.on_disk().await.is_err() {
-            return Err(NotRun::Cancelled);
+            return Err(CommandNotRun::Cancelled);
         }
         self.outside.lock().expect("outside").done.push(order.command.clone());
         let mut words = order.command.split([' ', '\n']);
@@ -51,14 +57,14 @@ impl Effects for Played {
         let (exit_code, lines, seconds) = (number(), number(), number());
         tokio::select! {
             () = tokio::time::sleep(Duration::from_secs(seconds.into())) => {}
-            () = cancel.cancelled() => return Err(NotRun::Cancelled),
+            () = cancel.cancelled() => return Err(CommandNotRun::Cancelled),
         }
         let stdout = (0..lines).map(|line| format!("{word}.{line} in {}\n", order.cwd.display())).collect();
         let ended_in = (words.next() == Some("cd")).then(|| order.cwd.join(word));
-        Ok(Ran { exit_code: exit_code.into(), stdout, ended_in, ..Ran::default() })
+        Ok(CommandResult { exit_code: exit_code.into(), stdout, ended_in, ..CommandResult::default() })
     }
 
-    async fn ask(&self, asking: NewQuestion) -> Result<Decision, NotAsked> {
+    async fn ask(&self, asking: NewQuestion) -> Result<RecordedDecision, QuestionNotAsked> {
         let mut outside = self.outside.lock().expect("outside");
         let text = format!("{} {:?}", asking.text, asking.evidence.pass);
         let mut hasher = DefaultHasher::new();
@@ -101,14 +107,14 @@ impl Effects for Played {
             outside.asked.push(text);
         }
         let principal = Principal::Actor(Actor::Operator);
-        Ok(Decision::Answered(RecordedAnswer { value, principal, at: self.now(), note: None }))
+        Ok(RecordedDecision::Answered(RecordedAnswer { value, principal, at: self.now(), note: None }))
     }
 
-    fn present(&self) -> Present {
-        Present { operator: true, agent: false }
+    fn present(&self) -> Audience {
+        Audience { operator: true, agent: false }
     }
 
-    async fn tell(&self, _event: Event) {}
+    async fn tell(&self, _event: RunEvent) {}
 
     fn now(&self) -> Timestamp {
         Timestamp::UNIX_EPOCH

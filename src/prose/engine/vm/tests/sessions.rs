@@ -117,13 +117,13 @@ async fn who_answers_is_found_by_label_agent_and_model() {
 async fn a_budget_ends_the_run_before_the_next_session_and_loses_none_under_way() {
     let program = "parallel:\n  a = session \"one\"\n  b = session \"two\"\n  c = session \"three\"\nexec \"echo {a} {b} {c}\"\n";
     let mut bench = by(program, &["echo x"]);
-    bench.budget = super::Budget { sessions: Some(2), time: None };
+    bench.budget = super::SessionBudget { sessions: Some(2), time: None };
     let walked = bench.walk().await;
     assert_eq!((walked.ended, walked.ran.len()), (Err("over budget at 4".into()), 2));
     let walked = bench.walk().await;
     assert_eq!((walked.ended.as_deref(), walked.ran.len()), (Ok("x x x"), 2));
     let mut alone = by("let a = session \"one\"\n", &[]);
-    alone.budget = super::Budget { sessions: Some(0), time: None };
+    alone.budget = super::SessionBudget { sessions: Some(0), time: None };
     alone.operator = Some(AnswerValue::Text("mine".into()));
     assert_eq!(alone.walk().await.ended, Err("over budget at 1".into()));
 }
