@@ -20,7 +20,6 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 /// The maximum length of the last line, in characters.
 const LINE_CHARS: usize = 120;
 
-/// A call in progress.
 pub(super) struct CallProgress {
     runtime: Handle,
     pub(super) tool: &'static Tool,

@@ -55,7 +55,6 @@ static REVISIONS: [ProtocolVersion; 4] = [
     ProtocolVersion::V_2026_07_28,
 ];
 
-/// An agent's identity.
 struct AgentIdentity {
     label: String,
     peer: AgentPeer,
@@ -82,7 +81,6 @@ struct AgentService {
     open: PendingQuestions<CallInProgress>,
 }
 
-/// A call in progress.
 struct CallInProgress {
     going: CallProgress,
     withdrawn: CancellationToken,

@@ -15,7 +15,6 @@ use super::profile::AgentProfile;
 use super::rules::{CommandRules, RuleFile, RulesImport};
 use super::session::{ReadReply, SessionPreset, SessionReply, events, no_json, text};
 
-/// Its own folder.
 const FOLDER: ConfigFolder = Own("CLAUDE_CONFIG_DIR", ".claude");
 /// The file with its servers and state.
 const STATE: ConfigFile = ConfigFile::new(Own("CLAUDE_CONFIG_DIR", ""), &[".claude.json"]);

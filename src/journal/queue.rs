@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 use super::JournalError;
-use super::row::{QueuedRow, Room};
+use super::row::{QueueRoom, QueuedRow};
 
 /// Rows that may be queued; beyond this, callers wait.
 const ROWS: usize = 4_096;
@@ -75,13 +75,13 @@ impl RowQueue {
     }
 
     /// Waits for room for a row of `bytes` bytes.
-    pub(super) async fn room(&self, bytes: usize) -> Result<Room, JournalError> {
+    pub(super) async fn room(&self, bytes: usize) -> Result<QueueRoom, JournalError> {
         Arc::clone(&self.room).acquire_many_owned(cost(bytes)).await.map_err(|_| JournalError::Closed)
     }
 
     /// Takes room if there is any now. There is none after the disk has been stalled for long; the row is then lost
     /// and counted by a `gap` row.
-    pub(super) fn room_now(&self, bytes: usize) -> Result<Room, JournalError> {
+    pub(super) fn room_now(&self, bytes: usize) -> Result<QueueRoom, JournalError> {
         let take = |from: &Arc<Semaphore>| Arc::clone(from).try_acquire_many_owned(cost(bytes));
         take(&self.room).or_else(|_| take(&self.spare)).map_err(|_| {
             self.state.lost.fetch_add(1, Ordering::Relaxed);

@@ -23,13 +23,13 @@ pub enum Durability {
 pub(super) struct QueuedRow {
     pub(super) entry: ChainEntry,
     pub(super) durability: Durability,
-    pub(super) done: Option<Done>,
+    pub(super) done: Option<WriteReply>,
     /// Its room in the queue, released once the row is taken.
-    pub(super) room: Room,
+    pub(super) room: QueueRoom,
 }
 
 /// How a caller learns that its row counts as written.
-pub(super) type Done = oneshot::Sender<io::Result<()>>;
+pub(super) type WriteReply = oneshot::Sender<io::Result<()>>;
 
 /// The room a row takes in the queue; released when dropped.
-pub(super) type Room = OwnedSemaphorePermit;
+pub(super) type QueueRoom = OwnedSemaphorePermit;

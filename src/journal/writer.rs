@@ -11,7 +11,7 @@ use tokio::sync::{Notify, watch};
 use super::appender::{Appender, own_row};
 use super::chain::{ChainEntry, Hash};
 use super::queue::{QueueItem, QueueState, RowReceiver};
-use super::row::{Done, Durability, QueuedRow};
+use super::row::{Durability, QueuedRow, WriteReply};
 use crate::clock::Clock;
 use crate::process;
 
@@ -64,7 +64,7 @@ pub(super) struct JournalWriter {
     /// No more rows will come: what is left is tried immediately.
     is_last: bool,
     /// Callers waiting for the next sync.
-    waiting: Vec<Done>,
+    waiting: Vec<WriteReply>,
     /// When the written rows must be synced at the latest.
     due: Option<Duration>,
 }
@@ -256,7 +256,7 @@ impl JournalWriter {
     }
 }
 
-fn answer(done: Option<Done>, result: io::Result<()>) {
+fn answer(done: Option<WriteReply>, result: io::Result<()>) {
     if let Some(done) = done {
         // The caller may be gone.
         let _ = done.send(result);

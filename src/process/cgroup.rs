@@ -57,7 +57,6 @@ impl Cgroup {
         cgroups().ok().map(|home| home.join(format!("{}{task_id}", prefix(std::process::id()))))
     }
 
-    /// Creates the group.
     pub(super) fn make(path: PathBuf) -> Option<Self> {
         fs::create_dir(&path).ok().map(|()| Self(path))
     }

@@ -177,7 +177,7 @@ pub(super) struct StartingHost {
 }
 
 /// Takes over a host that has sent its last report, or returns it.
-type After = Box<dyn FnOnce((Control, HostProcess)) -> Option<(Control, HostProcess)> + Send>;
+type HostReuse = Box<dyn FnOnce((Control, HostProcess)) -> Option<(Control, HostProcess)> + Send>;
 
 /// Carries requests and events between the runtime and one host until the host is gone.
 pub(super) struct HostLink {
@@ -190,10 +190,9 @@ pub(super) struct HostLink {
     checks: Interval,
     /// How many checks in a row found the host stopped.
     stopped: u32,
-    after: After,
+    after: HostReuse,
 }
 
-/// How a link ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LinkEnd {
     /// The host sent its last report.
@@ -206,7 +205,7 @@ enum LinkEnd {
 
 impl HostLink {
     /// Links a host.
-    pub(super) fn new(host: StartingHost, after: After) -> (Self, HostHandle, mpsc::Receiver<HostEvent>) {
+    pub(super) fn new(host: StartingHost, after: HostReuse) -> (Self, HostHandle, mpsc::Receiver<HostEvent>) {
         let (events, receiver) = mpsc::channel(EVENTS);
         let (sender, requests) = mpsc::channel(REQUESTS);
         let pid = host.process.id();

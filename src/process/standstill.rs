@@ -27,7 +27,6 @@ pub struct Standstill {
 /// A change of a terminal's foreground process group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
-    /// The process group.
     group: i32,
     /// Whether the kernel has stopped it at the terminal, so that it has to be continued.
     is_stopped: bool,

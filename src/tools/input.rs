@@ -9,7 +9,6 @@ use super::verb::Verb;
 use crate::config::nearest;
 use crate::envelope::{ErrorKind, ToolError};
 
-/// Parses the input of a tool.
 pub(super) fn parse<V: Verb>(given: Value) -> Result<V::Input, ToolError> {
     read(V::NAME, schema::known_input::<V::Input>(), V::ALIASES, given)
 }

@@ -107,7 +107,6 @@ impl ReceiptBlock {
         Self { pointer: pointer.into(), parts: Vec::new() }
     }
 
-    /// Adds lines.
     pub(super) fn lines(mut self, lines: impl IntoIterator<Item = impl Into<ReceiptLine>>) -> Self {
         self.parts.extend(lines.into_iter().map(|line| BlockPart::Line(line.into())));
         self
@@ -132,7 +131,6 @@ impl ReceiptBlock {
         self.lines(title).lines(paths)
     }
 
-    /// Returns whether the block is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }

@@ -320,7 +320,6 @@ fn retrieval(there: bool, waited: bool) -> Retrieval {
     }
 }
 
-/// Returns the requested lines.
 fn wanted(input: &TaskOutputInput) -> Result<Option<LineRequest>, ToolError> {
     let TaskOutputInput { lines, r#match, context, stream, .. } = input;
     let wanted =

@@ -125,12 +125,9 @@ pub(super) trait Verb: Sized + 'static {
     /// Example inputs as JSON: (description, input).
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[];
 
-    /// Its input.
     type Input: DeserializeOwned + JsonSchema + Send + 'static;
-    /// Its result.
     type Result: Serialize + DeserializeOwned + JsonSchema;
 
-    /// Parses its input.
     fn parse(given: Value) -> Result<Self::Input, ToolError> {
         input::read(Self::NAME, schema::known_input::<Self::Input>(), Self::ALIASES, given)
     }

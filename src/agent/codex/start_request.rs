@@ -260,7 +260,7 @@ impl StartRequest {
 }
 
 /// A requested command, and the pipes to read its output from.
-type Asked = (ShellCall, Vec<(ProcessStream, OwnedFd)>);
+type AskedCommand = (ShellCall, Vec<(ProcessStream, OwnedFd)>);
 
 /// Asks the runtime to run a command, starting a runtime if there is none.
 fn ask(
@@ -269,7 +269,7 @@ fn ask(
     environment: Vec<(OsString, OsString)>,
     cwd: PathBuf,
     is_read: bool,
-) -> Result<Asked, NoTaskReason> {
+) -> Result<AskedCommand, NoTaskReason> {
     let directory = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let workdir = openat(CWD, &cwd, directory, Mode::empty()).map_err(|_| NoTaskReason::Ours(None))?;
     let failed = |errno: rustix::io::Errno| NoTaskReason::not_run(&io::Error::from(errno).to_string());

@@ -53,7 +53,6 @@ pub enum ShimError {
     Stdio(&'static str, #[source] io::Error),
 }
 
-/// A joined runtime.
 pub(super) struct JoinedRuntime {
     pub(super) lines: Lines<OwnedReadHalf>,
     pub(super) writer: OwnedWriteHalf,

@@ -62,7 +62,6 @@ impl LineQueue {
         self.retain(|line| line.request.as_ref() != Some(request));
     }
 
-    /// Removes everything.
     pub(super) fn clear(&mut self) {
         self.retain(|_| false);
     }
@@ -77,7 +76,6 @@ impl LineQueue {
         self.bytes
     }
 
-    /// Returns whether the queue is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }

@@ -61,14 +61,12 @@ struct SideConnection {
     link: Option<Link>,
 }
 
-/// An attempt to join a runtime.
 struct JoinAttempt {
     attempt: Pin<Box<dyn Future<Output = Result<Option<JoinedRuntime>, ShimError>>>>,
     /// Whether a call waits for it: a runtime is then started if there is none.
     is_needed: bool,
 }
 
-/// An event.
 enum RelayEvent {
     Written,
     Sent(Option<RequestId>),

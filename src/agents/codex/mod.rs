@@ -13,7 +13,6 @@ use super::profile::{AgentProfile, PassedVariables};
 use super::rules::RulesImport;
 use super::session::{ReadReply, SessionPreset, SessionReply, events, no_json, session_id, text};
 
-/// Its own folder.
 const FOLDER: ConfigFolder = Own("CODEX_HOME", ".codex");
 /// The file in which it names its executors.
 pub const ENVIRONMENTS: ConfigFile = ConfigFile::new(FOLDER, &["environments.toml"]);

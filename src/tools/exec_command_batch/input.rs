@@ -90,7 +90,6 @@ pub(super) fn shared_in_words(given: &Value) -> Option<String> {
     (!names.is_empty()).then(|| format!("{} {verb} for each item without its own", names.join(", ")))
 }
 
-/// Parses the input of a batch.
 pub(super) fn parse(mut given: Value) -> Result<BatchInput, ToolError> {
     let is_single = given.get("cmd").or_else(|| given.get("command")).is_some();
     let shared = shared(&given);
@@ -239,7 +238,7 @@ mod tests {
         let (_, hint) =
             refusal(json!({"items": [{"cmd": "ls", "stop_on_error": true, "timeout_ms": 5}], "tty": true}));
         let places = "`stop_on_error` belongs beside `items`, not in it; `timeout_ms` is a field of ExecCommand; \
-                      `tty` is a field of ExecCommandTool; ";
+                      `tty` is a field of ExecCommand; ";
         assert!(hint.starts_with(places), "{hint}");
         let (_, hint) = refusal(json!({"items": [{"cmdd": "ls"}]}));
         assert!(hint.starts_with("use `cmd` instead of `cmdd`"), "{hint}");

@@ -30,7 +30,7 @@ Items run whatever became of those before; `stop_on_error` skips the rest after 
 `yield_time_ms` is ended (exit code 124, its output kept): nothing becomes a pilothouse task. After {batch_deadline} no \
 further item starts.
 
-Use ExecCommandTool for one command, for edits, and for anything interactive or long: items take no `tty` or `accepts_input`. If the \
+Use ExecCommand for one command, for edits, and for anything interactive or long: items take no `tty` or `accepts_input`. If the \
 operator stopped an item, the rest was left out on purpose: ask, or go another way.";
     const HINTS: Hints = Hints::ACTS;
     const CLI: &'static [&'static str] = &["command", "batch"];

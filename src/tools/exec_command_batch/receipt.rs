@@ -22,7 +22,6 @@ const READ_ON_CHARS: usize = 60;
 /// The maximum length of the line about bytes that were not kept, in characters.
 const DROPPED_CHARS: usize = 80;
 
-/// Builds the receipt.
 pub(super) fn receipt(result: &BatchResult) -> Receipt {
     let blocks = result.items.iter().enumerate().map(block);
     blocks.fold(results(result), Receipt::push).block(omitted(result))

@@ -94,7 +94,6 @@ impl FromStr for LineSelection {
     }
 }
 
-/// A request for lines.
 #[derive(Debug, Clone)]
 pub(super) struct LineRequest {
     pub(super) stream: Streams,

@@ -142,7 +142,6 @@ impl OutputPage {
         self.seen
     }
 
-    /// Returns the completed page.
     pub(in crate::tools) fn fill(self) -> FilledPage {
         let lines = || {
             self.shown.iter().filter_map(|(shown, _)| match shown {
