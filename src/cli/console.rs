@@ -37,8 +37,7 @@ pub(super) async fn run(start: &Start) -> Result<ExitCode> {
 }
 
 async fn attached(start: &Start, operator: Operator) -> Result<ExitCode> {
-    if operator.only_looks().is_none()
-        && let Some(address) = Holder::of(&start.places).address()
+    if let Some(address) = Holder::of(&start.places).address()
         && address.config != start.places.config_dir
     {
         // This person's own approval rules apply, whichever settings the runtime was started with.

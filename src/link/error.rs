@@ -102,8 +102,6 @@ pub enum Error {
         theirs: u32,
         /// The reason it gave, and what to do.
         reason: String,
-        /// The machine it runs on, if that is another one.
-        host: Option<String>,
     },
     /// The program that carries a connection to another machine did not reach it, or lost the connection.
     #[error("{host}: {}", why.told(host))]
@@ -116,12 +114,6 @@ pub enum Error {
     /// Standard input is a terminal, which cannot carry binary data.
     #[error("standard input is a terminal, which alters the bytes it carries: remove `-t` from `via`")]
     Terminal,
-    /// The request is not possible on a read-only runtime.
-    #[error("{why}; nothing was done")]
-    OnlyLooks {
-        /// Why the runtime is read-only.
-        why: String,
-    },
     /// The text is not a host name.
     #[error(
         "{name:?} names no host: name one of ~/.ssh/config, or one with `via = [\"program\", …]` in [hosts.NAME] of config.toml"

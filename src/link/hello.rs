@@ -253,7 +253,7 @@ pub(super) async fn shake(
     Err(match ack.v {
         _ if ack.no_runtime => Error::NoRuntime { path: ack.workspace },
         VERSION => Error::Refused { reason },
-        theirs => Error::OtherVersion { theirs, reason, host: None },
+        theirs => Error::OtherVersion { theirs, reason },
     })
 }
 

@@ -67,8 +67,6 @@ impl Slot {
 pub enum PlaceLink {
     /// Attached: its view is current.
     Live,
-    /// Attached, but read-only, for this reason.
-    ReadOnly(String),
     /// Being attached for the first time.
     Connecting,
     /// Disconnected, or cannot be attached; attaching is being retried.
@@ -89,7 +87,7 @@ impl PlaceLink {
     /// Tells whether the view of the place is current.
     #[must_use]
     pub fn is_live(&self) -> bool {
-        matches!(self, Self::Live | Self::ReadOnly(_))
+        *self == Self::Live
     }
 
     /// Returns why no actions are possible there; `None` if they are.
@@ -97,7 +95,6 @@ impl PlaceLink {
     pub fn refusal(&self) -> Option<String> {
         match self {
             Self::Live => None,
-            Self::ReadOnly(why) => Some(format!("read-only: {why}")),
             Self::Connecting => Some("not attached yet".to_owned()),
             Self::Lost { why, .. } => Some(format!("lost: {why}")),
             Self::Gone { .. } => Some("its runtime has ended".to_owned()),

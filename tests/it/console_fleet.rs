@@ -310,22 +310,13 @@ fn every_screen_is_drawn_at_any_size() {
             let _ = press(&mut app, &[key]);
             let _ = shown(&app);
         }
-        for link in [PlaceLink::Connecting, PlaceLink::ReadOnly("older".into()), gone()] {
+        for link in [PlaceLink::Connecting, gone()] {
             let _ = app.update(Msg::Snapshot(Arc::new(fleet(link))));
             let _ = shown(&app);
         }
         let _ = app.update(Msg::Snapshot(Arc::new(Snapshot::default())));
         let _ = shown(&app);
     }
-}
-
-#[test]
-fn a_place_that_is_only_looked_at_says_so_and_refuses() {
-    let mut app = console(fleet(PlaceLink::ReadOnly("it speaks version 6".into())), (120, 40));
-    assert!(shown(&app).contains("docs  read-only: it speaks version 6"), "{}", shown(&app));
-    select(&mut app, &id(2, 1));
-    assert_eq!(obstacle(&app, Action::Stop).as_deref(), Some("its place may only be looked at"));
-    assert!(!app.state.tasks().is_empty());
 }
 
 #[test]

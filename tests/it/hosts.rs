@@ -9,7 +9,7 @@ use pilothouse::link::{Error, Operator, RemoteHost, Request, RuntimeRoute, VERSI
 use pilothouse::model::{Snapshot, TypedInput};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{UnixListener, UnixStream};
+use tokio::net::UnixListener;
 
 use crate::support::{Agent, Home, program, wait_until, write_program};
 
@@ -92,7 +92,7 @@ async fn a_console_attaches_through_a_carrier_and_drives_what_runs_there() {
     operator.ask(Request::Pause { paused: true, nonce: None }).await.expect("paused");
     beside.snapshot().wait_for(|snapshot| snapshot.gate.paused.is_some()).await.expect("paused");
     operator.ask(Request::Pause { paused: false, nonce: None }).await.expect("went on");
-    assert_eq!((operator.only_looks(), operator.why_lost()), (None, None));
+    assert_eq!(operator.why_lost(), None);
     let task = start(&operator, "pwd; while read -r line; do echo \"<$line>\"; done").await;
     // A path of this machine means nothing there: the command runs in the workspace there.
     shows(&operator, &task, &place(&there)).await;
@@ -116,67 +116,27 @@ fn rows(home: &Home) -> Vec<String> {
     texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
-/// Sends a frame of the link protocol.
-async fn frame(stream: &mut UnixStream, value: &Value) {
-    let bytes = value.to_string().into_bytes();
-    stream.write_u32(u32::try_from(bytes.len()).expect("short")).await.expect("sent");
-    stream.write_all(&bytes).await.expect("sent");
-}
-
-/// A runtime of another version: it refuses every other version, and sends data that this console only partly understands.
+/// A runtime of another version refuses every hello with its own version and the reason.
 async fn other_version(listener: UnixListener, version: u32) {
-    loop {
-        let (mut stream, _) = listener.accept().await.expect("a console");
-        let mut line = Vec::new();
-        while line.last() != Some(&b'\n') {
-            line.push(stream.read_u8().await.expect("a hello"));
-        }
-        let hello: Value = serde_json::from_slice(&line).expect("a hello");
-        let is_own = hello["v"] == version;
-        let reason = format!("the client speaks version {}, this runtime version {version}", hello["v"]);
-        let ack = json!({"v": version, "ok": is_own, "reason": reason, "workspace": "/w", "runtime_pid": 1});
-        stream.write_all(format!("{ack}\n").as_bytes()).await.expect("sent");
-        if is_own {
-            let mut rest = serde_json::to_value(Snapshot::default()).expect("JSON");
-            let fields = rest.as_object_mut().expect("an object");
-            fields.remove("metrics");
-            fields.insert("workspace".into(), "/w".into());
-            let notice =
-                json!({"seq": 1, "at": "2026-01-01T00:00:00Z", "is_error": false, "text": "old words"});
-            frame(&mut stream, &json!({"items": [{"zeppelin": {"of": 1937}}, {"notice": notice}]})).await;
-            frame(&mut stream, &json!({"update": {"rest": rest, "items": [{"notice": 1}]}})).await;
-            frame(&mut stream, &json!({"telegram": "stop"})).await;
-            // Until the console hangs up.
-            let _ = stream.read_to_end(&mut Vec::new()).await;
-        }
-    }
+    let (mut stream, _) = listener.accept().await.expect("a console");
+    let reason = format!("the client speaks version {VERSION}, this runtime version {version}");
+    let ack = json!({"v": version, "ok": false, "reason": reason, "workspace": "/w", "runtime_pid": 1});
+    stream.write_all(format!("{ack}\n").as_bytes()).await.expect("sent");
+    // Until the console hangs up.
+    let _ = stream.read_to_end(&mut Vec::new()).await;
 }
 
 #[tokio::test]
-async fn a_runtime_one_version_older_is_looked_at_and_another_one_refused() {
+async fn a_runtime_of_another_version_is_refused_with_both_versions_and_what_to_do() {
     let temp = tempfile::tempdir().expect("temp dir");
-    let serve = |name: &str, version: u32| {
-        let path = temp.path().join(name);
+    let end = format!("end it with the pilothouse that started it, or with `kill {}`", std::process::id());
+    for (version, cure) in [(VERSION - 1, end.as_str()), (VERSION + 1, "use the newer pilothouse")] {
+        let path = temp.path().join(version.to_string());
         tokio::spawn(other_version(UnixListener::bind(&path).expect("binds"), version));
-        path
-    };
-    let older = Operator::attach(&serve("older", VERSION - 1), "/".into()).await.expect("attaches");
-    let why = older.only_looks().expect("read-only").to_owned();
-    assert!(why.contains(&format!("version {}", VERSION - 1)), "{why}");
-    assert_eq!(older.snapshot().borrow().notices[0].text, "old words");
-    for act in
-        [Request::Pause { paused: true, nonce: None }, Request::call("ExecCommand", json!({"cmd": "true"}))]
-    {
-        let refused = older.ask(act).await.expect_err("refused");
-        assert!(
-            matches!(&refused, Error::OnlyLooks { .. }) && refused.to_string().contains(&why),
-            "{refused}"
-        );
-    }
-    assert!(*older.connected().borrow(), "what it does not understand breaks nothing");
-    for version in [VERSION - 2, VERSION + 1] {
-        let refused = Operator::attach(&serve(&version.to_string(), version), "/".into()).await;
-        assert!(matches!(refused, Err(Error::OtherVersion { theirs, .. }) if theirs == version));
+        let Err(refused) = Operator::attach(&path, "/".into()).await else { panic!("attached") };
+        assert!(matches!(refused, Error::OtherVersion { theirs, .. } if theirs == version), "{refused:?}");
+        let versions = format!("the client speaks version {VERSION}, this runtime version {version}; ");
+        assert!(refused.to_string().contains(&format!("{versions}{cure}")), "{refused}");
     }
 }
 

@@ -47,9 +47,8 @@ impl App {
             return;
         }
         if let Err(why) = self.availability(action) {
-            // The place is unreachable or read-only: say so, because a key that silently does nothing would
-            // look like a typo.
-            if matches!(why, Why::Place | Why::ReadOnly) {
+            // The place is unreachable: say so, because a key that silently does nothing would look like a typo.
+            if why == Why::Place {
                 places::say_refusal(&mut self.state);
             } else if matches!(action, Action::Compare | Action::Seen | Action::Line) {
                 self.state.say(why.to_string());

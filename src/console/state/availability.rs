@@ -15,8 +15,6 @@ pub enum Why {
     Lost,
     /// The connection to its place was lost.
     Place,
-    /// Its place is attached read-only.
-    ReadOnly,
     /// Something it needs is missing.
     Missing(&'static str),
 }
@@ -28,7 +26,6 @@ impl fmt::Display for Why {
             Self::Recording => "a recording is only looked at",
             Self::Lost => "the runtime went away",
             Self::Place => "its place is not attached now",
-            Self::ReadOnly => "its place may only be looked at",
         })
     }
 }

@@ -42,7 +42,6 @@ pub(in crate::console) fn call_name(places: &[Arc<PlaceState>], number: u64) -> 
 pub(in crate::console) fn link_word(link: &PlaceLink, now: Timestamp) -> String {
     match link {
         PlaceLink::Live => "live".to_owned(),
-        PlaceLink::ReadOnly(_) => "read-only".to_owned(),
         PlaceLink::Connecting => "connecting".to_owned(),
         PlaceLink::Lost { since, .. } => format!("lost {} ago", text::age(*since, now).text),
         PlaceLink::Gone { .. } => "ended".to_owned(),

@@ -203,7 +203,6 @@ impl State {
 fn is_attached(place: Option<&Arc<PlaceState>>) -> Result<(), Why> {
     match place.map(|place| &place.link) {
         None | Some(PlaceLink::Live) => Ok(()),
-        Some(PlaceLink::ReadOnly(_)) => Err(Why::ReadOnly),
         Some(_) => Err(Why::Place),
     }
 }

@@ -13,7 +13,6 @@ pub(in crate::console) fn standing(painter: &mut Painter<'_>, id: &PlaceId) -> V
     let (told, role) = match &place.link {
         PlaceLink::Live => return Vec::new(),
         PlaceLink::Connecting => ("connecting".to_owned(), Role::Faint),
-        PlaceLink::ReadOnly(why) => (format!("read-only: {}", visible::one_line(why)), Role::Strong),
         PlaceLink::Lost { since, why } => {
             (format!("lost {}: {}", painter.ago(*since), visible::one_line(why)), Role::Interrupted)
         }

@@ -5,7 +5,6 @@ mod answers;
 mod cards;
 mod fleet;
 mod liveness;
-mod older;
 mod own_notices;
 mod recorded;
 mod remote;
@@ -92,8 +91,7 @@ impl Operator {
         Self::attach_by(&RuntimeRoute::Socket(socket.to_owned()), cwd).await
     }
 
-    /// Attaches to a runtime on any machine, and waits for its first snapshot. A runtime whose link protocol is one
-    /// version older is attached read-only.
+    /// Attaches to a runtime on any machine, and waits for its first snapshot.
     ///
     /// # Errors
     /// As for [`Operator::attach`]; [`Error::Carried`] if the carrier program does not reach it.
@@ -135,23 +133,6 @@ impl Operator {
     #[must_use]
     pub fn place_of(&self, task: &TaskId) -> Option<PlaceId> {
         self.fleet()?.place_of(task)
-    }
-
-    /// Returns why the runtime is read-only; `None` if it is not.
-    #[must_use]
-    pub fn only_looks(&self) -> Option<&str> {
-        match self {
-            Self::Remote(remote) => remote.only_looks(),
-            Self::Local(_) | Self::Recorded(_) | Self::Fleet(_) => None,
-        }
-    }
-
-    /// Tells whether the runtime can handle a request; only a read-only one may not.
-    fn answers(&self, request: &Request) -> bool {
-        match self {
-            Self::Remote(remote) => remote.answers(request),
-            Self::Local(_) | Self::Recorded(_) | Self::Fleet(_) => true,
-        }
     }
 
     /// Returns why the connection broke, if it did and a program carried it.

@@ -13,7 +13,6 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::cards::{self, Card, CardId};
 use super::liveness::{Silence, WatchedReader};
-use super::older::{self, Older};
 use super::screen::{ScreenUpdate, Screens};
 use super::update::KnownItems;
 use crate::envelope::TaskId;
@@ -49,8 +48,6 @@ struct State {
     waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Reply, String>>>>,
     /// The nonces that answers must carry.
     nonces: Mutex<HashMap<CardId, String>>,
-    /// Set if the runtime is one version older and therefore read-only.
-    older: Option<Older>,
     /// Whether a program carries the connection, from another machine or container.
     is_carried: bool,
     /// Why the connection broke.
@@ -61,19 +58,11 @@ struct State {
 impl Remote {
     pub(super) async fn attach(way: &RuntimeRoute, cwd: PathBuf) -> Result<Self, Error> {
         let hello = Hello::new(Role::Operator, cwd);
-        let (mut dialed, older) = match way.dial(&hello).await {
-            Err(Error::OtherVersion { theirs, reason, host }) => {
-                let Some(older) = Older::of(theirs, host.as_deref()) else {
-                    return Err(Error::OtherVersion { theirs, reason, host });
-                };
-                (way.dial(&Hello { v: theirs, ..hello }).await?, Some(older))
-            }
-            dialed => (dialed?, None),
-        };
+        let mut dialed = way.dial(&hello).await?;
         let mut link = dialed.take_link();
         let patience = if link.is_carried() { CARRIED_PATIENCE } else { PATIENCE };
         let mut reader = WatchedReader::new(dialed.lines.into_reader());
-        let first = tokio::time::timeout(patience, first_snapshot(&mut reader, older.is_some()));
+        let first = tokio::time::timeout(patience, first_snapshot(&mut reader));
         let (known, first) = match first.await {
             Ok(Ok(first)) => first,
             Ok(Err(error)) => return Err(link.why().await.unwrap_or(error)),
@@ -88,7 +77,6 @@ impl Remote {
             screens_changed: Arc::default(),
             waiting: Mutex::default(),
             nonces: Mutex::default(),
-            older,
             is_carried: link.is_carried(),
             lost: OnceLock::new(),
             next_id: AtomicU64::new(1),
@@ -145,25 +133,12 @@ impl Remote {
         lock(&self.state.nonces).get(card).cloned()
     }
 
-    /// Returns why the runtime is read-only; `None` if it is not.
-    pub(super) fn only_looks(&self) -> Option<&str> {
-        self.state.older.as_ref().map(|older| older.why.as_str())
-    }
-
-    /// Tells whether the runtime can handle a request.
-    pub(super) fn answers(&self, request: &Request) -> bool {
-        self.state.older.as_ref().is_none_or(|older| older.answers(request))
-    }
-
     /// Returns why the connection broke.
     pub(super) fn why_lost(&self) -> Option<String> {
         self.state.lost.get().cloned()
     }
 
     pub(super) async fn ask(&self, ask: Request) -> Result<Reply, Error> {
-        if let Some(why) = self.only_looks().filter(|_| !self.answers(&ask)) {
-            return Err(Error::OnlyLooks { why: why.to_owned() });
-        }
         let id = self.state.next_id.fetch_add(1, Ordering::Relaxed);
         let frame = Frame::json(&ClientMessage::Ask { id, ask })?;
         // The runtime would close the connection.
@@ -186,13 +161,11 @@ impl Remote {
 /// Reads frames until the first snapshot is complete; nothing else may come before it.
 async fn first_snapshot(
     reader: &mut WatchedReader<BufReader<OwnedReadHalf>>,
-    is_older: bool,
 ) -> Result<(KnownItems, Snapshot), Error> {
     let mut known = KnownItems::default();
     loop {
         let frame = reader.frame(MAX_FROM_RUNTIME).await?.ok_or(Error::Gone)?;
-        let Some(message) = parsed(&frame, is_older)? else { continue };
-        match message {
+        match frame.parse()? {
             ServerMessage::Items(items) => known.take(items)?,
             ServerMessage::Update(update) => {
                 let first = known.snapshot(*update)?;
@@ -201,11 +174,6 @@ async fn first_snapshot(
             _ => return Err(Error::frame("something else before the first snapshot")),
         }
     }
-}
-
-/// Parses a message; from an older runtime as far as it is understood, and `None` if it is not.
-fn parsed(frame: &Frame, is_older: bool) -> Result<Option<ServerMessage>, Error> {
-    if is_older { older::read(frame) } else { frame.parse().map(Some) }
 }
 
 /// Runs the conversation until either side ends it.
@@ -277,8 +245,7 @@ struct RemoteReader {
 impl RemoteReader {
     async fn run(mut self) -> Result<(), Error> {
         while let Some(frame) = self.reader.frame(MAX_FROM_RUNTIME).await? {
-            let Some(message) = parsed(&frame, self.state.older.is_some())? else { continue };
-            match message {
+            match frame.parse()? {
                 ServerMessage::Screen(update) => {
                     self.state.draw(update, &self.shown.borrow())?;
                     self.taken.send_modify(|count| *count += 1);

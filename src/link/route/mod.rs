@@ -139,8 +139,10 @@ impl RuntimeRoute {
                 // Check the size first, so that an oversized hello does not open a connection.
                 let bytes = hello.to_bytes()?;
                 let stream = socket::connect(path).await?;
+                let pid = stream.peer_cred().ok().and_then(|peer| peer.pid()).filter(|pid| *pid > 0);
                 let shaken = hello::shake(stream, &bytes, PATIENCE, 0).await;
-                let (ack, lines, writer) = shaken.map_err(|error| with_cure(error, None))?;
+                let cure = |theirs| cure_here(theirs, pid);
+                let (ack, lines, writer) = shaken.map_err(|error| with_cure(error, cure))?;
                 Ok(Dialed { ack, lines, writer, carrier: None })
             }
             Self::Through(through) => through.dial(hello).await,
@@ -162,34 +164,39 @@ impl Through {
             Err(Error::NoRuntime { .. }) => {
                 Err(carrier.error(TransportError::NoRuntime { place: self.place.clone() }))
             }
-            Err(error) => Err(with_cure(error, Some(&self.host.name))),
+            Err(error) => Err(with_cure(error, |theirs| cure_on(&self.host.name, theirs))),
         }
     }
 }
 
-/// Returns what to do about a runtime of another version, on this machine or the named one.
-pub(super) fn cure(theirs: u32, host: Option<&str>) -> String {
-    match host {
-        Some(host) if theirs < VERSION => {
-            format!(
-                "`pilothouse host install {host}` installs this one there, to serve once that runtime has \
-                 ended"
-            )
-        }
-        None if theirs < VERSION => {
-            "end it with the pilothouse that started it, and start this one".to_owned()
-        }
-        Some(_) => "install the newer pilothouse here".to_owned(),
-        None => "use the newer pilothouse that started it".to_owned(),
-    }
-}
-
-fn with_cure(error: Error, host: Option<&str>) -> Error {
+/// Adds to the refusal of another version what to do about it.
+fn with_cure(error: Error, cure: impl FnOnce(u32) -> String) -> Error {
     match error {
-        Error::OtherVersion { theirs, reason, .. } => {
-            let reason = format!("{reason}; {}", cure(theirs, host));
-            Error::OtherVersion { theirs, reason, host: host.map(str::to_owned) }
+        Error::OtherVersion { theirs, reason } => {
+            Error::OtherVersion { theirs, reason: format!("{reason}; {}", cure(theirs)) }
         }
         error => error,
+    }
+}
+
+/// Returns what to do about a runtime of another version on this machine. The signal ends it and its tasks like the
+/// command of its own version, which may have been replaced meanwhile.
+fn cure_here(theirs: u32, pid: Option<i32>) -> String {
+    let or = pid.map(|pid| format!(", or with `kill {pid}`,")).unwrap_or_default();
+    if theirs < VERSION {
+        format!("end it with the pilothouse that started it{or} and start this one")
+    } else {
+        "use the newer pilothouse that started it".to_owned()
+    }
+}
+
+/// Returns what to do about a runtime of another version on another machine.
+fn cure_on(host: &str, theirs: u32) -> String {
+    if theirs < VERSION {
+        format!(
+            "`pilothouse host install {host}` installs this one there, to serve once that runtime has ended"
+        )
+    } else {
+        "install the newer pilothouse here".to_owned()
     }
 }

@@ -48,7 +48,6 @@ impl Unasked {
             | Error::Declined { .. }
             | Error::Carried { .. }
             | Error::Terminal
-            | Error::OnlyLooks { .. }
             | Error::NoHostName { .. }
             | Error::ReadOnly => Self::Answer,
         }
@@ -91,7 +90,7 @@ mod tests {
                 Unasked::Answer,
                 vec![
                     Error::Refused { reason: text() },
-                    Error::OtherVersion { theirs: 1, reason: text(), host: None },
+                    Error::OtherVersion { theirs: 1, reason: text() },
                     Error::Taken { pid: None },
                     Error::Foreign { path: path(), uid: 1 },
                     Error::handshake(""),
@@ -99,7 +98,6 @@ mod tests {
                     Error::Declined { message: text() },
                     Error::Carried { host: text(), why: TransportError::NoRuntime { place: text() } },
                     Error::Terminal,
-                    Error::OnlyLooks { why: text() },
                     Error::NoHostName { name: text() },
                     Error::ReadOnly,
                 ],

@@ -70,7 +70,7 @@ impl Fleet {
                 let is_gone = matches!(place.link, PlaceLink::Gone { .. });
                 !is_gone && place.snapshot.gate.paused.is_some() != paused
             };
-            state.places.iter().filter(differs).map(|place| place.target(&request)).collect()
+            state.places.iter().filter(differs).map(Place::target).collect()
         };
         let mut refused = Vec::new();
         for target in targets {
@@ -111,17 +111,12 @@ impl Target {
 }
 
 impl Place {
-    /// Returns the target for a request to this place.
+    /// Returns the target for requests to this place.
     ///
     /// # Errors
-    /// If the place is not attached, or is read-only and the request is not a read; with the reason.
-    pub(super) fn target(&self, request: &Request) -> Result<Target, Error> {
-        let may = |operator: &&Operator| match self.link {
-            PlaceLink::Live => true,
-            PlaceLink::ReadOnly(_) => operator.answers(request),
-            _ => false,
-        };
-        match self.operator.as_ref().filter(may) {
+    /// If the place is not attached, with the reason.
+    pub(super) fn target(&self) -> Result<Target, Error> {
+        match self.operator.as_ref().filter(|_| self.link.is_live()) {
             Some(operator) => {
                 Ok(Target { operator: operator.clone(), translation: self.translation.clone() })
             }
@@ -136,7 +131,7 @@ impl Place {
 impl State {
     fn target(&self, chosen: Option<&PlaceId>, mut request: Request) -> Result<(Target, Request), Error> {
         let place = self.route(chosen, &mut request)?;
-        Ok((place.target(&request)?, request))
+        Ok((place.target()?, request))
     }
 
     /// Finds the place that a request concerns, and translates the request to that place's own numbers and names.

@@ -138,11 +138,7 @@ pub(super) fn attach(inner: &Inner, id: &PlaceId, operator: &Operator) {
         place.succeed(next, owners);
     }
     place.attached += 1;
-    let link = match operator.only_looks() {
-        Some(why) => PlaceLink::ReadOnly(why.trim_start_matches("read-only: ").to_owned()),
-        None => PlaceLink::Live,
-    };
-    (place.link, place.operator) = (link, Some(operator.clone()));
+    (place.link, place.operator) = (PlaceLink::Live, Some(operator.clone()));
     place.take(snapshot, owners);
     if let Some(place) = state.places.iter().find(|place| place.id() == id) {
         state.show_at(place);

@@ -11,7 +11,6 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
-use crate::link::protocol::Request;
 use crate::model::{CallSummary, Notice, TaskView};
 use world::{Event, Published, World, event, place_id};
 
@@ -76,7 +75,7 @@ fn a_place_that_is_not_attached_refuses_with_the_reason_and_keeps_what_it_showed
     world.happen(Event::Publishes(2, Published { tasks: vec![1], ..Published::default() }));
     world.happen(Event::Lost(2));
     assert_eq!(world.merged().tasks.len(), 1);
-    let target = world.state.places[0].target(&Request::Metrics);
+    let target = world.state.places[0].target();
     let Err(error) = target else { panic!("refused") };
     assert_eq!(error.to_string(), "api is lost: a test");
 }

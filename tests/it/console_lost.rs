@@ -1,4 +1,5 @@
-//! A console over places of different versions: one is read-only, and does not keep anybody from acting on the others.
+//! A console over places of which one is lost: what is known of it stays readable, and it does not keep anybody from
+//! acting on the others.
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use crate::console_fleet::{at, fleet, id, place, select};
 use crate::console_held::call;
 use crate::console_program::{choice, gate, text, yes_no};
 
-const OLDER: &str = "that runtime speaks version 5 of the link, this console version 6; end it";
+const WHY: &str = "no answer for 3 s";
 
 /// A call held at a place, only because of a pause.
 fn held(place: usize, ticket: u64) -> HeldCall {
@@ -32,9 +33,9 @@ fn held(place: usize, ticket: u64) -> HeldCall {
     }
 }
 
-/// The first two places have this version; the last one is older, paused, and has a finished task.
+/// The first two places are attached; the last one is lost, paused, and has a finished task.
 fn mixed(is_paused: bool, held: Vec<HeldCall>) -> Snapshot {
-    let link = PlaceLink::ReadOnly(OLDER.into());
+    let link = PlaceLink::Lost { since: ago(12), why: WHY.into() };
     let whole = fleet(link.clone());
     let paused = |mut state: PlaceState, is_paused: bool| {
         let mut own = Snapshot::clone(&state.snapshot);
@@ -74,17 +75,6 @@ fn look(app: &mut App) {
 }
 
 #[test]
-fn places_of_two_versions() {
-    for (columns, rows) in [(80, 24), (160, 50)] {
-        let mut app = console(mixed(false, vec![held(2, 1), held(0, 2)]), (columns, rows));
-        insta::assert_snapshot!(format!("versions_{columns}x{rows}"), shown(&app));
-        let _ = press(&mut app, &["A"]);
-        look(&mut app);
-        insta::assert_snapshot!(format!("versions_card_{columns}x{rows}"), shown(&app));
-    }
-}
-
-#[test]
 fn a_place_where_nothing_can_be_done_keeps_no_other_from_being_paused_or_let_go_on() {
     let mut app = console(mixed(false, vec![held(2, 1)]), (120, 40));
     assert_eq!(pauses(&press(&mut app, &["p"])), [true], "the others are not paused");
@@ -101,12 +91,12 @@ fn a_card_of_such_a_place_says_so_and_takes_no_answer() {
     let mut app = console(mixed(true, vec![held(2, 1), held(0, 2)]), (160, 50));
     let _ = press(&mut app, &["A"]);
     look(&mut app);
-    assert!(shown(&app).contains("its place may only be looked at"), "{}", shown(&app));
+    assert!(shown(&app).contains("its place is not attached now"), "{}", shown(&app));
     assert!(shown(&app).contains("call docs/311 "), "{}", shown(&app));
     for key in ["y", "e", "w", "n", "p"] {
         let effects = press(&mut app, &[key]);
         assert!(!effects.iter().any(|effect| matches!(effect, Effect::Ask(_) | Effect::AskAt(..))), "{key}");
-        assert!(shown(&app).contains("docs is read-only: that runtime speaks version 5"), "{}", shown(&app));
+        assert!(shown(&app).contains("docs is lost: no answer for 3 s"), "{}", shown(&app));
         assert!(!shown(&app).contains("answered"), "{}", shown(&app));
     }
     let _ = press(&mut app, &["Tab"]);
@@ -124,7 +114,7 @@ fn what_is_finished_there_is_not_cleared_and_that_is_said_once() {
     let mut app = console(mixed(false, Vec::new()), (160, 50));
     let _ = press(&mut app, &["C"]);
     let text = shown(&app);
-    assert!(text.contains("1 finished task cleared") && text.contains("docs is read-only"), "{text}");
+    assert!(text.contains("1 finished task cleared") && text.contains("docs is lost"), "{text}");
     let later = app.state.now + SignedDuration::from_secs(11);
     let effects = app.update(Msg::Tick(later));
     let dismissed: Vec<_> = effects
@@ -138,25 +128,17 @@ fn what_is_finished_there_is_not_cleared_and_that_is_said_once() {
 }
 
 #[test]
-fn once_its_runtime_is_replaced_it_can_be_driven() {
+fn once_it_is_attached_again_it_can_be_driven() {
     let mut app = console(mixed(false, Vec::new()), (120, 40));
     select(&mut app, &id(2, 1));
-    assert_eq!(obstacle(&app, Action::Stop).as_deref(), Some("its place may only be looked at"));
+    assert_eq!(obstacle(&app, Action::Stop).as_deref(), Some("its place is not attached now"));
     let _ = app.update(Msg::Snapshot(Arc::new(fleet(PlaceLink::Live))));
     select(&mut app, &id(2, 1));
     assert_eq!(obstacle(&app, Action::Stop), None);
-    assert!(!shown(&app).contains("read-only"), "{}", shown(&app));
+    assert!(!shown(&app).contains("docs is lost"), "{}", shown(&app));
 }
 
-#[test]
-fn how_places_stand_is_told_also_where_none_has_a_task() {
-    for size in [(80, 24), (120, 40), (160, 50), (200, 60)] {
-        let app = console(Snapshot { tasks: Vec::new(), ..mixed(false, Vec::new()) }, size);
-        assert!(shown(&app).contains(" docs  read-only: that runtime speaks"), "{}", shown(&app));
-    }
-}
-
-/// The console with questions of the older place, and one of a place that can be driven.
+/// The console with questions of the lost place, and one of a place that can be driven.
 fn asked(question: Question, size: (u16, u16)) -> App {
     let of = |at: usize, question: Question| {
         Arc::new(Question { place: Some(crate::console_fleet::name(at)), ..question })
@@ -190,14 +172,13 @@ fn a_question_of_such_a_place_is_shown_whole_and_takes_no_answer() {
         for line in says.lines() {
             assert!(shown(&app).contains(line), "{line}: {}", shown(&app));
         }
-        assert!(shown(&app).contains("its place may only be looked at"), "{}", shown(&app));
+        assert!(shown(&app).contains("its place is not attached now"), "{}", shown(&app));
         let keys = if matches!(kind, QuestionKind::Choice { .. }) { &["j", "Enter"][..] } else { &[] };
         for key in keys.iter().chain(&["y", "n", "a", "r", "x", "l", "Enter", "M-Enter"]) {
             assert_eq!(answers(&press(&mut app, &[key])), 0, "{key}: {kind:?}");
             assert!(!shown(&app).contains("on its way"), "{key}: {}", shown(&app));
         }
-        let told =
-            "docs is read-only: that runtime speaks version 5 of the link, this console version 6; end it";
+        let told = "docs is lost: no answer for 3 s";
         assert!(shown(&app).contains(told), "{kind:?}: {}", shown(&app));
         if let QuestionKind::Text { .. } = kind {
             assert!(!shown(&app).contains("ynarx"), "nothing is written in vain: {}", shown(&app));
@@ -223,11 +204,11 @@ fn a_question_of_a_program_there_opens_from_its_screen_too() {
     let _ = press(&mut app, &["5", "Enter"]);
     look(&mut app);
     assert!(shown(&app).contains("The migration runs first and cannot be undone."), "{}", shown(&app));
-    assert!(shown(&app).contains("its place may only be looked at"), "{}", shown(&app));
+    assert!(shown(&app).contains("its place is not attached now"), "{}", shown(&app));
 }
 
 #[test]
-fn the_timeline_of_all_tells_of_places_of_both_versions_in_the_order_of_time() {
+fn the_timeline_of_all_tells_of_all_places_in_the_order_of_time() {
     let mut snapshot = mixed(false, Vec::new());
     let happened = |seconds, actor: &str, bytes| TaskEvent {
         at: ago(seconds),
@@ -256,7 +237,7 @@ fn the_timeline_of_all_tells_of_places_of_both_versions_in_the_order_of_time() {
 }
 
 #[test]
-fn a_search_of_all_tasks_looks_at_places_of_both_versions_and_says_what_it_could_not_read() {
+fn a_search_of_all_tasks_looks_at_all_places_and_says_what_it_could_not_read() {
     let mut app = console(mixed(false, Vec::new()), (160, 50));
     let searched = |effects: &[Effect]| -> Vec<pilothouse::envelope::TaskId> {
         let tasks = effects.iter().filter_map(|effect| match effect {
@@ -271,7 +252,7 @@ fn a_search_of_all_tasks_looks_at_places_of_both_versions_and_says_what_it_could
         assert!(tasks.contains(&wanted), "{wanted}: {tasks:?}");
     }
     let found = |place: usize| Place { task: id(place, 1), line: 6, text: format!("panic {place}") };
-    let why = format!("docs is read-only: {OLDER}");
+    let why = format!("docs is lost: {WHY}");
     let _ = app.update(Msg::FoundAll(1, vec![found(0), found(2)], Vec::new()));
     let text = shown(&app);
     assert!(text.contains("web-fix/t01:7") && text.contains("docs/t01:7"), "{text}");
@@ -279,10 +260,7 @@ fn a_search_of_all_tasks_looks_at_places_of_both_versions_and_says_what_it_could
     let _ = press(&mut app, &keys);
     let _ = app.update(Msg::FoundAll(2, Vec::new(), vec![why.clone(), why]));
     let text = shown(&app);
-    assert!(
-        text.contains("not all was searched: docs is read-only: that runtime speaks version 5"),
-        "{text}"
-    );
+    assert!(text.contains("not all was searched: docs is lost: no answer for 3 s"), "{text}");
     assert!(!text.contains("no task has printed"), "{text}");
     let said =
         app.state.toasts.said().iter().filter(|toast| toast.text.starts_with("not all was searched")).count();
