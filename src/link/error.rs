@@ -182,6 +182,17 @@ impl Error {
         }
     }
 
+    /// Returns the error with its cause if there is one; without the machine's name, which is shown next to it.
+    pub(super) fn with_cause(&self) -> String {
+        if let Self::Carried { host, why } = self {
+            return why.told(host);
+        }
+        match std::error::Error::source(self) {
+            Some(cause) => format!("{self}: {cause}"),
+            None => self.to_string(),
+        }
+    }
+
     /// The other side has not sent something that it should have sent at once.
     pub(super) fn late(what: &str, patience: Duration) -> Self {
         Self::handshake(format!("no {what} within {}", Period(patience)))

@@ -280,6 +280,7 @@ async fn the_runtime_that_a_console_was_opened_on_may_end_and_the_others_go_on()
     let locks = home.places().locks();
     let successors =
         Successors { locks: locks.clone(), workspace: home.places().id, cwd: home.workspace(), config: None };
+    let Operator::Runtime(own) = own else { panic!("one runtime") };
     let fleet = Fleet::around(own, successors);
     let first = Arc::clone(&Operator::Fleet(fleet.clone()).snapshot().borrow());
     assert_eq!(first.places.len(), 1, "what was on screen is there at once");

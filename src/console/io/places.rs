@@ -14,10 +14,9 @@ impl Driver {
         if let Some(fleet) = self.operator.fleet() {
             return fleet.open(running);
         }
-        let Some(successors) = self.source.options.successors(&self.app.state.view.snapshot.workspace) else {
-            return;
-        };
-        let fleet = Fleet::around(self.operator.clone(), successors);
+        let successors = self.source.options.successors(&self.app.state.view.snapshot.workspace);
+        let (Operator::Runtime(home), Some(successors)) = (&self.operator, successors) else { return };
+        let fleet = Fleet::around(home.clone(), successors);
         fleet.open(running);
         self.hold(Operator::Fleet(fleet));
     }

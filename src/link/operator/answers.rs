@@ -4,16 +4,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
-use super::Local;
 use super::cards::{self, Card, CardId, Cards};
+use super::local::LocalRuntime;
 use crate::link::Error;
 use crate::link::protocol::Request;
 use crate::model::Snapshot;
 
-impl Local {
+impl LocalRuntime {
     /// Issues cards to an embedded console as its snapshots arrive. An attached console gets its cards with the
     /// snapshots it is sent.
-    pub(super) fn issuing_cards(self) -> Self {
+    pub(super) fn issuing_cards(mut self) -> Self {
         let (cards, runtime) = (Arc::clone(&self.cards), self.runtime.clone());
         let open = CancellationToken::new();
         let closed = open.clone();
@@ -26,7 +26,8 @@ impl Local {
                 lock(&cards).issue(runtime.clock().now().mono, &snapshot, cards::random_nonce);
             }
         });
-        Self { _open: Some(Arc::new(open.drop_guard())), ..self }
+        self._open = Some(Arc::new(open.drop_guard()));
+        self
     }
 
     pub(super) fn cards(&self) -> MutexGuard<'_, Cards> {

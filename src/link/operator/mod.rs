@@ -3,84 +3,64 @@
 
 mod answers;
 mod cards;
+mod connection;
 mod fleet;
 mod liveness;
+mod local;
 mod own_notices;
 mod recorded;
 mod remote;
+mod rules;
 mod screen;
 mod serve;
-mod shown;
 mod stopping;
 mod successor;
 mod update;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use serde_json::Value;
 use tokio::sync::{Notify, watch};
-use tokio_util::sync::DropGuard;
 
 pub(super) use cards::Card;
-use cards::{CardId, Cards};
+use connection::RuntimeConnection;
 pub use fleet::{Fleet, remove_left_copies};
+use local::LocalRuntime;
 use recorded::Recorded;
-use remote::Remote;
 pub(super) use screen::{ScreenUpdate, fuzz_screen};
 pub use serve::serve;
 pub use stopping::{ASKED_FOR, StopRequest, StopRequests};
 pub use successor::Successors;
 pub(super) use update::{Item, Update};
 
-use super::protocol::{Reply, Request};
+use super::protocol::{Reply, Request, Shown};
 use super::{Error, RuntimeRoute};
-use crate::envelope::{Actor, TaskId};
-use crate::model::{self, CallRecord, PlaceId, Snapshot, TaskView};
+use crate::envelope::TaskId;
+use crate::model::{CallRecord, PlaceId, Snapshot, TaskView};
 use crate::process::ConsoleProcess;
+use crate::runtime::Handle;
 use crate::runtime::past::Recording;
-use crate::runtime::{Handle, LogPart, Viewer};
 use crate::terminal::Contents;
-use crate::tools::{self, CallAnswer, Caller};
+use crate::tools::CallAnswer;
 
 /// The operator's connection to a runtime. Clones share the same connection.
 #[derive(Clone)]
 pub enum Operator {
-    /// A runtime in this process.
-    Local(Local),
-    /// A runtime in another process of this user.
-    Remote(Remote),
+    /// One runtime, in this process or another one.
+    Runtime(RuntimeConnection),
     /// A past recording, opened for reading.
     Recorded(Recorded),
     /// Several runtimes, on this and other machines.
     Fleet(Fleet),
 }
 
-/// A runtime in this process, with the operator as the actor.
-#[derive(Clone)]
-pub struct Local {
-    runtime: Handle,
-    viewer: Arc<Viewer>,
-    caller: Caller,
-    /// The console process that the person acts through.
-    console: Arc<ConsoleProcess>,
-    /// The cards it was shown that wait for an answer.
-    // A lock, not a message: held for a few map operations, never across an await.
-    cards: Arc<Mutex<Cards>>,
-    /// The widths of the panes, in columns.
-    // A lock, not a message: read for each frame, between two changes by the same thread.
-    columns: Arc<Mutex<BTreeMap<TaskId, u16>>>,
-    connected: Arc<watch::Sender<bool>>,
-    /// Stops the task that issues cards to an embedded console.
-    _open: Option<Arc<DropGuard>>,
-}
-
 impl Operator {
     /// Connects to a runtime in this process; commands start in `cwd` unless they specify another directory.
     #[must_use]
     pub fn local(runtime: Handle, cwd: PathBuf) -> Self {
-        Self::Local(Local::new(runtime, cwd, ConsoleProcess::own()).issuing_cards())
+        let local = LocalRuntime::new(runtime, cwd, ConsoleProcess::own()).issuing_cards();
+        Self::Runtime(RuntimeConnection::Local(local))
     }
 
     /// Attaches to the runtime at an operator socket and waits for its first snapshot.
@@ -96,7 +76,7 @@ impl Operator {
     /// # Errors
     /// As for [`Operator::attach`]; [`Error::Carried`] if the carrier program does not reach it.
     pub async fn attach_by(way: &RuntimeRoute, cwd: PathBuf) -> Result<Self, Error> {
-        Remote::attach(way, cwd).await.map(Self::Remote)
+        RuntimeConnection::attach_by(way, cwd).await.map(Self::Runtime)
     }
 
     /// Opens a finished recording.
@@ -108,7 +88,7 @@ impl Operator {
     /// Tells whether the runtime is not in this process: it is in another one, or there is none.
     #[must_use]
     pub fn is_remote(&self) -> bool {
-        !matches!(self, Self::Local(_))
+        !matches!(self, Self::Runtime(RuntimeConnection::Local(_)))
     }
 
     /// Returns the name of the recording, if this is a past one.
@@ -116,7 +96,7 @@ impl Operator {
     pub fn recording(&self) -> Option<&str> {
         match self {
             Self::Recorded(recorded) => Some(recorded.name()),
-            Self::Local(_) | Self::Remote(_) | Self::Fleet(_) => None,
+            Self::Runtime(_) | Self::Fleet(_) => None,
         }
     }
 
@@ -125,7 +105,7 @@ impl Operator {
     pub fn fleet(&self) -> Option<&Fleet> {
         match self {
             Self::Fleet(fleet) => Some(fleet),
-            Self::Local(_) | Self::Remote(_) | Self::Recorded(_) => None,
+            Self::Runtime(_) | Self::Recorded(_) => None,
         }
     }
 
@@ -139,8 +119,8 @@ impl Operator {
     #[must_use]
     pub fn why_lost(&self) -> Option<String> {
         match self {
-            Self::Remote(remote) => remote.why_lost(),
-            Self::Local(_) | Self::Recorded(_) | Self::Fleet(_) => None,
+            Self::Runtime(runtime) => runtime.why_lost(),
+            Self::Recorded(_) | Self::Fleet(_) => None,
         }
     }
 
@@ -148,8 +128,7 @@ impl Operator {
     #[must_use]
     pub fn connected(&self) -> watch::Receiver<bool> {
         match self {
-            Self::Local(local) => local.connected.subscribe(),
-            Self::Remote(remote) => remote.connected(),
+            Self::Runtime(runtime) => runtime.connected(),
             Self::Recorded(recorded) => recorded.connected(),
             Self::Fleet(fleet) => fleet.connected(),
         }
@@ -176,8 +155,7 @@ impl Operator {
     #[must_use]
     pub fn snapshot(&self) -> watch::Receiver<Arc<Snapshot>> {
         match self {
-            Self::Local(local) => local.runtime.snapshot(),
-            Self::Remote(remote) => remote.snapshot(),
+            Self::Runtime(runtime) => runtime.snapshot(),
             Self::Recorded(recorded) => recorded.snapshot(),
             Self::Fleet(fleet) => fleet.snapshot(),
         }
@@ -188,8 +166,7 @@ impl Operator {
     #[must_use]
     pub fn screen_generation(&self, task: &TaskId) -> Option<u64> {
         match self {
-            Self::Local(local) => local.runtime.screen(task).map(|screen| screen.generation()),
-            Self::Remote(remote) => remote.screen_generation(task),
+            Self::Runtime(runtime) => runtime.screen_generation(task),
             Self::Fleet(fleet) => fleet.screen_generation(task),
             Self::Recorded(_) => None,
         }
@@ -199,11 +176,7 @@ impl Operator {
     #[must_use]
     pub fn screen(&self, task: &TaskId) -> Option<Contents> {
         match self {
-            Self::Local(local) => {
-                let columns = lock(&local.columns).get(task).copied();
-                local.runtime.screen(task)?.contents(columns)
-            }
-            Self::Remote(remote) => remote.screen(task),
+            Self::Runtime(runtime) => runtime.screen(task),
             Self::Fleet(fleet) => fleet.screen(task),
             Self::Recorded(_) => None,
         }
@@ -213,10 +186,33 @@ impl Operator {
     #[must_use]
     pub fn screens_changed(&self) -> Arc<Notify> {
         match self {
-            Self::Local(local) => local.viewer.wake(),
-            Self::Remote(remote) => remote.screens_changed(),
+            Self::Runtime(runtime) => runtime.screens_changed(),
             Self::Recorded(recorded) => recorded.screens_changed(),
             Self::Fleet(fleet) => fleet.screens_changed(),
+        }
+    }
+
+    /// Sets which tasks have a pane and which one has the focus. Each screen is shown at its program's own size.
+    pub fn show(&self, visible: &[TaskId], focus: Option<&TaskId>) {
+        let (visible, focus) = (visible.to_vec(), focus.cloned());
+        self.show_at(Shown { visible, focus, ..Shown::default() });
+    }
+
+    /// Like [`Self::show`], with all that can be said of it.
+    pub fn show_at(&self, shown: Shown) {
+        match self {
+            Self::Runtime(runtime) => runtime.show(shown),
+            Self::Fleet(fleet) => fleet.show(shown),
+            Self::Recorded(_) => {}
+        }
+    }
+
+    /// Returns a snapshot of this connection without the notices about this console itself.
+    #[must_use]
+    pub fn of_others(&self, snapshot: &Arc<Snapshot>) -> Arc<Snapshot> {
+        match self {
+            Self::Runtime(runtime) => runtime.of_others(snapshot),
+            Self::Recorded(_) | Self::Fleet(_) => Arc::clone(snapshot),
         }
     }
 
@@ -227,7 +223,7 @@ impl Operator {
     pub async fn call(&self, tool: &str, input: Value) -> Result<CallAnswer, Error> {
         match self.ask(Request::call(tool, input)).await? {
             Reply::Answer(answer) => Ok(answer),
-            _ => Err(unexpected()),
+            _ => Err(Error::frame("an unexpected reply")),
         }
     }
 
@@ -236,16 +232,6 @@ impl Operator {
         match self.ask(Request::Record { seq }).await {
             Ok(Reply::Record(record)) => record,
             _ => None,
-        }
-    }
-
-    /// Returns the nonce of a card that was sent on this connection.
-    fn nonce(&self, card: &CardId) -> Option<String> {
-        match self {
-            Self::Local(local) => local.cards().nonce(card),
-            Self::Remote(remote) => remote.nonce(card),
-            // Each place has its own nonces.
-            Self::Recorded(_) | Self::Fleet(_) => None,
         }
     }
 
@@ -262,104 +248,18 @@ impl Operator {
     ///
     /// # Errors
     /// If the runtime refuses, the connection is lost, or the place is not attached.
-    pub async fn ask_at(&self, place: Option<&PlaceId>, mut request: Request) -> Result<Reply, Error> {
-        match &mut request {
-            Request::Pause { nonce, .. } => *nonce = self.nonce(&CardId::Pause),
-            Request::Decide { ticket, nonce, .. } => *nonce = self.nonce(&CardId::Held(*ticket)),
-            Request::Answer { question, nonce, .. } | Request::LetAgents { question, nonce, .. } => {
-                *nonce = self.nonce(&CardId::Question(question.clone()));
-            }
-            _ => {}
-        }
+    pub async fn ask_at(&self, place: Option<&PlaceId>, request: Request) -> Result<Reply, Error> {
         match self {
-            Self::Local(local) => local.handle(request).await,
-            Self::Remote(remote) => remote.ask(request).await,
+            Self::Runtime(runtime) => runtime.ask(request).await,
             Self::Recorded(recorded) => recorded.handle(&request),
             Self::Fleet(fleet) => fleet.ask(place, request).await,
         }
     }
 }
 
-impl Local {
-    fn new(runtime: Handle, cwd: PathBuf, console: ConsoleProcess) -> Self {
-        let caller = Caller::new(Actor::Operator, cwd);
-        let viewer = runtime.viewer();
-        let (cards, connected) = (Arc::default(), Arc::new(watch::Sender::new(true)));
-        let console = Arc::new(console);
-        Self { runtime, viewer, caller, console, cards, columns: Arc::default(), connected, _open: None }
+impl Successors {
+    /// Waits for the next runtime, attaches to it and returns the connection. Starts none.
+    pub async fn next(self) -> Operator {
+        Operator::Runtime(self.connect().await)
     }
-
-    /// Carries out a request.
-    async fn handle(&self, request: Request) -> Result<Reply, Error> {
-        self.check(&request)?;
-        let (Self { runtime, caller, .. }, console) = (self, &*self.console);
-        let declined = |error: model::Error| Error::Declined { message: error.to_string() };
-        match request {
-            Request::Call { tool, input, .. } => {
-                return Ok(Reply::Answer(tools::call(runtime, caller, &tool, input).await));
-            }
-            Request::Send { task, input } => {
-                if !matches!(input, model::TypedInput::Report(_)) {
-                    self.viewer.types_into(&task);
-                }
-                return runtime.input(&caller.actor, &task, input).await.map(Reply::Sent).map_err(declined);
-            }
-            Request::Record { seq } => return Ok(Reply::Record(runtime.call(seq).await)),
-            Request::Command { task } => {
-                let whole = runtime.task(&task).filter(|task| task.cmd_chars.is_none());
-                return Ok(Reply::Command(whole.map(|task| task.cmd.clone())));
-            }
-            Request::Usage { tasks } => return Ok(Reply::Usage(runtime.usage(tasks).await)),
-            Request::Metrics => return Ok(Reply::Metrics(Box::new(runtime.metrics()))),
-            Request::Streams { task } => {
-                return runtime.streams(&task).await.map(Reply::Streams).map_err(declined);
-            }
-            Request::Log { task, part, from } => return log_piece(runtime, &task, part, from).await,
-            Request::Standing => return Ok(Reply::Standing(runtime.standing())),
-            Request::Program(_) => {
-                return Err(Error::Declined { message: "a console does not start programs".to_owned() });
-            }
-            Request::Release { task } => runtime.release(&task).await,
-            Request::Dismiss { task } => runtime.dismiss(&task).await,
-            Request::Rename { task, name } => runtime.rename(&task, name).await,
-            Request::Tell { agent, text } => {
-                runtime.tell_agent(console, &agent, &text).await.map_err(declined)?;
-            }
-            Request::Pause { paused, .. } => runtime.pause(paused, Some(console)).await,
-            Request::Decide { ticket, hash, decision, .. } => {
-                runtime.decide(ticket, hash, decision, Some(console)).await.map_err(declined)?;
-            }
-            Request::Answer { question, given, .. } => {
-                runtime.answer_at(console, &question, given).await.map_err(declined)?;
-            }
-            Request::LetAgents { question, may, .. } => {
-                runtime.let_agents(&question, may).await.map_err(declined)?;
-            }
-            Request::Rules { config, rules } => runtime.hand_over(&config, &rules),
-            Request::Shutdown { closing } => {
-                runtime.shut_down(closing).await;
-                self.connected.send_replace(false);
-            }
-        }
-        Ok(Reply::Done)
-    }
-}
-
-/// Reads a piece of a task's log.
-async fn log_piece(runtime: &Handle, task: &TaskId, part: LogPart, from: u64) -> Result<Reply, Error> {
-    let declined = |message: String| Error::Declined { message };
-    let folder = runtime.task(task).map(|task| task.folder.clone());
-    let folder = folder.ok_or_else(|| declined(format!("there is no task {task}")))?;
-    let read = tokio::task::spawn_blocking(move || part.read(&folder, from)).await;
-    let piece = read.map_err(std::io::Error::other).flatten();
-    piece.map(Reply::Log).map_err(|error| declined(format!("read the log of {task}: {error}")))
-}
-
-// Nothing that runs under this lock can panic in the middle of a change.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn unexpected() -> Error {
-    Error::frame("an unexpected reply")
 }

@@ -2,18 +2,16 @@
 
 use std::sync::Arc;
 
-use super::Operator;
+use super::connection::RuntimeConnection;
 use crate::model::Snapshot;
 
-impl Operator {
+impl RuntimeConnection {
     /// Returns a snapshot of this connection without the notices about this console itself. A runtime on another machine
     /// has other process ids: what has this one's there is somebody else.
-    #[must_use]
-    pub fn of_others(&self, snapshot: &Arc<Snapshot>) -> Arc<Snapshot> {
+    pub(super) fn of_others(&self, snapshot: &Arc<Snapshot>) -> Arc<Snapshot> {
         let is_here = match self {
             Self::Local(_) => true,
             Self::Remote(remote) => !remote.is_carried(),
-            Self::Recorded(_) | Self::Fleet(_) => false,
         };
         if is_here { without(snapshot, std::process::id()) } else { Arc::clone(snapshot) }
     }

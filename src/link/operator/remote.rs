@@ -31,8 +31,8 @@ const CARRIED_PATIENCE: Duration = Duration::from_secs(30);
 
 /// A runtime in another process. Clones share the connection; dropping the last one closes it.
 #[derive(Clone)]
-pub struct Remote {
-    state: Arc<State>,
+pub struct RemoteRuntime {
+    state: Arc<RemoteState>,
     messages: mpsc::Sender<Frame>,
     shown: Arc<watch::Sender<Shown>>,
     _open: Arc<DropGuard>,
@@ -40,7 +40,7 @@ pub struct Remote {
 
 /// What the runtime has sent so far.
 // Locks, not messages: the console reads screens while it draws, and must not wait for a reply.
-struct State {
+struct RemoteState {
     connected: watch::Sender<bool>,
     snapshot: watch::Sender<Arc<Snapshot>>,
     screens: Mutex<Screens>,
@@ -55,7 +55,7 @@ struct State {
     next_id: AtomicU64,
 }
 
-impl Remote {
+impl RemoteRuntime {
     pub(super) async fn attach(way: &RuntimeRoute, cwd: PathBuf) -> Result<Self, Error> {
         let hello = Hello::new(Role::Operator, cwd);
         let mut dialed = way.dial(&hello).await?;
@@ -70,7 +70,7 @@ impl Remote {
                 return Err(Error::handshake(format!("no snapshot within {} s", patience.as_secs())));
             }
         };
-        let state = Arc::new(State {
+        let state = Arc::new(RemoteState {
             connected: watch::Sender::new(true),
             snapshot: watch::Sender::new(Arc::new(first)),
             screens: Mutex::default(),
@@ -207,7 +207,7 @@ async fn converse(
         && state.lost.get().is_none()
         && let Some(why) = link.why().await
     {
-        let _ = state.lost.set(super::fleet::reason(&why));
+        let _ = state.lost.set(why.with_cause());
     }
     state.connected.send_replace(false);
     state.screens_changed.notify_one();
@@ -233,7 +233,7 @@ async fn write(
 
 /// The task that reads from the runtime.
 struct RemoteReader {
-    state: Arc<State>,
+    state: Arc<RemoteState>,
     reader: WatchedReader<BufReader<OwnedReadHalf>>,
     known: KnownItems,
     /// The tasks on this console's screen.
@@ -270,7 +270,7 @@ impl RemoteReader {
     }
 }
 
-impl State {
+impl RemoteState {
     /// Waits until a carried link has been silent for too long despite requests; never returns for a link on this
     /// machine.
     async fn lost(self: Arc<Self>, silence: Option<Silence>, messages: mpsc::WeakSender<Frame>) -> String {

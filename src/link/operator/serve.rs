@@ -14,9 +14,10 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::local::LocalRuntime;
 use super::screen::{ScreenUpdate, SentScreen};
+use super::stopping::StopRequests;
 use super::update::KnownItems;
-use super::{Local, StopRequests};
 use crate::envelope::TaskId;
 use crate::link::frame::{Frame, MAX_FROM_CONSOLE, MAX_FROM_RUNTIME};
 use crate::link::protocol::{ClientMessage, Request, ServerMessage, Shown};
@@ -50,7 +51,7 @@ pub async fn serve(
     if runtime.is_watched() {
         runtime.notice_of(&console, format!("another console has connected: {console}"));
     }
-    let local = Local::new(runtime, hello.cwd, console);
+    let local = LocalRuntime::new(runtime, hello.cwd, console);
     let (shown, taken) = (watch::Sender::default(), watch::Sender::new(0));
     let typed = watch::Sender::new(None);
     let (replies, replied) = mpsc::channel(ASKS);
@@ -74,7 +75,7 @@ pub async fn serve(
 
 /// The future that reads the console's messages.
 struct ConsoleReader {
-    local: Local,
+    local: LocalRuntime,
     shown: watch::Sender<Shown>,
     taken: watch::Sender<u64>,
     /// When the person last typed into a task.
@@ -128,7 +129,7 @@ impl ConsoleReader {
 }
 
 /// Carries out a request.
-async fn answer(local: &Local, requests: &StopRequests, id: u64, ask: Request) -> Outgoing {
+async fn answer(local: &LocalRuntime, requests: &StopRequests, id: u64, ask: Request) -> Outgoing {
     let is_embedded = !local.runtime.snapshot().borrow().headless;
     let refusal = match &ask {
         Request::Shutdown { closing: CloseReason::StopCommand } if is_embedded => {
@@ -225,7 +226,7 @@ struct Updates {
 }
 
 impl Updates {
-    fn new(local: &Local) -> Self {
+    fn new(local: &LocalRuntime) -> Self {
         let mut snapshots = local.runtime.snapshot();
         snapshots.mark_changed();
         Self { snapshots, known: KnownItems::default(), due: Instant::now() }
@@ -251,7 +252,7 @@ type Seen = (u64, Option<u16>);
 
 /// The screens shown by a console.
 struct Screens {
-    local: Local,
+    local: LocalRuntime,
     shown: watch::Receiver<Shown>,
     taken: watch::Receiver<u64>,
     typed: watch::Receiver<Option<Instant>>,
@@ -266,7 +267,7 @@ struct Screens {
 
 impl Screens {
     fn new(
-        local: &Local,
+        local: &LocalRuntime,
         shown: watch::Receiver<Shown>,
         taken: watch::Receiver<u64>,
         typed: watch::Receiver<Option<Instant>>,
@@ -277,7 +278,7 @@ impl Screens {
 
     /// Waits until the console has received what it was sent and a shown screen has changed. Cancellation-safe.
     async fn next(&mut self) -> Vec<ScreenUpdate> {
-        let wake = self.local.viewer.wake();
+        let wake = self.local.screens_changed();
         loop {
             let count = self.count;
             if self.taken.wait_for(|taken| *taken >= count).await.is_err() {

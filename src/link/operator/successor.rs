@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::{Operator, fleet};
+use super::connection::RuntimeConnection;
+use super::rules::hand_over_rules;
 use crate::link::Error;
 use crate::link::running::{Arrivals, Running};
 use crate::paths::Locks;
@@ -28,7 +29,7 @@ pub struct Successors {
 
 impl Successors {
     /// Waits for the next runtime, attaches to it and returns the connection. Starts none.
-    pub async fn next(self) -> Operator {
+    pub(super) async fn connect(self) -> RuntimeConnection {
         let mut arrivals = Arrivals::watch(&self.locks);
         loop {
             let (locks, workspace) = (self.locks.clone(), self.workspace.clone());
@@ -36,7 +37,7 @@ impl Successors {
             let found = look.await.ok().flatten();
             if let Some(running) = &found {
                 match self.attach(running).await {
-                    Ok(operator) => return operator,
+                    Ok(next) => return next,
                     Err(error) => tracing::info!(%error, "the next runtime is not attached yet"),
                 }
             }
@@ -46,11 +47,11 @@ impl Successors {
         }
     }
 
-    async fn attach(&self, running: &Running) -> Result<Operator, Error> {
-        let operator = Operator::attach(&running.operator_socket(), self.cwd.clone()).await?;
-        if let Err(error) = fleet::hand_over_rules(self.config.as_ref(), running, &operator).await {
+    async fn attach(&self, running: &Running) -> Result<RuntimeConnection, Error> {
+        let next = RuntimeConnection::attach(&running.operator_socket(), self.cwd.clone()).await?;
+        if let Err(error) = hand_over_rules(self.config.as_ref(), running, &next).await {
             tracing::warn!(%error, "the approval rules are not handed over");
         }
-        Ok(operator)
+        Ok(next)
     }
 }

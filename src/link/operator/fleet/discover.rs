@@ -7,12 +7,14 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::sleep;
 
-use super::merge::Notices;
-use super::place::Place;
-use super::{Inner, Operator, PlaceLink, PlaceReach};
+use super::merge::PlaceNotices;
+use super::place::FleetPlace;
+use super::reach::PlaceReach;
+use super::state::{FleetCore, FleetState};
 use crate::link::Running;
+use crate::link::operator::connection::RuntimeConnection;
 use crate::link::running::Arrivals;
-use crate::model::PlaceId;
+use crate::model::{PlaceId, PlaceLink};
 use crate::paths::Locks;
 
 /// Changes that follow each other this closely are treated as one.
@@ -21,7 +23,7 @@ const SETTLING: Duration = Duration::from_millis(20);
 const FAREWELL: Duration = Duration::from_secs(10);
 
 /// Follows the runtimes of this machine until the fleet is closed.
-pub(super) async fn discover(inner: Arc<Inner>, locks: Locks) {
+pub(super) async fn discover(inner: Arc<FleetCore>, locks: Locks) {
     let (mut arrivals, mut lost) = (Arrivals::watch(&locks), inner.rescan.subscribe());
     loop {
         let locks = locks.clone();
@@ -36,7 +38,7 @@ pub(super) async fn discover(inner: Arc<Inner>, locks: Locks) {
     }
 }
 
-impl Inner {
+impl FleetCore {
     /// Applies the list of runtimes now running on a machine: this one, or the one named `host`.
     pub(super) fn follow_changes(self: &Arc<Self>, host: Option<&str>, found: Vec<(PlaceId, PlaceReach)>) {
         for gone in self.reconcile(host, found) {
@@ -51,7 +53,7 @@ impl Inner {
         let mut gone = Vec::new();
         let mut state = self.state();
         let takes_all = state.takes_all || host.is_some();
-        let super::State { places, notices, .. } = &mut *state;
+        let FleetState { places, notices, .. } = &mut *state;
         for place in places.iter_mut().filter(|place| place.reach.is_of(host)) {
             let is_gone = matches!(place.link, PlaceLink::Gone { .. });
             match found.iter().find(|(id, _)| id == place.id()) {
@@ -92,7 +94,7 @@ impl Inner {
     }
 
     /// Puts the next runtime of its workspace in the place of one that has ended.
-    pub(super) fn follow_next(&self, id: &PlaceId, next: Operator) {
+    pub(super) fn follow_next(&self, id: &PlaceId, next: RuntimeConnection) {
         let now = self.clock.now().wall;
         if let Some((place, _, notices)) = self.state().by_id(id) {
             (place.reach, place.link) = (PlaceReach::Held(next), PlaceLink::Connecting);
@@ -116,7 +118,7 @@ impl Inner {
     }
 }
 
-fn leave(place: &mut Place, notices: &mut Notices, now: Timestamp) {
+fn leave(place: &mut FleetPlace, notices: &mut PlaceNotices, now: Timestamp) {
     (place.link, place.operator) = (PlaceLink::Gone { since: now }, None);
     let name = &place.translation.name.name;
     notices.say(now, true, format!("{name}: its runtime has ended"));

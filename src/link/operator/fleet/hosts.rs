@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use super::place::Place;
-use super::reach::Far;
-use super::{Inner, MOST_OF_ONE_HOST, PlaceReach, supervise};
+use super::place::FleetPlace;
+use super::reach::{FarRuntime, PlaceReach};
+use super::state::{FleetCore, MOST_OF_ONE_HOST};
 use crate::link::{Error, Listing, RemoteHost};
 use crate::model::PlaceId;
 
@@ -17,7 +17,7 @@ const AGAIN: Duration = Duration::from_secs(30);
 const FIRST: Duration = Duration::from_secs(1);
 
 /// Follows the runtimes of another machine until the fleet is closed.
-pub(super) async fn follow(inner: Arc<Inner>, host: RemoteHost, first: Result<Listing, Error>) {
+pub(super) async fn follow(inner: Arc<FleetCore>, host: RemoteHost, first: Result<Listing, Error>) {
     let (mut lost, mut pause, mut is_told) = (inner.rescan.subscribe(), FIRST, false);
     let mut listed = first;
     loop {
@@ -26,7 +26,7 @@ pub(super) async fn follow(inner: Arc<Inner>, host: RemoteHost, first: Result<Li
                 pause = FIRST;
                 inner.remove(&unreached(&host.name));
                 let place = |listed| {
-                    let reach = Far::new(&host, listed);
+                    let reach = FarRuntime::new(&host, listed);
                     (PlaceId::from(format!("{}:{}", host.name, listed.id).as_str()), PlaceReach::Far(reach))
                 };
                 let found: Vec<_> = listing.runtimes.iter().map(place).collect();
@@ -46,7 +46,7 @@ pub(super) async fn follow(inner: Arc<Inner>, host: RemoteHost, first: Result<Li
                 AGAIN
             }
             Err(error) => {
-                inner.fail_to_reach(&host.name, supervise::reason(&error));
+                inner.fail_to_reach(&host.name, error.with_cause());
                 let rest = pause;
                 pause = AGAIN.min(pause * 2);
                 rest
@@ -68,7 +68,7 @@ fn unreached(host: &str) -> PlaceId {
     PlaceId::from(format!("host {host}").as_str())
 }
 
-impl Inner {
+impl FleetCore {
     /// Shows a machine that cannot be reached, unless it has places that already show this.
     fn fail_to_reach(&self, host: &str, why: String) {
         let (now, id) = (self.clock.now().wall, unreached(host));
@@ -80,7 +80,7 @@ impl Inner {
             let reach = PlaceReach::Unreached(host.to_owned());
             let Some(slot) = state.next_slot() else { return };
             let name = state.name(Some(host), &reach.workspace());
-            state.insert(Place::new(slot, id.clone(), name, reach, std::path::PathBuf::new()));
+            state.insert(FleetPlace::new(slot, id.clone(), name, reach, std::path::PathBuf::new()));
         }
         if let Some((place, ..)) = state.by_id(&id) {
             place.lose(now, why);

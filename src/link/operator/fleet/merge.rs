@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::place::Place;
+use super::place::FleetPlace;
 use super::totals;
 use crate::model::{CallSummary, GateView, HeldCall, Metrics, Notice, RecordView, Slot, Snapshot};
 
@@ -20,20 +20,20 @@ const NOTICE_CHARS: usize = 2_000;
 
 /// The notices of all places, in the order in which this console received them.
 #[derive(Debug, Default)]
-pub(super) struct Notices {
+pub(super) struct PlaceNotices {
     last: u64,
     /// Each with the place it came from; none is this console's own.
     kept: VecDeque<(Option<Slot>, Notice)>,
 }
 
-impl Notices {
+impl PlaceNotices {
     /// Adds one of the console's own notices.
     pub(super) fn say(&mut self, at: Timestamp, is_error: bool, text: String) {
         self.keep(None, Notice { seq: 0, at, is_error, text, from: None });
     }
 
     /// Adds a place's new notices. Notices from before it was attached do not count as new.
-    pub(super) fn take(&mut self, place: &mut Place) {
+    pub(super) fn take(&mut self, place: &mut FleetPlace) {
         let last = place.snapshot.notices.iter().map(|notice| notice.seq).max().unwrap_or(0);
         if let Some(heard) = place.noticed {
             for notice in place.snapshot.notices.iter().filter(|notice| notice.seq > heard) {
@@ -60,7 +60,7 @@ impl Notices {
 }
 
 /// Merges the places, in their order.
-pub(super) fn merged(seq: u64, places: &[Place], notices: &Notices) -> Snapshot {
+pub(super) fn merged(seq: u64, places: &[FleetPlace], notices: &PlaceNotices) -> Snapshot {
     let parts = || places.iter().map(|place| &place.part);
     let live = || places.iter().filter(|place| place.link.is_live()).map(|place| &*place.snapshot);
     let mut metrics = Metrics::default();
@@ -99,7 +99,7 @@ pub(super) fn merged(seq: u64, places: &[Place], notices: &Notices) -> Snapshot 
 }
 
 /// Returns the held calls of all places, the longest-waiting first.
-fn held(places: &[Place]) -> Vec<HeldCall> {
+fn held(places: &[FleetPlace]) -> Vec<HeldCall> {
     let mut held: Vec<HeldCall> = places.iter().flat_map(|place| place.part.held.iter().cloned()).collect();
     held.sort_by_key(|held| held.since);
     held
@@ -107,7 +107,7 @@ fn held(places: &[Place]) -> Vec<HeldCall> {
 
 /// Returns the calls of all places by time, the newest last. Calls of one place keep their order, whatever its clock
 /// did.
-fn calls(places: &[Place]) -> Vec<Arc<CallSummary>> {
+fn calls(places: &[FleetPlace]) -> Vec<Arc<CallSummary>> {
     let mut timed: Vec<(Timestamp, &Arc<CallSummary>)> = Vec::new();
     for place in places {
         let mut latest = Timestamp::MIN;

@@ -10,30 +10,30 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::reach::PlaceReach;
-use super::translate::{Memory, Translation};
+use super::translate::{Translation, TranslationCache};
 use crate::envelope::TaskId;
-use crate::link::Operator;
+use crate::link::operator::connection::RuntimeConnection;
 use crate::model::{
     AgentView, CallSummary, HeldCall, PlaceId, PlaceLink, PlaceName, PlaceState, ProgramView, Question,
     QuestionId, Slot, Snapshot, TaskView,
 };
 
 /// A place known to the console.
-pub(super) struct Place {
+pub(super) struct FleetPlace {
     pub(super) translation: Translation,
     pub(super) host: Option<String>,
     pub(super) workspace: PathBuf,
     pub(super) reach: PlaceReach,
     pub(super) link: PlaceLink,
     /// The connection to it, while it is attached.
-    pub(super) operator: Option<Operator>,
+    pub(super) operator: Option<RuntimeConnection>,
     /// How many times it was attached.
     pub(super) attached: u64,
     /// Its last snapshot, as received.
     pub(super) snapshot: Arc<Snapshot>,
     /// The same, translated for the merged snapshot.
-    pub(super) part: Part,
-    memories: Memories,
+    pub(super) part: PlaceItems,
+    memories: TranslationCaches,
     /// The number of the last notice received, once it was attached.
     pub(super) noticed: Option<u64>,
     /// Wakes its supervisor early.
@@ -44,7 +44,7 @@ pub(super) struct Place {
 
 /// A place's contribution to the merged snapshot.
 #[derive(Debug, Default)]
-pub(super) struct Part {
+pub(super) struct PlaceItems {
     pub(super) tasks: Vec<Arc<TaskView>>,
     pub(super) calls: Vec<Arc<CallSummary>>,
     pub(super) agents: Vec<AgentView>,
@@ -54,11 +54,11 @@ pub(super) struct Part {
 }
 
 #[derive(Debug, Default)]
-struct Memories {
-    tasks: Memory<TaskId, TaskView>,
-    calls: Memory<u64, CallSummary>,
-    programs: Memory<String, ProgramView>,
-    questions: Memory<QuestionId, Question>,
+struct TranslationCaches {
+    tasks: TranslationCache<TaskId, TaskView>,
+    calls: TranslationCache<u64, CallSummary>,
+    programs: TranslationCache<String, ProgramView>,
+    questions: TranslationCache<QuestionId, Question>,
 }
 
 /// Maps tasks, questions and programs to their places. An id belongs to the first place that had it, for as long as
@@ -99,7 +99,7 @@ fn settle<'a, K: Eq + std::hash::Hash + Clone + 'a>(
     }
 }
 
-impl Place {
+impl FleetPlace {
     pub(super) fn new(slot: Slot, id: PlaceId, name: String, reach: PlaceReach, workspace: PathBuf) -> Self {
         let name = Arc::new(PlaceName { id, name });
         Self {
@@ -111,8 +111,8 @@ impl Place {
             operator: None,
             attached: 0,
             snapshot: Arc::default(),
-            part: Part::default(),
-            memories: Memories::default(),
+            part: PlaceItems::default(),
+            memories: TranslationCaches::default(),
             noticed: None,
             kick: Arc::default(),
             end: CancellationToken::new(),
@@ -131,7 +131,8 @@ impl Place {
     pub(super) fn succeed(&mut self, slot: Slot, owners: &mut Owners) {
         owners.forget(self.slot());
         self.translation.slot = slot;
-        (self.part, self.memories, self.noticed) = (Part::default(), Memories::default(), None);
+        (self.part, self.memories, self.noticed) =
+            (PlaceItems::default(), TranslationCaches::default(), None);
         self.snapshot = Arc::default();
     }
 
@@ -163,7 +164,7 @@ impl Place {
             task: held.task.clone().filter(|task| is_own(owners.tasks.get(task))),
             ..held
         });
-        self.part = Part {
+        self.part = PlaceItems {
             tasks,
             calls,
             agents: snapshot.agents.iter().map(|agent| translation.agent(agent)).collect(),

@@ -2,24 +2,25 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::link::{Error, ListedRuntime, Operator, RemoteHost, Running, RuntimeRoute};
+use crate::link::operator::connection::RuntimeConnection;
+use crate::link::{Error, ListedRuntime, RemoteHost, Running, RuntimeRoute};
 
 /// The location of a place.
 #[derive(Clone)]
 pub(super) enum PlaceReach {
     /// Already connected, and lost for good when that connection ends: the runtime that the console was opened on.
-    Held(Operator),
+    Held(RuntimeConnection),
     /// A runtime of this user on this machine.
     Local(Running),
     /// A runtime on another machine.
-    Far(Far),
+    Far(FarRuntime),
     /// A machine whose runtimes could not be listed; its name stands for them.
     Unreached(String),
 }
 
 /// A runtime on another machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Far {
+pub(super) struct FarRuntime {
     host: String,
     way: RuntimeRoute,
     workspace: PathBuf,
@@ -27,7 +28,7 @@ pub(super) struct Far {
     pid: u32,
 }
 
-impl Far {
+impl FarRuntime {
     pub(super) fn new(host: &RemoteHost, listed: &ListedRuntime) -> Self {
         let (name, way) = (host.name.clone(), RuntimeRoute::operator(host.clone(), listed.id.clone()));
         Self { host: name, way, workspace: listed.workspace.clone(), pid: listed.pid }
@@ -49,14 +50,14 @@ impl PlaceReach {
     ///
     /// # Errors
     /// If nothing answers there or the runtime refuses.
-    pub(super) async fn attach(&self) -> Result<Operator, Error> {
+    pub(super) async fn attach(&self) -> Result<RuntimeConnection, Error> {
         match self {
             Self::Held(operator) => Ok(operator.clone()),
             Self::Local(running) => {
                 let cwd = running.workspace().cloned().unwrap_or_else(|| PathBuf::from("/"));
-                Operator::attach(&running.operator_socket(), cwd).await
+                RuntimeConnection::attach(&running.operator_socket(), cwd).await
             }
-            Self::Far(far) => Operator::attach_by(&far.way, far.workspace.clone()).await,
+            Self::Far(far) => RuntimeConnection::attach_by(&far.way, far.workspace.clone()).await,
             Self::Unreached(_) => Err(Error::Gone),
         }
     }

@@ -5,18 +5,20 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::place::Place;
+use super::Fleet;
+use super::place::FleetPlace;
+use super::state::FleetState;
 use super::translate::{self, Translation};
-use super::{Fleet, Operator, State};
 use crate::envelope::TaskId;
 use crate::link::Error;
+use crate::link::operator::connection::RuntimeConnection;
 use crate::link::protocol::{Reply, Request};
 use crate::model::{PlaceId, PlaceLink, Slot};
 use crate::runtime::TaskUsage;
 
 /// The place that a request is sent to.
-pub(super) struct Target {
-    operator: Operator,
+pub(super) struct RequestTarget {
+    operator: RuntimeConnection,
     translation: Translation,
 }
 
@@ -35,7 +37,7 @@ impl Fleet {
                 let mut usage: Vec<TaskUsage> = Vec::new();
                 for (operator, tasks) in self.by_place(tasks) {
                     // A place that is lost meanwhile contributes nothing.
-                    if let Ok(Reply::Usage(more)) = Box::pin(operator.ask(Request::Usage { tasks })).await {
+                    if let Ok(Reply::Usage(more)) = operator.ask(Request::Usage { tasks }).await {
                         usage.extend(more);
                     }
                 }
@@ -50,7 +52,7 @@ impl Fleet {
     }
 
     /// Groups tasks by their places.
-    fn by_place(&self, tasks: Vec<TaskId>) -> Vec<(Operator, Vec<TaskId>)> {
+    fn by_place(&self, tasks: Vec<TaskId>) -> Vec<(RuntimeConnection, Vec<TaskId>)> {
         let state = self.inner.state();
         let attached = state.places.iter().filter_map(|place| Some((place.slot(), place.operator.clone()?)));
         let its = |slot| {
@@ -64,13 +66,13 @@ impl Fleet {
     /// the error and do not affect the others.
     async fn pause_all(&self, paused: bool) -> Result<Reply, Error> {
         let request = Request::Pause { paused, nonce: None };
-        let targets: Vec<Result<Target, Error>> = {
+        let targets: Vec<Result<RequestTarget, Error>> = {
             let state = self.inner.state();
-            let differs = |place: &&Place| {
+            let differs = |place: &&FleetPlace| {
                 let is_gone = matches!(place.link, PlaceLink::Gone { .. });
                 !is_gone && place.snapshot.gate.paused.is_some() != paused
             };
-            state.places.iter().filter(differs).map(Place::target).collect()
+            state.places.iter().filter(differs).map(FleetPlace::target).collect()
         };
         let mut refused = Vec::new();
         for target in targets {
@@ -87,13 +89,12 @@ impl Fleet {
     }
 }
 
-impl Target {
+impl RequestTarget {
     /// Sends the request, and returns the reply translated for the merged view.
     async fn ask(self, request: Request) -> Result<Reply, Error> {
         let Self { operator, translation } = self;
         let is_input = matches!(request, Request::Send { .. });
-        // Boxed because the future is recursive: an operator may be a fleet of operators.
-        let reply = Box::pin(operator.ask(request)).await.map_err(|error| match error {
+        let reply = operator.ask(request).await.map_err(|error| match error {
             Error::Gone | Error::Talk(_) => unknown(&translation.name.name, is_input),
             error => error,
         })?;
@@ -110,15 +111,15 @@ impl Target {
     }
 }
 
-impl Place {
+impl FleetPlace {
     /// Returns the target for requests to this place.
     ///
     /// # Errors
     /// If the place is not attached, with the reason.
-    pub(super) fn target(&self) -> Result<Target, Error> {
+    pub(super) fn target(&self) -> Result<RequestTarget, Error> {
         match self.operator.as_ref().filter(|_| self.link.is_live()) {
             Some(operator) => {
-                Ok(Target { operator: operator.clone(), translation: self.translation.clone() })
+                Ok(RequestTarget { operator: operator.clone(), translation: self.translation.clone() })
             }
             None => {
                 let why = self.link.refusal().unwrap_or_else(|| "not attached".to_owned());
@@ -128,8 +129,12 @@ impl Place {
     }
 }
 
-impl State {
-    fn target(&self, chosen: Option<&PlaceId>, mut request: Request) -> Result<(Target, Request), Error> {
+impl FleetState {
+    fn target(
+        &self,
+        chosen: Option<&PlaceId>,
+        mut request: Request,
+    ) -> Result<(RequestTarget, Request), Error> {
         let place = self.route(chosen, &mut request)?;
         Ok((place.target()?, request))
     }
@@ -138,7 +143,11 @@ impl State {
     ///
     /// # Errors
     /// If no place has what the request concerns, or none was chosen.
-    pub(super) fn route(&self, chosen: Option<&PlaceId>, request: &mut Request) -> Result<&Place, Error> {
+    pub(super) fn route(
+        &self,
+        chosen: Option<&PlaceId>,
+        request: &mut Request,
+    ) -> Result<&FleetPlace, Error> {
         Ok(match request {
             Request::Send { task, .. }
             | Request::Release { task }
@@ -178,19 +187,19 @@ impl State {
         })
     }
 
-    fn owner(&self, slot: Option<&Slot>, what: &str) -> Result<&Place, Error> {
+    fn owner(&self, slot: Option<&Slot>, what: &str) -> Result<&FleetPlace, Error> {
         let place = slot.and_then(|slot| self.place(*slot));
         place.ok_or_else(|| declined(format!("no place has {what} any more")))
     }
 
     /// Finds the place of a number, and replaces the number by that place's own.
-    fn numbered(&self, number: &mut u64, what: &str) -> Result<&Place, Error> {
+    fn numbered(&self, number: &mut u64, what: &str) -> Result<&FleetPlace, Error> {
         let (slot, own) = Slot::of(*number);
         *number = own;
         self.place(slot).ok_or_else(|| declined(format!("the place of this {what} is gone")))
     }
 
-    fn chosen(&self, place: Option<&PlaceId>) -> Result<&Place, Error> {
+    fn chosen(&self, place: Option<&PlaceId>) -> Result<&FleetPlace, Error> {
         match (place, &self.places[..]) {
             (Some(id), places) => places
                 .iter()

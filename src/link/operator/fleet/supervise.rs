@@ -1,7 +1,6 @@
 //! Supervises each place: attaches to it, applies its snapshots, reports when it is lost and reconnects. Also
 //! publishes the merged snapshot.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,11 +8,10 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use super::{Inner, Operator, PlaceLink};
-use crate::config::Loaded;
-use crate::link::protocol::Request;
-use crate::link::{Error, Running};
-use crate::model::PlaceId;
+use super::state::FleetCore;
+use crate::link::operator::connection::RuntimeConnection;
+use crate::link::operator::rules::hand_over_rules;
+use crate::model::{PlaceId, PlaceLink};
 
 /// The minimum interval between two merged snapshots: places that change within it are merged together.
 const PACE: Duration = Duration::from_millis(30);
@@ -27,7 +25,7 @@ const STARTING: Duration = Duration::from_secs(2);
 const MOMENT: Duration = Duration::from_millis(100);
 
 /// Publishes changes until the fleet is closed. Idle while there are none.
-pub(super) async fn publish(inner: Arc<Inner>) {
+pub(super) async fn publish(inner: Arc<FleetCore>) {
     loop {
         tokio::select! {
             () = inner.open.cancelled() => return,
@@ -39,7 +37,7 @@ pub(super) async fn publish(inner: Arc<Inner>) {
 }
 
 /// Keeps a place attached until it is removed or the fleet is closed.
-pub(super) async fn supervise(inner: Arc<Inner>, id: PlaceId, kick: Arc<Notify>, end: CancellationToken) {
+pub(super) async fn supervise(inner: Arc<FleetCore>, id: PlaceId, kick: Arc<Notify>, end: CancellationToken) {
     let (mut pause, began, mut is_starting) = (FIRST, Instant::now(), true);
     loop {
         let Some(reach) = inner.state().by_id(&id).map(|(place, ..)| place.reach.clone()) else { return };
@@ -62,7 +60,7 @@ pub(super) async fn supervise(inner: Arc<Inner>, id: PlaceId, kick: Arc<Notify>,
                         }
                     }
                 }
-                Err(error) => reason(&error),
+                Err(error) => error.with_cause(),
             },
         };
         is_starting &= began.elapsed() < STARTING;
@@ -77,7 +75,7 @@ pub(super) async fn supervise(inner: Arc<Inner>, id: PlaceId, kick: Arc<Notify>,
             let next = tokio::select! {
                 () = inner.open.cancelled() => return,
                 () = end.cancelled() => return,
-                next = Box::pin(successors.next()) => next,
+                next = successors.connect() => next,
             };
             inner.follow_next(&id, next);
             continue;
@@ -99,7 +97,7 @@ pub(super) async fn supervise(inner: Arc<Inner>, id: PlaceId, kick: Arc<Notify>,
 }
 
 /// Applies the snapshots of an attached place until its link breaks.
-async fn follow(inner: &Inner, id: &PlaceId, operator: &Operator) {
+async fn follow(inner: &FleetCore, id: &PlaceId, operator: &RuntimeConnection) {
     let (mut snapshots, mut connected) = (operator.snapshot(), operator.connected());
     let screens = operator.screens_changed();
     snapshots.mark_changed();
@@ -128,7 +126,7 @@ async fn follow(inner: &Inner, id: &PlaceId, operator: &Operator) {
 }
 
 /// Updates a place that was attached; if its runtime has changed, the place restarts as another runtime.
-pub(super) fn attach(inner: &Inner, id: &PlaceId, operator: &Operator) {
+pub(super) fn attach(inner: &FleetCore, id: &PlaceId, operator: &RuntimeConnection) {
     let snapshot = operator.of_others(&operator.snapshot().borrow());
     let mut state = inner.state();
     let next = state.next_slot();
@@ -145,33 +143,4 @@ pub(super) fn attach(inner: &Inner, id: &PlaceId, operator: &Operator) {
     }
     drop(state);
     inner.news.notify_one();
-}
-
-/// Hands over this person's approval rules, which apply to every runtime on this machine whatever settings it was
-/// started with.
-pub(in crate::link::operator) async fn hand_over_rules(
-    config: Option<&PathBuf>,
-    running: &Running,
-    operator: &Operator,
-) -> Result<(), Error> {
-    let Some(config) = config.filter(|config| running.address.config != **config).cloned() else {
-        return Ok(());
-    };
-    let workspace = operator.snapshot().borrow().workspace.clone();
-    let folder = config.clone();
-    let read = tokio::task::spawn_blocking(move || Loaded::read(&folder, &workspace)).await;
-    let rules = read.ok().and_then(Result::ok).map(|loaded| loaded.settings.approvals).unwrap_or_default();
-    Box::pin(operator.ask(Request::Rules { config, rules })).await.map(|_| ())
-}
-
-/// Returns why a place cannot be attached, with the cause if there is one.
-pub(in crate::link::operator) fn reason(error: &Error) -> String {
-    // The machine's name is shown next to it.
-    if let Error::Carried { host, why } = error {
-        return why.told(host);
-    }
-    match std::error::Error::source(error) {
-        Some(cause) => format!("{error}: {cause}"),
-        None => error.to_string(),
-    }
 }

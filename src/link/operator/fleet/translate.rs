@@ -108,17 +108,17 @@ pub(super) fn parted(label: &str) -> Option<(&str, &str)> {
 
 /// A cache of translations, so that unchanged items are not translated again.
 #[derive(Debug)]
-pub(super) struct Memory<K, T> {
+pub(super) struct TranslationCache<K, T> {
     made: HashMap<K, (Arc<T>, Arc<T>)>,
 }
 
-impl<K, T> Default for Memory<K, T> {
+impl<K, T> Default for TranslationCache<K, T> {
     fn default() -> Self {
         Self { made: HashMap::new() }
     }
 }
 
-impl<K: Eq + Hash, T: PartialEq> Memory<K, T> {
+impl<K: Eq + Hash, T: PartialEq> TranslationCache<K, T> {
     /// Translates a list; of two items with the same key, the first is used. Entries that are no longer in the list
     /// are dropped.
     pub(super) fn translate(

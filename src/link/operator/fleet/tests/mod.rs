@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::{CallSummary, Notice, TaskView};
+use crate::model::{CallSummary, Notice, PlaceLink, Slot, TaskView};
 use world::{Event, Published, World, event, place_id};
 
 proptest! {

@@ -8,13 +8,15 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use crate::envelope::Actor;
+use crate::link::operator::fleet::place::FleetPlace;
 use crate::link::operator::fleet::reach::PlaceReach;
+use crate::link::operator::fleet::state::FleetState;
 use crate::link::operator::fleet::*;
 use crate::link::protocol::Request;
 use crate::link::{Address, Running};
 use crate::model::{
     AgentView, AnswerInput, AnswerValue, CallSummary, Decision, GateView, HeldCall, HoldReason, OutputView,
-    Question, QuestionId, QuestionKind, TaskStatus, TaskView, TypedInput,
+    PlaceLink, Question, QuestionId, QuestionKind, TaskStatus, TaskView, TypedInput,
 };
 use crate::terminal::Size;
 
@@ -178,7 +180,7 @@ impl Published {
 /// The places, and a count of the runtimes that each has had.
 #[derive(Default)]
 pub(super) struct World {
-    pub(super) state: State,
+    pub(super) state: FleetState,
     incarnations: [u32; PLACES],
     /// The owner of each number that was ever shown.
     shown: HashMap<(&'static str, u64), String>,
@@ -211,7 +213,7 @@ impl World {
         let reach = PlaceReach::Local(running);
         let slot = self.state.next_slot().expect("a slot");
         let (name, workspace) = (self.state.name(None, &reach.workspace()), reach.workspace());
-        let mut place = Place::new(slot, place_id(at), name, reach, workspace);
+        let mut place = FleetPlace::new(slot, place_id(at), name, reach, workspace);
         place.attached = 1;
         self.state.insert(place);
     }

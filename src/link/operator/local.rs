@@ -1,0 +1,146 @@
+//! A runtime in this process, and what it does on a console's request.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{Notify, watch};
+use tokio_util::sync::DropGuard;
+
+use super::cards::Cards;
+use crate::envelope::{Actor, TaskId};
+use crate::link::Error;
+use crate::link::protocol::{Reply, Request, Shown};
+use crate::model;
+use crate::process::ConsoleProcess;
+use crate::runtime::{Handle, LogPart, Viewer};
+use crate::terminal::Contents;
+use crate::tools::{self, Caller};
+
+/// A runtime in this process, with the operator as the actor.
+#[derive(Clone)]
+pub struct LocalRuntime {
+    pub(super) runtime: Handle,
+    viewer: Arc<Viewer>,
+    caller: Caller,
+    /// The console process that the person acts through.
+    pub(super) console: Arc<ConsoleProcess>,
+    /// The cards it was shown that wait for an answer.
+    // A lock, not a message: held for a few map operations, never across an await.
+    pub(super) cards: Arc<Mutex<Cards>>,
+    /// The widths of the panes, in columns.
+    // A lock, not a message: read for each frame, between two changes by the same thread.
+    columns: Arc<Mutex<BTreeMap<TaskId, u16>>>,
+    connected: Arc<watch::Sender<bool>>,
+    /// Stops the task that issues cards to an embedded console.
+    pub(super) _open: Option<Arc<DropGuard>>,
+}
+
+impl LocalRuntime {
+    pub(super) fn new(runtime: Handle, cwd: PathBuf, console: ConsoleProcess) -> Self {
+        let caller = Caller::new(Actor::Operator, cwd);
+        let viewer = runtime.viewer();
+        let (cards, connected) = (Arc::default(), Arc::new(watch::Sender::new(true)));
+        let console = Arc::new(console);
+        Self { runtime, viewer, caller, console, cards, columns: Arc::default(), connected, _open: None }
+    }
+
+    pub(super) fn connected(&self) -> watch::Receiver<bool> {
+        self.connected.subscribe()
+    }
+
+    pub(super) fn screen_generation(&self, task: &TaskId) -> Option<u64> {
+        self.runtime.screen(task).map(|screen| screen.generation())
+    }
+
+    /// Returns a task's screen, at its pane's width if one was set.
+    pub(super) fn screen(&self, task: &TaskId) -> Option<Contents> {
+        let columns = lock(&self.columns).get(task).copied();
+        self.runtime.screen(task)?.contents(columns)
+    }
+
+    pub(super) fn screens_changed(&self) -> Arc<Notify> {
+        self.viewer.wake()
+    }
+
+    /// Notes what the console shows.
+    pub(super) fn show(&self, shown: &Shown) {
+        self.runtime.show(&self.viewer, &shown.visible, shown.focus.as_ref());
+        self.viewer.set_colours(shown.colours);
+    }
+
+    /// Sets the widths of the panes.
+    pub(super) fn set_columns(&self, columns: BTreeMap<TaskId, u16>) {
+        *lock(&self.columns) = columns;
+    }
+
+    /// Carries out a request.
+    pub(super) async fn handle(&self, request: Request) -> Result<Reply, Error> {
+        self.check(&request)?;
+        let (Self { runtime, caller, .. }, console) = (self, &*self.console);
+        let declined = |error: model::Error| Error::Declined { message: error.to_string() };
+        match request {
+            Request::Call { tool, input, .. } => {
+                return Ok(Reply::Answer(tools::call(runtime, caller, &tool, input).await));
+            }
+            Request::Send { task, input } => {
+                if !matches!(input, model::TypedInput::Report(_)) {
+                    self.viewer.types_into(&task);
+                }
+                return runtime.input(&caller.actor, &task, input).await.map(Reply::Sent).map_err(declined);
+            }
+            Request::Record { seq } => return Ok(Reply::Record(runtime.call(seq).await)),
+            Request::Command { task } => {
+                let whole = runtime.task(&task).filter(|task| task.cmd_chars.is_none());
+                return Ok(Reply::Command(whole.map(|task| task.cmd.clone())));
+            }
+            Request::Usage { tasks } => return Ok(Reply::Usage(runtime.usage(tasks).await)),
+            Request::Metrics => return Ok(Reply::Metrics(Box::new(runtime.metrics()))),
+            Request::Streams { task } => {
+                return runtime.streams(&task).await.map(Reply::Streams).map_err(declined);
+            }
+            Request::Log { task, part, from } => return log_piece(runtime, &task, part, from).await,
+            Request::Standing => return Ok(Reply::Standing(runtime.standing())),
+            Request::Program(_) => {
+                return Err(Error::Declined { message: "a console does not start programs".to_owned() });
+            }
+            Request::Release { task } => runtime.release(&task).await,
+            Request::Dismiss { task } => runtime.dismiss(&task).await,
+            Request::Rename { task, name } => runtime.rename(&task, name).await,
+            Request::Tell { agent, text } => {
+                runtime.tell_agent(console, &agent, &text).await.map_err(declined)?;
+            }
+            Request::Pause { paused, .. } => runtime.pause(paused, Some(console)).await,
+            Request::Decide { ticket, hash, decision, .. } => {
+                runtime.decide(ticket, hash, decision, Some(console)).await.map_err(declined)?;
+            }
+            Request::Answer { question, given, .. } => {
+                runtime.answer_at(console, &question, given).await.map_err(declined)?;
+            }
+            Request::LetAgents { question, may, .. } => {
+                runtime.let_agents(&question, may).await.map_err(declined)?;
+            }
+            Request::Rules { config, rules } => runtime.hand_over(&config, &rules),
+            Request::Shutdown { closing } => {
+                runtime.shut_down(closing).await;
+                self.connected.send_replace(false);
+            }
+        }
+        Ok(Reply::Done)
+    }
+}
+
+/// Reads a piece of a task's log.
+async fn log_piece(runtime: &Handle, task: &TaskId, part: LogPart, from: u64) -> Result<Reply, Error> {
+    let declined = |message: String| Error::Declined { message };
+    let folder = runtime.task(task).map(|task| task.folder.clone());
+    let folder = folder.ok_or_else(|| declined(format!("there is no task {task}")))?;
+    let read = tokio::task::spawn_blocking(move || part.read(&folder, from)).await;
+    let piece = read.map_err(std::io::Error::other).flatten();
+    piece.map(Reply::Log).map_err(|error| declined(format!("read the log of {task}: {error}")))
+}
+
+// Nothing that runs under this lock can panic in the middle of a change.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,25 @@
+//! This person's approval rules, handed over to a runtime that was started with other settings.
+
+use std::path::PathBuf;
+
+use super::connection::RuntimeConnection;
+use crate::config::Loaded;
+use crate::link::protocol::Request;
+use crate::link::{Error, Running};
+
+/// Hands over this person's approval rules, which apply to every runtime on this machine whatever settings it was
+/// started with.
+pub(super) async fn hand_over_rules(
+    config: Option<&PathBuf>,
+    running: &Running,
+    runtime: &RuntimeConnection,
+) -> Result<(), Error> {
+    let Some(config) = config.filter(|config| running.address.config != **config).cloned() else {
+        return Ok(());
+    };
+    let workspace = runtime.snapshot().borrow().workspace.clone();
+    let folder = config.clone();
+    let read = tokio::task::spawn_blocking(move || Loaded::read(&folder, &workspace)).await;
+    let rules = read.ok().and_then(Result::ok).map(|loaded| loaded.settings.approvals).unwrap_or_default();
+    runtime.ask(Request::Rules { config, rules }).await.map(|_| ())
+}
