@@ -8,7 +8,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use super::results::ENVELOPE_KEY;
 use crate::envelope::Envelope;
-use crate::link::{self, Hello, Line, Lines, Role, dial};
+use crate::link::{self, ClientRole, Hello, LineReader, ReceivedLine, dial};
 
 /// The maximum length of a response, in bytes.
 const MAX_ANSWER: usize = 16 << 20;
@@ -17,7 +17,7 @@ const REVISION: &str = "2025-11-25";
 
 /// One connection, one request at a time.
 pub struct ToolClient {
-    lines: Lines<OwnedReadHalf>,
+    lines: LineReader<OwnedReadHalf>,
     writer: OwnedWriteHalf,
     asked: u64,
 }
@@ -53,7 +53,7 @@ impl ToolClient {
     /// # Errors
     /// When the runtime cannot be reached or refuses.
     pub async fn connect(socket: &Path, cwd: PathBuf, name: &str) -> Result<Self, ClientError> {
-        let (_, lines, writer) = dial(socket, &Hello::new(Role::Mcp, cwd)).await?;
+        let (_, lines, writer) = dial(socket, &Hello::new(ClientRole::Mcp, cwd)).await?;
         let mut client = Self { lines: lines.with_cap(MAX_ANSWER), writer, asked: 0 };
         let params = json!({
             "protocolVersion": REVISION,
@@ -82,8 +82,10 @@ impl ToolClient {
         self.write(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await?;
         loop {
             let line = match self.lines.next().await.map_err(ClientError::Talk)? {
-                Some(Line::Whole(line)) => line,
-                Some(Line::TooLong) => return Err(ClientError::Odd(format!("over {MAX_ANSWER} bytes"))),
+                Some(ReceivedLine::Whole(line)) => line,
+                Some(ReceivedLine::TooLong) => {
+                    return Err(ClientError::Odd(format!("over {MAX_ANSWER} bytes")));
+                }
                 None => return Err(ClientError::HungUp),
             };
             let mut message: Value =

@@ -15,17 +15,17 @@ use tokio_util::sync::CancellationToken;
 use super::transport::Transport;
 use super::{schema, service};
 use crate::config::Limits;
-use crate::link::{Lines, MAX_FRAME, Profile};
+use crate::link::{LineReader, MAX_FRAME, ResultProfile};
 
 struct LocalService {
-    profile: Profile,
+    profile: ResultProfile,
     limits: Option<Limits>,
 }
 
 /// Serves a client until it disconnects.
-pub(super) async fn serve(profile: Profile, limits: Option<Limits>, client: UnixStream) {
+pub(super) async fn serve(profile: ResultProfile, limits: Option<Limits>, client: UnixStream) {
     let (reader, writer) = client.into_split();
-    let transport = Transport::new(Lines::new(reader, MAX_FRAME), writer, CancellationToken::new());
+    let transport = Transport::new(LineReader::new(reader, MAX_FRAME), writer, CancellationToken::new());
     let service = LocalService { profile, limits };
     match service.serve(transport).await {
         // The client is the shim itself: nobody could act on the reason it ended.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::service;
 use crate::envelope::{Envelope, SafeText};
-use crate::link::Profile;
+use crate::link::ResultProfile;
 
 /// The key of the canonical envelope in a result's `_meta`.
 pub const ENVELOPE_KEY: &str = "dev.pilothouse/envelope";
@@ -20,7 +20,7 @@ const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
 /// Returns the result of a call. A command that exited with 1 is not an error: the tool worked. An error has the
 /// envelope in `_meta` only if the client hides `_meta` from its model.
 pub(super) fn result(
-    profile: Profile,
+    profile: ResultProfile,
     envelope: &Envelope,
     receipt: SafeText,
     hides_meta: bool,
@@ -32,7 +32,7 @@ pub(super) fn result(
         meta.insert(ENVELOPE_KEY.to_owned(), envelope.to_value());
         result.meta = Some(meta);
     }
-    if profile == Profile::Structured {
+    if profile == ResultProfile::Structured {
         result.structured_content = Some(envelope.to_value());
     }
     result
@@ -64,7 +64,7 @@ mod tests {
         let envelope =
             Envelope::success("ExecCommand", "command exited with status 3", &json!({"exit_status": 3}));
         let plain = serde_json::to_value(result(
-            Profile::Receipt,
+            ResultProfile::Receipt,
             &envelope,
             SafeText::lines("Process exited with code 3"),
             true,
@@ -74,17 +74,18 @@ mod tests {
         assert_eq!(plain["isError"], json!(false));
         assert_eq!(plain["_meta"][ENVELOPE_KEY], envelope.to_value());
         assert_eq!(plain.get("structuredContent"), None);
-        let both = serde_json::to_value(result(Profile::Structured, &envelope, SafeText::default(), true))
-            .expect("serialises");
+        let both =
+            serde_json::to_value(result(ResultProfile::Structured, &envelope, SafeText::default(), true))
+                .expect("serialises");
         assert_eq!(both["structuredContent"], envelope.to_value());
     }
 
     #[test]
     fn an_error_envelope_is_an_error_result() {
         let envelope = Envelope::error("TaskStop", ToolError::new(ErrorKind::TaskNotFound, "No such task."));
-        let shown = result(Profile::Receipt, &envelope, SafeText::default(), true);
+        let shown = result(ResultProfile::Receipt, &envelope, SafeText::default(), true);
         assert_eq!((shown.is_error, shown.meta.is_some()), (Some(true), true));
-        let bare = result(Profile::Receipt, &envelope, SafeText::default(), false);
+        let bare = result(ResultProfile::Receipt, &envelope, SafeText::default(), false);
         assert_eq!((bare.is_error, bare.meta), (Some(true), None));
     }
 }

@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 
 use crate::agents::AgentProgram;
 use crate::config::Limits;
-use crate::link::Profile;
+use crate::link::ResultProfile;
 use crate::tools::{TOOLS, Tool};
 
 /// Returns the tools as a client lists them, with the limits of the runtime if they are known.
-pub(super) fn list(profile: Profile, limits: Option<&Limits>) -> Vec<McpTool> {
+pub(super) fn list(profile: ResultProfile, limits: Option<&Limits>) -> Vec<McpTool> {
     TOOLS.iter().filter(|tool| tool.is_listed).map(|tool| describe(tool, profile, limits)).collect()
 }
 
-fn describe(tool: &Tool, profile: Profile, limits: Option<&Limits>) -> McpTool {
+fn describe(tool: &Tool, profile: ResultProfile, limits: Option<&Limits>) -> McpTool {
     let hints = ToolAnnotations::from_raw(
         Some(tool.title.to_owned()),
         Some(tool.hints.read_only),
@@ -32,8 +32,8 @@ fn describe(tool: &Tool, profile: Profile, limits: Option<&Limits>) -> McpTool {
         .with_annotations(hints)
         .with_meta(meta);
     match profile {
-        Profile::Receipt => described,
-        Profile::Structured => described.with_raw_output_schema(object(envelope_schema(tool))),
+        ResultProfile::Receipt => described,
+        ResultProfile::Structured => described.with_raw_output_schema(object(envelope_schema(tool))),
     }
 }
 
@@ -122,18 +122,22 @@ mod tests {
 
     #[test]
     fn the_list_is_the_table_in_its_order() {
-        let names: Vec<_> =
-            list(Profile::Receipt, Some(&Limits::default())).into_iter().map(|tool| tool.name).collect();
+        let names: Vec<_> = list(ResultProfile::Receipt, Some(&Limits::default()))
+            .into_iter()
+            .map(|tool| tool.name)
+            .collect();
         assert_eq!(
             names,
             TOOLS.iter().filter(|tool| tool.is_listed).map(|tool| tool.name).collect::<Vec<_>>()
         );
         assert!(names.len() <= 8, "a tool search of a client returns no more: {names:?}");
         assert!(
-            list(Profile::Receipt, Some(&Limits::default())).iter().all(|tool| tool.output_schema.is_none())
+            list(ResultProfile::Receipt, Some(&Limits::default()))
+                .iter()
+                .all(|tool| tool.output_schema.is_none())
         );
         assert!(
-            list(Profile::Structured, Some(&Limits::default()))
+            list(ResultProfile::Structured, Some(&Limits::default()))
                 .iter()
                 .all(|tool| tool.output_schema.is_some())
         );
@@ -141,7 +145,7 @@ mod tests {
 
     #[test]
     fn what_every_session_of_a_model_pays_for_is_small() {
-        let sizes = list(Profile::Receipt, Some(&Limits::default())).into_iter().map(|tool| {
+        let sizes = list(ResultProfile::Receipt, Some(&Limits::default())).into_iter().map(|tool| {
             let schema = serde_json::to_string(&tool.input_schema).expect("JSON");
             (tool.description.as_deref().map_or(0, str::len) + schema.len(), tool.name)
         });
@@ -152,7 +156,7 @@ mod tests {
     /// Words that a model may pass to a client's tool search.
     #[test]
     fn descriptions_have_the_words_that_are_searched_for() {
-        let all: Vec<_> = list(Profile::Receipt, Some(&Limits::default()));
+        let all: Vec<_> = list(ResultProfile::Receipt, Some(&Limits::default()));
         for word in ["shell", "bash", "terminal", "command", "run", "wait", "output", "input"] {
             let found = |tool: &&McpTool| tool.description.as_deref().is_some_and(|text| text.contains(word));
             assert!(all.iter().any(|tool| found(&tool)), "{word}");
@@ -165,7 +169,7 @@ mod tests {
 
     #[test]
     fn input_schemas_have_no_number_formats_and_no_null_unions() {
-        for tool in list(Profile::Receipt, Some(&Limits::default())) {
+        for tool in list(ResultProfile::Receipt, Some(&Limits::default())) {
             let schema = Value::Object(tool.input_schema.as_ref().clone());
             assert_eq!(schema["type"], "object", "{}", tool.name);
             walk(&schema, &mut |key, value| {
@@ -179,7 +183,7 @@ mod tests {
 
     #[test]
     fn every_reference_of_an_output_schema_is_defined_at_its_root() {
-        for tool in list(Profile::Structured, Some(&Limits::default())) {
+        for tool in list(ResultProfile::Structured, Some(&Limits::default())) {
             let schema = Value::Object(tool.output_schema.expect("declared").as_ref().clone());
             walk(&schema, &mut |key, value| {
                 if let ("$ref", Some(target)) = (key, value.as_str()) {
@@ -192,7 +196,7 @@ mod tests {
 
     #[test]
     fn hints_tell_what_only_reads_from_what_changes() {
-        for tool in list(Profile::Receipt, Some(&Limits::default())) {
+        for tool in list(ResultProfile::Receipt, Some(&Limits::default())) {
             let hints = tool.annotations.expect("annotated");
             let readers = ["TaskList", "TaskStatus", "TaskOutput"];
             let reads = readers.contains(&tool.name.as_ref());

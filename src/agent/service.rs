@@ -23,7 +23,7 @@ use super::transport::{Transport, UnwrittenNotices};
 use super::{elicitation, label, params, results, schema};
 use crate::agents::{AgentProgram, McpClient};
 use crate::envelope::{Actor, CallOutcome, SafeText, one_line};
-use crate::link::{Client, Hello, Peer, Profile};
+use crate::link::{Client, Hello, Peer, ResultProfile};
 use crate::model::{AgentPeer, HeldCall};
 use crate::runtime::{AnswerNotices, Handle, PARAGRAPH_CHARS};
 use crate::tools::{self, CallAnswer, CallNumber, Caller, Room};
@@ -66,7 +66,7 @@ struct AgentService {
     runtime: Handle,
     peer: Peer,
     cwd: PathBuf,
-    profile: Profile,
+    profile: ResultProfile,
     asked_label: Option<String>,
     /// For an agent on another machine: who relays it, and how.
     from: Option<String>,

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::message::{self, ErrorResponse};
 use super::{params, results};
 use crate::envelope::{SafeText, one_line};
-use crate::link::{Line, Lines, MAX_FRAME};
+use crate::link::{LineReader, MAX_FRAME, ReceivedLine};
 use crate::runtime::AnswerNotices;
 
 /// The maximum number of calls in flight per connection.
@@ -52,7 +52,7 @@ impl UnwrittenNotices {
 
 /// One agent's connection.
 pub(super) struct Transport {
-    lines: Lines<OwnedReadHalf>,
+    lines: LineReader<OwnedReadHalf>,
     outbox: Arc<tokio::sync::Mutex<WriteBuffer>>,
     /// The requests without an answer, and whether each is one of protocol revision 2026-07-28.
     in_flight: Arc<Mutex<HashMap<RequestId, bool>>>,
@@ -70,7 +70,11 @@ struct WriteBuffer {
 }
 
 impl Transport {
-    pub(super) fn new(lines: Lines<OwnedReadHalf>, writer: OwnedWriteHalf, gone: CancellationToken) -> Self {
+    pub(super) fn new(
+        lines: LineReader<OwnedReadHalf>,
+        writer: OwnedWriteHalf,
+        gone: CancellationToken,
+    ) -> Self {
         let outbox = WriteBuffer { writer: Some(writer), pending: VecDeque::new() };
         Self {
             lines: lines.with_cap(MAX_FRAME),
@@ -99,8 +103,8 @@ impl Transport {
     }
 
     /// Parses a line as a message, or returns the refusal to answer it with.
-    fn read(&mut self, line: &Line) -> Result<RxJsonRpcMessage<RoleServer>, Box<ErrorResponse>> {
-        let Line::Whole(line) = line else {
+    fn read(&mut self, line: &ReceivedLine) -> Result<RxJsonRpcMessage<RoleServer>, Box<ErrorResponse>> {
+        let ReceivedLine::Whole(line) = line else {
             let text = format!("a message is at most {MAX_FRAME} bytes long");
             return Err(ErrorResponse::of(None, ErrorData::invalid_request(text, None)));
         };
@@ -196,7 +200,7 @@ impl McpTransport<RoleServer> for Transport {
                     break;
                 }
             };
-            if line == Line::Whole(Vec::new()) {
+            if line == ReceivedLine::Whole(Vec::new()) {
                 continue;
             }
             match self.read(&line) {
@@ -266,7 +270,7 @@ mod tests {
         let (ours, theirs) = UnixStream::pair().expect("a pair");
         let (reader, writer) = ours.into_split();
         let gone = CancellationToken::new();
-        let mut transport = Transport::new(Lines::new(reader, MAX_FRAME), writer, gone.clone());
+        let mut transport = Transport::new(LineReader::new(reader, MAX_FRAME), writer, gone.clone());
         let (reader, mut writer) = theirs.into_split();
         let speak = async {
             for line in sent {
@@ -286,8 +290,8 @@ mod tests {
         assert!(gone.is_cancelled());
         drop(transport);
         let mut answers = Vec::new();
-        let mut lines = Lines::new(reader, MAX_FRAME);
-        while let Ok(Some(Line::Whole(line))) = lines.next().await {
+        let mut lines = LineReader::new(reader, MAX_FRAME);
+        while let Ok(Some(ReceivedLine::Whole(line))) = lines.next().await {
             answers.push(serde_json::from_slice(&line).expect("JSON"));
         }
         (received, answers)
@@ -333,7 +337,7 @@ mod tests {
         let (ours, theirs) = UnixStream::pair().expect("a pair");
         let (reader, writer) = ours.into_split();
         let gone = CancellationToken::new();
-        let mut transport = Transport::new(Lines::new(reader, MAX_FRAME), writer, gone.clone());
+        let mut transport = Transport::new(LineReader::new(reader, MAX_FRAME), writer, gone.clone());
         let (_unread, mut writer) = theirs.into_split();
         let sending = tokio::spawn(async move {
             // Until the other end disconnects: it reads no answers.

@@ -13,7 +13,7 @@ use super::{Start, args, log, print, probe, remote};
 use crate::config::Fault;
 use crate::config::{Faults, Loaded};
 use crate::dispatch::{self, Code, Embedded, Failure, Host, Probe, Shell};
-use crate::link::{Access, RemoteHost, Running, Started};
+use crate::link::{Access, RemoteHost, RunningRuntime, StartedRuntime};
 use crate::model::CloseReason;
 use crate::paths::Places;
 
@@ -124,7 +124,7 @@ impl Host for Env {
         self.is_private
     }
 
-    fn started(&self, runtime: &Started) {
+    fn started(&self, runtime: &StartedRuntime) {
         if let Ok(start) = self.start() {
             // A failure to report this is not a reason to fail.
             let _ = print::say(runtime.notice(&start.places));
@@ -135,8 +135,8 @@ impl Host for Env {
         remote::host(self.start()?, name).map_err(|error| dispatch::link_failure(&error))
     }
 
-    fn runtimes(&self) -> Vec<Running> {
-        self.start().map(|start| Running::all(&start.places.locks())).unwrap_or_default()
+    fn runtimes(&self) -> Vec<RunningRuntime> {
+        self.start().map(|start| RunningRuntime::all(&start.places.locks())).unwrap_or_default()
     }
 
     fn machine(&self) -> String {

@@ -10,7 +10,7 @@ use super::{Start, remote, stdin, stdout};
 use crate::agent::{Shim, ShimTarget};
 use crate::config::Loaded;
 use crate::dispatch::cli_only::McpInput;
-use crate::link::{Hello, Role, RuntimeRoute};
+use crate::link::{ClientRole, Hello, RuntimeRoute};
 
 /// Relays an agent's lines until it disconnects.
 pub(super) async fn run(start: &Start, input: McpInput) -> Result<ExitCode> {
@@ -20,8 +20,11 @@ pub(super) async fn run(start: &Start, input: McpInput) -> Result<ExitCode> {
         Some(to) => (elsewhere(start, to)?, None),
         None => (target(start, input.socket), Some(loaded.settings.limits())),
     };
-    let hello =
-        Hello { profile: input.profile, label: input.label, ..Hello::new(Role::Mcp, start.cwd.clone()) };
+    let hello = Hello {
+        profile: input.profile,
+        label: input.label,
+        ..Hello::new(ClientRole::Mcp, start.cwd.clone())
+    };
     Shim { hello, target, limits }.run(stdin::Lines::new(), stdout::Lines::new()).await?;
     Ok(ExitCode::SUCCESS)
 }

@@ -8,7 +8,7 @@ use color_eyre::eyre::{Result, WrapErr};
 
 use super::{print, stdin, stdout, surroundings};
 use crate::dispatch::RelayInput;
-use crate::link::{Access, Address, Door, Error, Relay, Running, refusal};
+use crate::link::{Access, Door, Error, Relay, RunningRuntime, RuntimeAddress, refusal};
 use crate::paths::{Error as PathError, Places};
 
 /// Forwards bytes until the runtime disconnects.
@@ -56,8 +56,9 @@ fn access(place: &str) -> Result<(Access, bool), Error> {
     let none = || Error::NoRuntime { path: path.clone() };
     // The locks are in the same folder for every workspace.
     let locks = Places::find(Path::new("/"), &around).map_err(|_| none())?.locks();
-    let running = Running::all(&locks).into_iter().find(|running| running.id == place).ok_or_else(none)?;
-    let Address { runtime, state, config, .. } = running.address;
+    let running =
+        RunningRuntime::all(&locks).into_iter().find(|running| running.id == place).ok_or_else(none)?;
+    let RuntimeAddress { runtime, state, config, .. } = running.address;
     let places = Places {
         workspace: PathBuf::from("/"),
         lock: locks.file(&running.id),

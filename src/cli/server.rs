@@ -13,7 +13,7 @@ use super::rules::Rules;
 use crate::agent;
 use crate::config::{Loaded, Settings};
 use crate::link::Error;
-use crate::link::{self, Client, Role, Server, Sockets, StopRequests};
+use crate::link::{self, Client, ClientRole, Server, Sockets, StopRequests};
 use crate::model::CloseReason;
 use crate::paths::Places;
 use crate::process::{Spawner, raise_descriptor_limit};
@@ -131,17 +131,17 @@ impl Service {
         let runtime = match own {
             None => runtime,
             // Its command runs in exactly this environment; nothing is changed.
-            Some(environment) if client.hello.role == Role::Shell => runtime.with_exactly(environment),
+            Some(environment) if client.hello.role == ClientRole::Shell => runtime.with_exactly(environment),
             Some(environment) => runtime.for_caller(&environment),
         };
         let served = match client.hello.role {
-            Role::Mcp => {
+            ClientRole::Mcp => {
                 agent::serve(client, runtime, stop).await;
                 Ok(())
             }
-            Role::Operator => link::serve_operator(client, runtime, (ended, stop_requests), stop).await,
-            Role::Shell => agent::shell::serve(client, runtime, shells).await,
-            Role::Cli => link::serve_scripts(client, &runtime, &idempotency, &stop).await,
+            ClientRole::Operator => link::serve_operator(client, runtime, (ended, stop_requests), stop).await,
+            ClientRole::Shell => agent::shell::serve(client, runtime, shells).await,
+            ClientRole::Cli => link::serve_scripts(client, &runtime, &idempotency, &stop).await,
         };
         if let Err(error) = served {
             tracing::info!(%error, "a connection broke off");

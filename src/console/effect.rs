@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::envelope::TaskId;
-use crate::link::{Request, Running, Shown};
+use crate::link::{ConsoleView, Request, RunningRuntime};
 use crate::model::TypedInput;
 use crate::model::{PlaceId, TaskView};
 use crate::runtime::ExportForm;
@@ -100,7 +100,7 @@ pub enum Effect {
     /// List this user's runtimes on this machine.
     ListRunning,
     /// Show this runtime in this console too.
-    OpenPlace(Running),
+    OpenPlace(RunningRuntime),
     /// Get the user's attention with the bell and a notification.
     Ring(String),
     /// Save a started command to the command history.
@@ -119,7 +119,7 @@ pub enum Effect {
     /// The item no longer waits: end the user's notification program for it, or do not start it.
     Withdraw(String),
     /// Announce which panes are on screen.
-    Show(Shown),
+    Show(ConsoleView),
     /// Give the terminal back to the shell until that continues the console.
     Suspend,
     /// Have the terminal report each movement of the mouse, or only those with a button held.

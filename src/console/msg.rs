@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::envelope::TaskId;
-use crate::link::Running;
+use crate::link::RunningRuntime;
 use crate::model::{CallRecord, QuestionId, Snapshot};
 use crate::runtime::TaskUsage;
 use crate::runtime::past::Durations;
@@ -104,7 +104,7 @@ pub enum Msg {
     /// The names of the finished recordings.
     Recordings(Vec<String>),
     /// This user's runtimes on this machine.
-    Running(Vec<Running>),
+    Running(Vec<RunningRuntime>),
     /// `serve --stop` asks to end the runtime in this console; by whom it was run.
     StopAsked(String),
     /// A demonstration switches to another view.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::command::{CommandReach, Danger, Effect, Example, Local};
 use super::context::Context;
 use super::response::Failure;
-use crate::link::Profile;
+use crate::link::ResultProfile;
 
 /// `mcp`: the shim that an agent starts.
 pub struct Mcp;
@@ -20,7 +20,7 @@ pub struct McpInput {
     pub label: Option<String>,
     /// What results carry: the receipt alone, or structured content as well.
     #[serde(default)]
-    pub profile: Profile,
+    pub profile: ResultProfile,
     /// The runtime's socket, instead of the workspace's [env: `PILOTHOUSE_SOCKET`].
     pub socket: Option<String>,
     /// A path on another machine or in a container, `box:/path`: the agent is here and its commands run there. A host

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::code::Code;
 use super::response::Failure;
 use crate::config::{Fault, Faults};
-use crate::link::{Access, RemoteHost, Running, Started};
+use crate::link::{Access, RemoteHost, RunningRuntime, StartedRuntime};
 use crate::paths::Places;
 use crate::runtime::Handle;
 use crate::terminal::host_terminal::HostTerminal;
@@ -68,7 +68,7 @@ pub trait Host: Send + Sync {
     }
 
     /// Called when a runtime has been started for this command and will outlive it.
-    fn started(&self, _runtime: &Started) {}
+    fn started(&self, _runtime: &StartedRuntime) {}
 
     /// Returns the host with this name.
     ///
@@ -79,7 +79,7 @@ pub trait Host: Send + Sync {
     }
 
     /// Returns this user's runtimes on this machine.
-    fn runtimes(&self) -> Vec<Running> {
+    fn runtimes(&self) -> Vec<RunningRuntime> {
         Vec::new()
     }
 

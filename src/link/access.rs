@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use tokio::time::{Instant, sleep};
 
 use super::lock::Holder;
-use super::{Error, Started, background};
+use super::{Error, StartedRuntime, background};
 use crate::paths::Places;
 
 /// How long a running runtime that does not answer may keep its caller waiting: it may be shutting down.
@@ -38,7 +38,7 @@ impl Access {
     /// # Errors
     /// If the runtime refuses, cannot be reached from here, or does not answer within 10 s (30 s while it is
     /// starting).
-    pub async fn join<T, D, F>(&self, dial: D) -> Result<(T, Option<Started>), Error>
+    pub async fn join<T, D, F>(&self, dial: D) -> Result<(T, Option<StartedRuntime>), Error>
     where
         D: Fn(Places) -> F,
         F: Future<Output = Result<T, Error>>,
@@ -59,7 +59,7 @@ impl Access {
         self.enter(false, dial).await.map(|(joined, _)| joined)
     }
 
-    async fn enter<T, D, F>(&self, may_start: bool, dial: D) -> Result<(T, Option<Started>), Error>
+    async fn enter<T, D, F>(&self, may_start: bool, dial: D) -> Result<(T, Option<StartedRuntime>), Error>
     where
         D: Fn(Places) -> F,
         F: Future<Output = Result<T, Error>>,
@@ -98,7 +98,7 @@ impl Access {
     }
 
     /// Starts a runtime, unless another process is about to: of many concurrent callers, one starts it.
-    async fn start(&self) -> Result<Option<(File, Started)>, Error> {
+    async fn start(&self) -> Result<Option<(File, StartedRuntime)>, Error> {
         let own = self.clone();
         let started = tokio::task::spawn_blocking(move || {
             background::check_room(&own.places)?;

@@ -13,7 +13,7 @@ use crate::process::{Lineage, ancestry, keep_descriptors};
 
 /// A runtime that was started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Started {
+pub struct StartedRuntime {
     /// Its process id. If another runtime is faster, this process exits by itself.
     pub pid: u32,
     /// The file it writes to if it cannot serve.
@@ -22,7 +22,7 @@ pub struct Started {
     pub ends_with_task: bool,
 }
 
-impl Started {
+impl StartedRuntime {
     pub(super) fn is_alive(&self) -> bool {
         // A process that has exited but was not reaped (a zombie) has no executable link.
         std::fs::read_link(Path::new("/proc").join(self.pid.to_string()).join("exe")).is_ok()
@@ -99,7 +99,7 @@ pub(super) fn open_log(log: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// If the program cannot be started or its log cannot be written.
-pub fn start(places: &Places, program: &Path, outlives_logout: bool) -> Result<Started, Error> {
+pub fn start(places: &Places, program: &Path, outlives_logout: bool) -> Result<StartedRuntime, Error> {
     let failed = |source| Error::Start { program: program.to_owned(), source };
     let log = log_path(places);
     let output = open_log(&log).and_then(|log| log.set_len(0).map(|()| log)).map_err(failed)?;
@@ -112,7 +112,7 @@ pub fn start(places: &Places, program: &Path, outlives_logout: bool) -> Result<S
         && !ends_with_task
         && let Some(pid) = super::unit::start(places, program, &log)
     {
-        return Ok(Started { pid, log, ends_with_task });
+        return Ok(StartedRuntime { pid, log, ends_with_task });
     }
     let mut leaving = Command::new(program)
         .arg("__detach")
@@ -129,5 +129,5 @@ pub fn start(places: &Places, program: &Path, outlives_logout: bool) -> Result<S
         .trim()
         .parse()
         .map_err(|_| failed(io::Error::other(format!("the server did not start; see {}", log.display()))))?;
-    Ok(Started { pid, log, ends_with_task })
+    Ok(StartedRuntime { pid, log, ends_with_task })
 }

@@ -7,7 +7,7 @@ use rustix::event::{Timespec, poll};
 use rustix::fs::{FlockOperation, flock};
 
 use super::lock::Holder;
-use super::shell::{ShellCall, ShellRequest, Unasked};
+use super::shell::{ShellCall, ShellFallback, ShellRequest};
 use super::{Error, Hello, background};
 use crate::clock::Clock;
 use crate::paths::Places;
@@ -23,7 +23,7 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// unfit: it then only asks whether the caller may run the command.
 ///
 /// # Errors
-/// If no runtime is available in time, or one refuses; [`Unasked::by`] says what follows.
+/// If no runtime is available in time, or one refuses; [`ShellFallback::by`] says what follows.
 pub fn ask_at_once(
     places: &Places,
     program: &Path,
@@ -32,7 +32,7 @@ pub fn ask_at_once(
     request: &mut ShellRequest,
 ) -> Result<ShellCall, Error> {
     match join(places, program, budget, hello) {
-        Err(error) if Unasked::by(&error) == Unasked::Oversized => {
+        Err(error) if ShellFallback::by(&error) == ShellFallback::Oversized => {
             request.unfit = Some(error.to_string());
             hello.environment = None;
             join(places, program, budget, hello)
@@ -52,13 +52,13 @@ fn join(places: &Places, program: &Path, budget: Duration, hello: &Hello) -> Res
             Err(error) => error,
         };
         let waited = clock.now().mono;
-        match Unasked::by(&error) {
+        match ShellFallback::by(&error) {
             // What answers nothing at first may be starting or ending.
-            Unasked::Silence if error.is_absence() && waited < budget => {}
-            Unasked::Silence if error.is_absence() && holder == Holder::Nobody => {
+            ShellFallback::Silence if error.is_absence() && waited < budget => {}
+            ShellFallback::Silence if error.is_absence() && holder == Holder::Nobody => {
                 return Err(background::last_failure(places).unwrap_or(error));
             }
-            Unasked::Busy if waited < ROOM => pause = (2 * pause).min(LONGEST),
+            ShellFallback::Busy if waited < ROOM => pause = (2 * pause).min(LONGEST),
             _ => return Err(error),
         }
         if holder == Holder::Nobody && starting.is_none() {

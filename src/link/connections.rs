@@ -22,7 +22,7 @@ const WAITING_EACH: usize = 64;
 
 /// What a connection counts against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Origin {
+pub(super) enum ConnectionOrigin {
     /// A managed task including everything that runs in it, identified by its host's process id.
     Task(u32),
     /// All processes that came out of managed tasks but are no longer below one, together.
@@ -37,29 +37,29 @@ pub(super) struct Connections {
     socket: Socket,
     limits: ConnectionLimits,
     wait: Duration,
-    counts: Mutex<Counts>,
+    counts: Mutex<SlotCounts>,
     freed: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Counts {
+struct SlotCounts {
     held: usize,
     waiting: usize,
-    clients: HashMap<Origin, Each>,
+    clients: HashMap<ConnectionOrigin, OriginCounts>,
 }
 
 /// The slots and waiting connections of one origin.
 #[derive(Debug, Default)]
-struct Each {
+struct OriginCounts {
     held: usize,
     waiting: usize,
 }
 
 /// A connection slot, released on drop.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ConnectionSlot {
     connections: Arc<Connections>,
-    origin: Origin,
+    origin: ConnectionOrigin,
 }
 
 impl Connections {
@@ -75,7 +75,7 @@ impl Connections {
     ///
     /// # Errors
     /// [`Error::TooManyConnections`] with the limit that was reached.
-    pub(super) async fn enter(self: &Arc<Self>, origin: Origin) -> Result<Place, Error> {
+    pub(super) async fn enter(self: &Arc<Self>, origin: ConnectionOrigin) -> Result<ConnectionSlot, Error> {
         let deadline = Instant::now() + self.wait;
         let mut waiting = None;
         loop {
@@ -98,7 +98,7 @@ impl Connections {
     }
 
     /// Takes a free slot, or returns the limit that was reached, and of what.
-    fn take(self: &Arc<Self>, origin: Origin) -> Result<Place, (usize, ConnectionKind)> {
+    fn take(self: &Arc<Self>, origin: ConnectionOrigin) -> Result<ConnectionSlot, (usize, ConnectionKind)> {
         let mut counts = self.counts();
         let (all, each) = match self.socket {
             Socket::Operator => {
@@ -107,8 +107,10 @@ impl Connections {
             }
             Socket::Agent => {
                 let each = match origin {
-                    Origin::Task(_) | Origin::Escaped => (self.limits.each_task, ConnectionKind::OfTask),
-                    Origin::Process(_) => (self.limits.each_process, ConnectionKind::OfProcess),
+                    ConnectionOrigin::Task(_) | ConnectionOrigin::Escaped => {
+                        (self.limits.each_task, ConnectionKind::OfTask)
+                    }
+                    ConnectionOrigin::Process(_) => (self.limits.each_process, ConnectionKind::OfProcess),
                 };
                 ((self.limits.all, ConnectionKind::All), each)
             }
@@ -123,11 +125,11 @@ impl Connections {
         counts.held += 1;
         counts.clients.entry(origin).or_default().held += 1;
         drop(counts);
-        Ok(Place { connections: Arc::clone(self), origin })
+        Ok(ConnectionSlot { connections: Arc::clone(self), origin })
     }
 
     /// Queues a waiting connection; `None` if too many are waiting already.
-    fn queue(&self, origin: Origin) -> Option<Queued<'_>> {
+    fn queue(&self, origin: ConnectionOrigin) -> Option<WaitingConnection<'_>> {
         let mut counts = self.counts();
         let own = counts.clients.get(&origin).map_or(0, |own| own.waiting);
         if counts.waiting >= WAITING || own >= WAITING_EACH {
@@ -136,17 +138,17 @@ impl Connections {
         counts.waiting += 1;
         counts.clients.entry(origin).or_default().waiting += 1;
         drop(counts);
-        Some(Queued { connections: self, origin })
+        Some(WaitingConnection { connections: self, origin })
     }
 
-    fn counts(&self) -> std::sync::MutexGuard<'_, Counts> {
+    fn counts(&self) -> std::sync::MutexGuard<'_, SlotCounts> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Counts {
+impl SlotCounts {
     /// Changes an origin's counts, and removes the origin once they are zero.
-    fn change(&mut self, origin: Origin, change: impl FnOnce(&mut Each)) {
+    fn change(&mut self, origin: ConnectionOrigin, change: impl FnOnce(&mut OriginCounts)) {
         if let Some(own) = self.clients.get_mut(&origin) {
             change(own);
             if own.held == 0 && own.waiting == 0 {
@@ -157,12 +159,12 @@ impl Counts {
 }
 
 /// A waiting connection, removed from the queue on drop.
-struct Queued<'a> {
+struct WaitingConnection<'a> {
     connections: &'a Connections,
-    origin: Origin,
+    origin: ConnectionOrigin,
 }
 
-impl Drop for Queued<'_> {
+impl Drop for WaitingConnection<'_> {
     fn drop(&mut self) {
         let mut counts = self.connections.counts();
         counts.waiting -= 1;
@@ -170,7 +172,7 @@ impl Drop for Queued<'_> {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut counts = self.connections.counts();
         counts.held -= 1;
@@ -190,7 +192,7 @@ mod tests {
         Connections::waiting(socket, LIMITS, Duration::from_millis(20))
     }
 
-    fn limit(entered: Result<Place, Error>) -> usize {
+    fn limit(entered: Result<ConnectionSlot, Error>) -> usize {
         match entered {
             Err(Error::TooManyConnections { limit, .. }) => limit,
             other => panic!("{other:?}"),
@@ -218,15 +220,20 @@ mod tests {
     async fn a_task_a_process_and_all_together_have_their_own_limits() {
         let connections = connections(Socket::Agent);
         let mut held = Vec::new();
-        for origin in [Origin::Task(1), Origin::Task(1), Origin::Process(1), Origin::Process(1)] {
+        for origin in [
+            ConnectionOrigin::Task(1),
+            ConnectionOrigin::Task(1),
+            ConnectionOrigin::Process(1),
+            ConnectionOrigin::Process(1),
+        ] {
             held.push(connections.enter(origin).await.expect("a place"));
         }
-        assert_eq!(limit(connections.enter(Origin::Task(1)).await), 2);
-        held.push(connections.enter(Origin::Process(1)).await.expect("a place"));
-        assert_eq!(limit(connections.enter(Origin::Process(1)).await), 3);
-        assert_eq!(limit(connections.enter(Origin::Task(2)).await), 5);
+        assert_eq!(limit(connections.enter(ConnectionOrigin::Task(1)).await), 2);
+        held.push(connections.enter(ConnectionOrigin::Process(1)).await.expect("a place"));
+        assert_eq!(limit(connections.enter(ConnectionOrigin::Process(1)).await), 3);
+        assert_eq!(limit(connections.enter(ConnectionOrigin::Task(2)).await), 5);
         held.remove(0);
-        held.push(connections.enter(Origin::Task(2)).await.expect("a place that was freed"));
+        held.push(connections.enter(ConnectionOrigin::Task(2)).await.expect("a place that was freed"));
         drop(held);
         assert!(connections.counts().clients.is_empty());
         assert_eq!(connections.counts().held, 0);
@@ -235,19 +242,19 @@ mod tests {
     #[tokio::test]
     async fn consoles_have_places_of_their_own() {
         let connections = connections(Socket::Operator);
-        let first = connections.enter(Origin::Process(1)).await.expect("a place");
-        assert_eq!(limit(connections.enter(Origin::Process(2)).await), 1);
+        let first = connections.enter(ConnectionOrigin::Process(1)).await.expect("a place");
+        assert_eq!(limit(connections.enter(ConnectionOrigin::Process(2)).await), 1);
         drop(first);
-        connections.enter(Origin::Process(2)).await.expect("a place");
+        connections.enter(ConnectionOrigin::Process(2)).await.expect("a place");
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_waits_gets_the_place_that_is_freed_meanwhile() {
         let connections = Connections::new(Socket::Operator, LIMITS);
-        let first = connections.enter(Origin::Process(1)).await.expect("a place");
+        let first = connections.enter(ConnectionOrigin::Process(1)).await.expect("a place");
         let waiting = tokio::spawn({
             let connections = Arc::clone(&connections);
-            async move { connections.enter(Origin::Process(2)).await.map(drop) }
+            async move { connections.enter(ConnectionOrigin::Process(2)).await.map(drop) }
         });
         while connections.counts().waiting == 0 {
             tokio::task::yield_now().await;
@@ -261,13 +268,13 @@ mod tests {
     async fn no_more_than_so_many_wait() {
         let connections = Connections::new(Socket::Agent, LIMITS);
         let _held = [
-            connections.enter(Origin::Task(1)).await.expect("a place"),
-            connections.enter(Origin::Task(1)).await.expect("a place"),
+            connections.enter(ConnectionOrigin::Task(1)).await.expect("a place"),
+            connections.enter(ConnectionOrigin::Task(1)).await.expect("a place"),
         ];
-        let queued: Vec<_> = std::iter::from_fn(|| connections.queue(Origin::Task(1))).collect();
+        let queued: Vec<_> = std::iter::from_fn(|| connections.queue(ConnectionOrigin::Task(1))).collect();
         assert_eq!(queued.len(), WAITING_EACH);
         // Refused without waiting: it would also exceed the limit of waiting connections.
-        assert_eq!(limit(connections.enter(Origin::Task(1)).await), 2);
-        connections.enter(Origin::Task(2)).await.expect("another task is not kept out");
+        assert_eq!(limit(connections.enter(ConnectionOrigin::Task(1)).await), 2);
+        connections.enter(ConnectionOrigin::Task(2)).await.expect("another task is not kept out");
     }
 }

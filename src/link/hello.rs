@@ -10,7 +10,7 @@ use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use super::connection_kind::ConnectionKind;
-use super::{Error, Line, Lines, socket};
+use super::{Error, LineReader, ReceivedLine, socket};
 use crate::process::environment::{Environment, MAX_BYTES};
 
 /// The protocol version of the hello and of everything that follows it.
@@ -23,7 +23,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// The purpose of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum ClientRole {
     /// An agent's stdio shim; MCP follows.
     Mcp,
     /// A command line; frames with tool calls follow.
@@ -37,7 +37,7 @@ pub enum Role {
 /// What a tool result carries for the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Profile {
+pub enum ResultProfile {
     /// The receipt as text; the envelope only in `_meta`.
     #[default]
     Receipt,
@@ -45,7 +45,7 @@ pub enum Profile {
     Structured,
 }
 
-impl Profile {
+impl ResultProfile {
     /// Returns the profile's name, the same on every surface.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -73,7 +73,7 @@ pub struct Hello {
     /// [`VERSION`].
     pub v: u32,
     /// The connection's purpose.
-    pub role: Role,
+    pub role: ClientRole,
     /// The client's process id, as it reports it.
     pub pid: u32,
     /// The process that started the client; for a shim, the agent.
@@ -82,7 +82,7 @@ pub struct Hello {
     pub cwd: PathBuf,
     /// The format of tool results (role `mcp`).
     #[serde(default)]
-    pub profile: Profile,
+    pub profile: ResultProfile,
     /// The environment that the caller's commands inherit; without one they inherit the runtime's. Sent after the
     /// line.
     #[serde(skip)]
@@ -137,7 +137,7 @@ pub struct Ack {
 impl Hello {
     /// Creates the hello of the current process.
     #[must_use]
-    pub fn new(role: Role, cwd: PathBuf) -> Self {
+    pub fn new(role: ClientRole, cwd: PathBuf) -> Self {
         let ppid = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get().unsigned_abs());
         Self {
             v: VERSION,
@@ -145,7 +145,7 @@ impl Hello {
             pid: std::process::id(),
             ppid,
             cwd,
-            profile: Profile::default(),
+            profile: ResultProfile::default(),
             umask: None,
             has_environment: false,
             environment: Environment::own(),
@@ -198,11 +198,11 @@ impl Hello {
     /// Parses a hello. The version is checked first, because the rest may differ in another version.
     pub(super) fn parse(line: &[u8]) -> Result<Self, Error> {
         #[derive(Deserialize)]
-        struct Version {
+        struct HelloVersion {
             v: u32,
         }
         let broken = |error: serde_json::Error| Error::handshake(format!("the hello is broken: {error}"));
-        let Version { v } = serde_json::from_slice(line).map_err(broken)?;
+        let HelloVersion { v } = serde_json::from_slice(line).map_err(broken)?;
         if v != VERSION {
             let reason = format!(
                 "the client speaks version {v}, this runtime version {VERSION}; use one pilothouse for both"
@@ -221,7 +221,7 @@ impl Hello {
 pub async fn dial(
     socket: &Path,
     hello: &Hello,
-) -> Result<(Ack, Lines<OwnedReadHalf>, OwnedWriteHalf), Error> {
+) -> Result<(Ack, LineReader<OwnedReadHalf>, OwnedWriteHalf), Error> {
     let hello = hello.to_bytes()?;
     shake(socket::connect(socket).await?, &hello, PATIENCE, 0).await
 }
@@ -233,9 +233,9 @@ pub(super) async fn shake(
     hello: &[u8],
     patience: Duration,
     noise: usize,
-) -> Result<(Ack, Lines<OwnedReadHalf>, OwnedWriteHalf), Error> {
+) -> Result<(Ack, LineReader<OwnedReadHalf>, OwnedWriteHalf), Error> {
     let (reader, mut writer) = stream.into_split();
-    let mut lines = Lines::new(reader, MAX_HELLO);
+    let mut lines = LineReader::new(reader, MAX_HELLO);
     let shaken = tokio::time::timeout(patience, async {
         let sent = writer.write_all(hello).await.map_err(Error::Talk);
         // A runtime that refuses before reading the hello has still sent its reason.
@@ -257,7 +257,7 @@ pub(super) async fn shake(
     })
 }
 
-async fn receive_ack(lines: &mut Lines<OwnedReadHalf>, noise: usize) -> Result<Ack, Error> {
+async fn receive_ack(lines: &mut LineReader<OwnedReadHalf>, noise: usize) -> Result<Ack, Error> {
     for _ in 0..noise {
         if let Ok(ack) = serde_json::from_slice(&receive(lines).await?) {
             return Ok(ack);
@@ -268,10 +268,12 @@ async fn receive_ack(lines: &mut Lines<OwnedReadHalf>, noise: usize) -> Result<A
 }
 
 /// Reads the single line of a handshake.
-pub(super) async fn receive(lines: &mut Lines<OwnedReadHalf>) -> Result<Vec<u8>, Error> {
+pub(super) async fn receive(lines: &mut LineReader<OwnedReadHalf>) -> Result<Vec<u8>, Error> {
     match lines.next().await.map_err(Error::Talk)? {
-        Some(Line::Whole(line)) => Ok(line),
-        Some(Line::TooLong) => Err(Error::handshake(format!("the first line is over {MAX_HELLO} bytes"))),
+        Some(ReceivedLine::Whole(line)) => Ok(line),
+        Some(ReceivedLine::TooLong) => {
+            Err(Error::handshake(format!("the first line is over {MAX_HELLO} bytes")))
+        }
         None => Err(Error::handshake("the other end hung up")),
     }
 }
@@ -301,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_hello_reads_back() {
-        let hello = Hello { label: Some("claude".into()), ..Hello::new(Role::Mcp, "/tmp".into()) };
+        let hello = Hello { label: Some("claude".into()), ..Hello::new(ClientRole::Mcp, "/tmp".into()) };
         let line = serde_json::to_vec(&hello).expect("serialises");
         assert_eq!(Hello::parse(&line).expect("parses"), hello);
     }

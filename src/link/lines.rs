@@ -6,7 +6,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
 /// One line as received, without its line feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Line {
+pub enum ReceivedLine {
     /// A complete line.
     Whole(Vec<u8>),
     /// A line longer than the cap; its bytes were discarded.
@@ -15,14 +15,14 @@ pub enum Line {
 
 /// Reads lines of at most `cap` bytes. Cancelling `next` loses nothing.
 #[derive(Debug)]
-pub struct Lines<R> {
+pub struct LineReader<R> {
     reader: BufReader<R>,
     line: Vec<u8>,
     cap: usize,
     skipping: bool,
 }
 
-impl<R: AsyncRead + Unpin> Lines<R> {
+impl<R: AsyncRead + Unpin> LineReader<R> {
     /// Creates a line reader.
     pub fn new(reader: R, cap: usize) -> Self {
         Self { reader: BufReader::new(reader), line: Vec::new(), cap, skipping: false }
@@ -50,7 +50,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     ///
     /// # Errors
     /// If the stream fails.
-    pub async fn next(&mut self) -> io::Result<Option<Line>> {
+    pub async fn next(&mut self) -> io::Result<Option<ReceivedLine>> {
         loop {
             let seen = self.reader.fill_buf().await?;
             if seen.is_empty() {
@@ -70,7 +70,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             if feed.is_some() {
                 let whole = std::mem::take(&mut self.line);
                 let skipped = std::mem::take(&mut self.skipping);
-                return Ok(Some(if skipped { Line::TooLong } else { Line::Whole(whole) }));
+                return Ok(Some(if skipped { ReceivedLine::TooLong } else { ReceivedLine::Whole(whole) }));
             }
         }
     }
@@ -80,8 +80,8 @@ impl<R: AsyncRead + Unpin> Lines<R> {
 mod tests {
     use super::*;
 
-    async fn all(bytes: &[u8], cap: usize) -> Vec<Line> {
-        let mut lines = Lines::new(bytes, cap);
+    async fn all(bytes: &[u8], cap: usize) -> Vec<ReceivedLine> {
+        let mut lines = LineReader::new(bytes, cap);
         let mut out = Vec::new();
         while let Some(line) = lines.next().await.expect("a slice does not fail") {
             out.push(line);
@@ -92,14 +92,14 @@ mod tests {
     #[tokio::test]
     async fn a_line_over_the_cap_is_refused_and_the_next_one_is_read() {
         let read = all(b"abcd\nabcde\n\nx\nunfinished", 4).await;
-        let whole = |text: &[u8]| Line::Whole(text.to_vec());
-        assert_eq!(read, [whole(b"abcd"), Line::TooLong, whole(b""), whole(b"x")]);
+        let whole = |text: &[u8]| ReceivedLine::Whole(text.to_vec());
+        assert_eq!(read, [whole(b"abcd"), ReceivedLine::TooLong, whole(b""), whole(b"x")]);
     }
 
     #[tokio::test]
     async fn an_endless_line_holds_no_memory() {
         let flood = vec![b'x'; 1 << 20];
-        let mut lines = Lines::new(flood.as_slice(), 64);
+        let mut lines = LineReader::new(flood.as_slice(), 64);
         assert_eq!(lines.next().await.expect("reads"), None);
         assert_eq!(lines.line.capacity(), 0);
     }

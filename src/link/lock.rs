@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(3);
 
 /// Where a runtime is reached: the contents of its lock.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Address {
+pub struct RuntimeAddress {
     /// Its process id.
     pub pid: u32,
     /// The folder of its sockets.
@@ -40,7 +40,7 @@ pub struct Address {
     pub workspace: Option<PathBuf>,
 }
 
-impl Address {
+impl RuntimeAddress {
     fn own(places: &Places) -> Self {
         Self {
             pid: std::process::id(),
@@ -58,7 +58,7 @@ pub enum Holder {
     /// None: no runtime serves it.
     Nobody,
     /// A runtime; without an address while it is starting.
-    Runtime(Option<Address>),
+    Runtime(Option<RuntimeAddress>),
 }
 
 impl Holder {
@@ -80,7 +80,7 @@ impl Holder {
 
     /// Returns the runtime's address.
     #[must_use]
-    pub fn address(&self) -> Option<&Address> {
+    pub fn address(&self) -> Option<&RuntimeAddress> {
         match self {
             Self::Runtime(address) => address.as_ref(),
             Self::Nobody => None,
@@ -91,7 +91,7 @@ impl Holder {
     #[must_use]
     pub fn places(&self, own: &Places) -> Places {
         match self.address() {
-            Some(Address { runtime, state, .. }) => {
+            Some(RuntimeAddress { runtime, state, .. }) => {
                 Places { runtime_dir: runtime.clone(), state_dir: state.clone(), ..own.clone() }
             }
             None => own.clone(),
@@ -99,7 +99,7 @@ impl Holder {
     }
 }
 
-fn read(file: &File) -> Option<Address> {
+fn read(file: &File) -> Option<RuntimeAddress> {
     let mut text = Vec::new();
     file.take(ADDRESS_BYTES).read_to_end(&mut text).ok()?;
     serde_json::from_slice(&text).ok()
@@ -107,12 +107,12 @@ fn read(file: &File) -> Option<Address> {
 
 /// The lock of a workspace, held until dropped.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub(super) struct WorkspaceLock {
     file: File,
     path: PathBuf,
 }
 
-impl Lock {
+impl WorkspaceLock {
     /// Takes the lock of a workspace and writes this runtime's address into it.
     ///
     /// # Errors
@@ -151,7 +151,7 @@ impl Lock {
     }
 
     fn write(&self, places: &Places) -> io::Result<()> {
-        let mut text = serde_json::to_vec(&Address::own(places))?;
+        let mut text = serde_json::to_vec(&RuntimeAddress::own(places))?;
         text.push(b'\n');
         let mut file = &self.file;
         file.set_len(0)?;
@@ -160,7 +160,7 @@ impl Lock {
     }
 }
 
-impl Drop for Lock {
+impl Drop for WorkspaceLock {
     fn drop(&mut self) {
         // Closing the file is not enough: a process that another thread is just forking has a copy of it.
         let _ = flock(&self.file, FlockOperation::Unlock);
@@ -190,11 +190,11 @@ mod tests {
         let temp = tempfile::tempdir().expect("temp dir");
         let places = Places::beneath(temp.path(), &temp.path().join("state"), None).expect("places");
         assert_eq!(Holder::of(&places), Holder::Nobody);
-        let lock = Lock::take(&places).expect("takes");
-        let mine = Address::own(&places);
+        let lock = WorkspaceLock::take(&places).expect("takes");
+        let mine = RuntimeAddress::own(&places);
         assert_eq!(Holder::of(&places).address(), Some(&mine));
         let me = std::process::id();
-        assert!(matches!(Lock::take(&places), Err(Error::Taken { pid: Some(pid) }) if pid == me));
+        assert!(matches!(WorkspaceLock::take(&places), Err(Error::Taken { pid: Some(pid) }) if pid == me));
         // A caller with other environment variables gets the same sockets.
         let other = Places { runtime_dir: "/elsewhere".into(), ..places.clone() };
         assert_eq!(Holder::of(&other).places(&other).agent_socket(), places.agent_socket());
@@ -206,11 +206,11 @@ mod tests {
     fn a_lock_that_was_removed_is_no_longer_in_place() {
         let temp = tempfile::tempdir().expect("temp dir");
         let places = Places::beneath(temp.path(), &temp.path().join("state"), None).expect("places");
-        let lock = Lock::take(&places).expect("takes");
+        let lock = WorkspaceLock::take(&places).expect("takes");
         assert!(lock.is_in_place());
         std::fs::remove_file(&places.lock).expect("removed");
         assert!(!lock.is_in_place());
-        let second = Lock::take(&places).expect("nobody holds the new one");
+        let second = WorkspaceLock::take(&places).expect("nobody holds the new one");
         assert!(second.is_in_place() && !lock.is_in_place());
     }
 }

@@ -30,31 +30,32 @@ mod transport_error;
 mod unit;
 
 pub use access::Access;
-pub use background::{Started, check_room, start as start_background};
+pub use background::{StartedRuntime, check_room, start as start_background};
 pub use connect_within::ask_at_once;
 pub use connection_kind::ConnectionKind;
 pub use error::Error;
 pub use frame::{MAX_DEPTH, MAX_FRAME, depth_within};
 #[doc(hidden)]
 pub use fuzz::fuzz_frames;
-pub use hello::{Ack, ClientName, Hello, Profile, Role, VERSION, dial};
-pub use lines::{Line, Lines};
-pub use lock::{Address, Holder};
+pub use hello::{Ack, ClientName, ClientRole, Hello, ResultProfile, VERSION, dial};
+pub use lines::{LineReader, ReceivedLine};
+pub use lock::{Holder, RuntimeAddress};
 pub use operator::{
     ASKED_FOR, Fleet, Operator, StopRequest, StopRequests, Successors, remove_left_copies,
     serve as serve_operator,
 };
-pub use protocol::{Reply, Request, Shown};
+pub use protocol::{ConsoleView, Reply, Request};
 pub use relay::{Relay, refusal};
 pub use route::{
-    Dialed, Door, Link, ListedRuntime, Listing, RemoteHost, RemoteOutput, RuntimeRoute, Through, ssh_folder,
+    CarriedRoute, CarrierLink, Door, HostListing, ListedRuntime, OpenConnection, RemoteHost, RemoteOutput,
+    RuntimeRoute, ssh_folder,
 };
-pub use running::Running;
+pub use running::RunningRuntime;
 pub use scripts::{Scripts, serve as serve_scripts};
 pub use server::{Client, Peer, Server};
 pub use shell::{
-    Loss, ServedRequest, ShellCall, ShellConversation, ShellInput, ShellLine, ShellMessage, ShellReply,
-    ShellRequest, Unasked,
+    Loss, ServedRequest, ShellCall, ShellConversation, ShellFallback, ShellInput, ShellLine, ShellMessage,
+    ShellReply, ShellRequest,
 };
 pub use socket::{Sockets, private_folder};
 pub use strict::Strict;

@@ -32,7 +32,7 @@ pub(super) enum ClientMessage {
         ask: Request,
     },
     /// These tasks are on the console's screen from now on (role `operator`).
-    Show(Shown),
+    Show(ConsoleView),
     /// The progress of a stream of commands; the first message opens its call, the last one ends it (role `cli`).
     Stream(StreamView),
     /// End the call of a request, and answer with what there is by then (role `cli`).
@@ -48,7 +48,7 @@ pub(super) enum ClientMessage {
 
 /// The tasks a console shows, and what their programs are told of its terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Shown {
+pub struct ConsoleView {
     /// The tasks with a pane.
     pub visible: Vec<TaskId>,
     /// The task that has the focus: the one whose echo matters most.

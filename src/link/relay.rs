@@ -58,7 +58,7 @@ impl Relay {
         let (mut reader, mut writer) = stream.into_split();
         let there = async {
             // A broken link is treated like a closed one: the runtime is informed that nothing follows.
-            if pass_on(&mut input, &mut writer, door).await.is_ok_and(|end| end == End::Silent) {
+            if pass_on(&mut input, &mut writer, door).await.is_ok_and(|end| end == InputEnd::Silent) {
                 return;
             }
             let _ = writer.shutdown().await;
@@ -74,7 +74,7 @@ impl Relay {
 
 /// How the input of a relay ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+enum InputEnd {
     /// The input was closed.
     Closed,
     /// A console has been silent for too long. Its carrier is gone without having closed the connection, which would
@@ -87,7 +87,7 @@ async fn pass_on(
     input: &mut (impl AsyncRead + Unpin),
     output: &mut (impl AsyncWrite + Unpin),
     door: Door,
-) -> io::Result<End> {
+) -> io::Result<InputEnd> {
     let mut piece = vec![0; PIECE];
     loop {
         let reading = input.read(&mut piece);
@@ -95,11 +95,11 @@ async fn pass_on(
             Door::Agent => reading.await?,
             Door::Operator => match timeout(SILENT, reading).await {
                 Ok(read) => read?,
-                Err(_) => return Ok(End::Silent),
+                Err(_) => return Ok(InputEnd::Silent),
             },
         };
         if read == 0 {
-            return Ok(End::Closed);
+            return Ok(InputEnd::Closed);
         }
         output.write_all(piece.get(..read).unwrap_or_default()).await?;
     }

@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use super::lock::{Address, Holder};
+use super::lock::{Holder, RuntimeAddress};
 use crate::config::Watch;
 use crate::files;
 use crate::paths::Locks;
@@ -16,14 +16,14 @@ const MOST: usize = 256;
 
 /// A runtime that serves a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Running {
+pub struct RunningRuntime {
     /// The id of its workspace.
     pub id: String,
     /// Where it is reached.
-    pub address: Address,
+    pub address: RuntimeAddress,
 }
 
-impl Running {
+impl RunningRuntime {
     /// Returns this user's reachable runtimes on this machine, sorted by id. A runtime that is only just starting is
     /// not included. Reads files, so it must not be called on async threads.
     #[must_use]
@@ -81,7 +81,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::link::lock::Lock;
+    use crate::link::lock::WorkspaceLock;
     use crate::paths::Places;
 
     fn places(root: &Path, name: &str) -> Places {
@@ -95,21 +95,21 @@ mod tests {
         let temp = tempfile::tempdir().expect("temp dir");
         let [one, other] = ["one", "other"].map(|name| places(temp.path(), name));
         let locks = one.locks();
-        assert_eq!(Running::all(&locks), [], "no folder yet");
-        let held = Lock::take(&one).expect("takes");
-        let gone = Lock::take(&other).expect("takes");
-        let found = Running::all(&locks);
+        assert_eq!(RunningRuntime::all(&locks), [], "no folder yet");
+        let held = WorkspaceLock::take(&one).expect("takes");
+        let gone = WorkspaceLock::take(&other).expect("takes");
+        let found = RunningRuntime::all(&locks);
         assert_eq!(found.len(), 2);
         drop(gone);
         for (name, text) in [("junk", "x"), ("000000000000.lock", "{}"), ("00000000000g.lock", "{}")] {
             std::fs::write(locks.folder.join(name), text).expect("written");
         }
-        let found = Running::all(&locks);
+        let found = RunningRuntime::all(&locks);
         let [running] = &found[..] else { panic!("one holds its lock: {found:?}") };
         assert_eq!((&running.id, running.workspace()), (&one.id, Some(&one.workspace)));
         assert_eq!(running.operator_socket(), one.operator_socket());
         drop(held);
-        assert_eq!(Running::all(&locks), []);
+        assert_eq!(RunningRuntime::all(&locks), []);
     }
 
     #[test]
@@ -118,12 +118,12 @@ mod tests {
         let own = places(temp.path(), "one");
         // The same locks, but another runtime folder.
         let theirs = Places { runtime_dir: temp.path().join("elsewhere/x"), ..places(temp.path(), "other") };
-        let _held = [Lock::take(&own).expect("takes"), Lock::take(&theirs).expect("takes")];
-        assert_eq!(Running::all(&own.locks()).len(), 2);
+        let _held = [WorkspaceLock::take(&own).expect("takes"), WorkspaceLock::take(&theirs).expect("takes")];
+        assert_eq!(RunningRuntime::all(&own.locks()).len(), 2);
         let here = own.locks().only_in(own.runtime_dir.parent());
-        let found = Running::all(&here);
+        let found = RunningRuntime::all(&here);
         assert_eq!(found.iter().map(|running| &running.id).collect::<Vec<_>>(), [&own.id]);
-        assert_eq!(Running::all(&here.only_in(None)).len(), 2);
+        assert_eq!(RunningRuntime::all(&here.only_in(None)).len(), 2);
     }
 
     #[test]
@@ -138,7 +138,7 @@ mod tests {
             std::fs::write(&own.lock, text).expect("written");
             let file = std::fs::File::open(&own.lock).expect("opened");
             flock(&file, FlockOperation::LockExclusive).expect("locked");
-            assert_eq!(Running::all(&locks), [], "{:.20}", text);
+            assert_eq!(RunningRuntime::all(&locks), [], "{:.20}", text);
         }
     }
 
@@ -148,12 +148,12 @@ mod tests {
         let own = places(temp.path(), "one");
         let locks = own.locks();
         let mut arrivals = Arrivals::watch(&locks);
-        let lock = Lock::take(&own).expect("takes");
-        while Running::all(&locks).is_empty() {
+        let lock = WorkspaceLock::take(&own).expect("takes");
+        while RunningRuntime::all(&locks).is_empty() {
             arrivals.changed().await;
         }
         drop(lock);
-        while !Running::all(&locks).is_empty() {
+        while !RunningRuntime::all(&locks).is_empty() {
             arrivals.changed().await;
         }
     }

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::call_session::CallSession;
 use super::frame::{Frame, MAX_FRAME, MAX_FROM_RUNTIME};
 use super::protocol::{ClientMessage, Reply, Request, ServerMessage};
-use super::{Client, Error, Hello, Lines, Role, dial};
+use super::{Client, ClientRole, Error, Hello, LineReader, dial};
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
 use crate::model::{Metrics, ParentTask, STREAM_CALL, StatusCounts, StreamView};
@@ -38,13 +38,13 @@ impl Scripts {
     /// # Errors
     /// If no process listens there or the runtime refuses.
     pub async fn dial(socket: &Path, cwd: PathBuf) -> Result<Self, Error> {
-        let (_, lines, writer) = dial(socket, &Hello::new(Role::Cli, cwd)).await?;
+        let (_, lines, writer) = dial(socket, &Hello::new(ClientRole::Cli, cwd)).await?;
         Ok(Self::over(lines, writer))
     }
 
     /// Continues on a connection whose handshake is complete.
     #[must_use]
-    pub fn over(lines: Lines<OwnedReadHalf>, writer: OwnedWriteHalf) -> Self {
+    pub fn over(lines: LineReader<OwnedReadHalf>, writer: OwnedWriteHalf) -> Self {
         Self { reader: lines.into_reader(), writer, asked: 0 }
     }
 
@@ -206,7 +206,7 @@ pub async fn serve(
     let runtime = &runtime.within(task.and_then(within));
     let caller = Caller::new(Actor::Cli, hello.cwd);
     let mut reader = lines.into_reader();
-    let mut watched = Watched { runtime, seq: None };
+    let mut watched = StreamCall { runtime, seq: None };
     let mut next = None;
     loop {
         // After `stop` no new requests are read, but the one in progress is still answered, which reports its
@@ -309,12 +309,12 @@ async fn program(
 }
 
 /// The stream of commands that a connection reports, shown as a call of the recording.
-struct Watched<'a> {
+struct StreamCall<'a> {
     runtime: &'a Handle,
     seq: Option<u64>,
 }
 
-impl Watched<'_> {
+impl StreamCall<'_> {
     async fn show(&mut self, stream: StreamView) {
         let seq = match self.seq {
             Some(seq) => seq,
@@ -334,7 +334,7 @@ impl Watched<'_> {
     }
 }
 
-impl Drop for Watched<'_> {
+impl Drop for StreamCall<'_> {
     fn drop(&mut self) {
         if let Some(seq) = self.seq {
             self.runtime.abandon_call(seq);

@@ -12,10 +12,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::connection_kind::ConnectionKind;
-use super::connections::{Connections, Origin, Place};
+use super::connections::{ConnectionOrigin, ConnectionSlot, Connections};
 use super::hello::{self, MAX_HELLO, PATIENCE};
 use super::socket::Socket;
-use super::{Ack, Error, Hello, Lines, Role, Sockets, VERSION};
+use super::{Ack, ClientRole, Error, Hello, LineReader, Sockets, VERSION};
 use crate::config::ConnectionLimits;
 use crate::envelope::{SafeText, one_line};
 use crate::process::{Ancestry, EnclosingTask, Lineage, ancestry};
@@ -55,7 +55,7 @@ pub struct Client {
     /// Its ancestor processes, the nearest first.
     pub parents: Vec<u32>,
     /// The lines it sends.
-    pub lines: Lines<OwnedReadHalf>,
+    pub lines: LineReader<OwnedReadHalf>,
     /// The write half of its connection.
     pub writer: OwnedWriteHalf,
 }
@@ -64,7 +64,7 @@ pub struct Client {
 #[derive(Debug)]
 pub struct Server {
     sockets: Sockets,
-    gate: Arc<Gate>,
+    gate: Arc<Admission>,
     clients: watch::Sender<usize>,
     /// What the person should know about the sockets.
     notices: watch::Sender<Option<String>>,
@@ -72,21 +72,21 @@ pub struct Server {
 
 /// The admission of connections.
 #[derive(Debug)]
-struct Gate {
+struct Admission {
     workspace: PathBuf,
-    agents: Entry,
-    operators: Entry,
+    agents: SocketAdmission,
+    operators: SocketAdmission,
     patience: Duration,
 }
 
 /// The admission limits of one socket.
 #[derive(Debug)]
-struct Entry {
+struct SocketAdmission {
     arrivals: Arc<Semaphore>,
     connections: Arc<Connections>,
 }
 
-impl Entry {
+impl SocketAdmission {
     fn new(socket: Socket, limits: ConnectionLimits) -> Self {
         let connections = Connections::new(socket, limits);
         Self { arrivals: Arc::new(Semaphore::new(ARRIVALS)), connections }
@@ -97,7 +97,7 @@ impl Server {
     /// Creates a server with the given connection limits.
     #[must_use]
     pub fn new(sockets: Sockets, workspace: PathBuf, limits: ConnectionLimits) -> Self {
-        let gate = Gate::new(workspace, limits, PATIENCE);
+        let gate = Admission::new(workspace, limits, PATIENCE);
         Self {
             sockets,
             gate: Arc::new(gate),
@@ -158,7 +158,7 @@ impl Server {
             visits.spawn(async move {
                 match gate.admit(socket, stream, arrival).await {
                     Ok((client, _place)) => {
-                        let _inside = Inside::enter(clients);
+                        let _inside = ClientCount::enter(clients);
                         welcome(client).await;
                     }
                     Err(error) => tracing::info!(%error, ?socket, "a connection was not admitted"),
@@ -180,37 +180,38 @@ fn whence(said: &str) -> String {
 }
 
 /// Counts a client until this is dropped, however the client's visit ends.
-struct Inside(watch::Sender<usize>);
+struct ClientCount(watch::Sender<usize>);
 
-impl Inside {
+impl ClientCount {
     fn enter(clients: watch::Sender<usize>) -> Self {
         clients.send_modify(|count| *count += 1);
         Self(clients)
     }
 }
 
-impl Drop for Inside {
+impl Drop for ClientCount {
     fn drop(&mut self) {
         self.0.send_modify(|count| *count -= 1);
     }
 }
 
 impl Socket {
-    fn admits(self, role: Role) -> bool {
+    fn admits(self, role: ClientRole) -> bool {
         match self {
-            Self::Agent => matches!(role, Role::Mcp | Role::Cli | Role::Shell),
-            Self::Operator => role == Role::Operator,
+            Self::Agent => matches!(role, ClientRole::Mcp | ClientRole::Cli | ClientRole::Shell),
+            Self::Operator => role == ClientRole::Operator,
         }
     }
 }
 
-impl Gate {
+impl Admission {
     fn new(workspace: PathBuf, limits: ConnectionLimits, patience: Duration) -> Self {
-        let [agents, operators] = [Socket::Agent, Socket::Operator].map(|socket| Entry::new(socket, limits));
+        let [agents, operators] =
+            [Socket::Agent, Socket::Operator].map(|socket| SocketAdmission::new(socket, limits));
         Self { workspace, agents, operators, patience }
     }
 
-    fn entry(&self, socket: Socket) -> &Entry {
+    fn entry(&self, socket: Socket) -> &SocketAdmission {
         match socket {
             Socket::Agent => &self.agents,
             Socket::Operator => &self.operators,
@@ -224,7 +225,7 @@ impl Gate {
         socket: Socket,
         stream: UnixStream,
         arrival: OwnedSemaphorePermit,
-    ) -> Result<(Client, Place), Error> {
+    ) -> Result<(Client, ConnectionSlot), Error> {
         let credentials = stream.peer_cred().map_err(Error::Talk)?;
         let pid = credentials.pid().map_or(0, i32::unsigned_abs);
         let Ancestry { lineage, task_host, task, parents } = ancestry(pid);
@@ -233,7 +234,7 @@ impl Gate {
             return Err(Error::Foreign { path: self.workspace.clone(), uid: peer.uid });
         }
         let (reader, mut writer) = stream.into_split();
-        let mut lines = Lines::new(reader, MAX_HELLO);
+        let mut lines = LineReader::new(reader, MAX_HELLO);
         let admitted = self.receive_hello(socket, (peer, lineage), &mut lines, arrival).await;
         let sent = hello::send(&mut writer, &self.ack(admitted.as_ref().err())).await;
         let (hello, place) = admitted?;
@@ -246,9 +247,9 @@ impl Gate {
         &self,
         socket: Socket,
         (peer, lineage): (Peer, Option<Lineage>),
-        lines: &mut Lines<OwnedReadHalf>,
+        lines: &mut LineReader<OwnedReadHalf>,
         arrival: OwnedSemaphorePermit,
-    ) -> Result<(Hello, Place), Error> {
+    ) -> Result<(Hello, ConnectionSlot), Error> {
         let refuse = |reason: &str| Err(Error::Refused { reason: reason.into() });
         // Refused before it could take one of the few slots reserved for consoles.
         if socket == Socket::Operator
@@ -258,9 +259,9 @@ impl Gate {
         }
         drop(arrival);
         let origin = match (peer.task_host, lineage) {
-            (Some(host), _) => Origin::Task(host),
-            (None, Some(Lineage::Adopted | Lineage::Marked)) => Origin::Escaped,
-            _ => Origin::Process(peer.pid),
+            (Some(host), _) => ConnectionOrigin::Task(host),
+            (None, Some(Lineage::Adopted | Lineage::Marked)) => ConnectionOrigin::Escaped,
+            _ => ConnectionOrigin::Process(peer.pid),
         };
         let place = self.entry(socket).connections.enter(origin).await?;
         let greeted = tokio::time::timeout(self.patience, hello::receive(lines)).await;
@@ -330,7 +331,7 @@ mod tests {
         let temp = tempfile::tempdir().expect("temp dir");
         let places = Places::beneath(temp.path(), &temp.path().join("state"), None).expect("places");
         let sockets = Sockets::open(&places).expect("opens");
-        let gate = Gate::new(places.workspace.clone(), limits, patience);
+        let gate = Admission::new(places.workspace.clone(), limits, patience);
         let server = Server {
             sockets,
             gate: Arc::new(gate),
@@ -345,7 +346,7 @@ mod tests {
         House { places, stop, served, _temp: temp }
     }
 
-    fn hello(role: Role) -> Hello {
+    fn hello(role: ClientRole) -> Hello {
         Hello::new(role, "/".into())
     }
 
@@ -361,11 +362,13 @@ mod tests {
     async fn each_socket_admits_its_own_roles_only() {
         let house = house(ConnectionLimits::default(), PATIENCE);
         let (agent, operator) = (house.places.agent_socket(), house.places.operator_socket());
-        let (ack, ..) = dial(&agent, &hello(Role::Mcp)).await.expect("an agent comes in");
+        let (ack, ..) = dial(&agent, &hello(ClientRole::Mcp)).await.expect("an agent comes in");
         assert_eq!((ack.runtime_pid, ack.workspace), (std::process::id(), house.places.workspace.clone()));
-        dial(&agent, &hello(Role::Cli)).await.expect("a script comes in");
-        dial(&operator, &hello(Role::Operator)).await.expect("a console comes in");
-        for (socket, role) in [(&agent, Role::Operator), (&operator, Role::Mcp), (&operator, Role::Cli)] {
+        dial(&agent, &hello(ClientRole::Cli)).await.expect("a script comes in");
+        dial(&operator, &hello(ClientRole::Operator)).await.expect("a console comes in");
+        for (socket, role) in
+            [(&agent, ClientRole::Operator), (&operator, ClientRole::Mcp), (&operator, ClientRole::Cli)]
+        {
             assert!(reason(dial(socket, &hello(role)).await).contains("not for that role"), "{role:?}");
         }
         house.stop.cancel();
@@ -378,10 +381,12 @@ mod tests {
         let few = ConnectionLimits { all: 9, each_task: 1, each_process: 1, operators: 1 };
         let house = house(few, PATIENCE);
         let agent = house.places.agent_socket();
-        let _first = dial(&agent, &hello(Role::Mcp)).await.expect("comes in");
-        let refused = dial(&agent, &hello(Role::Mcp)).await.map(drop);
+        let _first = dial(&agent, &hello(ClientRole::Mcp)).await.expect("comes in");
+        let refused = dial(&agent, &hello(ClientRole::Mcp)).await.map(drop);
         assert!(matches!(refused, Err(Error::TooManyConnections { limit: 1, .. })), "{refused:?}");
-        dial(&house.places.operator_socket(), &hello(Role::Operator)).await.expect("a console comes in");
+        dial(&house.places.operator_socket(), &hello(ClientRole::Operator))
+            .await
+            .expect("a console comes in");
     }
 
     #[tokio::test]
@@ -404,7 +409,7 @@ mod tests {
         hang_up: bool,
         patience: Duration,
     ) -> (Result<Client, Error>, Option<Ack>) {
-        let gate = Gate::new("/w".into(), ConnectionLimits::default(), patience);
+        let gate = Admission::new("/w".into(), ConnectionLimits::default(), patience);
         let (mut ours, theirs) = UnixStream::pair().expect("a pair");
         let arrival = Arc::clone(&gate.agents.arrivals).try_acquire_owned().expect("room");
         let say = async {
@@ -427,7 +432,7 @@ mod tests {
         let large = "x".repeat(MAX_BYTES - b"ODD=a_\n\0LARGE=\0".len());
         let environment =
             Environment::new(vec![("ODD".into(), odd), ("LARGE".into(), large.into())], Some(0o027));
-        let sent = Hello { environment: Some(environment.clone()), ..hello(Role::Mcp) };
+        let sent = Hello { environment: Some(environment.clone()), ..hello(ClientRole::Mcp) };
         let (client, ack) = admitted(&sent.to_bytes().expect("fits"), false, PATIENCE).await;
         let client = client.expect("comes in");
         assert!(ack.expect("an ack").ok);
@@ -436,7 +441,7 @@ mod tests {
         // An oversized environment is refused by its own side, before a runtime is contacted.
         let large = Environment::new(vec![("L".into(), "x".repeat(MAX_BYTES).into())], None);
         let refused =
-            dial("/nowhere".as_ref(), &Hello { environment: Some(large), ..hello(Role::Mcp) }).await;
+            dial("/nowhere".as_ref(), &Hello { environment: Some(large), ..hello(ClientRole::Mcp) }).await;
         assert!(matches!(refused, Err(Error::LargeEnvironment { bytes }) if bytes == MAX_BYTES + 3));
     }
 
@@ -450,7 +455,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_environment_that_is_too_large_cut_off_or_never_sent_is_refused_with_the_reason() {
-        let announced = Hello { has_environment: true, ..hello(Role::Mcp) }.to_bytes().expect("a line");
+        let announced = Hello { has_environment: true, ..hello(ClientRole::Mcp) }.to_bytes().expect("a line");
         let [half, large] = [10_u32, u32::MAX].map(|length| [&length.to_be_bytes()[..], b"A=1"].concat());
         for (frame, hang_up, reason) in [
             (&b""[..], false, "no environment within 200 ms"),

@@ -15,7 +15,7 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use tokio::net::{UnixListener, UnixStream};
 
 use super::Error;
-use super::lock::Lock;
+use super::lock::WorkspaceLock;
 use crate::files;
 use crate::paths::Places;
 
@@ -37,8 +37,8 @@ pub(super) enum Socket {
 /// socket files and then releases the lock.
 #[derive(Debug)]
 pub struct Sockets {
-    open: Option<[Listening; 2]>,
-    lock: Lock,
+    open: Option<[BoundSocket; 2]>,
+    lock: WorkspaceLock,
     places: Places,
     /// The last problem that was reported.
     said: Option<String>,
@@ -52,8 +52,8 @@ impl Sockets {
     /// socket cannot be bound.
     pub fn open(places: &Places) -> Result<Self, Error> {
         private_folder(&places.runtime_dir, 0o022)?;
-        let lock = Lock::take(places)?;
-        let open = [Listening::on(places.agent_socket())?, Listening::on(places.operator_socket())?];
+        let lock = WorkspaceLock::take(places)?;
+        let open = [BoundSocket::on(places.agent_socket())?, BoundSocket::on(places.operator_socket())?];
         Ok(Self { open: Some(open), lock, places: places.clone(), said: None })
     }
 
@@ -93,7 +93,7 @@ impl Sockets {
         let Some(open) = &mut self.open else { return Ok(Vec::new()) };
         let mut names = Vec::new();
         if !self.lock.is_in_place() {
-            self.lock = Lock::take(&self.places)?;
+            self.lock = WorkspaceLock::take(&self.places)?;
             names.push("the lock");
         }
         for listening in open.iter_mut().filter(|listening| !listening.is_in_place()) {
@@ -112,14 +112,14 @@ impl Sockets {
 
 /// A bound socket; its file is removed on drop, unless it was replaced by another.
 #[derive(Debug)]
-struct Listening {
+struct BoundSocket {
     listener: UnixListener,
     path: PathBuf,
     /// The device and inode of the file it was bound to.
     file: Option<(u64, u64)>,
 }
 
-impl Listening {
+impl BoundSocket {
     fn on(path: PathBuf) -> Result<Self, Error> {
         Ok(Self { listener: bind(&path)?, file: file_at(&path), path })
     }
@@ -135,7 +135,7 @@ impl Listening {
     }
 }
 
-impl Drop for Listening {
+impl Drop for BoundSocket {
     fn drop(&mut self) {
         if self.is_in_place() {
             // If someone else removed the file, that is fine as well.
@@ -205,7 +205,7 @@ fn bind(path: &Path) -> Result<UnixListener, Error> {
         }
         _ => {}
     }
-    let address = Address::of(path)?;
+    let address = SocketPath::of(path)?;
     let bound = || -> Result<OwnedFd, Errno> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
@@ -226,7 +226,7 @@ pub(super) async fn connect(path: &Path) -> Result<UnixStream, Error> {
     if !path.exists() {
         return Err(nobody());
     }
-    let address = Address::of(path)?;
+    let address = SocketPath::of(path)?;
     let stream = UnixStream::connect(&address.path).await.map_err(|error| match error.kind() {
         NotFound | ConnectionRefused => nobody(),
         _ => failed("connect to")(error),
@@ -240,12 +240,12 @@ pub(super) async fn connect(path: &Path) -> Result<UnixStream, Error> {
 }
 
 /// A path short enough for a socket address. A longer path is addressed through a descriptor of its folder.
-pub(super) struct Address {
+pub(super) struct SocketPath {
     pub(super) path: PathBuf,
     _folder: Option<OwnedFd>,
 }
 
-impl Address {
+impl SocketPath {
     pub(super) fn of(path: &Path) -> Result<Self, Error> {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
             let source = io::Error::from(io::ErrorKind::InvalidInput);

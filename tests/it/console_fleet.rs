@@ -6,7 +6,7 @@ use pilothouse::console::app::App;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::{Actor, TaskId};
-use pilothouse::link::{Address, Request, Running};
+use pilothouse::link::{Request, RunningRuntime, RuntimeAddress};
 use pilothouse::model::{
     AgentView, CallRecord, CallSummary, InputEvidence, InputNeed, InputWait, Metrics, PlaceId, PlaceLink,
     PlaceName, PlaceState, Slot, Snapshot, TaskStatus, TaskView,
@@ -131,9 +131,9 @@ fn three_places_one_of_them_lost() {
         let _ = press(&mut app, &["4"]);
         insta::assert_snapshot!(format!("fleet_metrics_{columns}x{rows}"), shown(&app));
         let _ = press(&mut app, &["1", "@"]);
-        let running = |id: &str| Running {
+        let running = |id: &str| RunningRuntime {
             id: id.into(),
-            address: Address {
+            address: RuntimeAddress {
                 pid: 1,
                 runtime: "/r".into(),
                 state: "/s".into(),

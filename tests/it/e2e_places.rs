@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use pilothouse::link::{Address, Holder};
+use pilothouse::link::{Holder, RuntimeAddress};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -276,7 +276,7 @@ fn a_lock_whose_runtime_cannot_be_reached_is_said_and_no_second_one_starts() {
     let folder = places.lock.parent().expect("a folder");
     std::fs::DirBuilder::new().create(folder).expect("made");
     std::fs::set_permissions(folder, PermissionsExt::from_mode(0o700)).expect("chmod");
-    let address = Address {
+    let address = RuntimeAddress {
         pid: std::process::id(),
         runtime: "/nowhere".into(),
         state: places.state_dir.clone(),

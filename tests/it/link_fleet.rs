@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pilothouse::envelope::TaskId;
-use pilothouse::link::{Address, Fleet, Operator, Reply, Request, Running, Successors};
+use pilothouse::link::{Fleet, Operator, Reply, Request, RunningRuntime, RuntimeAddress, Successors};
 use pilothouse::model::{PlaceId, PlaceLink, PlaceState, Slot, Snapshot, TypedInput};
 use pilothouse::paths::{Locks, Places};
 use serde_json::json;
@@ -133,7 +133,7 @@ impl Carried {
         }
         let own = home.places();
         let places = Places { lock: folder.join(format!("{}.lock", own.id)), ..own.clone() };
-        let address = Address {
+        let address = RuntimeAddress {
             pid: std::process::id(),
             runtime: runtime.clone(),
             state: own.state_dir.clone(),
@@ -285,7 +285,7 @@ async fn the_runtime_that_a_console_was_opened_on_may_end_and_the_others_go_on()
     let first = Arc::clone(&Operator::Fleet(fleet.clone()).snapshot().borrow());
     assert_eq!(first.places.len(), 1, "what was on screen is there at once");
     assert_eq!(first.places[0].slot, Slot::default(), "its numbers are what they were");
-    let beside = Running::all(&locks).into_iter().find(|running| running.id != home.places().id);
+    let beside = RunningRuntime::all(&locks).into_iter().find(|running| running.id != home.places().id);
     fleet.open(beside.expect("the other one"));
     let fleet = Operator::Fleet(fleet);
     published(&fleet, "both", |snapshot| {

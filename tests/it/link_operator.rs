@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pilothouse::envelope::TaskId;
-use pilothouse::link::{Error, Operator, Reply, Request, Shown};
+use pilothouse::link::{ConsoleView, Error, Operator, Reply, Request};
 use pilothouse::model::{CloseReason, Snapshot, TypedInput};
 use pilothouse::terminal::host_terminal::DefaultColours;
 use serde_json::json;
@@ -88,7 +88,7 @@ async fn two_consoles_see_the_same_task_and_both_can_type() {
 /// Shows a task at a width.
 fn show_at(console: &Operator, task: &TaskId, columns: u16) {
     let columns = [(task.clone(), columns)].into();
-    console.show_at(Shown { visible: vec![task.clone()], columns, ..Shown::default() });
+    console.show_at(ConsoleView { visible: vec![task.clone()], columns, ..ConsoleView::default() });
 }
 
 #[tokio::test]
@@ -105,10 +105,10 @@ async fn a_program_is_told_the_colours_of_the_console_that_types_into_it() {
             printf "$key:%s\r\n" "${answer%?}"
         done'"#;
     let task = start(&light, asks).await;
-    let shown = |grey: u8| Shown {
+    let shown = |grey: u8| ConsoleView {
         visible: vec![task.clone()],
         colours: Some(DefaultColours { foreground: (0, 0, 0), background: (grey, grey, grey) }),
-        ..Shown::default()
+        ..ConsoleView::default()
     };
     light.show_at(shown(0xff));
     dark.show_at(shown(0x11));

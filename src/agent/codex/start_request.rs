@@ -27,8 +27,8 @@ use crate::agents::AgentProgram;
 use crate::config::OnFailure;
 use crate::envelope::with_causes;
 use crate::link::{
-    Error, Hello, Loss, Role, ShellCall, ShellConversation, ShellInput, ShellReply, ShellRequest, Unasked,
-    ask_at_once,
+    ClientRole, Error, Hello, Loss, ShellCall, ShellConversation, ShellFallback, ShellInput, ShellReply,
+    ShellRequest, ask_at_once,
 };
 use crate::process::environment::{Environment, on_path};
 use crate::process::{InheritedAttributes, own_umask};
@@ -276,18 +276,20 @@ fn ask(
     let null = openat(CWD, c"/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).map_err(failed)?;
     let (outputs, to) = if is_read { outputs(request.input) } else { nowhere() }.map_err(failed)?;
     let environment = Some(Environment::new(environment, own_umask()));
-    let mut hello = Hello { environment, ..Hello::new(Role::Shell, cwd) };
+    let mut hello = Hello { environment, ..Hello::new(ClientRole::Shell, cwd) };
     let joined = ask_at_once(&reach.places, &reach.program, BUDGET, &mut hello, &mut request);
     let mut call = joined.map_err(|error| {
         let why = with_causes(&error);
-        match Unasked::by(&error) {
-            Unasked::Silence | Unasked::Forbidden
+        match ShellFallback::by(&error) {
+            ShellFallback::Silence | ShellFallback::Forbidden
                 if (reach.on_failure)(&reach.places) == OnFailure::Refuse =>
             {
                 NoTaskReason::Run(format!("not run: {why} (setting shell.on_failure)"))
             }
-            Unasked::Silence | Unasked::Forbidden => NoTaskReason::Ours(Some(why)),
-            Unasked::Busy | Unasked::Oversized | Unasked::Answer => NoTaskReason::not_run(&why),
+            ShellFallback::Silence | ShellFallback::Forbidden => NoTaskReason::Ours(Some(why)),
+            ShellFallback::Busy | ShellFallback::Oversized | ShellFallback::Answer => {
+                NoTaskReason::not_run(&why)
+            }
         }
     })?;
     match call.ask(&request, [workdir.as_fd(), null.as_fd(), to[0].as_fd(), to[1].as_fd()], &[]) {

@@ -8,7 +8,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use crate::config::Limits;
 use crate::envelope::SafeText;
-use crate::link::{self, Access, Hello, Holder, Lines, Link, RuntimeRoute};
+use crate::link::{self, Access, CarrierLink, Hello, Holder, LineReader, RuntimeRoute};
 use crate::paths::Places;
 
 /// The maximum length of a line from either side, in bytes. The runtime itself accepts less, and the answer to a
@@ -54,10 +54,10 @@ pub enum ShimError {
 }
 
 pub(super) struct JoinedRuntime {
-    pub(super) lines: Lines<OwnedReadHalf>,
+    pub(super) lines: LineReader<OwnedReadHalf>,
     pub(super) writer: OwnedWriteHalf,
     /// The transport of the connection.
-    pub(super) link: Link,
+    pub(super) link: CarrierLink,
 }
 
 impl Shim {

@@ -24,7 +24,7 @@ use join::MAX_LINE;
 use outbox::{LineQueue, write_lines};
 use relay::ShimRelay;
 
-use crate::link::Lines;
+use crate::link::LineReader;
 
 /// How long to wait for an agent that has closed its end to read its remaining answers.
 const FAREWELL: Duration = Duration::from_millis(200);
@@ -44,7 +44,7 @@ impl Shim {
         let writing = write_lines(output, answers.connect());
         tokio::pin!(writing);
         let wrote = |source| ShimError::Stdio("write to the agent", source);
-        let relay = ShimRelay::new(self, Lines::new(input, MAX_LINE), answers);
+        let relay = ShimRelay::new(self, LineReader::new(input, MAX_LINE), answers);
         let carried = tokio::select! {
             carried = relay.run() => carried,
             written = &mut writing => return written.map_err(wrote),

@@ -22,7 +22,7 @@ use super::outbox::{LineQueue, QueuedLine, write_lines};
 use super::requests::{AnswerLine, AnsweringSide, ClientLine, Requests};
 use crate::agent::local_service;
 use crate::agent::transport::IN_FLIGHT;
-use crate::link::{self, Hello, Line, Lines, Link};
+use crate::link::{self, CarrierLink, Hello, LineReader, ReceivedLine};
 
 /// The maximum size of queued requests, in bytes; beyond that, nothing is read from the agent.
 const REQUESTS: usize = 4 << 20;
@@ -43,7 +43,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(30);
 pub(super) struct ShimRelay<R> {
     shim: Shim,
     requests: Requests,
-    agent: Lines<R>,
+    agent: LineReader<R>,
     has_left: bool,
     answers: LineQueue,
     own: SideConnection,
@@ -55,10 +55,10 @@ pub(super) struct ShimRelay<R> {
 /// The connection to one side that answers.
 #[derive(Default)]
 struct SideConnection {
-    lines: Option<Lines<OwnedReadHalf>>,
+    lines: Option<LineReader<OwnedReadHalf>>,
     outbox: LineQueue,
     /// The transport of the connection, if there is one.
-    link: Option<Link>,
+    link: Option<CarrierLink>,
 }
 
 struct JoinAttempt {
@@ -79,7 +79,7 @@ enum RelayEvent {
 }
 
 impl<R: AsyncRead + Unpin> ShimRelay<R> {
-    pub(super) fn new(shim: Shim, agent: Lines<R>, answers: LineQueue) -> Self {
+    pub(super) fn new(shim: Shim, agent: LineReader<R>, answers: LineQueue) -> Self {
         let mut look = interval(LOOK);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self {
@@ -167,8 +167,8 @@ impl<R: AsyncRead + Unpin> ShimRelay<R> {
             sent = self.runtime.outbox.advance(), if sends => RelayEvent::Sent(sent),
             joined = end_of(&mut self.joining) => RelayEvent::Joined(joined),
             line = self.agent.next(), if hears => match line? {
-                Some(Line::Whole(line)) => RelayEvent::ClientLine(line),
-                Some(Line::TooLong) => {
+                Some(ReceivedLine::Whole(line)) => RelayEvent::ClientLine(line),
+                Some(ReceivedLine::TooLong) => {
                     tracing::warn!("a line of over {MAX_LINE} bytes was dropped");
                     RelayEvent::Written
                 }
@@ -215,7 +215,7 @@ impl<R: AsyncRead + Unpin> ShimRelay<R> {
         // The agent's opening is itself in the queue, unless it has been answered before.
         let is_open = self.requests.has_opened();
         let replay = if is_open { self.requests.replay() } else { Vec::new() };
-        self.own.connect(Lines::new(reader, MAX_LINE), writer, replay);
+        self.own.connect(LineReader::new(reader, MAX_LINE), writer, replay);
         Ok(())
     }
 
@@ -269,7 +269,7 @@ impl<R: AsyncRead + Unpin> ShimRelay<R> {
 }
 
 impl SideConnection {
-    fn connect(&mut self, lines: Lines<OwnedReadHalf>, writer: OwnedWriteHalf, replay: Vec<String>) {
+    fn connect(&mut self, lines: LineReader<OwnedReadHalf>, writer: OwnedWriteHalf, replay: Vec<String>) {
         self.lines = Some(lines);
         let handed_over = self.outbox.connect();
         tokio::spawn(async move {
@@ -280,7 +280,7 @@ impl SideConnection {
         self.outbox.push_first(replay.into_iter().map(QueuedLine::line).collect());
     }
 
-    fn disconnect(&mut self) -> Option<Link> {
+    fn disconnect(&mut self) -> Option<CarrierLink> {
         self.lines = None;
         self.outbox.disconnect();
         self.link.take()
@@ -293,12 +293,12 @@ impl SideConnection {
 }
 
 /// Returns the next line, or `None` once its sender is gone; pends forever if there is no connection.
-async fn next_line(lines: &mut Option<Lines<OwnedReadHalf>>) -> Option<Vec<u8>> {
+async fn next_line(lines: &mut Option<LineReader<OwnedReadHalf>>) -> Option<Vec<u8>> {
     let Some(lines) = lines else { return pending().await };
     match lines.next().await {
-        Ok(Some(Line::Whole(line))) => Some(line),
+        Ok(Some(ReceivedLine::Whole(line))) => Some(line),
         // A sender that exceeds its limit or fails is treated as gone.
-        Ok(Some(Line::TooLong) | None) | Err(_) => None,
+        Ok(Some(ReceivedLine::TooLong) | None) | Err(_) => None,
     }
 }
 

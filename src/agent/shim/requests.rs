@@ -16,7 +16,7 @@ use crate::agent::service::LABEL_METHOD;
 use crate::agent::{params, results};
 use crate::agents::AgentProgram;
 use crate::envelope::Envelope;
-use crate::link::{ClientName, Profile};
+use crate::link::{ClientName, ResultProfile};
 use crate::tools;
 
 /// The id of a replayed `initialize`, whose answer the client must not see.
@@ -65,7 +65,7 @@ pub(super) enum AnswerLine {
 /// The unanswered requests and the opening of the conversation.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
-    profile: Profile,
+    profile: ResultProfile,
     /// Whether the runtime is on another machine.
     is_far: bool,
     opening: Option<ClientOpening>,
@@ -99,7 +99,7 @@ struct InFlightRequest {
 }
 
 impl Requests {
-    pub(super) fn new(profile: Profile) -> Self {
+    pub(super) fn new(profile: ResultProfile) -> Self {
         Self { profile, ..Self::default() }
     }
 
@@ -559,7 +559,7 @@ mod tests {
 
     #[test]
     fn the_modern_era_has_no_opening_and_names_the_result_type() {
-        let mut requests = Requests::new(Profile::Structured);
+        let mut requests = Requests::new(ResultProfile::Structured);
         hear(&mut requests, &modern(call(9, "TaskList")));
         assert!(requests.replay().is_empty());
         hear(&mut requests, &initialize(0));

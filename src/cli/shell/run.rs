@@ -20,7 +20,8 @@ use crate::cli::{print, surroundings};
 use crate::config::{Loaded, OnFailure};
 use crate::envelope::with_causes;
 use crate::link::{
-    Error, Hello, Loss, Role, ShellCall, ShellInput, ShellReply, ShellRequest, Unasked, ask_at_once,
+    ClientRole, Error, Hello, Loss, ShellCall, ShellFallback, ShellInput, ShellReply, ShellRequest,
+    ask_at_once,
 };
 use crate::paths::Places;
 use crate::process::environment::Environment;
@@ -46,11 +47,15 @@ pub(super) fn run(call: &Call, real: Real) -> ExitCode {
     };
     match asked.connect() {
         Ok(connected) => asked.carry(connected, &real),
-        Err(error) => match Unasked::by(&error) {
+        Err(error) => match ShellFallback::by(&error) {
             // What the agent's sandbox keeps from asking stays in it, as one that a runtime recognises.
-            Unasked::Forbidden if is_confined() => asked.plainly(&with_causes(&error), &real),
-            Unasked::Silence | Unasked::Forbidden => asked.without_runtime(&with_causes(&error), &real),
-            Unasked::Busy | Unasked::Oversized | Unasked::Answer => not_run(&with_causes(&error)),
+            ShellFallback::Forbidden if is_confined() => asked.plainly(&with_causes(&error), &real),
+            ShellFallback::Silence | ShellFallback::Forbidden => {
+                asked.without_runtime(&with_causes(&error), &real)
+            }
+            ShellFallback::Busy | ShellFallback::Oversized | ShellFallback::Answer => {
+                not_run(&with_causes(&error))
+            }
         },
     }
 }
@@ -101,7 +106,7 @@ impl RuntimeRequest {
             if is_many.is_some() { Default::default() } else { (numbers, descriptors) };
         let request = ShellRequest { unfit: unfit.or(is_many), descriptors: numbers, ..request(call, real) };
         let environment = Environment::new(real.variables.clone(), own_umask());
-        let hello = Hello { environment: Some(environment), ..Hello::new(Role::Shell, cwd) };
+        let hello = Hello { environment: Some(environment), ..Hello::new(ClientRole::Shell, cwd) };
         Ok(Self { places, hello, request, workdir, descriptors })
     }
 

@@ -7,7 +7,7 @@ use crate::console::features::{outer, reader, receipts, replay, task_list};
 use crate::console::state::{Anchor, Breakpoint, Layout, Mode, Screen};
 use crate::console::text::reading::window;
 use crate::envelope::TaskId;
-use crate::link::Shown;
+use crate::link::ConsoleView;
 use crate::model::{TaskStatus, TaskView, TypedInput};
 
 /// Number of rows read for an ended task, enough to fill a larger pane too.
@@ -69,7 +69,7 @@ impl App {
         let focus = self.state.at_hand().map(|task| task.id.clone()).filter(|id| visible.contains(id));
         let columns =
             layout.panes.iter().map(|pane| (pane.task.clone(), reflow::columns(&self.state, pane))).collect();
-        let shown = Shown { visible, focus, columns, colours: self.state.outer.colours };
+        let shown = ConsoleView { visible, focus, columns, colours: self.state.outer.colours };
         if shown == self.shown {
             return;
         }

@@ -30,7 +30,7 @@ use crate::console::features::stop::Stopping;
 use crate::console::state::setup::Setup;
 use crate::console::state::{Screen, State};
 use crate::envelope::TaskId;
-use crate::link::Shown;
+use crate::link::ConsoleView;
 use crate::model::Snapshot;
 use crate::terminal::Size;
 
@@ -51,7 +51,7 @@ pub struct App {
     pub stopping: Stopping,
     /// The dialog in the frame that the terminal is taking.
     sent_dialog: Option<String>,
-    shown: Shown,
+    shown: ConsoleView,
     paged: BTreeMap<TaskId, u16>,
     fitted: Option<(TaskId, Size)>,
     last_click: Option<(Timestamp, u16, u16)>,
@@ -79,7 +79,7 @@ impl App {
             attention: Attention::since(now),
             stopping: Stopping::default(),
             sent_dialog: None,
-            shown: Shown::default(),
+            shown: ConsoleView::default(),
             paged: BTreeMap::new(),
             fitted: None,
             last_click: None,

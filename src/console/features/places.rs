@@ -7,14 +7,14 @@ use crate::console::state::{Choice, Prompt, State, alias, link_word, refusal};
 use crate::console::text::{column, visible};
 use crate::console::widgets::{Chooser, Item, Kind};
 use crate::envelope::TaskId;
-use crate::link::{Request, Running};
+use crate::link::{Request, RunningRuntime};
 use crate::model::{PlaceId, PlaceLink, PlaceState, TypedInput};
 
 /// Returns the runtimes that are not shown yet, as items of the list of places.
-pub(in crate::console) fn running_items(state: &State, running: Vec<Running>) -> Vec<Item> {
+pub(in crate::console) fn running_items(state: &State, running: Vec<RunningRuntime>) -> Vec<Item> {
     let own = state.view.snapshot.workspace.clone();
     let is_single = !state.is_fleet();
-    let is_shown = |running: &Running| {
+    let is_shown = |running: &RunningRuntime| {
         state.place(&PlaceId::from(running.id.as_str())).is_some()
             || is_single && running.workspace() == Some(&own)
     };

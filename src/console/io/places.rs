@@ -5,12 +5,12 @@ use tokio::sync::mpsc;
 use super::driver::Driver;
 use super::effects::{Effects, KEYS_AHEAD, type_in_order};
 use crate::console::msg::Msg;
-use crate::link::{Fleet, Operator, Running};
+use crate::link::{Fleet, Operator, RunningRuntime};
 use crate::paths::Locks;
 
 impl Driver {
     /// Shows another runtime of this machine too. The console of one runtime becomes a console of several.
-    pub(in crate::console) fn open_place(&mut self, running: Running) {
+    pub(in crate::console) fn open_place(&mut self, running: RunningRuntime) {
         if let Some(fleet) = self.operator.fleet() {
             return fleet.open(running);
         }
@@ -58,7 +58,7 @@ impl Effects {
 
     /// Lists this user's runtimes on this machine.
     pub(in crate::console) fn list_running(&mut self, locks: Option<Locks>) {
-        let all = move || Some(Msg::Running(Running::all(&locks?)));
+        let all = move || Some(Msg::Running(RunningRuntime::all(&locks?)));
         self.running.spawn_blocking(all);
     }
 }

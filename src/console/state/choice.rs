@@ -7,7 +7,7 @@ use crate::console::state::listing::filter::{Filter, Whose};
 use crate::console::state::listing::rows::{Grouping, Sort};
 use crate::console::state::tiling::Pick;
 use crate::envelope::TaskId;
-use crate::link::Running;
+use crate::link::RunningRuntime;
 use crate::model::PlaceId;
 
 /// What choosing an item does.
@@ -42,7 +42,7 @@ pub enum Choice {
     /// List only the tasks of this place; if none, those of all places.
     Only(Option<PlaceId>),
     /// Show this runtime too.
-    Open(Running),
+    Open(RunningRuntime),
     /// Nothing: the item is there only to be read.
     #[default]
     Nothing,

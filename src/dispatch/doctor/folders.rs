@@ -7,7 +7,7 @@ use std::path::Path;
 use super::Area::Folders;
 use super::Finding;
 use crate::dispatch::host::Host;
-use crate::link::{Error, Hello, Role, Scripts, dial};
+use crate::link::{ClientRole, Error, Hello, Scripts, dial};
 use crate::paths::Places;
 
 /// The minimum free disk space for starting tasks, in bytes.
@@ -37,7 +37,7 @@ async fn others(host: &dyn Host) -> Option<Finding> {
     let mut found = BTreeMap::new();
     for folder in host.runtime_dirs() {
         let socket = folder.join("agent.sock");
-        if let Ok((ack, ..)) = dial(&socket, &Hello::new(Role::Cli, cwd.clone())).await {
+        if let Ok((ack, ..)) = dial(&socket, &Hello::new(ClientRole::Cli, cwd.clone())).await {
             found.entry(ack.runtime_pid).or_insert(socket);
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Area::Host as Far;
 use super::Finding;
-use crate::link::{Error, Listing, RemoteHost, TransportError, VERSION};
+use crate::link::{Error, HostListing, RemoteHost, TransportError, VERSION};
 
 /// How long a login may take; a person may have to answer.
 const LOGIN: Duration = Duration::from_secs(120);
@@ -108,13 +108,13 @@ async fn connection(host: &RemoteHost) -> Option<Finding> {
     })
 }
 
-fn program(host: &RemoteHost, listed: Result<Listing, Error>) -> Finding {
+fn program(host: &RemoteHost, listed: Result<HostListing, Error>) -> Finding {
     let install = format!("pilothouse host install {}", host.name);
     match listed {
-        Ok(Listing { version, link, runtimes, .. }) if link == VERSION => {
+        Ok(HostListing { version, link, runtimes, .. }) if link == VERSION => {
             Far.ok("pilothouse", format!("{version} (link {link}), runtimes: {}", runtimes.len()))
         }
-        Ok(Listing { version, link, .. }) => {
+        Ok(HostListing { version, link, .. }) => {
             let found = format!("{version} speaks link version {link}, this one version {VERSION}");
             let fix = if link < VERSION { install } else { "install the newer pilothouse here".to_owned() };
             Far.problem("pilothouse", found, fix)

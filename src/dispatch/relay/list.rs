@@ -10,7 +10,9 @@ use tokio::time::timeout;
 use crate::dispatch::command::{Example, Local};
 use crate::dispatch::context::Context;
 use crate::dispatch::{Failure, link_failure};
-use crate::link::{Error, Hello, ListedRuntime, Listing, Role, Running, Scripts, VERSION, dial};
+use crate::link::{
+    ClientRole, Error, Hello, HostListing, ListedRuntime, RunningRuntime, Scripts, VERSION, dial,
+};
 use crate::model::StatusCounts;
 
 /// How long one runtime may take to answer.
@@ -33,9 +35,9 @@ impl Local for RelayList {
     const EXAMPLES: &'static [Example] = &[Example { about: "What runs here", input: "{}" }];
 
     type Input = Input;
-    type Output = Listing;
+    type Output = HostListing;
 
-    async fn run(cx: &mut Context, input: Input) -> Result<Listing, Failure> {
+    async fn run(cx: &mut Context, input: Input) -> Result<HostListing, Failure> {
         if let Some(name) = input.host {
             return cx.host.remote_host(&name)?.runtimes().await.map_err(|error| link_failure(&error));
         }
@@ -44,7 +46,7 @@ impl Local for RelayList {
             runtimes.push(look(running).await);
         }
         let load = std::fs::read_to_string("/proc/loadavg").ok();
-        Ok(Listing {
+        Ok(HostListing {
             machine: cx.host.machine(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             link: VERSION,
@@ -53,8 +55,8 @@ impl Local for RelayList {
         })
     }
 
-    fn text(output: &Listing) -> String {
-        let Listing { machine, version, link, load, runtimes } = output;
+    fn text(output: &HostListing) -> String {
+        let HostListing { machine, version, link, load, runtimes } = output;
         let load = load.map(|load| format!(", load {load}")).unwrap_or_default();
         let mut lines = vec![format!("{machine}: pilothouse {version} (link {link}){load}")];
         lines.extend(runtimes.iter().map(|runtime| {
@@ -74,9 +76,9 @@ impl Local for RelayList {
 }
 
 /// Asks a runtime for its identity and status.
-async fn look(Running { id, address }: Running) -> ListedRuntime {
+async fn look(RunningRuntime { id, address }: RunningRuntime) -> ListedRuntime {
     let socket = address.runtime.join("agent.sock");
-    let hello = Hello::new(Role::Cli, PathBuf::from("/")).without_environment();
+    let hello = Hello::new(ClientRole::Cli, PathBuf::from("/")).without_environment();
     let mut listed = ListedRuntime {
         id,
         workspace: address.workspace.unwrap_or_default(),

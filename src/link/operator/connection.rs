@@ -9,7 +9,7 @@ use super::cards::CardId;
 use super::local::LocalRuntime;
 use super::remote::RemoteRuntime;
 use crate::envelope::TaskId;
-use crate::link::protocol::{Reply, Request, Shown};
+use crate::link::protocol::{ConsoleView, Reply, Request};
 use crate::link::{Error, RuntimeRoute};
 use crate::model::Snapshot;
 use crate::terminal::Contents;
@@ -83,7 +83,7 @@ impl RuntimeConnection {
     }
 
     /// Sets what the console shows.
-    pub(super) fn show(&self, shown: Shown) {
+    pub(super) fn show(&self, shown: ConsoleView) {
         match self {
             Self::Local(local) => {
                 local.show(&shown);

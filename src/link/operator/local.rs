@@ -10,7 +10,7 @@ use tokio_util::sync::DropGuard;
 use super::cards::Cards;
 use crate::envelope::{Actor, TaskId};
 use crate::link::Error;
-use crate::link::protocol::{Reply, Request, Shown};
+use crate::link::protocol::{ConsoleView, Reply, Request};
 use crate::model;
 use crate::process::ConsoleProcess;
 use crate::runtime::{Handle, LogPart, Viewer};
@@ -64,7 +64,7 @@ impl LocalRuntime {
     }
 
     /// Notes what the console shows.
-    pub(super) fn show(&self, shown: &Shown) {
+    pub(super) fn show(&self, shown: &ConsoleView) {
         self.runtime.show(&self.viewer, &shown.visible, shown.focus.as_ref());
         self.viewer.set_colours(shown.colours);
     }

@@ -27,14 +27,14 @@ pub(super) use cards::Card;
 use connection::RuntimeConnection;
 pub use fleet::{Fleet, remove_left_copies};
 use local::LocalRuntime;
-use recorded::Recorded;
+use recorded::PastConnection;
 pub(super) use screen::{ScreenUpdate, fuzz_screen};
 pub use serve::serve;
 pub use stopping::{ASKED_FOR, StopRequest, StopRequests};
 pub use successor::Successors;
 pub(super) use update::{Item, Update};
 
-use super::protocol::{Reply, Request, Shown};
+use super::protocol::{ConsoleView, Reply, Request};
 use super::{Error, RuntimeRoute};
 use crate::envelope::TaskId;
 use crate::model::{CallRecord, PlaceId, Snapshot, TaskView};
@@ -50,7 +50,7 @@ pub enum Operator {
     /// One runtime, in this process or another one.
     Runtime(RuntimeConnection),
     /// A past recording, opened for reading.
-    Recorded(Recorded),
+    Recorded(PastConnection),
     /// Several runtimes, on this and other machines.
     Fleet(Fleet),
 }
@@ -82,7 +82,7 @@ impl Operator {
     /// Opens a finished recording.
     #[must_use]
     pub fn recorded(recording: &Recording) -> Self {
-        Self::Recorded(Recorded::new(recording))
+        Self::Recorded(PastConnection::new(recording))
     }
 
     /// Tells whether the runtime is not in this process: it is in another one, or there is none.
@@ -195,11 +195,11 @@ impl Operator {
     /// Sets which tasks have a pane and which one has the focus. Each screen is shown at its program's own size.
     pub fn show(&self, visible: &[TaskId], focus: Option<&TaskId>) {
         let (visible, focus) = (visible.to_vec(), focus.cloned());
-        self.show_at(Shown { visible, focus, ..Shown::default() });
+        self.show_at(ConsoleView { visible, focus, ..ConsoleView::default() });
     }
 
     /// Like [`Self::show`], with all that can be said of it.
-    pub fn show_at(&self, shown: Shown) {
+    pub fn show_at(&self, shown: ConsoleView) {
         match self {
             Self::Runtime(runtime) => runtime.show(shown),
             Self::Fleet(fleet) => fleet.show(shown),

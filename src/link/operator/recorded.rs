@@ -12,7 +12,7 @@ use crate::runtime::past::Recording;
 
 /// A finished recording.
 #[derive(Clone)]
-pub struct Recorded {
+pub struct PastConnection {
     name: String,
     snapshot: Arc<watch::Sender<Arc<Snapshot>>>,
     connected: Arc<watch::Sender<bool>>,
@@ -21,7 +21,7 @@ pub struct Recorded {
     screens: Arc<Notify>,
 }
 
-impl Recorded {
+impl PastConnection {
     pub(super) fn new(recording: &Recording) -> Self {
         let calls = recording.calls.iter().map(|(seq, call)| (*seq, Arc::new(call.record.clone())));
         Self {

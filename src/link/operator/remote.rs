@@ -13,12 +13,12 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::cards::{self, Card, CardId};
 use super::liveness::{Silence, WatchedReader};
-use super::screen::{ScreenUpdate, Screens};
+use super::screen::{RemoteScreens, ScreenUpdate};
 use super::update::KnownItems;
 use crate::envelope::TaskId;
 use crate::link::frame::{Frame, MAX_FROM_CONSOLE, MAX_FROM_RUNTIME};
-use crate::link::protocol::{ClientMessage, Reply, Request, ServerMessage, Shown};
-use crate::link::{Error, Hello, Link, Role, RuntimeRoute};
+use crate::link::protocol::{ClientMessage, ConsoleView, Reply, Request, ServerMessage};
+use crate::link::{CarrierLink, ClientRole, Error, Hello, RuntimeRoute};
 use crate::model::Snapshot;
 use crate::terminal::Contents;
 
@@ -34,7 +34,7 @@ const CARRIED_PATIENCE: Duration = Duration::from_secs(30);
 pub struct RemoteRuntime {
     state: Arc<RemoteState>,
     messages: mpsc::Sender<Frame>,
-    shown: Arc<watch::Sender<Shown>>,
+    shown: Arc<watch::Sender<ConsoleView>>,
     _open: Arc<DropGuard>,
 }
 
@@ -43,7 +43,7 @@ pub struct RemoteRuntime {
 struct RemoteState {
     connected: watch::Sender<bool>,
     snapshot: watch::Sender<Arc<Snapshot>>,
-    screens: Mutex<Screens>,
+    screens: Mutex<RemoteScreens>,
     screens_changed: Arc<Notify>,
     waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Reply, String>>>>,
     /// The nonces that answers must carry.
@@ -57,7 +57,7 @@ struct RemoteState {
 
 impl RemoteRuntime {
     pub(super) async fn attach(way: &RuntimeRoute, cwd: PathBuf) -> Result<Self, Error> {
-        let hello = Hello::new(Role::Operator, cwd);
+        let hello = Hello::new(ClientRole::Operator, cwd);
         let mut dialed = way.dial(&hello).await?;
         let mut link = dialed.take_link();
         let patience = if link.is_carried() { CARRIED_PATIENCE } else { PATIENCE };
@@ -103,7 +103,7 @@ impl RemoteRuntime {
         self.state.snapshot.subscribe()
     }
 
-    pub(super) fn show(&self, shown: Shown) {
+    pub(super) fn show(&self, shown: ConsoleView) {
         self.shown.send_if_modified(|now| {
             let changed = *now != shown;
             *now = shown;
@@ -178,7 +178,7 @@ async fn first_snapshot(
 
 /// Runs the conversation until either side ends it.
 async fn converse(
-    (reading, mut link): (RemoteReader, Link),
+    (reading, mut link): (RemoteReader, CarrierLink),
     writing: impl Future<Output = Result<(), Error>>,
     lost: impl Future<Output = String>,
     open: CancellationToken,
@@ -216,7 +216,7 @@ async fn converse(
 async fn write(
     mut writer: OwnedWriteHalf,
     mut outgoing: mpsc::Receiver<Frame>,
-    mut shown: watch::Receiver<Shown>,
+    mut shown: watch::Receiver<ConsoleView>,
     mut taken: watch::Receiver<u64>,
 ) -> Result<(), Error> {
     loop {
@@ -237,7 +237,7 @@ struct RemoteReader {
     reader: WatchedReader<BufReader<OwnedReadHalf>>,
     known: KnownItems,
     /// The tasks on this console's screen.
-    shown: watch::Receiver<Shown>,
+    shown: watch::Receiver<ConsoleView>,
     /// The number of screen updates received.
     taken: watch::Sender<u64>,
 }
@@ -301,7 +301,7 @@ impl RemoteState {
     ///
     /// # Errors
     /// If the screens are larger than a console holds.
-    fn draw(&self, update: ScreenUpdate, shown: &Shown) -> Result<(), Error> {
+    fn draw(&self, update: ScreenUpdate, shown: &ConsoleView) -> Result<(), Error> {
         let is_shown = |id: &TaskId| shown.visible.contains(id) || shown.focus.as_ref() == Some(id);
         let snapshot = self.snapshot.borrow();
         let is_live =

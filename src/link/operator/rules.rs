@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use super::connection::RuntimeConnection;
 use crate::config::Loaded;
 use crate::link::protocol::Request;
-use crate::link::{Error, Running};
+use crate::link::{Error, RunningRuntime};
 
 /// Hands over this person's approval rules, which apply to every runtime on this machine whatever settings it was
 /// started with.
 pub(super) async fn hand_over_rules(
     config: Option<&PathBuf>,
-    running: &Running,
+    running: &RunningRuntime,
     runtime: &RuntimeConnection,
 ) -> Result<(), Error> {
     let Some(config) = config.filter(|config| running.address.config != **config).cloned() else {

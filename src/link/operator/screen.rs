@@ -93,20 +93,20 @@ fn text_bytes(row: &ScreenRow) -> usize {
 
 /// The screens of a runtime's tasks, as far as they were shown.
 #[derive(Debug, Default)]
-pub(super) struct Screens {
-    screens: HashMap<TaskId, Screen>,
+pub(super) struct RemoteScreens {
+    screens: HashMap<TaskId, RemoteScreen>,
     bytes: usize,
 }
 
 #[derive(Debug, Default)]
-struct Screen {
+struct RemoteScreen {
     /// How often it has changed.
     generation: u64,
     contents: Contents,
     bytes: usize,
 }
 
-impl Screens {
+impl RemoteScreens {
     pub(super) fn generation(&self, task: &TaskId) -> Option<u64> {
         self.screens.get(task).map(|screen| screen.generation)
     }
@@ -299,7 +299,7 @@ mod tests {
             });
             serde_json::from_value::<ScreenUpdate>(update).expect("parses")
         };
-        let mut screens = Screens::default();
+        let mut screens = RemoteScreens::default();
         let seen = TaskId::from_random([9; 8]);
         for task in 0..9 {
             screens
@@ -307,7 +307,7 @@ mod tests {
                 .expect("those that are not shown are dropped");
             assert!(screens.bytes <= MOST_BYTES);
         }
-        let mut screens = Screens::default();
+        let mut screens = RemoteScreens::default();
         assert!((0..9).any(|task| screens.apply(full(task), |_| true, |_| true).is_err()));
     }
 }

@@ -20,7 +20,7 @@ use super::stopping::StopRequests;
 use super::update::KnownItems;
 use crate::envelope::TaskId;
 use crate::link::frame::{Frame, MAX_FROM_CONSOLE, MAX_FROM_RUNTIME};
-use crate::link::protocol::{ClientMessage, Request, ServerMessage, Shown};
+use crate::link::protocol::{ClientMessage, ConsoleView, Request, ServerMessage};
 use crate::link::{Client, Error};
 use crate::model::{CloseReason, Snapshot};
 use crate::process::ConsoleProcess;
@@ -55,15 +55,15 @@ pub async fn serve(
     let (shown, taken) = (watch::Sender::default(), watch::Sender::new(0));
     let typed = watch::Sender::new(None);
     let (replies, replied) = mpsc::channel(ASKS);
-    let updates = Updates::new(&local);
-    let screens = Screens::new(&local, shown.subscribe(), taken.subscribe(), typed.subscribe());
+    let updates = SnapshotFeed::new(&local);
+    let screens = ScreenFeed::new(&local, shown.subscribe(), taken.subscribe(), typed.subscribe());
     let asks = TaskTracker::new();
     let reading = ConsoleReader { local, shown, taken, typed, replies, requests, asks };
     let asks = reading.asks.clone();
     let ended = tokio::select! {
         ended = reading.run(lines.into_reader()) => ended,
         written = write(writer, replied, updates, screens, stop) => written.map(|wrote| {
-            if wrote == Wrote::Shutdown {
+            if wrote == LastWritten::Shutdown {
                 end.cancel();
             }
         }),
@@ -76,18 +76,18 @@ pub async fn serve(
 /// The future that reads the console's messages.
 struct ConsoleReader {
     local: LocalRuntime,
-    shown: watch::Sender<Shown>,
+    shown: watch::Sender<ConsoleView>,
     taken: watch::Sender<u64>,
     /// When the person last typed into a task.
     typed: watch::Sender<Option<Instant>>,
-    replies: mpsc::Sender<Outgoing>,
+    replies: mpsc::Sender<OutgoingReply>,
     /// Where a request to end a runtime that is embedded in a console goes.
     requests: StopRequests,
     asks: TaskTracker,
 }
 
 /// A reply on its way to the writer.
-enum Outgoing {
+enum OutgoingReply {
     Reply(ServerMessage),
     /// The reply to a shutdown: nothing follows.
     Last(ServerMessage),
@@ -129,7 +129,7 @@ impl ConsoleReader {
 }
 
 /// Carries out a request.
-async fn answer(local: &LocalRuntime, requests: &StopRequests, id: u64, ask: Request) -> Outgoing {
+async fn answer(local: &LocalRuntime, requests: &StopRequests, id: u64, ask: Request) -> OutgoingReply {
     let is_embedded = !local.runtime.snapshot().borrow().headless;
     let refusal = match &ask {
         Request::Shutdown { closing: CloseReason::StopCommand } if is_embedded => {
@@ -147,15 +147,15 @@ async fn answer(local: &LocalRuntime, requests: &StopRequests, id: u64, ask: Req
         None => local.handle(ask).await.map_err(|error| error.to_string()),
     };
     if shutdown && reply.is_ok() {
-        Outgoing::Last(ServerMessage::Reply { id, reply })
+        OutgoingReply::Last(ServerMessage::Reply { id, reply })
     } else {
-        Outgoing::Reply(ServerMessage::Reply { id, reply })
+        OutgoingReply::Reply(ServerMessage::Reply { id, reply })
     }
 }
 
 /// What was written last.
 #[derive(PartialEq, Eq)]
-enum Wrote {
+enum LastWritten {
     /// The reply to the console that shut the runtime down.
     Shutdown,
     /// The final snapshot.
@@ -166,26 +166,26 @@ enum Wrote {
 /// the last snapshot.
 async fn write(
     mut writer: OwnedWriteHalf,
-    mut replied: mpsc::Receiver<Outgoing>,
-    mut updates: Updates,
-    mut screens: Screens,
+    mut replied: mpsc::Receiver<OutgoingReply>,
+    mut updates: SnapshotFeed,
+    mut screens: ScreenFeed,
     stop: CancellationToken,
-) -> Result<Wrote, Error> {
+) -> Result<LastWritten, Error> {
     loop {
         let frames = tokio::select! {
             biased;
             Some(outgoing) = replied.recv() => match outgoing {
-                Outgoing::Reply(message) => vec![reply_frame(message)?],
-                Outgoing::Last(message) => {
+                OutgoingReply::Reply(message) => vec![reply_frame(message)?],
+                OutgoingReply::Last(message) => {
                     reply_frame(message)?.write(&mut writer).await?;
-                    return Ok(Wrote::Shutdown);
+                    return Ok(LastWritten::Shutdown);
                 }
             },
             () = stop.cancelled() => {
                 for frame in updates.newest()?.0 {
                     frame.write(&mut writer).await?;
                 }
-                return Ok(Wrote::Farewell);
+                return Ok(LastWritten::Farewell);
             }
             update = updates.next() => {
                 let (mut frames, snapshot) = update?;
@@ -219,13 +219,13 @@ fn reply_frame(message: ServerMessage) -> Result<Frame, Error> {
 }
 
 /// The snapshots sent to a console.
-struct Updates {
+struct SnapshotFeed {
     snapshots: watch::Receiver<Arc<Snapshot>>,
     known: KnownItems,
     due: Instant,
 }
 
-impl Updates {
+impl SnapshotFeed {
     fn new(local: &LocalRuntime) -> Self {
         let mut snapshots = local.runtime.snapshot();
         snapshots.mark_changed();
@@ -251,9 +251,9 @@ impl Updates {
 type Seen = (u64, Option<u16>);
 
 /// The screens shown by a console.
-struct Screens {
+struct ScreenFeed {
     local: LocalRuntime,
-    shown: watch::Receiver<Shown>,
+    shown: watch::Receiver<ConsoleView>,
     taken: watch::Receiver<u64>,
     typed: watch::Receiver<Option<Instant>>,
     /// The last key whose answer was sent.
@@ -265,10 +265,10 @@ struct Screens {
     due: Instant,
 }
 
-impl Screens {
+impl ScreenFeed {
     fn new(
         local: &LocalRuntime,
-        shown: watch::Receiver<Shown>,
+        shown: watch::Receiver<ConsoleView>,
         taken: watch::Receiver<u64>,
         typed: watch::Receiver<Option<Instant>>,
     ) -> Self {

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use super::connection::RuntimeConnection;
 use super::rules::hand_over_rules;
 use crate::link::Error;
-use crate::link::running::{Arrivals, Running};
+use crate::link::running::{Arrivals, RunningRuntime};
 use crate::paths::Locks;
 
 /// How long to wait before a runtime that is there and cannot be attached is tried again.
@@ -33,7 +33,7 @@ impl Successors {
         let mut arrivals = Arrivals::watch(&self.locks);
         loop {
             let (locks, workspace) = (self.locks.clone(), self.workspace.clone());
-            let look = tokio::task::spawn_blocking(move || Running::of(&locks, workspace));
+            let look = tokio::task::spawn_blocking(move || RunningRuntime::of(&locks, workspace));
             let found = look.await.ok().flatten();
             if let Some(running) = &found {
                 match self.attach(running).await {
@@ -47,7 +47,7 @@ impl Successors {
         }
     }
 
-    async fn attach(&self, running: &Running) -> Result<RuntimeConnection, Error> {
+    async fn attach(&self, running: &RunningRuntime) -> Result<RuntimeConnection, Error> {
         let next = RuntimeConnection::attach(&running.operator_socket(), self.cwd.clone()).await?;
         if let Err(error) = hand_over_rules(self.config.as_ref(), running, &next).await {
             tracing::warn!(%error, "the approval rules are not handed over");

@@ -42,7 +42,7 @@ pub(in crate::link) enum Item {
 /// The key that identifies an item.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Key {
+enum ItemKey {
     Task(TaskId),
     Call(u64),
     Question(QuestionId),
@@ -58,15 +58,15 @@ pub(in crate::link) struct Update {
     /// The snapshot without its lists of items.
     rest: Snapshot,
     /// The items in order; `None` if they are the same as in the last update.
-    items: Option<Vec<Key>>,
+    items: Option<Vec<ItemKey>>,
 }
 
 /// The items that a console has, tracked both by the runtime and by the console.
 #[derive(Debug, Default)]
 pub(super) struct KnownItems {
-    order: Vec<Key>,
+    order: Vec<ItemKey>,
     /// The items, each with its length as JSON.
-    items: BTreeMap<Key, (Item, usize)>,
+    items: BTreeMap<ItemKey, (Item, usize)>,
     /// The sum of these lengths.
     bytes: usize,
 }
@@ -207,15 +207,15 @@ fn without_known_source(item: &Item, known: Option<&Item>) -> Item {
 }
 
 impl Item {
-    fn key(&self) -> Key {
+    fn key(&self) -> ItemKey {
         match self {
-            Self::Task(task) => Key::Task(task.id.clone()),
-            Self::Call(call) => Key::Call(call.seq),
-            Self::Question(question) => Key::Question(question.id.clone()),
-            Self::Program(program) => Key::Program(program.run.clone()),
-            Self::Agent(agent) => Key::Agent(agent.label.clone()),
-            Self::Notice(notice) => Key::Notice(notice.seq),
-            Self::Held(call) => Key::Held(call.ticket),
+            Self::Task(task) => ItemKey::Task(task.id.clone()),
+            Self::Call(call) => ItemKey::Call(call.seq),
+            Self::Question(question) => ItemKey::Question(question.id.clone()),
+            Self::Program(program) => ItemKey::Program(program.run.clone()),
+            Self::Agent(agent) => ItemKey::Agent(agent.label.clone()),
+            Self::Notice(notice) => ItemKey::Notice(notice.seq),
+            Self::Held(call) => ItemKey::Held(call.ticket),
         }
     }
 }
@@ -418,7 +418,7 @@ mod tests {
         Item::Notice(Notice { seq, at, is_error: false, text, from: None })
     }
 
-    fn listing(items: Vec<Key>) -> Update {
+    fn listing(items: Vec<ItemKey>) -> Update {
         Update { rest: Snapshot::default(), items: Some(items) }
     }
 
@@ -427,10 +427,10 @@ mod tests {
     fn f57_an_item_that_is_named_twice_is_refused() {
         let mut console = KnownItems::default();
         console.take(vec![notice(1, &"x".repeat(40_000))]).expect("accepted");
-        let refused = console.snapshot(listing(vec![Key::Notice(1); 60_000]));
+        let refused = console.snapshot(listing(vec![ItemKey::Notice(1); 60_000]));
         assert!(refused.is_err_and(|error| error.to_string().contains("twice")));
-        assert!(console.snapshot(listing(vec![Key::Notice(7); 2])).is_err(), "an unknown one too");
-        let unknown = console.snapshot(listing(vec![Key::Notice(7)])).expect("accepted");
+        assert!(console.snapshot(listing(vec![ItemKey::Notice(7); 2])).is_err(), "an unknown one too");
+        let unknown = console.snapshot(listing(vec![ItemKey::Notice(7)])).expect("accepted");
         assert!(unknown.notices.is_empty() && console.order.is_empty());
     }
 
@@ -450,7 +450,7 @@ mod tests {
         let mut console = KnownItems::default();
         let seqs = 0..=MOST_ITEMS as u64;
         console.take(seqs.clone().map(|seq| notice(seq, "x")).collect()).expect("accepted");
-        assert!(console.snapshot(listing(seqs.map(Key::Notice).collect())).is_err());
+        assert!(console.snapshot(listing(seqs.map(ItemKey::Notice).collect())).is_err());
     }
 
     #[test]

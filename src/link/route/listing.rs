@@ -21,7 +21,7 @@ const PATH_BYTES: usize = 4 << 10;
 
 /// The runtimes of a machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Listing {
+pub struct HostListing {
     /// The machine's own name.
     pub machine: String,
     /// The version of pilothouse there.
@@ -58,7 +58,7 @@ impl RemoteHost {
     ///
     /// # Errors
     /// [`Error::Carried`] if the carrier program does not reach it or finds no pilothouse.
-    pub async fn runtimes(&self) -> Result<Listing, Error> {
+    pub async fn runtimes(&self) -> Result<HostListing, Error> {
         let output = self.run(&["relay", "list", "--output", "jsonl"], PATIENCE).await?;
         if output.code != Some(0) {
             return Err(output.error(self));
@@ -77,7 +77,7 @@ impl RemoteHost {
 }
 
 /// Parses a list. A login may have printed a greeting before it.
-fn parse(output: &[u8]) -> Option<Listing> {
+fn parse(output: &[u8]) -> Option<HostListing> {
     let text = String::from_utf8_lossy(output);
     let mut answer: Value = text.lines().rev().find_map(|line| serde_json::from_str(line).ok())?;
     let data = answer.get_mut("data")?;

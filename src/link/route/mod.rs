@@ -13,11 +13,11 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 pub(super) use carrier::Carrier;
 pub use host::{RemoteHost, ssh_folder};
-pub use listing::{ListedRuntime, Listing};
+pub use listing::{HostListing, ListedRuntime};
 pub use remote_command::RemoteOutput;
 
 use super::hello::{self, PATIENCE};
-use super::{Ack, Error, Hello, Lines, TransportError, VERSION, socket};
+use super::{Ack, Error, Hello, LineReader, TransportError, VERSION, socket};
 
 /// The time limit of a handshake through a carrier, which may have to log in first.
 const CARRIED_PATIENCE: Duration = Duration::from_secs(30);
@@ -30,12 +30,12 @@ pub enum RuntimeRoute {
     /// A socket on this machine.
     Socket(PathBuf),
     /// A program that carries the connection.
-    Through(Through),
+    Through(CarriedRoute),
 }
 
 /// A runtime on another machine or in a container.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Through {
+pub struct CarriedRoute {
     /// The machine or container.
     pub host: RemoteHost,
     /// The socket to connect to.
@@ -66,29 +66,29 @@ impl Door {
 
 /// A connection whose handshake is complete.
 #[derive(Debug)]
-pub struct Dialed {
+pub struct OpenConnection {
     /// The runtime's answer.
     pub ack: Ack,
     /// The lines it sends.
-    pub lines: Lines<OwnedReadHalf>,
+    pub lines: LineReader<OwnedReadHalf>,
     /// The write half of the connection.
     pub writer: OwnedWriteHalf,
     /// The carrier program, if any; ended on drop.
     pub(super) carrier: Option<Carrier>,
 }
 
-impl Dialed {
+impl OpenConnection {
     /// Takes the link, which explains why a connection that a program carried has ended.
-    pub fn take_link(&mut self) -> Link {
-        Link(self.carrier.take().map(Box::new))
+    pub fn take_link(&mut self) -> CarrierLink {
+        CarrierLink(self.carrier.take().map(Box::new))
     }
 }
 
 /// The carrier program of a connection, if any. Ended on drop.
 #[derive(Debug)]
-pub struct Link(Option<Box<Carrier>>);
+pub struct CarrierLink(Option<Box<Carrier>>);
 
-impl Link {
+impl CarrierLink {
     /// Returns why a connection that has just broken did, if a program carried it.
     pub async fn why(&mut self) -> Option<Error> {
         Some(match self.0.as_mut()?.why().await {
@@ -109,13 +109,13 @@ impl RuntimeRoute {
     /// there.
     #[must_use]
     pub fn operator(host: RemoteHost, place: impl Into<String>) -> Self {
-        Self::Through(Through { host, door: Door::Operator, place: place.into() })
+        Self::Through(CarriedRoute { host, door: Door::Operator, place: place.into() })
     }
 
     /// Returns the way to the agents' socket of a remote runtime.
     #[must_use]
     pub fn agent(host: RemoteHost, place: impl Into<String>) -> Self {
-        Self::Through(Through { host, door: Door::Agent, place: place.into() })
+        Self::Through(CarriedRoute { host, door: Door::Agent, place: place.into() })
     }
 
     /// Returns the name of the machine or container, if it is another one.
@@ -133,7 +133,7 @@ impl RuntimeRoute {
     /// # Errors
     /// If no process listens, the other end belongs to another user or is slow, or the runtime refuses;
     /// [`Error::Carried`] if the carrier program does not reach it.
-    pub async fn dial(&self, hello: &Hello) -> Result<Dialed, Error> {
+    pub async fn dial(&self, hello: &Hello) -> Result<OpenConnection, Error> {
         match self {
             Self::Socket(path) => {
                 // Check the size first, so that an oversized hello does not open a connection.
@@ -143,15 +143,15 @@ impl RuntimeRoute {
                 let shaken = hello::shake(stream, &bytes, PATIENCE, 0).await;
                 let cure = |theirs| cure_here(theirs, pid);
                 let (ack, lines, writer) = shaken.map_err(|error| with_cure(error, cure))?;
-                Ok(Dialed { ack, lines, writer, carrier: None })
+                Ok(OpenConnection { ack, lines, writer, carrier: None })
             }
             Self::Through(through) => through.dial(hello).await,
         }
     }
 }
 
-impl Through {
-    async fn dial(&self, hello: &Hello) -> Result<Dialed, Error> {
+impl CarriedRoute {
+    async fn dial(&self, hello: &Hello) -> Result<OpenConnection, Error> {
         let hello = Hello { environment: None, from: Some(self.host.from()), ..hello.clone() };
         // A path on this machine means nothing there: commands start in the runtime's workspace.
         let cwd = if self.place.starts_with('/') { PathBuf::from(&self.place) } else { PathBuf::new() };
@@ -159,7 +159,7 @@ impl Through {
         let [group, verb] = self.door.words();
         let (stream, mut carrier) = Carrier::start(&self.host, &[group, verb, &self.place])?;
         match hello::shake(stream, &bytes, CARRIED_PATIENCE, NOISE).await {
-            Ok((ack, lines, writer)) => Ok(Dialed { ack, lines, writer, carrier: Some(carrier) }),
+            Ok((ack, lines, writer)) => Ok(OpenConnection { ack, lines, writer, carrier: Some(carrier) }),
             Err(Error::Talk(_) | Error::Handshake { .. }) => Err(carrier.why().await),
             Err(Error::NoRuntime { .. }) => {
                 Err(carrier.error(TransportError::NoRuntime { place: self.place.clone() }))

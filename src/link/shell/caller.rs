@@ -32,7 +32,7 @@ impl ShellCall {
     /// If no process listens, the other end belongs to another user or is slow, or the runtime refuses.
     pub fn dial(path: &Path, hello: &Hello) -> Result<Self, Error> {
         let hello = hello.to_bytes()?;
-        let address = socket::Address::of(path)?;
+        let address = socket::SocketPath::of(path)?;
         let failed = |verb| move |source| Error::Io { verb, path: path.to_owned(), source };
         let stream = UnixStream::connect(&address.path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {

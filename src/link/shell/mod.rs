@@ -25,7 +25,7 @@ pub use caller::ShellCall;
 pub use conversation::ShellConversation;
 pub use loss::Loss;
 pub use served::{ServedRequest, ShellLine};
-pub use unasked::Unasked;
+pub use unasked::ShellFallback;
 
 /// Size limit of a request's header, in bytes: the kernel takes no longer command than fits in it, escaped.
 const MAX_HEADER: usize = 1 << 20;

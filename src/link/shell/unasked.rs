@@ -7,7 +7,7 @@ use crate::link::Error;
 
 /// Why a command was not requested from a runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unasked {
+pub enum ShellFallback {
     /// Nobody answered: the command may run without a runtime, if it leaves a mark.
     Silence,
     /// This process may not ask, or start a runtime: its sandbox may keep it from that.
@@ -21,7 +21,7 @@ pub enum Unasked {
     Answer,
 }
 
-impl Unasked {
+impl ShellFallback {
     /// Returns what an error means that occurred before a command was requested.
     #[must_use]
     pub fn by(error: &Error) -> Self {
@@ -69,7 +69,7 @@ mod tests {
         let io = |kind: ErrorKind| Error::Io { verb: "", path: path(), source: kind.into() };
         for (meant, errors) in [
             (
-                Unasked::Silence,
+                ShellFallback::Silence,
                 vec![
                     Error::NoRuntime { path: path() },
                     Error::Silent { log: path() },
@@ -83,11 +83,14 @@ mod tests {
                     Error::Folder { path: path(), problem: "" },
                 ],
             ),
-            (Unasked::Forbidden, vec![io(ErrorKind::PermissionDenied), io(ErrorKind::ReadOnlyFilesystem)]),
-            (Unasked::Busy, vec![Error::TooManyConnections { limit: 1, of: ConnectionKind::All }]),
-            (Unasked::Oversized, vec![Error::LargeEnvironment { bytes: 1 }]),
             (
-                Unasked::Answer,
+                ShellFallback::Forbidden,
+                vec![io(ErrorKind::PermissionDenied), io(ErrorKind::ReadOnlyFilesystem)],
+            ),
+            (ShellFallback::Busy, vec![Error::TooManyConnections { limit: 1, of: ConnectionKind::All }]),
+            (ShellFallback::Oversized, vec![Error::LargeEnvironment { bytes: 1 }]),
+            (
+                ShellFallback::Answer,
                 vec![
                     Error::Refused { reason: text() },
                     Error::OtherVersion { theirs: 1, reason: text() },
@@ -104,7 +107,7 @@ mod tests {
             ),
         ] {
             for error in errors {
-                assert_eq!(Unasked::by(&error), meant, "{error:?}");
+                assert_eq!(ShellFallback::by(&error), meant, "{error:?}");
             }
         }
     }

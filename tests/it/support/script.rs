@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use pilothouse::link::{Hello, Role};
+use pilothouse::link::{ClientRole, Hello};
 use serde_json::{Value, json};
 
 use super::Home;
@@ -31,7 +31,7 @@ impl Script {
         let mut stream = UnixStream::connect(socket).map_err(|error| error.to_string())?;
         stream.set_read_timeout(Some(super::PATIENCE)).expect("set");
         let mut hello =
-            serde_json::to_vec(&Hello::new(Role::Operator, workspace.to_owned())).expect("a hello");
+            serde_json::to_vec(&Hello::new(ClientRole::Operator, workspace.to_owned())).expect("a hello");
         hello.push(b'\n');
         let mut ack = String::new();
         let sent = stream.write_all(&hello);

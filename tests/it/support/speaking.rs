@@ -4,7 +4,7 @@ use std::fs::{File, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use pilothouse::link::{Address, VERSION};
+use pilothouse::link::{RuntimeAddress, VERSION};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::unix::OwnedReadHalf;
@@ -32,7 +32,7 @@ impl Speaking {
         for folder in [temp.path(), locks] {
             std::fs::set_permissions(folder, Permissions::from_mode(0o700)).expect("private");
         }
-        let address = Address {
+        let address = RuntimeAddress {
             pid: std::process::id(),
             runtime: temp.path().to_owned(),
             state: own.state_dir.clone(),

@@ -11,7 +11,7 @@ use super::merge::PlaceNotices;
 use super::place::FleetPlace;
 use super::reach::PlaceReach;
 use super::state::{FleetCore, FleetState};
-use crate::link::Running;
+use crate::link::RunningRuntime;
 use crate::link::operator::connection::RuntimeConnection;
 use crate::link::running::Arrivals;
 use crate::model::{PlaceId, PlaceLink};
@@ -27,8 +27,10 @@ pub(super) async fn discover(inner: Arc<FleetCore>, locks: Locks) {
     let (mut arrivals, mut lost) = (Arrivals::watch(&locks), inner.rescan.subscribe());
     loop {
         let locks = locks.clone();
-        let running = tokio::task::spawn_blocking(move || Running::all(&locks)).await.unwrap_or_default();
-        let place = |running: Running| (PlaceId::from(running.id.as_str()), PlaceReach::Local(running));
+        let running =
+            tokio::task::spawn_blocking(move || RunningRuntime::all(&locks)).await.unwrap_or_default();
+        let place =
+            |running: RunningRuntime| (PlaceId::from(running.id.as_str()), PlaceReach::Local(running));
         inner.follow_changes(None, running.into_iter().map(place).collect());
         tokio::select! {
             () = inner.open.cancelled() => return,

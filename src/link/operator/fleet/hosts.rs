@@ -8,7 +8,7 @@ use tokio::time::sleep;
 use super::place::FleetPlace;
 use super::reach::{FarRuntime, PlaceReach};
 use super::state::{FleetCore, MOST_OF_ONE_HOST};
-use crate::link::{Error, Listing, RemoteHost};
+use crate::link::{Error, HostListing, RemoteHost};
 use crate::model::PlaceId;
 
 /// How long after one list the next is requested, unless a place on the machine is lost earlier.
@@ -17,7 +17,7 @@ const AGAIN: Duration = Duration::from_secs(30);
 const FIRST: Duration = Duration::from_secs(1);
 
 /// Follows the runtimes of another machine until the fleet is closed.
-pub(super) async fn follow(inner: Arc<FleetCore>, host: RemoteHost, first: Result<Listing, Error>) {
+pub(super) async fn follow(inner: Arc<FleetCore>, host: RemoteHost, first: Result<HostListing, Error>) {
     let (mut lost, mut pause, mut is_told) = (inner.rescan.subscribe(), FIRST, false);
     let mut listed = first;
     loop {

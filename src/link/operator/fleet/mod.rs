@@ -27,8 +27,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::connection::RuntimeConnection;
 use super::successor::Successors;
 use crate::envelope::TaskId;
-use crate::link::protocol::Shown;
-use crate::link::{Error, Listing, RemoteHost, Running};
+use crate::link::protocol::ConsoleView;
+use crate::link::{Error, HostListing, RemoteHost, RunningRuntime};
 use crate::model::{PlaceId, Snapshot};
 use crate::paths::Locks;
 use crate::terminal::Contents;
@@ -82,14 +82,14 @@ impl Fleet {
     }
 
     /// Opens another runtime of this machine, unless it is open already.
-    pub fn open(&self, running: Running) {
+    pub fn open(&self, running: RunningRuntime) {
         let id = PlaceId::from(running.id.as_str());
         self.inner.add(id, PlaceReach::Local(running));
     }
 
     /// Also shows the runtimes of another machine as they start and end. `first` is the answer to a listing that was
     /// just requested.
-    pub fn open_host(&self, host: RemoteHost, first: Result<Listing, Error>) {
+    pub fn open_host(&self, host: RemoteHost, first: Result<HostListing, Error>) {
         tokio::spawn(hosts::follow(Arc::clone(&self.inner), host, first));
     }
 
@@ -111,7 +111,7 @@ impl Fleet {
         Arc::clone(&self.inner.screens_changed)
     }
 
-    pub(super) fn show(&self, shown: Shown) {
+    pub(super) fn show(&self, shown: ConsoleView) {
         let mut state = self.inner.state();
         state.shown = shown;
         for place in &state.places {

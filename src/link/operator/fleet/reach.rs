@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::link::operator::connection::RuntimeConnection;
-use crate::link::{Error, ListedRuntime, RemoteHost, Running, RuntimeRoute};
+use crate::link::{Error, ListedRuntime, RemoteHost, RunningRuntime, RuntimeRoute};
 
 /// The location of a place.
 #[derive(Clone)]
@@ -11,7 +11,7 @@ pub(super) enum PlaceReach {
     /// Already connected, and lost for good when that connection ends: the runtime that the console was opened on.
     Held(RuntimeConnection),
     /// A runtime of this user on this machine.
-    Local(Running),
+    Local(RunningRuntime),
     /// A runtime on another machine.
     Far(FarRuntime),
     /// A machine whose runtimes could not be listed; its name stands for them.
@@ -91,7 +91,7 @@ impl PlaceReach {
     }
 
     /// Returns the runtime on this machine that it refers to, if any.
-    pub(super) fn local(&self) -> Option<&Running> {
+    pub(super) fn local(&self) -> Option<&RunningRuntime> {
         match self {
             Self::Local(running) => Some(running),
             Self::Held(_) | Self::Far(_) | Self::Unreached(_) => None,

@@ -16,7 +16,7 @@ use crate::clock::Clock;
 use crate::envelope::TaskId;
 use crate::link::operator::connection::RuntimeConnection;
 use crate::link::operator::successor::Successors;
-use crate::link::protocol::Shown;
+use crate::link::protocol::ConsoleView;
 use crate::model::{PlaceId, Slot, Snapshot};
 
 /// The limit of places shown at once, and of those of one other machine: the list of a machine must not take up the
@@ -54,7 +54,7 @@ pub(super) struct FleetState {
     pub(super) places: Vec<FleetPlace>,
     pub(super) owners: Owners,
     pub(super) notices: PlaceNotices,
-    pub(super) shown: Shown,
+    pub(super) shown: ConsoleView,
     pub(super) published: u64,
     pub(super) last_slot: u16,
     /// Whether runtimes of this machine are attached as they start.
@@ -189,11 +189,11 @@ impl FleetState {
     pub(super) fn show_at(&self, place: &FleetPlace) {
         let Some(operator) = &place.operator else { return };
         let is_its = |task: &&TaskId| self.owners.tasks.get(task) == Some(&place.slot());
-        let Shown { visible, focus, columns, colours } = &self.shown;
+        let ConsoleView { visible, focus, columns, colours } = &self.shown;
         let columns: BTreeMap<TaskId, u16> =
             columns.iter().filter(|(task, _)| is_its(task)).map(|(task, at)| (task.clone(), *at)).collect();
         let focus = focus.as_ref().filter(is_its).cloned();
         let visible = visible.iter().filter(is_its).cloned().collect();
-        operator.show(Shown { visible, focus, columns, colours: *colours });
+        operator.show(ConsoleView { visible, focus, columns, colours: *colours });
     }
 }

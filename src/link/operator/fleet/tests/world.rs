@@ -13,7 +13,7 @@ use crate::link::operator::fleet::reach::PlaceReach;
 use crate::link::operator::fleet::state::FleetState;
 use crate::link::operator::fleet::*;
 use crate::link::protocol::Request;
-use crate::link::{Address, Running};
+use crate::link::{RunningRuntime, RuntimeAddress};
 use crate::model::{
     AgentView, AnswerInput, AnswerValue, CallSummary, Decision, GateView, HeldCall, HoldReason, OutputView,
     PlaceLink, Question, QuestionId, QuestionKind, TaskStatus, TaskView, TypedInput,
@@ -201,7 +201,7 @@ impl World {
             return;
         }
         self.incarnations[at] += 1;
-        let address = Address {
+        let address = RuntimeAddress {
             pid: 1,
             runtime: "/r".into(),
             state: "/s".into(),
@@ -209,7 +209,7 @@ impl World {
             // Two of them have the same name.
             workspace: Some(["/a/web", "/b/web", "/c/api"][at].into()),
         };
-        let running = Running { id: place_id(at).as_str().to_owned(), address };
+        let running = RunningRuntime { id: place_id(at).as_str().to_owned(), address };
         let reach = PlaceReach::Local(running);
         let slot = self.state.next_slot().expect("a slot");
         let (name, workspace) = (self.state.name(None, &reach.workspace()), reach.workspace());
