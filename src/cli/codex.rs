@@ -6,8 +6,10 @@ use std::process::ExitCode;
 
 use color_eyre::eyre::{Result, WrapErr as _};
 
+use super::program_start::ProgramStart;
 use super::shell::{DOOR, SWITCH};
-use super::{Start, print, stdout, surroundings};
+use super::surroundings::surroundings;
+use super::{print, stdout};
 use crate::agent::codex::{Executor, RuntimeAccess};
 use crate::config::{Loaded, OnFailure};
 use crate::dispatch::cli_only::CodexExecutorInput;
@@ -40,13 +42,13 @@ fn reach() -> Option<RuntimeAccess> {
         return None;
     }
     let door = std::env::var_os(DOOR).map(PathBuf::from).filter(|door| door.is_absolute());
-    let found = Start::find().and_then(|start| match door {
-        Some(door) => Ok(Start { places: Places::find(&door, &surroundings())?, ..start }),
+    let found = ProgramStart::find().and_then(|start| match door {
+        Some(door) => Ok(ProgramStart { places: Places::find(&door, &surroundings())?, ..start }),
         None => Ok(start),
     });
     let say = |text: &str| drop(print::say(text));
     match found {
-        Ok(Start { places, program, .. }) => Some(RuntimeAccess { places, program, say, on_failure }),
+        Ok(ProgramStart { places, program, .. }) => Some(RuntimeAccess { places, program, say, on_failure }),
         Err(error) => {
             say(&format!("commands run without Pilothouse: {error:#}"));
             None

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use color_eyre::eyre::{Result, WrapErr};
 
-use super::Start;
+use super::program_start::ProgramStart;
 use super::reach::{Reached, open_or_join};
 use super::serve;
 use super::server::RuntimeServer;
@@ -21,7 +21,7 @@ use crate::paths::{Locks, Places};
 use crate::process;
 
 /// Opens the workspace's console.
-pub(super) async fn run(start: &Start) -> Result<ExitCode> {
+pub(super) async fn run(start: &ProgramStart) -> Result<ExitCode> {
     let attach =
         |places: Places| async move { Operator::attach(&places.operator_socket(), start.cwd.clone()).await };
     // Reports invalid settings.
@@ -36,7 +36,7 @@ pub(super) async fn run(start: &Start) -> Result<ExitCode> {
     }
 }
 
-async fn attached(start: &Start, operator: Operator) -> Result<ExitCode> {
+async fn attached(start: &ProgramStart, operator: Operator) -> Result<ExitCode> {
     if let Some(address) = Holder::of(&start.places).address()
         && address.config != start.places.config_dir
     {
@@ -48,13 +48,13 @@ async fn attached(start: &Start, operator: Operator) -> Result<ExitCode> {
 }
 
 /// Returns whether the settings ask for a runtime in a separate process.
-pub(super) fn is_background(start: &Start) -> bool {
+pub(super) fn is_background(start: &ProgramStart) -> bool {
     matches!(settings(start), Ok(Some(settings)) if settings.runtime == RuntimeMode::Background)
 }
 
 /// Reads the settings; `None` if they are invalid but a runtime is already running: a typo must not prevent anyone
 /// from stopping a task.
-fn settings(start: &Start) -> Result<Option<Settings>> {
+fn settings(start: &ProgramStart) -> Result<Option<Settings>> {
     match Loaded::read(&start.places.config_dir, &start.places.workspace) {
         Ok(loaded) => Ok(Some(loaded.settings)),
         Err(_) if !start.access().is_vacant() => Ok(None),
@@ -63,12 +63,12 @@ fn settings(start: &Start) -> Result<Option<Settings>> {
 }
 
 /// Runs the console on a runtime in this process; its tasks end with it unless the person detaches.
-pub(super) async fn embed(start: &Start, server: RuntimeServer, can_detach: bool) -> Result<Exit> {
+pub(super) async fn embed(start: &ProgramStart, server: RuntimeServer, can_detach: bool) -> Result<Exit> {
     embed_with(start, server, Options { can_detach, ..Options::default() }).await
 }
 
 /// Like [`embed`], but uses the cues from `more` and its setting of whether the person may detach.
-pub(super) async fn embed_with(start: &Start, server: RuntimeServer, more: Options) -> Result<Exit> {
+pub(super) async fn embed_with(start: &ProgramStart, server: RuntimeServer, more: Options) -> Result<Exit> {
     let operator = Operator::local(server.runtime.clone(), start.cwd.clone());
     let snapshot = operator.snapshot();
     let Options { cues, can_detach, .. } = more;
@@ -115,7 +115,7 @@ pub(super) fn closing(shown: &Result<Exit>) -> CloseReason {
     shown.as_ref().map_or(CloseReason::ConsoleClosed, Exit::closing)
 }
 
-fn options(start: &Start) -> Options {
+fn options(start: &ProgramStart) -> Options {
     let variable = |name: &str| std::env::var_os(name);
     let settings = readable_settings(start);
     Options {
@@ -135,29 +135,29 @@ fn options(start: &Start) -> Options {
 }
 
 /// Returns the settings, or those that apply without any if they cannot be read.
-pub(super) fn readable_settings(start: &Start) -> Settings {
+pub(super) fn readable_settings(start: &ProgramStart) -> Settings {
     let loaded = Loaded::read(&start.places.config_dir, &start.places.workspace);
     loaded.map(|loaded| loaded.settings).unwrap_or_default()
 }
 
 /// Returns the locks of the runtimes that may be shown: all of this user's, or only those in this runtime folder.
-pub(super) fn locks(start: &Start, here: bool) -> Locks {
+pub(super) fn locks(start: &ProgramStart, here: bool) -> Locks {
     start.places.locks().only_in(start.places.runtime_dir.parent().filter(|_| here))
 }
 
 /// Returns the folder for exports: beside the recordings unless the settings specify one, and never in an agent's
 /// repository.
-fn exports(start: &Start, settings: &ConsoleSettings) -> PathBuf {
+fn exports(start: &ProgramStart, settings: &ConsoleSettings) -> PathBuf {
     let named = Some(settings.exports.as_str()).filter(|named| !named.is_empty());
     start.places.state_dir.join(named.unwrap_or("exports"))
 }
 
-pub(super) async fn show(start: &Start, operator: Operator, layout: Option<PathBuf>) -> Result<Exit> {
+pub(super) async fn show(start: &ProgramStart, operator: Operator, layout: Option<PathBuf>) -> Result<Exit> {
     Ok(console::run(operator, Options { layout, ..options(start) }).await?)
 }
 
 /// Opens the console on its programs screen.
-pub(super) async fn show_program(start: &Start, operator: Operator) -> Result<Exit> {
+pub(super) async fn show_program(start: &ProgramStart, operator: Operator) -> Result<Exit> {
     let options = Options { opens: console::state::focus::Screen::Program, ..options(start) };
     Ok(console::run(operator, options).await?)
 }

@@ -12,8 +12,9 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::watch;
 
+use super::console;
+use super::program_start::ProgramStart;
 use super::server::RuntimeServer;
-use super::{Start, console};
 use crate::agent::{AgentScript, OperatorAct, ScriptStage};
 use crate::config::FILE;
 use crate::console::{Cue, Options};
@@ -43,7 +44,7 @@ const REST: Duration = Duration::from_secs(5);
 const MAX_SPEED: u32 = 10;
 
 /// Plays the demo until the console is closed.
-pub(super) async fn run(start: &Start, input: &DemoInput) -> Result<ExitCode> {
+pub(super) async fn run(start: &ProgramStart, input: &DemoInput) -> Result<ExitCode> {
     let folder = Folder::make(&start.places.state_dir)?;
     let script = AgentScript::parse(SCRIPT)?;
     let places = Places::beneath(&folder.workspace, &folder.root.join("state"), None)?;
@@ -54,7 +55,7 @@ pub(super) async fn run(start: &Start, input: &DemoInput) -> Result<ExitCode> {
         RuntimeServer::open(&places, false)?.ok_or_else(|| eyre!("the demo's workspace is taken"))?;
     // The console's appearance still follows the person's own settings.
     let places = Places { config_dir: start.places.config_dir.clone(), ..places };
-    let inside = Start {
+    let inside = ProgramStart {
         cwd: places.workspace.clone(),
         program: start.program.clone(),
         flags: start.flags.clone(),

@@ -6,7 +6,8 @@ use std::process::{Command, ExitCode};
 
 use color_eyre::eyre::{Result, WrapErr, eyre};
 
-use super::{Start, print};
+use super::print;
+use super::program_start::ProgramStart;
 use crate::config::{FILE, Loaded};
 use crate::envelope::SafeText;
 use crate::files::{self, Links};
@@ -19,7 +20,7 @@ const MOST_BYTES: u64 = 1 << 20;
 const USUAL: &str = "vi";
 
 /// Opens the editor, waits for it to exit, and reports faults in the file.
-pub(super) fn run(start: &Start) -> Result<ExitCode> {
+pub(super) fn run(start: &ProgramStart) -> Result<ExitCode> {
     let path = start.places.config_dir.join(FILE);
     if !io::stdin().is_terminal() {
         return Err(eyre!("an editor needs a terminal; the file is {}", path.display()));
@@ -52,7 +53,7 @@ fn create(path: &Path) -> Result<()> {
     .wrap_err_with(|| format!("create {}", path.display()))
 }
 
-fn tell(start: &Start, path: &Path, before: &[u8]) -> Result<ExitCode> {
+fn tell(start: &ProgramStart, path: &Path, before: &[u8]) -> Result<ExitCode> {
     if let Err(faults) = Loaded::read(&start.places.config_dir, &start.places.workspace) {
         print::err(&SafeText::lines(&faults.to_string()))?;
         print::say("not in effect until it is fixed: pilothouse config edit")?;

@@ -7,8 +7,9 @@ use std::io::{BufRead as _, IsTerminal, Read};
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use super::program_start::ProgramStart;
 use super::server::RuntimeServer;
-use super::{Start, args, log, print, probe, remote};
+use super::{args, log, print, probe, remote};
 #[cfg(feature = "console")]
 use crate::config::Fault;
 use crate::config::{Faults, Loaded};
@@ -23,7 +24,7 @@ const ANSWER_BYTES: u64 = 64;
 /// The process's environment, read on demand.
 #[derive(Default)]
 pub(super) struct Env {
-    start: OnceLock<Start>,
+    start: OnceLock<ProgramStart>,
     server: Mutex<Option<RuntimeServer>>,
     promised: Mutex<BTreeSet<String>>,
     /// Whether standard input carries lines of `exec`.
@@ -40,11 +41,12 @@ impl Env {
     }
 
     /// Returns where the program was started, finding it on first use.
-    pub(super) fn start(&self) -> Result<&Start, Failure> {
+    pub(super) fn start(&self) -> Result<&ProgramStart, Failure> {
         if let Some(start) = self.start.get() {
             return Ok(start);
         }
-        let start = Start::find().map_err(|error| Failure::new(Code::Precondition, format!("{error:#}")))?;
+        let start =
+            ProgramStart::find().map_err(|error| Failure::new(Code::Precondition, format!("{error:#}")))?;
         Ok(self.start.get_or_init(|| start))
     }
 
@@ -76,11 +78,11 @@ impl Host for Env {
     }
 
     fn places(&self) -> Result<Places, Failure> {
-        self.start().map(Start::served)
+        self.start().map(ProgramStart::served)
     }
 
     fn runtime_dirs(&self) -> Vec<PathBuf> {
-        self.start().map(Start::runtime_dirs).unwrap_or_default()
+        self.start().map(ProgramStart::runtime_dirs).unwrap_or_default()
     }
 
     fn program(&self) -> Option<PathBuf> {

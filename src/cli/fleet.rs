@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use color_eyre::eyre::Result;
 
-use super::Start;
 use super::console::{leave, locks, readable_settings, show};
+use super::program_start::ProgramStart;
 use super::remote::{self, Destination};
 use crate::dispatch::cli_only::FleetInput;
 use crate::link::{Fleet, Operator, remove_left_copies};
@@ -16,7 +16,7 @@ use crate::model::PlaceLink;
 const FIRST: Duration = Duration::from_secs(1);
 
 /// Shows every runtime of this user until the console is closed; no runtime ends with it.
-pub(super) async fn run(start: &Start, input: &FleetInput) -> Result<ExitCode> {
+pub(super) async fn run(start: &ProgramStart, input: &FleetInput) -> Result<ExitCode> {
     let mut hosts = Vec::new();
     for named in &input.hosts {
         let to = Destination::parse(named);

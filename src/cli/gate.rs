@@ -11,8 +11,8 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use rustix::termios::{QueueSelector, tcflush};
 use serde_json::json;
 
-use super::Start;
 use super::answer::{self, Form};
+use super::program_start::ProgramStart;
 use crate::clock::Clock;
 use crate::dispatch::{Code, Failure, GateDecided, GateInput, Response, attach_operator, waiting_gates};
 use crate::envelope::SafeText;
@@ -26,7 +26,7 @@ const WORD: usize = 4;
 
 /// Decides a gate.
 pub(super) async fn run(
-    start: &Start,
+    start: &ProgramStart,
     input: GateInput,
     verdict: AnswerValue,
     form: Form,
@@ -41,7 +41,11 @@ pub(super) async fn run(
     Ok(answer::print(&response, form))
 }
 
-async fn decide(start: &Start, input: &GateInput, verdict: AnswerValue) -> Result<GateDecided, Failure> {
+async fn decide(
+    start: &ProgramStart,
+    input: &GateInput,
+    verdict: AnswerValue,
+) -> Result<GateDecided, Failure> {
     let operator =
         attach_operator(&start.served(), start.cwd.clone()).await?.ok_or_else(|| input.absent())?;
     let question = waiting_gates(&operator).into_iter().find(|question| input.means(&question.origin));

@@ -8,8 +8,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use super::print;
 use super::shell::{DOOR, REAL};
-use super::{print, surroundings};
+use super::surroundings::surroundings;
 use crate::agents::{AgentProgram, CODEX_ENVIRONMENTS, ConfigFolder, ShellRedirect};
 use crate::files::{self, Links};
 use crate::link::{Holder, start_background};

@@ -5,15 +5,16 @@ use std::process::ExitCode;
 
 use color_eyre::eyre::{Result, eyre};
 
+use super::program_start::ProgramStart;
 use super::remote::Destination;
-use super::{Start, remote, stdin, stdout};
+use super::{remote, stdin, stdout};
 use crate::agent::{Shim, ShimTarget};
 use crate::config::Loaded;
 use crate::dispatch::cli_only::McpInput;
 use crate::link::{ClientRole, Hello, RuntimeRoute};
 
 /// Relays an agent's lines until it disconnects.
-pub(super) async fn run(start: &Start, input: McpInput) -> Result<ExitCode> {
+pub(super) async fn run(start: &ProgramStart, input: McpInput) -> Result<ExitCode> {
     // A runtime that cannot start would only report that in its log; an agent reads its server's output.
     let loaded = Loaded::read(&start.places.config_dir, &start.places.workspace)?;
     let (target, limits) = match &input.host {
@@ -30,14 +31,14 @@ pub(super) async fn run(start: &Start, input: McpInput) -> Result<ExitCode> {
 }
 
 /// Returns the runtime of a path on another machine.
-fn elsewhere(start: &Start, to: &str) -> Result<ShimTarget> {
+fn elsewhere(start: &ProgramStart, to: &str) -> Result<ShimTarget> {
     let destination = Destination::parse(to)
         .ok_or_else(|| eyre!("--host {to} names no place: write HOST:/path, or HOST:ID with an id of `pilothouse relay list --host HOST`"))?;
     let host = remote::host(start, &destination.host)?;
     Ok(ShimTarget::Elsewhere(RuntimeRoute::agent(host, destination.place)))
 }
 
-fn target(start: &Start, asked: Option<String>) -> ShimTarget {
+fn target(start: &ProgramStart, asked: Option<String>) -> ShimTarget {
     let given = || std::env::var_os("PILOTHOUSE_SOCKET").filter(|path| !path.is_empty()).map(PathBuf::from);
     match asked.map(PathBuf::from).or_else(given) {
         Some(socket) => ShimTarget::Socket(socket),

@@ -30,6 +30,7 @@ mod order;
 mod print;
 mod probe;
 mod program;
+mod program_start;
 mod reach;
 mod relay;
 mod remote;
@@ -41,10 +42,9 @@ mod shell;
 mod signals;
 mod stdin;
 mod stdout;
+mod surroundings;
 
 use std::ffi::OsString;
-use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,29 +56,16 @@ use serde_json::json;
 use self::answer::Form;
 use self::args::TypedCommand;
 use self::env::Env;
+use self::program_start::ProgramStart;
 use crate::agent::codex::MIRROR;
 use crate::dispatch::{Code, CommandReach, Danger, Failure, Response};
 use crate::envelope::SafeText;
-use crate::link::{Access, Door, Holder};
+use crate::link::Door;
 use crate::model::AnswerValue;
-use crate::paths::{Places, Surroundings};
 use crate::process::{self, environment::Environment};
 
 /// How long blocking work (a read of standard input) may delay the end of the program.
 const LINGER: Duration = Duration::from_millis(100);
-
-/// Where the program was started, and which program it is.
-struct Start {
-    /// The working directory.
-    cwd: PathBuf,
-    /// The workspace's file locations.
-    places: Places,
-    /// This program, for starting it again.
-    program: PathBuf,
-    /// The console's appearance.
-    #[cfg(feature = "console")]
-    flags: crate::console::theme::Flags,
-}
 
 /// Runs the program with `argv` (program name first) and returns its exit code.
 pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -190,7 +177,7 @@ fn install_guards(matches: &ArgMatches) -> Result<()> {
 
 #[cfg(feature = "console")]
 fn is_background() -> bool {
-    Start::find().is_ok_and(|start| console::is_background(&start))
+    ProgramStart::find().is_ok_and(|start| console::is_background(&start))
 }
 
 #[cfg(not(feature = "console"))]
@@ -297,8 +284,8 @@ async fn alone(matches: &ArgMatches, typed: TypedCommand<'_>) -> Result<ExitCode
 
 /// Finds the workspace of a long-running command and opens its log.
 #[cfg_attr(not(feature = "console"), expect(unused_variables, unused_mut, reason = "for the console alone"))]
-fn settled(matches: &ArgMatches) -> Result<Start> {
-    let mut start = Start::find()?;
+fn settled(matches: &ArgMatches) -> Result<ProgramStart> {
+    let mut start = ProgramStart::find()?;
     log::start(&start.places.state_dir)?;
     #[cfg(feature = "console")]
     {
@@ -308,90 +295,11 @@ fn settled(matches: &ArgMatches) -> Result<Start> {
 }
 
 #[cfg(feature = "console")]
-async fn open(start: &Start) -> Result<ExitCode> {
+async fn open(start: &ProgramStart) -> Result<ExitCode> {
     console::run(start).await
 }
 
 #[cfg(not(feature = "console"))]
-async fn open(_start: &Start) -> Result<ExitCode> {
+async fn open(_start: &ProgramStart) -> Result<ExitCode> {
     Err(eyre!("this program was built without the console; see `pilothouse help`"))
-}
-
-impl Start {
-    /// Returns the workspace's file locations; those of the runtime that serves it, if there is one.
-    fn served(&self) -> Places {
-        Holder::of(&self.places).places(&self.places)
-    }
-
-    /// Returns the folders in which a runtime of this workspace may have its sockets, whatever its environment
-    /// variables were.
-    fn runtime_dirs(&self) -> Vec<PathBuf> {
-        let Places { id, state_dir, .. } = &self.places;
-        let around = surroundings();
-        let of_user = around.user_dir.map(|folder| folder.join("pilothouse").join(id));
-        let mut all = vec![self.places.runtime_dir.clone(), state_dir.join("run").join(id)];
-        all.extend(around.home.map(|home| home.join(".local/state/pilothouse/run").join(id)));
-        all.extend(of_user);
-        all.extend(Holder::of(&self.places).address().map(|address| address.runtime.clone()));
-        all.sort();
-        all.dedup();
-        all
-    }
-
-    /// Returns how to reach the workspace's runtime.
-    fn access(&self) -> Access {
-        Access { places: self.places.clone(), program: self.program.clone(), outlives_logout: false }
-    }
-
-    fn find() -> Result<Self> {
-        let cwd = std::env::current_dir().wrap_err("find the working directory")?;
-        let places = Places::find(&cwd, &surroundings())?;
-        let program = std::env::current_exe().wrap_err("find this program")?;
-        Ok(Self {
-            cwd,
-            places,
-            program,
-            #[cfg(feature = "console")]
-            flags: crate::console::theme::Flags::default(),
-        })
-    }
-}
-
-/// Returns the parts of the environment that determine file locations.
-fn surroundings() -> Surroundings {
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
-    let lock_dir = folder("PILOTHOUSE_LOCK_DIR");
-    Surroundings {
-        runtime_dir: folder("XDG_RUNTIME_DIR"),
-        // A test must leave nothing outside its own folders.
-        user_dir: if lock_dir.is_some() { None } else { usual_runtime_dir() },
-        lock_dir,
-        home: home_on_file().or_else(|| folder("HOME")),
-        boot_id: process::boot_id(),
-        container: process::container(),
-    }
-}
-
-/// Returns the folder that `XDG_RUNTIME_DIR` normally names. Many agents start their servers without that variable,
-/// and must still find the console's runtime.
-fn usual_runtime_dir() -> Option<PathBuf> {
-    let me = rustix::process::geteuid().as_raw();
-    let dir = PathBuf::from(format!("/run/user/{me}"));
-    let facts = dir.symlink_metadata().ok()?;
-    (facts.is_dir() && facts.uid() == me && facts.mode() & 0o077 == 0).then_some(dir)
-}
-
-/// Returns this user's home according to the password file, regardless of `HOME`.
-fn home_on_file() -> Option<PathBuf> {
-    password_field(5).map(PathBuf::from).filter(|home| home.is_absolute())
-}
-
-/// Returns a field of this user's line in the password file, counted from 0: 0 is the name, 5 the home.
-fn password_field(number: usize) -> Option<String> {
-    let me = rustix::process::geteuid().as_raw().to_string();
-    let text = std::fs::read_to_string("/etc/passwd").ok()?;
-    text.lines().find_map(|line| {
-        let fields: Vec<&str> = line.split(':').collect();
-        (fields.get(2) == Some(&me.as_str())).then(|| fields.get(number).map(|field| (*field).to_owned()))?
-    })
 }

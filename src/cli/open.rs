@@ -4,14 +4,14 @@ use std::process::ExitCode;
 
 use color_eyre::eyre::{Result, eyre};
 
-use super::Start;
 use super::console::{leave, show};
+use super::program_start::ProgramStart;
 use crate::dispatch::cli_only::OpenInput;
 use crate::link::Operator;
 use crate::runtime::past::{self, RecordingMatch};
 
 /// Shows a recording until the console is closed.
-pub(super) async fn run(start: &Start, input: &OpenInput) -> Result<ExitCode> {
+pub(super) async fn run(start: &ProgramStart, input: &OpenInput) -> Result<ExitCode> {
     let places = &start.places;
     let listed = match past::resolve(&places.recordings(), &places.workspace, &input.recording) {
         RecordingMatch::One(listed) => listed,

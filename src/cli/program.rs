@@ -12,9 +12,10 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::{self, Form};
+use super::print;
+use super::program_start::ProgramStart;
 use super::server::RuntimeServer;
 use super::signals::EndSignals;
-use super::{Start, print};
 use crate::config::{Faults, Loaded};
 use crate::dispatch::run_program::{RunInput, ended, refused};
 use crate::dispatch::{Response, exec::OUTPUT_CLOSED, invalid_settings};
@@ -45,7 +46,7 @@ enum Style {
 /// Runs a program. `form` is the format of the answer, if one was requested; the run is ended after `limit`;
 /// `is_private` means that it runs in this process.
 pub(super) async fn run(
-    start: &Start,
+    start: &ProgramStart,
     input: &RunInput,
     form: Option<Form>,
     limit: Option<Duration>,
@@ -84,18 +85,18 @@ pub(super) async fn run(
 
 /// Returns whether the console opens to show it: on a terminal, or if the console's plain lines are requested.
 #[cfg(feature = "console")]
-fn is_seen(start: &Start) -> bool {
+fn is_seen(start: &ProgramStart) -> bool {
     start.flags.accessible || io::stdin().is_terminal() && print::is_terminal()
 }
 
 #[cfg(not(feature = "console"))]
-fn is_seen(_start: &Start) -> bool {
+fn is_seen(_start: &ProgramStart) -> bool {
     false
 }
 
 /// How a run is shown.
 struct View<'a> {
-    start: &'a Start,
+    start: &'a ProgramStart,
     style: Style,
     /// Whether the console opens to show it.
     is_seen: bool,
@@ -185,7 +186,7 @@ impl View<'_> {
 }
 
 #[cfg(feature = "console")]
-async fn look(start: &Start, server: Option<&RuntimeServer>) -> Result<()> {
+async fn look(start: &ProgramStart, server: Option<&RuntimeServer>) -> Result<()> {
     use crate::link::Operator;
     let operator = match server {
         Some(server) => Operator::local(server.runtime.clone(), start.cwd.clone()),
@@ -195,7 +196,7 @@ async fn look(start: &Start, server: Option<&RuntimeServer>) -> Result<()> {
 }
 
 #[cfg(not(feature = "console"))]
-async fn look(_start: &Start, _house: Option<&RuntimeServer>) -> Result<()> {
+async fn look(_start: &ProgramStart, _house: Option<&RuntimeServer>) -> Result<()> {
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 
 use color_eyre::eyre::Result;
 
-use super::Start;
+use super::program_start::ProgramStart;
 use super::server::RuntimeServer;
 use crate::link::Error;
 use crate::paths::Places;
@@ -18,7 +18,7 @@ pub(super) enum Reached<T> {
 
 /// Opens a runtime in this process or, if another process holds the lock, joins that one using `dial`. If a runtime
 /// is just ending, waits for it and takes its place.
-pub(super) async fn open_or_join<T, D, F>(start: &Start, headless: bool, dial: D) -> Result<Reached<T>>
+pub(super) async fn open_or_join<T, D, F>(start: &ProgramStart, headless: bool, dial: D) -> Result<Reached<T>>
 where
     D: Fn(Places) -> F,
     F: Future<Output = Result<T, Error>>,

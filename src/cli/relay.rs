@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use color_eyre::eyre::{Result, WrapErr};
 
-use super::{print, stdin, stdout, surroundings};
+use super::surroundings::surroundings;
+use super::{print, stdin, stdout};
 use crate::dispatch::RelayInput;
 use crate::link::{Access, Door, Error, Relay, RunningRuntime, RuntimeAddress, refusal};
 use crate::paths::{Error as PathError, Places};

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{Start, password_field};
+use super::program_start::ProgramStart;
+use super::surroundings::password_field;
 use crate::config::Loaded;
 use crate::link::{Error, RemoteHost, private_folder};
 
@@ -26,7 +27,7 @@ impl Destination {
 ///
 /// # Errors
 /// When the name is not that of a host.
-pub(super) fn host(start: &Start, name: &str) -> Result<RemoteHost, Error> {
+pub(super) fn host(start: &ProgramStart, name: &str) -> Result<RemoteHost, Error> {
     let places = &start.places;
     // Faults in the settings are reported by the commands that need them; a host from the OpenSSH configuration needs
     // none.

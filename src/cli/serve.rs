@@ -10,10 +10,11 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::answer::{self, Form};
+use super::print;
+use super::program_start::ProgramStart;
 use super::reach::{Reached, open_or_join};
 use super::server::RuntimeServer;
 use super::signals::EndSignals;
-use super::{Start, print};
 use crate::dispatch::Response;
 use crate::dispatch::cli_only::ServeInput;
 use crate::link::{Error, Holder, Operator, Request};
@@ -29,7 +30,7 @@ const LEAVING: Duration = Duration::from_millis(10);
 const LOOK: Duration = Duration::from_secs(2);
 
 /// Serves the workspace until nobody needs it, a signal arrives or a console ends it.
-pub(super) async fn run(start: &Start, input: &ServeInput, form: Form) -> Result<ExitCode> {
+pub(super) async fn run(start: &ProgramStart, input: &ServeInput, form: Form) -> Result<ExitCode> {
     if input.stop {
         return stop(start, form).await;
     }
@@ -65,7 +66,7 @@ pub(super) async fn until_ended(
 
 /// Opens the server; `None` if another runtime serves the workspace. A detached one was started because no runtime
 /// answered: if the lock is held, its holder may be about to end, and this one waits to take over.
-async fn open(start: &Start, detached: bool) -> Result<Option<RuntimeServer>> {
+async fn open(start: &ProgramStart, detached: bool) -> Result<Option<RuntimeServer>> {
     if !detached {
         return RuntimeServer::open(&start.places, true);
     }
@@ -122,7 +123,7 @@ async fn unneeded(
 }
 
 /// Ends the runtime that serves the workspace.
-async fn stop(start: &Start, form: Form) -> Result<ExitCode> {
+async fn stop(start: &ProgramStart, form: Form) -> Result<ExitCode> {
     let said = |effect: &str, text: &str| {
         answer::print(&Response::success(json!({ "effect": effect }), text.to_owned()), form)
     };

@@ -1,10 +1,12 @@
 //! User settings: the defaults, parsing of `config.toml`, and faults in it.
 
 mod approval;
+mod limits;
 mod load;
 mod nearest;
 mod prefix;
 mod prefix_match;
+mod record;
 mod save;
 mod sessions;
 mod settings;
@@ -14,16 +16,12 @@ mod units;
 mod watch;
 mod watch_rule;
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 pub use approval::{ApprovalRule, STARTER_RULES};
+pub use limits::{ConnectionLimits, Limits};
 pub use load::{FILE, KEYS_FILE, Loaded, Origin, THEMES_FOLDER, WORKSPACE_FILE, read_own};
 pub use nearest::nearest;
 pub use prefix::{NoPrefix, Prefix};
+pub use record::{Audit, RecordSettings};
 pub use save::{Error as SaveError, save_theme, write_own};
 pub use sessions::{Answerer, SessionSettings, SessionSubject};
 pub use settings::{
@@ -35,166 +33,3 @@ pub use source::{Entry, Fault, Faults, Node, Source};
 pub use units::{Bytes, Ceiling, Period};
 pub use watch::Watch;
 pub use watch_rule::{Pattern, WatchRule};
-
-/// What one runtime may use (docs/contract.md#limits). Sizes in bytes. The settings say the first part; the rest is
-/// fixed, or put together from other settings by [`Settings::limits`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(description = "What one runtime may use.")]
-#[serde(deny_unknown_fields, default)]
-pub struct Limits {
-    /// Tasks that may be live at once.
-    #[schemars(range(min = 1, max = 1000))]
-    pub tasks: usize,
-    /// Connections of agents and scripts together. Consoles have 8 of their own.
-    #[schemars(range(min = 2, max = 1000))]
-    pub connections: usize,
-    /// Of these, from one managed task.
-    #[schemars(range(min = 1, max = 1000))]
-    pub connections_per_task: usize,
-    /// Of these, from one process outside of the tasks.
-    #[schemars(range(min = 1, max = 1000))]
-    pub connections_per_process: usize,
-    /// Time between TERM and KILL when a task is stopped.
-    #[serde(with = "units::period")]
-    #[schemars(with = "Period")]
-    pub stop_grace: Duration,
-    /// How long you keep the input of a task after your last key.
-    #[serde(with = "units::period")]
-    #[schemars(with = "Period")]
-    pub lease: Duration,
-    /// How long a batch may keep starting items.
-    #[serde(with = "units::period")]
-    #[schemars(with = "Period")]
-    pub batch_deadline: Duration,
-    /// Bytes of output after which a task is ended, or `none`.
-    #[serde(with = "units::ceiling")]
-    #[schemars(with = "Ceiling")]
-    pub output_bytes: Option<u64>,
-    /// Bytes of one stream kept from its start on disk.
-    #[serde(skip)]
-    pub stream_head_bytes: u64,
-    /// Bytes of one stream kept from its end once the head is full.
-    #[serde(skip)]
-    pub stream_tail_bytes: usize,
-    /// The largest frame or line accepted from a connection.
-    #[serde(skip)]
-    pub frame_bytes: usize,
-    /// How long a batch that the operator must release waits for it.
-    #[serde(skip)]
-    pub batch_hold: Duration,
-    /// Calls kept in memory for the console; all are in the journal.
-    #[serde(skip)]
-    pub recent_calls: usize,
-    /// Commands that wait for the operator's approval. Default: none.
-    #[serde(skip)]
-    pub approvals: Vec<ApprovalRule>,
-    /// An agent may drive tasks that another one started.
-    #[serde(skip)]
-    pub share_tasks: bool,
-    /// The most characters of a receipt, by an agent's label.
-    #[serde(skip)]
-    pub receipt_chars: BTreeMap<String, usize>,
-    /// The record.
-    #[serde(skip)]
-    pub record: Record,
-    /// Which commands have a terminal beside their streams.
-    #[serde(skip)]
-    pub side_terminal: SideTerminal,
-    /// How long a program that asks there waits.
-    #[serde(skip)]
-    pub ask_within: Duration,
-}
-
-/// The limits on a runtime's connections.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ConnectionLimits {
-    /// From agents and scripts together.
-    pub all: usize,
-    /// Of these, from any one managed task.
-    pub each_task: usize,
-    /// Of these, from any one process that is not a managed task.
-    pub each_process: usize,
-    /// From consoles, in addition to the others.
-    pub operators: usize,
-}
-
-impl Default for ConnectionLimits {
-    fn default() -> Self {
-        Self { all: 512, each_task: 16, each_process: 64, operators: 8 }
-    }
-}
-
-/// How the record is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Record {
-    /// What happens when the record cannot be written: `required` starts no new command until it can,
-    /// `best_effort` goes on.
-    pub audit: Audit,
-    /// Bytes of all recordings together; older ones are removed.
-    #[serde(with = "units::bytes")]
-    #[schemars(with = "Bytes")]
-    pub keep_bytes: u64,
-    /// How old a recording may become.
-    #[serde(with = "units::period")]
-    #[schemars(with = "Period")]
-    pub keep_for: Duration,
-    /// How many recordings are kept.
-    #[schemars(range(min = 1))]
-    pub keep_recordings: usize,
-    /// Bytes that the output of ended commands may take in a recording while it is being written; the oldest is removed.
-    /// The files made from an output count as well, and each command for at least 64 KiB.
-    #[serde(with = "units::bytes")]
-    #[schemars(with = "Bytes")]
-    pub keep_live_bytes: u64,
-}
-
-/// What happens when the record cannot be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Audit {
-    /// Running tasks go on; no new command starts.
-    #[default]
-    Required,
-    /// Everything goes on, and the console says that it is not on record.
-    BestEffort,
-}
-
-impl Default for Record {
-    fn default() -> Self {
-        Self {
-            audit: Audit::default(),
-            keep_bytes: 2 << 30,
-            keep_for: Duration::from_secs(30 * 24 * 3_600),
-            keep_recordings: 200,
-            keep_live_bytes: 1 << 30,
-        }
-    }
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        let connections = ConnectionLimits::default();
-        Self {
-            tasks: 256,
-            connections: connections.all,
-            connections_per_task: connections.each_task,
-            connections_per_process: connections.each_process,
-            stop_grace: Duration::from_secs(5),
-            lease: Duration::from_secs(10),
-            batch_deadline: Duration::from_secs(110),
-            output_bytes: None,
-            stream_head_bytes: 64 << 20,
-            stream_tail_bytes: 1 << 20,
-            frame_bytes: 1 << 20,
-            batch_hold: Duration::from_secs(45),
-            recent_calls: 1_000,
-            approvals: Vec::new(),
-            share_tasks: false,
-            receipt_chars: BTreeMap::new(),
-            record: Record::default(),
-            side_terminal: SideTerminal::default(),
-            ask_within: Duration::from_secs(90),
-        }
-    }
-}

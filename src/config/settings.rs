@@ -1,6 +1,6 @@
 //! The settings in `config.toml`: every key, its meaning and its default.
 //!
-//! **To add a setting**: add a field here or in [`Limits`] or [`Record`], with a doc comment and a default, and its
+//! **To add a setting**: add a field here or in [`Limits`] or [`RecordSettings`], with a doc comment and a default, and its
 //! line in `assets/config.toml`. The validation of a file, `config show` and the schema are derived from the types. A
 //! limit reaches the runtime through [`Settings::limits`].
 
@@ -13,7 +13,12 @@ use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ApprovalRule, ConnectionLimits, Limits, Period, Record, SessionSettings, WatchRule, units};
+use super::approval::ApprovalRule;
+use super::limits::{ConnectionLimits, Limits};
+use super::record::RecordSettings;
+use super::sessions::SessionSettings;
+use super::units::{self, Period};
+use super::watch_rule::WatchRule;
 
 /// The settings of a person.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -25,7 +30,7 @@ pub struct Settings {
     /// What one runtime may use. Read when a runtime starts.
     pub limits: Limits,
     /// How the record is kept. Read when a runtime starts.
-    pub record: Record,
+    pub record: RecordSettings,
     /// What agents may do. Read when a runtime starts.
     pub agents: AgentSettings,
     /// What happens to commands from agents' own shells. Read when one begins.

@@ -106,7 +106,7 @@ macro_rules! written {
 
         /// For `#[serde(with = "…")]` on a field that holds the plain value.
         pub(super) mod $module {
-            use super::*;
+            use crate::config::units::*;
 
             pub(in crate::config) fn serialize<S>(value: &$plain, serializer: S) -> Result<S::Ok, S::Error>
             where

@@ -7,8 +7,8 @@ use tokio::time::{sleep, timeout};
 
 use super::code::Code;
 use super::command::{Command, Danger, Kind};
+use super::flags::Flags;
 use super::response::{Failure, Response};
-use super::run::Flags;
 use crate::tools::{CallAnswer, CutHandle, CutReason};
 
 /// How long a command that was asked to end may take: TERM, the grace period, KILL, and the rest of its output.
@@ -50,7 +50,7 @@ pub(super) async fn run_until(
         Kind::Tool(_) => cut.is_sent(),
         Kind::Local { .. } => true,
     };
-    let failure = failure(reason);
+    let failure = cut_short(reason);
     let failure = if may_have_begun && !is_harmless {
         failure.partial().with_data(json!({ PARTIAL: true }))
     } else {
@@ -66,7 +66,7 @@ pub(super) async fn run_until(
 pub(super) fn failure_of(answer: &CallAnswer, data: &Value) -> Option<Failure> {
     let own_limit = data["disposition"] == "completed" && data["timed_out"] == true;
     let failure = match answer.cut {
-        Some(reason) => failure(reason),
+        Some(reason) => cut_short(reason),
         None if own_limit => {
             Failure::running(Code::Timeout, "The command took longer than its timeout_ms and was ended.")
                 .fix("give it a longer timeout_ms, or start it as a task with yield_time_ms 0")
@@ -88,7 +88,7 @@ pub(super) fn partial(mut data: Value) -> Value {
 }
 
 /// Returns the failure that says why something was ended.
-pub fn failure(reason: CutReason) -> Failure {
+pub fn cut_short(reason: CutReason) -> Failure {
     match reason {
         CutReason::Timeout(ms) => {
             Failure::running(Code::Timeout, format!("There was no answer within {ms} ms."))

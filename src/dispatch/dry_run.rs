@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::command::{Command, Kind};
 use super::context::Context;
 use super::response::Failure;
+use super::settings::invalid_settings;
 use crate::config::{Env, Faults, Loaded};
 use crate::envelope::{CallOutcome, ErrorKind, TaskId, ToolError, mask, mask_strings};
 use crate::model::{self, TaskStatus};
@@ -92,7 +93,7 @@ async fn question(cx: &mut Context, id: &str) -> Result<Value, Failure> {
 fn commands(cx: &Context, plan: &CallPlan) -> Result<Vec<Value>, Failure> {
     let places = cx.host.places()?;
     let settings = Loaded::read(&places.config_dir, &places.workspace);
-    let env = settings.map_err(|Faults(faults)| super::invalid_settings(&faults))?.settings.env;
+    let env = settings.map_err(|Faults(faults)| invalid_settings(&faults))?.settings.env;
     let mut told = Vec::new();
     let mut is_halted = false;
     for planned in &plan.commands {

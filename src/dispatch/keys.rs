@@ -7,7 +7,7 @@ use super::command::{Example, Local, Nothing};
 use super::context::Context;
 use super::host::KeyRow;
 use super::response::Failure;
-use super::settings::invalid;
+use super::settings::invalid_settings;
 
 impl KeyRow {
     fn is_changed(&self) -> bool {
@@ -32,7 +32,7 @@ pub(super) struct Keys {
 
 /// Returns the effective key bindings.
 fn rows(cx: &Context) -> Result<Vec<KeyRow>, Failure> {
-    cx.host.keys()?.map_err(|faults| invalid(&faults.0))
+    cx.host.keys()?.map_err(|faults| invalid_settings(&faults.0))
 }
 
 pub(super) struct KeysList;

@@ -16,6 +16,7 @@ mod cut;
 mod doctor;
 mod dry_run;
 pub mod exec;
+mod flags;
 mod forms;
 mod host;
 mod host_install;
@@ -43,27 +44,16 @@ mod version;
 pub use code::{Code, EXITS, Exit, SideEffects, exit_of};
 pub use command::{Command, CommandReach, Danger, Example, positional};
 pub use context::{Context, link_failure};
-pub use cut::failure as cut_short;
+pub use cut::cut_short;
+pub use flags::{Flags, parse_timeout};
 pub use forms::Pasted;
 pub use host::{Embedded, Host, KeyRow, Probe, Shell};
 pub use manifest::reference;
 
 pub use prose::{Decided as GateDecided, GateInput, attach as attach_operator, waiting as waiting_gates};
-pub use registry::{COMMANDS, GROUPS, find};
+pub use registry::{COMMANDS, GROUPS, find, is_data, own_form};
 pub use relay::RelayInput;
 pub use response::{Failure, Meta, OWN_KEY, Phase, Response, SCHEMA_VERSION};
-pub use run::{Flags, parse_timeout, run};
-pub use settings::invalid as invalid_settings;
+pub use run::run;
+pub use settings::invalid_settings;
 pub use table::table;
-
-/// Returns the data of an answer in a format that only its command has.
-#[must_use]
-pub fn own_form(path: &str, form: &str, data: &serde_json::Value) -> Option<String> {
-    find(path).and_then(|command| (command.form)(form, data))
-}
-
-/// Returns whether a command's text output is data for a file or another program.
-#[must_use]
-pub fn is_data(path: &str) -> bool {
-    find(path).is_some_and(|command| command.is_data)
-}

@@ -12,9 +12,10 @@
 use std::sync::LazyLock;
 
 use super::command::Command;
+use super::exec::Exec;
 use super::{
-    approvals, audit, cli_only, completions, doctor, exec, host_install, keys, manifest, mcp, metrics_show,
-    prose, receipt, receipt_file, relay, run_program, settings, start_agent, status, task_export, version,
+    approvals, audit, cli_only, completions, doctor, host_install, keys, manifest, mcp, metrics_show, prose,
+    receipt, receipt_file, relay, run_program, settings, start_agent, status, task_export, version,
 };
 use crate::agents::AgentProgram;
 use crate::config::nearest;
@@ -52,7 +53,7 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
         Command::of::<keys::KeysList>(),
         Command::of::<keys::KeysCheck>(),
         Command::of::<keys::KeysDiff>(),
-        Command::of::<exec::Exec>(),
+        Command::of::<Exec>(),
         Command::of::<manifest::Manifest>(),
         Command::of::<start_agent::StartAgent<{ AgentProgram::Claude as usize }>>(),
         Command::of::<start_agent::StartAgent<{ AgentProgram::Opencode as usize }>>(),
@@ -99,6 +100,18 @@ pub const GROUPS: [(&str, &str); 12] = [
 #[must_use]
 pub fn find(path: &str) -> Option<&'static Command> {
     COMMANDS.iter().find(|command| command.path == path || command.aliases.contains(&path))
+}
+
+/// Returns the data of an answer in a format that only its command has.
+#[must_use]
+pub fn own_form(path: &str, form: &str, data: &serde_json::Value) -> Option<String> {
+    find(path).and_then(|command| (command.form)(form, data))
+}
+
+/// Returns whether a command's text output is data for a file or another program.
+#[must_use]
+pub fn is_data(path: &str) -> bool {
+    find(path).is_some_and(|command| command.is_data)
 }
 
 /// Returns the path of the command for a tool's name in any spelling: `ExecCommand`, `exec_command`.

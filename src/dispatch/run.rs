@@ -1,7 +1,6 @@
 //! Runs one command, from its input to its response: the same for a command line and a line of `exec`.
 
 use std::borrow::Cow;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -10,26 +9,15 @@ use super::command::{Answered, Command, Danger, Kind};
 use super::context::Context;
 use super::cut;
 use super::dry_run;
+use super::flags::Flags;
 use super::response::{Failure, Meta, Response};
+use super::table;
 use crate::clock::Clock;
 use crate::envelope::{CallOutcome, Envelope, compact};
 use crate::tools::{self, CallAnswer, CutHandle, Tool};
 
 /// The maximum size of an answer's data, in bytes: with everything else, the line stays below 1 MiB.
 const LINE_BYTES: usize = (1 << 20) - (64 << 10);
-
-/// The options of one run, in addition to its input.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Flags {
-    /// Only report what would be done.
-    pub dry_run: bool,
-    /// The timeout.
-    pub timeout: Option<Duration>,
-    /// The request's idempotency key.
-    pub once: Option<String>,
-    /// Only print the JSON Schemas of its input and of its data.
-    pub schema: bool,
-}
 
 /// Runs a command. The timeout in `flags`, or a `signal`, ends what it runs in the foreground; the response then
 /// contains what there is by then.
@@ -70,7 +58,7 @@ async fn perform(
     if flags.dry_run && command.danger != Danger::Safe {
         return match dry_run::tell(cx, command, input).await {
             Ok(data) => {
-                let text = (command.form)("plain", &data).unwrap_or_else(|| super::table::pairs(&data));
+                let text = (command.form)("plain", &data).unwrap_or_else(|| table::pairs(&data));
                 Response::success(data, text)
             }
             Err(failure) => Response::failure(failure),
@@ -219,21 +207,6 @@ fn cut_streams(data: &Value) -> Vec<String> {
     warnings
 }
 
-/// Parses a timeout: `500ms`, `30s`, `2m`, or seconds as a plain number.
-#[must_use]
-pub fn parse_timeout(text: &str) -> Option<Duration> {
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let number: f64 = digits.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0)?;
-    let seconds = match &text[digits.len()..] {
-        "ms" => number / 1_000.0,
-        "" | "s" => number,
-        "m" => number * 60.0,
-        "h" => number * 3_600.0,
-        _ => return None,
-    };
-    Duration::try_from_secs_f64(seconds).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -274,18 +247,6 @@ mod tests {
         assert!(shown.to_value().to_string().len() <= LINE_BYTES);
         assert_eq!(shown.result().expect("a result")["truncated"], true);
         assert!(matches!(within(&envelope, 2 << 20), Cow::Borrowed(_)));
-    }
-
-    #[test]
-    fn a_time_has_a_unit_or_is_in_seconds() {
-        for (text, ms) in
-            [("500ms", 500), ("30s", 30_000), ("2m", 120_000), ("1.5", 1_500), ("1h", 3_600_000)]
-        {
-            assert_eq!(parse_timeout(text), Some(Duration::from_millis(ms)), "{text}");
-        }
-        for bad in ["", "s", "0", "-1", "1d", "1 s", "nan", "inf", "1e300h", "5é"] {
-            assert_eq!(parse_timeout(bad), None, "{bad}");
-        }
     }
 
     #[test]

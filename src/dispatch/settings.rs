@@ -13,7 +13,7 @@ use crate::paths::Places;
 
 /// Turns the faults of files into one failure that names each.
 #[must_use]
-pub fn invalid(faults: &[Fault]) -> Failure {
+pub fn invalid_settings(faults: &[Fault]) -> Failure {
     let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
     let count = if lines.len() == 1 { "One fault.".to_owned() } else { format!("{} faults.", lines.len()) };
     Failure::new(Code::ConfigInvalid, format!("{count}\n{}", lines.join("\n")))
@@ -116,8 +116,8 @@ impl Local for ConfigShow {
 
     async fn run(cx: &mut Context, input: ShowInput) -> Result<Effective, Failure> {
         let places = cx.host.places()?;
-        let loaded =
-            Loaded::read(&places.config_dir, &places.workspace).map_err(|Faults(faults)| invalid(&faults))?;
+        let loaded = Loaded::read(&places.config_dir, &places.workspace)
+            .map_err(|Faults(faults)| invalid_settings(&faults))?;
         let prefix = input.prefix.unwrap_or_default();
         let wanted = |key: &str, origin: &Origin| {
             key.starts_with(&prefix) && !(input.changed && *origin == Origin::Default)
@@ -176,7 +176,7 @@ impl Local for ConfigCheck {
         let own = [places.config_dir.join(FILE), places.workspace.join(WORKSPACE_FILE)];
         let own = own.into_iter().filter(|path| path.exists()).map(|path| path.display().to_string());
         if !faults.is_empty() {
-            return Err(invalid(&faults));
+            return Err(invalid_settings(&faults));
         }
         Ok(Checked { files: own.chain(files).collect() })
     }

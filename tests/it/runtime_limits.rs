@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pilothouse::config::{Limits, Record};
+use pilothouse::config::{Limits, RecordSettings};
 use pilothouse::envelope::Actor;
 use pilothouse::journal::{JournalItem, JournalReader};
 use pilothouse::model::Until;
@@ -104,7 +104,7 @@ async fn the_oldest_recordings_go_once_there_are_half_as_many_again_as_are_kept(
         runtime.shutdown().await;
     }
     let before = recordings(dir.path());
-    let record = Record { keep_recordings: 2, ..Record::default() };
+    let record = RecordSettings { keep_recordings: 2, ..RecordSettings::default() };
     let (runtime, _) = start_limited(dir.path(), Limits { record, ..Limits::default() });
     wait_until("the two oldest are gone", || recordings(dir.path()).len() == 3);
     runtime.shutdown().await;
@@ -121,7 +121,7 @@ async fn the_oldest_recordings_go_once_there_are_half_as_many_again_as_are_kept(
 #[tokio::test]
 async fn the_oldest_outputs_go_once_a_live_recording_has_too_many() {
     let dir = tempfile::tempdir().expect("temp dir");
-    let record = Record { keep_live_bytes: 4 * (64 << 10), ..Record::default() };
+    let record = RecordSettings { keep_live_bytes: 4 * (64 << 10), ..RecordSettings::default() };
     let (runtime, workspace) = start_limited(dir.path(), Limits { record, ..Limits::default() });
     for number in 0..4 {
         exec(&runtime, &workspace, &format!("echo {number}"), 20_000).await;

@@ -16,7 +16,8 @@ use super::real::Real;
 use super::{Call, DOOR, find};
 use crate::agent::shell::runs_plainly;
 use crate::agents::AgentProgram;
-use crate::cli::{print, surroundings};
+use crate::cli::print;
+use crate::cli::surroundings::surroundings;
 use crate::config::{Loaded, OnFailure};
 use crate::envelope::with_causes;
 use crate::link::{

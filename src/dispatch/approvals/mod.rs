@@ -14,7 +14,7 @@ use super::command::{Danger, Example, Local};
 use super::context::Context;
 use super::merge::{Format, unified};
 use super::response::Failure;
-use super::settings::invalid;
+use super::settings::invalid_settings;
 use crate::agents::{AgentProgram, CommandRules, RuleFile, RulesImport, TranslatedRule};
 use crate::config::{ApprovalRule, FILE, Faults, Loaded, Source, read_own, write_own};
 
@@ -136,8 +136,8 @@ fn propose(cx: &Context, input: &Input, writes: bool) -> Result<Output, Failure>
     }
     let path = places.config_dir.join(FILE);
     let name = path.display().to_string();
-    let faulty = |Faults(faults): Faults| invalid(&faults);
-    let own = read_own(&path).map_err(|fault| invalid(&[fault]))?;
+    let faulty = |Faults(faults): Faults| invalid_settings(&faults);
+    let own = read_own(&path).map_err(|fault| invalid_settings(&[fault]))?;
     Loaded::of(own.as_ref(), &path).map_err(faulty)?;
     let before = own.map(|own| own.text).unwrap_or_default();
     let all: Vec<&ApprovalRule> = rules.translated.iter().map(|one| &one.rule).collect();

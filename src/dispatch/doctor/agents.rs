@@ -10,8 +10,8 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::Area::Agents;
-use super::Finding;
+use super::finding::Area::Agents;
+use super::finding::Finding;
 use crate::agents::{AgentProgram, Connection, PassedVariables};
 use crate::config::Loaded;
 use crate::dispatch::agents::{self, Entry};
@@ -275,7 +275,7 @@ fn approvals(agent: AgentProgram, config: &Path, places: &Places) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dispatch::doctor::State;
+    use crate::dispatch::doctor::finding::FindingState;
 
     #[test]
     fn an_agent_that_does_not_know_us_gets_its_exact_fix() {
@@ -285,7 +285,7 @@ mod tests {
             installed(AgentProgram::Zed, Some("/c".into())),
         ]);
         assert_eq!(found[0].fix.as_deref(), Some("pilothouse mcp install claude"));
-        assert_eq!((found[0].state, found[1].state), (State::Problem, State::Ok));
-        assert_eq!(findings(&[])[0].state, State::Note);
+        assert_eq!((found[0].state, found[1].state), (FindingState::Problem, FindingState::Ok));
+        assert_eq!(findings(&[])[0].state, FindingState::Note);
     }
 }

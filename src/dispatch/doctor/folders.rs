@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::Area::Folders;
-use super::Finding;
+use super::finding::Area::Folders;
+use super::finding::Finding;
 use crate::dispatch::host::Host;
 use crate::link::{ClientRole, Error, Hello, Scripts, dial};
 use crate::paths::Places;
@@ -127,15 +127,15 @@ fn shown(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dispatch::doctor::State;
+    use crate::dispatch::doctor::finding::FindingState;
 
     #[test]
     fn a_folder_that_others_may_enter_is_a_problem_with_a_fix() {
         let judged = |is_dir, is_mine, mode| judge("state folder", Path::new("/s"), is_dir, is_mine, mode);
-        assert_eq!(judged(true, true, 0o700).state, State::Ok);
+        assert_eq!(judged(true, true, 0o700).state, FindingState::Ok);
         assert_eq!(judged(true, true, 0o755).fix.as_deref(), Some("chmod 700 /s"));
-        assert_eq!(judged(true, false, 0o700).state, State::Problem);
-        assert_eq!(judged(false, true, 0o700).state, State::Problem);
-        assert_eq!(judged(true, true, 0o500).state, State::Problem);
+        assert_eq!(judged(true, false, 0o700).state, FindingState::Problem);
+        assert_eq!(judged(false, true, 0o700).state, FindingState::Problem);
+        assert_eq!(judged(true, true, 0o500).state, FindingState::Problem);
     }
 }

@@ -2,21 +2,20 @@
 //! missing. It changes nothing; with a flag it starts agents.
 
 mod agents;
+mod finding;
 mod folders;
 mod remote;
 mod routing;
 mod system;
 mod terminal;
 
-use std::borrow::Cow;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use self::finding::{Finding, FindingState};
 use super::command::{Danger, Example, Local};
 use super::context::Context;
-use super::host::on_path;
 use super::response::Failure;
 
 pub(super) struct Doctor;
@@ -46,76 +45,8 @@ pub(super) struct Output {
 
 impl Output {
     fn of(findings: Vec<Finding>) -> Self {
-        let problems = findings.iter().filter(|finding| finding.state == State::Problem).count();
+        let problems = findings.iter().filter(|finding| finding.state == FindingState::Problem).count();
         Self { problems, findings }
-    }
-}
-
-/// One thing that was checked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub(super) struct Finding {
-    /// What it belongs to.
-    area: Area,
-    /// What was checked.
-    check: Cow<'static, str>,
-    /// Whether it is fine.
-    state: State,
-    /// What was found.
-    found: String,
-    /// How to fix it, to be typed or written exactly as shown; null when there is nothing to do.
-    fix: Option<String>,
-}
-
-/// What a finding belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Area {
-    /// What the console draws on and reads keys from.
-    Terminal,
-    /// The kernel and its limits.
-    System,
-    /// Sockets and recordings.
-    Folders,
-    /// The programs that should run their commands here.
-    Agents,
-    /// Another machine.
-    Host,
-}
-
-/// Whether a finding is well.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum State {
-    /// It is.
-    Ok,
-    /// Good to know.
-    Note,
-    /// It needs to be fixed.
-    Problem,
-}
-
-impl Area {
-    fn ok(self, check: impl Into<Cow<'static, str>>, found: impl Into<String>) -> Finding {
-        Finding { area: self, check: check.into(), state: State::Ok, found: found.into(), fix: None }
-    }
-
-    fn note(self, check: impl Into<Cow<'static, str>>, found: impl Into<String>) -> Finding {
-        Finding { state: State::Note, ..self.ok(check, found) }
-    }
-
-    fn problem(
-        self,
-        check: impl Into<Cow<'static, str>>,
-        found: impl Into<String>,
-        fix: impl Into<String>,
-    ) -> Finding {
-        Finding { state: State::Problem, fix: Some(fix.into()), ..self.ok(check, found) }
-    }
-}
-
-impl Finding {
-    fn fix(self, fix: impl Into<String>) -> Self {
-        Self { fix: Some(fix.into()), ..self }
     }
 }
 
@@ -169,9 +100,9 @@ impl Local for Doctor {
                 lines.push(format!("{}{:?}", if lines.is_empty() { "" } else { "\n" }, finding.area));
             }
             let mark = match finding.state {
-                State::Ok => "ok     ",
-                State::Note => "note   ",
-                State::Problem => "PROBLEM",
+                FindingState::Ok => "ok     ",
+                FindingState::Note => "note   ",
+                FindingState::Problem => "PROBLEM",
             };
             lines.push(format!("  {mark}  {:<18} {}", finding.check, finding.found));
             lines.extend(finding.fix.iter().map(|fix| format!("{:<30} fix: {fix}", "")));

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::Area::Host as Far;
-use super::Finding;
+use super::finding::Area::Host as Far;
+use super::finding::Finding;
 use crate::link::{Error, HostListing, RemoteHost, TransportError, VERSION};
 
 /// How long a login may take; a person may have to answer.
@@ -183,7 +183,7 @@ fn lifetime(name: &str, run: &str, manager: &str, logouts: &Logouts<'_>) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dispatch::doctor::State;
+    use crate::dispatch::doctor::finding::FindingState;
 
     #[test]
     fn a_runtime_that_would_end_with_the_last_logout_is_a_problem_with_its_cure() {
@@ -192,24 +192,24 @@ mod tests {
             let found = lifetime("box", run, manager, &logouts);
             found.iter().map(|finding| (finding.check.to_string(), finding.state)).collect::<Vec<_>>()
         };
-        let unit = ("systemd --user".to_owned(), State::Ok);
+        let unit = ("systemd --user".to_owned(), FindingState::Ok);
         assert_eq!(
             states("/usr/bin/systemd-run", "running", "yes"),
-            [unit.clone(), ("linger".into(), State::Ok)]
+            [unit.clone(), ("linger".into(), FindingState::Ok)]
         );
         assert_eq!(
             states("/usr/bin/systemd-run", "degraded", "no"),
-            [unit, ("linger".into(), State::Problem)]
+            [unit, ("linger".into(), FindingState::Problem)]
         );
         for (run, manager) in [("", ""), ("/usr/bin/systemd-run", "offline"), ("/usr/bin/systemd-run", "")] {
-            assert_eq!(states(run, manager, ""), [("systemd --user".to_owned(), State::Note)]);
+            assert_eq!(states(run, manager, ""), [("systemd --user".to_owned(), FindingState::Note)]);
         }
     }
 
     #[test]
     fn a_runtime_that_no_logout_ends_is_no_problem() {
         let all_are_well = |run, manager, logouts| {
-            lifetime("box", run, manager, &logouts).iter().all(|finding| finding.state == State::Ok)
+            lifetime("box", run, manager, &logouts).iter().all(|finding| finding.state == FindingState::Ok)
         };
         let stays = Logouts { linger: "no", end_processes: "no", are_there: true };
         assert!(all_are_well("/usr/bin/systemd-run", "running", stays));
@@ -220,10 +220,10 @@ mod tests {
 
     #[test]
     fn a_terminal_or_nothing_in_the_place_of_what_was_sent_is_a_problem_with_its_cure() {
-        assert_eq!(input("web", SENT).state, State::Ok);
+        assert_eq!(input("web", SENT).state, FindingState::Ok);
         for (came, cure) in [("terminal", "remove `-t`"), ("", "`-i`")] {
             let found = input("web", came);
-            assert_eq!(found.state, State::Problem);
+            assert_eq!(found.state, FindingState::Problem);
             assert!(found.fix.as_deref().is_some_and(|fix| fix.contains(cure)), "{found:?}");
         }
     }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::Area::System;
-use super::Finding;
-use crate::dispatch::host::Host;
+use super::finding::Area::System;
+use super::finding::Finding;
+use crate::dispatch::host::{Host, on_path};
 
 /// The oldest kernel version that supports task hosts.
 const KERNEL: (u32, u32) = (5, 9);
@@ -44,7 +44,7 @@ impl SystemFacts {
             descriptors: rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum,
             is_root: rustix::process::geteuid().is_root(),
             groups: crate::process::cgroups().map(Path::to_owned),
-            on_path: super::on_path(host, "pilothouse"),
+            on_path: on_path(host, "pilothouse"),
         }
     }
 }
@@ -119,7 +119,7 @@ fn program(known: &SystemFacts) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dispatch::doctor::State;
+    use crate::dispatch::doctor::finding::FindingState;
 
     fn facts() -> SystemFacts {
         SystemFacts {
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_a_problem_with_a_fix() {
-        assert!(findings(&facts()).iter().all(|finding| finding.state == State::Ok));
+        assert!(findings(&facts()).iter().all(|finding| finding.state == FindingState::Ok));
         let bad = SystemFacts {
             release: "5.8.18".into(),
             unreadable: vec!["syscall"],
@@ -144,7 +144,7 @@ mod tests {
             on_path: None,
         };
         let states: Vec<_> = findings(&bad).iter().map(|finding| finding.state).collect();
-        use State::{Note, Problem};
+        use FindingState::{Note, Problem};
         assert_eq!(states, [Problem, Problem, Problem, Note, Note, Problem]);
         assert!(findings(&bad).iter().all(|finding| finding.fix.is_some()));
     }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::Area::Terminal;
-use super::Finding;
+use super::finding::Area::Terminal;
+use super::finding::Finding;
 use crate::dispatch::host::{Host, Probe};
 
 /// How long tmux may take to report an option.
@@ -224,7 +224,7 @@ mod tests {
     use std::borrow::Cow;
 
     use super::*;
-    use crate::dispatch::doctor::State;
+    use crate::dispatch::doctor::finding::FindingState;
     use crate::terminal::host_terminal::HostTerminal;
 
     fn outer() -> HostTerminal {
@@ -256,7 +256,7 @@ mod tests {
     }
 
     fn problems(known: &TerminalFacts) -> Vec<(&'static str, Option<String>)> {
-        let bad = findings(known).into_iter().filter(|finding| finding.state == State::Problem);
+        let bad = findings(known).into_iter().filter(|finding| finding.state == FindingState::Problem);
         let name = |check| if let Cow::Borrowed(check) = check { check } else { "" };
         bad.map(|finding| (name(finding.check), finding.fix)).collect()
     }

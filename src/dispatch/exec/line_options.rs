@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use crate::config::nearest;
 use crate::dispatch::code::Code;
 use crate::dispatch::command::Command;
+use crate::dispatch::flags::{Flags, parse_timeout};
 use crate::dispatch::response::Failure;
-use crate::dispatch::run::{Flags, parse_timeout};
 
 /// A flag that every command has.
 #[derive(Debug, Clone, Copy)]

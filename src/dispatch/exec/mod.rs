@@ -27,7 +27,7 @@ use self::watch::Watch;
 use super::code::Code;
 use super::command::{Command, CommandReach};
 use super::context::Context;
-use super::cut::failure as cut_short;
+use super::cut::cut_short;
 use super::registry;
 use super::response::{Failure, Response};
 use super::run::{accepted_exits, run as run_command};

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::dispatch::command::{CommandReach, Danger, Effect, Example, Local};
-use crate::dispatch::run::Flags;
+use crate::dispatch::flags::Flags;
 
 /// How to run a whole stream.
 #[derive(Debug, Default)]

@@ -32,7 +32,7 @@ struct FinishedRecording {
 /// are kept, whatever their size.
 pub(in crate::runtime) fn retain(
     own: &Path,
-    limits: &config::Record,
+    limits: &config::RecordSettings,
     journal: &Journal,
     now: Timestamp,
 ) -> u64 {
@@ -70,7 +70,7 @@ pub(in crate::runtime) fn retain(
 fn too_much<'a>(
     finished: &'a [FinishedRecording],
     open_bytes: u64,
-    limits: &config::Record,
+    limits: &config::RecordSettings,
     now: Timestamp,
 ) -> Vec<(&'a FinishedRecording, &'static str)> {
     let total = open_bytes + finished.iter().map(|recording| recording.bytes).sum::<u64>();
@@ -222,7 +222,7 @@ fn size(folder: &Path) -> u64 {
 mod tests {
     use super::*;
 
-    const LIMITS: config::Record = config::Record {
+    const LIMITS: config::RecordSettings = config::RecordSettings {
         audit: config::Audit::Required,
         keep_bytes: 100,
         keep_for: Duration::from_secs(30 * 86_400),
@@ -476,7 +476,7 @@ mod tests {
         hostile.iter().chain([&outside]).for_each(|path| contents(path, &mut before));
         let clock = crate::clock::Clock::start();
         let (journal, _) = crate::journal::repair(&own, clock).expect("opened");
-        let limits = config::Record { keep_bytes: u64::MAX, ..LIMITS };
+        let limits = config::RecordSettings { keep_bytes: u64::MAX, ..LIMITS };
         retain(&own, &limits, &journal, Timestamp::UNIX_EPOCH);
         journal.close();
         let mut after = std::collections::BTreeMap::new();

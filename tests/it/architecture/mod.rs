@@ -206,16 +206,17 @@ fn characters_reach_a_frame_in_one_place() {
 
 /// Files that open a path by hand, and why that path is none that a client, a workspace or a record names. Everything
 /// else is opened through `files`, which waits for nothing and follows no link out of a folder.
-const OPENERS: [(&str, &str); 26] = [
+const OPENERS: [(&str, &str); 27] = [
     ("agent/codex/start_request.rs", "devices, and a directory by its path alone"),
     ("cli/codex_mirror.rs", "the pipes of the process it stands for"),
     ("cli/demo.rs", "files of a folder it has just made"),
     ("cli/gate.rs", "the terminal"),
-    ("cli/mod.rs", "the terminal and the password file"),
+    ("cli/mod.rs", "the terminal"),
     ("cli/probe.rs", "the terminal"),
     ("cli/remote.rs", "/proc"),
     ("cli/run.rs", "standard input"),
     ("cli/shell/run.rs", "its own directory, by its path alone"),
+    ("cli/surroundings.rs", "the password file"),
     ("console/io/keyboard.rs", "the terminal"),
     ("console/io/tty.rs", "the terminal"),
     ("dispatch/doctor/system.rs", "/proc"),

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Finding;
 use crate::agents::AgentProgram;
 use crate::dispatch::agents::CodexExecutor;
-use crate::dispatch::doctor::Area::Agents;
+use crate::dispatch::doctor::finding::Area::Agents;
+use crate::dispatch::doctor::finding::Finding;
 
 /// The start of our shell's message about a command that did not become a task; the reason follows.
 const PLAINLY: &str = "runs without Pilothouse: ";
@@ -150,7 +150,7 @@ fn is_accepted(names: &[&str], shell: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dispatch::doctor::State;
+    use crate::dispatch::doctor::finding::FindingState;
 
     fn seen() -> Seen {
         Seen {
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn a_task_on_record_is_the_proof() {
         let finding = judge(&Seen { task: Some("task_4k2m9x7a".to_owned()), inside: None, ..seen() });
-        assert_eq!(finding.state, State::Ok);
+        assert_eq!(finding.state, FindingState::Ok);
         assert!(finding.found.contains("task_4k2m9x7a"));
     }
 
@@ -234,7 +234,7 @@ mod tests {
         ];
         for (seen, found, fix) in cases {
             let finding = judge(&seen);
-            assert_eq!(finding.state, State::Problem, "{seen:?}");
+            assert_eq!(finding.state, FindingState::Problem, "{seen:?}");
             assert!(finding.found.contains(found), "{finding:?}");
             assert!(finding.fix.as_deref().is_some_and(|told| told.contains(fix)), "{finding:?}");
         }

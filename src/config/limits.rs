@@ -1,0 +1,127 @@
+//! What one runtime may use.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::approval::ApprovalRule;
+use super::record::RecordSettings;
+use super::settings::SideTerminal;
+use super::units::{self, Ceiling, Period};
+
+/// What one runtime may use (docs/contract.md#limits). Sizes in bytes. The settings say the first part; the rest is
+/// fixed, or put together from other settings by [`Settings::limits`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(description = "What one runtime may use.")]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Tasks that may be live at once.
+    #[schemars(range(min = 1, max = 1000))]
+    pub tasks: usize,
+    /// Connections of agents and scripts together. Consoles have 8 of their own.
+    #[schemars(range(min = 2, max = 1000))]
+    pub connections: usize,
+    /// Of these, from one managed task.
+    #[schemars(range(min = 1, max = 1000))]
+    pub connections_per_task: usize,
+    /// Of these, from one process outside of the tasks.
+    #[schemars(range(min = 1, max = 1000))]
+    pub connections_per_process: usize,
+    /// Time between TERM and KILL when a task is stopped.
+    #[serde(with = "units::period")]
+    #[schemars(with = "Period")]
+    pub stop_grace: Duration,
+    /// How long you keep the input of a task after your last key.
+    #[serde(with = "units::period")]
+    #[schemars(with = "Period")]
+    pub lease: Duration,
+    /// How long a batch may keep starting items.
+    #[serde(with = "units::period")]
+    #[schemars(with = "Period")]
+    pub batch_deadline: Duration,
+    /// Bytes of output after which a task is ended, or `none`.
+    #[serde(with = "units::ceiling")]
+    #[schemars(with = "Ceiling")]
+    pub output_bytes: Option<u64>,
+    /// Bytes of one stream kept from its start on disk.
+    #[serde(skip)]
+    pub stream_head_bytes: u64,
+    /// Bytes of one stream kept from its end once the head is full.
+    #[serde(skip)]
+    pub stream_tail_bytes: usize,
+    /// The largest frame or line accepted from a connection.
+    #[serde(skip)]
+    pub frame_bytes: usize,
+    /// How long a batch that the operator must release waits for it.
+    #[serde(skip)]
+    pub batch_hold: Duration,
+    /// Calls kept in memory for the console; all are in the journal.
+    #[serde(skip)]
+    pub recent_calls: usize,
+    /// Commands that wait for the operator's approval. Default: none.
+    #[serde(skip)]
+    pub approvals: Vec<ApprovalRule>,
+    /// An agent may drive tasks that another one started.
+    #[serde(skip)]
+    pub share_tasks: bool,
+    /// The most characters of a receipt, by an agent's label.
+    #[serde(skip)]
+    pub receipt_chars: BTreeMap<String, usize>,
+    /// The record.
+    #[serde(skip)]
+    pub record: RecordSettings,
+    /// Which commands have a terminal beside their streams.
+    #[serde(skip)]
+    pub side_terminal: SideTerminal,
+    /// How long a program that asks there waits.
+    #[serde(skip)]
+    pub ask_within: Duration,
+}
+
+/// The limits on a runtime's connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConnectionLimits {
+    /// From agents and scripts together.
+    pub all: usize,
+    /// Of these, from any one managed task.
+    pub each_task: usize,
+    /// Of these, from any one process that is not a managed task.
+    pub each_process: usize,
+    /// From consoles, in addition to the others.
+    pub operators: usize,
+}
+
+impl Default for ConnectionLimits {
+    fn default() -> Self {
+        Self { all: 512, each_task: 16, each_process: 64, operators: 8 }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let connections = ConnectionLimits::default();
+        Self {
+            tasks: 256,
+            connections: connections.all,
+            connections_per_task: connections.each_task,
+            connections_per_process: connections.each_process,
+            stop_grace: Duration::from_secs(5),
+            lease: Duration::from_secs(10),
+            batch_deadline: Duration::from_secs(110),
+            output_bytes: None,
+            stream_head_bytes: 64 << 20,
+            stream_tail_bytes: 1 << 20,
+            frame_bytes: 1 << 20,
+            batch_hold: Duration::from_secs(45),
+            recent_calls: 1_000,
+            approvals: Vec::new(),
+            share_tasks: false,
+            receipt_chars: BTreeMap::new(),
+            record: RecordSettings::default(),
+            side_terminal: SideTerminal::default(),
+            ask_within: Duration::from_secs(90),
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The options of one run that every command has.
+
+use std::time::Duration;
+
+/// The options of one run, in addition to its input.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// Only report what would be done.
+    pub dry_run: bool,
+    /// The timeout.
+    pub timeout: Option<Duration>,
+    /// The request's idempotency key.
+    pub once: Option<String>,
+    /// Only print the JSON Schemas of its input and of its data.
+    pub schema: bool,
+}
+
+/// Parses a timeout: `500ms`, `30s`, `2m`, or seconds as a plain number.
+#[must_use]
+pub fn parse_timeout(text: &str) -> Option<Duration> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let number: f64 = digits.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0)?;
+    let seconds = match &text[digits.len()..] {
+        "ms" => number / 1_000.0,
+        "" | "s" => number,
+        "m" => number * 60.0,
+        "h" => number * 3_600.0,
+        _ => return None,
+    };
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_has_a_unit_or_is_in_seconds() {
+        for (text, ms) in
+            [("500ms", 500), ("30s", 30_000), ("2m", 120_000), ("1.5", 1_500), ("1h", 3_600_000)]
+        {
+            assert_eq!(parse_timeout(text), Some(Duration::from_millis(ms)), "{text}");
+        }
+        for bad in ["", "s", "0", "-1", "1d", "1 s", "nan", "inf", "1e300h", "5é"] {
+            assert_eq!(parse_timeout(bad), None, "{bad}");
+        }
+    }
+}
