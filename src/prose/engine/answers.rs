@@ -22,7 +22,6 @@ pub struct Answers {
     taken: Mutex<Vec<u32>>,
 }
 
-/// The file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AnswersFile {
@@ -36,7 +35,6 @@ struct AnswersFile {
 struct AnswerEntry {
     /// The name of the input, the gate or the agent.
     name: Option<String>,
-    /// The line of the question.
     line: Option<u32>,
     /// A part of its text.
     text: Option<String>,

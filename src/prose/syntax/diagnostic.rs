@@ -84,7 +84,6 @@ impl Diagnostic {
         self
     }
 
-    /// Adds a related position.
     pub(super) fn related(&mut self, span: Span, message: impl Into<String>) -> &mut Self {
         self.related = Some(RelatedSpan { span, message: message.into() });
         self

@@ -2,7 +2,6 @@
 
 use super::source::{SourceText, Span};
 
-/// One token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) kind: TokenKind,
@@ -11,7 +10,6 @@ pub(super) struct Token {
     pub(super) opens_line: bool,
 }
 
-/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenKind {
     /// A name or a keyword; keywords are recognized by their position.
@@ -45,7 +43,6 @@ pub(super) enum TokenKind {
     End,
 }
 
-/// A kind of bracket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bracket {
     Round,

@@ -125,7 +125,16 @@ fn the_rooms_of_the_console_import_downwards_and_no_feature_names_another() {
 }
 
 /// The rooms of prose; each knows only those before it.
-const PROSE_ROOMS: [&str; 4] = ["prose/syntax", "prose/engine/record", "prose/engine/vm", "prose/engine/run"];
+const PROSE_ROOMS: [&str; 8] = [
+    "prose/syntax",
+    "prose/engine/value",
+    "prose/engine/record",
+    "prose/engine/answers",
+    "prose/engine/session",
+    "prose/engine/survey",
+    "prose/engine/vm",
+    "prose/engine/run",
+];
 
 #[test]
 fn the_rooms_of_prose_import_downwards_and_the_language_imports_nothing_else() {

@@ -45,6 +45,25 @@ pub struct CommandResult {
     pub duration_ms: u64,
 }
 
+impl CommandResult {
+    /// Describes how it failed.
+    pub fn failure(&self) -> String {
+        let (ended, said) = match self {
+            Self { unknown: Some(why), .. } => (why.clone(), [&*self.stdout, &self.stderr].join("\n")),
+            Self { timed_out: true, exit_code, stderr, .. } => {
+                (format!("the command took longer than allowed (exit code {exit_code})"), stderr.clone())
+            }
+            Self { exit_code, stderr, .. } => {
+                (format!("the command ended with exit code {exit_code}"), stderr.clone())
+            }
+        };
+        match last_lines(&said).as_str() {
+            "" => ended,
+            lines => format!("{ended}: {lines}"),
+        }
+    }
+}
+
 /// How the command of a session ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SessionEnd {
@@ -63,23 +82,6 @@ pub struct SessionEnd {
 
 /// The number of characters kept of each stream.
 pub const CAPTURED_CHARS: usize = 30_000;
-
-/// Describes how a command failed.
-pub fn failure(ran: &CommandResult) -> String {
-    let (ended, said) = match ran {
-        CommandResult { unknown: Some(why), .. } => (why.clone(), [&*ran.stdout, &ran.stderr].join("\n")),
-        CommandResult { timed_out: true, exit_code, stderr, .. } => {
-            (format!("the command took longer than allowed (exit code {exit_code})"), stderr.clone())
-        }
-        CommandResult { exit_code, stderr, .. } => {
-            (format!("the command ended with exit code {exit_code}"), stderr.clone())
-        }
-    };
-    match last_lines(&said).as_str() {
-        "" => ended,
-        lines => format!("{ended}: {lines}"),
-    }
-}
 
 /// Returns the last few lines that are not blank.
 pub fn last_lines(text: &str) -> String {

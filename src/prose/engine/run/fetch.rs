@@ -20,7 +20,6 @@ use crate::prose::engine::vm::module::Library;
 use crate::prose::syntax::SourceText;
 use crate::runtime::{Handle, OutputStream};
 
-/// The timeout of a fetch.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// The maximum number of programs that one run fetches.
 const MOST_FETCHED: usize = 64;

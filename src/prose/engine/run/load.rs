@@ -41,7 +41,6 @@ pub fn read(path: &Path) -> Result<String, RunError> {
     read_text(path).map_err(|reason| RunError::Unreadable { path: path.to_owned(), reason })
 }
 
-/// How to load programs.
 struct ProgramLoader<'a> {
     profile: Profile,
     registry: &'a Registry,

@@ -108,7 +108,6 @@ pub(super) struct Conclusion {
     pub(super) place: Option<ProgramKey>,
 }
 
-/// Describes how an execution ended.
 pub(super) fn conclude(ended: Result<Evaluation, Halt>) -> Conclusion {
     let of = |how, line, message| Conclusion { how, line, message, place: None };
     match ended {

@@ -8,7 +8,6 @@ use super::request::RunRequest;
 use crate::config::Answerer;
 use crate::model::QuestionKind;
 use crate::prose::engine::answers::AskedQuestion;
-use crate::prose::engine::record::command_result::failure;
 use crate::prose::engine::record::error::RunError;
 use crate::prose::engine::record::journal::RunJournal;
 use crate::prose::engine::survey::PossibleQuestion;
@@ -81,7 +80,7 @@ pub(super) fn again(
     let Some((line, ran)) = journal.known_failure() else { return Ok(()) };
     let what = match ran.session.as_ref().and_then(|session| session.failed.clone()) {
         Some(why) => format!("the session failed: {why}"),
-        None => failure(ran),
+        None => ran.failure(),
     };
     let asked = AskedQuestion { name: None, line, kind: &QuestionKind::InFlight, text: &what, pass: None };
     if policy.rerun || request.has_operator || runtime.is_watched() || policy.answers.covers(&asked) {

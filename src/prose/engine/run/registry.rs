@@ -34,7 +34,6 @@ pub struct Registry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LockedProgram {
-    /// Its address.
     url: String,
     /// The SHA-256 of its text, in hexadecimal digits.
     sha256: String,
@@ -47,9 +46,7 @@ struct ProgramLock {
     program: Vec<LockedProgram>,
 }
 
-/// Where a used program was found.
 pub(super) enum FoundProgram {
-    /// In this file.
     Here(PathBuf),
     /// At this address; it has not been fetched yet.
     At(String),

@@ -7,7 +7,6 @@ use crate::prose::engine::record::error::RunError;
 use crate::prose::engine::record::folder::{self, RunFolder, SharedDisk};
 use crate::prose::engine::record::journal::{self, RunHeader, RunJournal};
 
-/// A run to be resumed.
 pub(super) struct ResumedRun {
     pub(super) journal: RunJournal,
     pub(super) folder: RunFolder,

@@ -28,7 +28,6 @@ const GONE: Duration = Duration::from_secs(5);
 /// The exit code of a command of which nobody can know whether it had begun (`EX_TEMPFAIL`).
 const UNKNOWN: i32 = 75;
 
-/// The effects of one run.
 pub(super) struct RuntimeEffects {
     pub(super) runtime: Handle,
     pub(super) actor: Actor,

@@ -10,7 +10,7 @@ use super::{ExecutionFrame, Vm};
 use crate::envelope::Actor;
 use crate::model::{AnswerValue, Principal, QuestionKind};
 use crate::prose::engine::record::binding::CommandEnd;
-use crate::prose::engine::record::command_result::{CAPTURED_CHARS, CommandResult, failure, last_lines};
+use crate::prose::engine::record::command_result::{CAPTURED_CHARS, CommandResult, last_lines};
 use crate::prose::engine::record::journal::{CommandRecord, ProgramKey, RunRow};
 use crate::prose::engine::value::Value;
 use crate::prose::syntax::ast::{ExecExpr, OnFail, Text};
@@ -57,7 +57,7 @@ impl<E: Effects> Vm<E> {
         failed: Option<CommandResult>,
     ) -> Result<CommandResult, Halt> {
         let text = match failed {
-            Some(ran) => format!("This command ended the run: {}", failure(&ran)),
+            Some(ran) => format!("This command ended the run: {}", ran.failure()),
             None => {
                 "This command had started when the run was cut off, and nobody knows how it ended.".to_owned()
             }
@@ -200,7 +200,7 @@ fn outcome(command: &FilledCommand<'_>, ran: CommandResult, key: &ProgramKey) ->
     // No on-fail ignores that a command may or may not have run.
     if ran.unknown.is_some() || ran.exit_code != 0 && on_fail == OnFail::Throw {
         let thrown =
-            ThrownError { is_final: ran.unknown.is_some(), ..ThrownError::new(*line, failure(&ran)).at(key) };
+            ThrownError { is_final: ran.unknown.is_some(), ..ThrownError::new(*line, ran.failure()).at(key) };
         return Err(ThrownError { stdout: ran.stdout, made: Some(made), ..thrown }.into());
     }
     // "ignore" never reveals how it ended, even if it succeeded (docs/prose-rules.md#rule-7).

@@ -37,7 +37,6 @@ pub struct ExecutionFrame {
     pub(super) pass: Option<(u32, Option<u32>)>,
 }
 
-/// The chain of block calls.
 pub(super) struct CallChain {
     pub(super) block: Arc<str>,
     pub(super) outer: Option<Arc<CallChain>>,

@@ -50,7 +50,6 @@ impl BranchTally {
         }
     }
 
-    /// Returns the current standing.
     pub(super) fn standing(&self) -> JoinStanding {
         self.over.unwrap_or_else(|| self.evaluate())
     }

@@ -38,7 +38,6 @@ struct JoinedBranches {
 }
 
 impl<E: Effects> Vm<E> {
-    /// Executes `parallel`.
     pub(super) async fn parallel(
         &self,
         frame: &ExecutionFrame,

@@ -19,8 +19,7 @@ pub(super) struct ProgramQuestion {
     pub(super) is_for_agents: bool,
 }
 
-/// The result of asking a question.
-pub(super) struct QuestionResult {
+pub(super) struct QuestionEnd {
     pub(super) decided: RecordedDecision,
     /// Whether it is already in the journal.
     pub(super) is_on_record: bool,
@@ -29,11 +28,8 @@ pub(super) struct QuestionResult {
 /// A command that answers a question.
 #[derive(Debug, Clone)]
 pub(super) struct SessionWork {
-    /// Its words.
     pub(super) words: Vec<String>,
-    /// Its input.
     pub(super) brief: Brief,
-    /// Its timeout.
     pub(super) timeout: Duration,
     /// The folder of the agent's memory.
     pub(super) memory: Option<PathBuf>,

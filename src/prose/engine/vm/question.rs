@@ -5,7 +5,7 @@ use super::control_flow::{Halt, ThrownError};
 use super::effects::{Effects, QuestionNotAsked};
 use super::file::binding_view;
 use super::frame::Site;
-use super::query::{ProgramQuestion, QuestionResult};
+use super::query::{ProgramQuestion, QuestionEnd};
 use super::{ExecutionFrame, Vm};
 use crate::envelope::{Actor, names_secret};
 use crate::model::{
@@ -152,7 +152,7 @@ impl<E: Effects> Vm<E> {
         if let Some(decided) = self.journal.decided(&frame.key) {
             return Ok(decided.clone());
         }
-        let QuestionResult { decided, is_on_record } = self.put(frame, query).await?;
+        let QuestionEnd { decided, is_on_record } = self.put(frame, query).await?;
         let is_abort =
             matches!(&decided, RecordedDecision::Answered(RecordedAnswer { value: AnswerValue::Abort, .. }));
         if !is_abort && !is_on_record {
@@ -168,18 +168,17 @@ impl<E: Effects> Vm<E> {
         Ok(decided)
     }
 
-    async fn put(&self, frame: &ExecutionFrame, query: &ProgramQuestion) -> Result<QuestionResult, Halt> {
+    async fn put(&self, frame: &ExecutionFrame, query: &ProgramQuestion) -> Result<QuestionEnd, Halt> {
         let put = match (self.answered_by_file(frame, query)?, &query.work) {
-            (Some(decided), _) => Some(QuestionResult { decided, is_on_record: false }),
+            (Some(decided), _) => Some(QuestionEnd { decided, is_on_record: false }),
             (None, Some(work)) => Box::pin(self.by_command(frame, query, work)).await?,
             (None, None) => None,
         };
         let put = match put {
             Some(put) => put,
-            None => QuestionResult {
-                decided: self.answered_by_somebody(frame, query).await?,
-                is_on_record: false,
-            },
+            None => {
+                QuestionEnd { decided: self.answered_by_somebody(frame, query).await?, is_on_record: false }
+            }
         };
         let (text, ok) = match &put.decided {
             RecordedDecision::Answered(answer) => {

@@ -26,7 +26,6 @@ use crate::prose::syntax::ast::{
 use crate::prose::syntax::{Profile, Span};
 
 impl<E: Effects> Vm<E> {
-    /// Runs a session.
     pub(super) async fn session(
         &self,
         frame: &ExecutionFrame,
@@ -308,7 +307,6 @@ impl<E: Effects> Vm<E> {
     }
 }
 
-/// The work of a session.
 struct SessionTask<'a> {
     span: Span,
     agent: Option<&'a AgentDefinition>,

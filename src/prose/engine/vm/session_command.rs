@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use super::control_flow::{Halt, ThrownError};
 use super::effects::{CommandNotRun, CommandSpec, Effects};
-use super::query::{ProgramQuestion, QuestionResult, SessionWork};
+use super::query::{ProgramQuestion, QuestionEnd, SessionWork};
 use super::{ExecutionFrame, Vm};
 use crate::agents::SessionReply;
 use crate::envelope::{Actor, TaskId};
@@ -26,7 +26,6 @@ const FAILED_CHARS: usize = 4_000;
 
 /// How the run of a session's command finished.
 enum SessionCommandEnd {
-    /// It ended.
     Ended(CommandResult),
     /// Someone answered first.
     Answered(RecordedDecision),
@@ -39,7 +38,7 @@ impl<E: Effects> Vm<E> {
         frame: &ExecutionFrame,
         query: &ProgramQuestion,
         work: &SessionWork,
-    ) -> Result<Option<QuestionResult>, Halt> {
+    ) -> Result<Option<QuestionEnd>, Halt> {
         let came = match self.journal.command(&frame.key) {
             CommandRecord::Ran(ran) => SessionCommandEnd::Ended(*ran),
             CommandRecord::New => self.run_session(frame, query, work).await?,
@@ -60,7 +59,7 @@ impl<E: Effects> Vm<E> {
         let ran = match came {
             SessionCommandEnd::Ended(ran) => ran,
             SessionCommandEnd::Answered(decided) => {
-                return Ok(Some(QuestionResult { decided, is_on_record: false }));
+                return Ok(Some(QuestionEnd { decided, is_on_record: false }));
             }
         };
         let end = ran.session.as_deref().cloned().unwrap_or_default();
@@ -71,7 +70,7 @@ impl<E: Effects> Vm<E> {
             Some(value) => {
                 let principal = Principal::Command(end.by);
                 let answer = RecordedAnswer { value, principal, at: self.effects.now(), note: None };
-                Ok(Some(QuestionResult { decided: RecordedDecision::Answered(answer), is_on_record: true }))
+                Ok(Some(QuestionEnd { decided: RecordedDecision::Answered(answer), is_on_record: true }))
             }
             None if work.is_judgement() => {
                 let why = end.failed.unwrap_or_else(|| {

@@ -48,7 +48,6 @@ impl<E: Effects> Vm<E> {
         })
     }
 
-    /// Executes one statement.
     pub(super) async fn statement(
         &self,
         frame: &ExecutionFrame,

@@ -8,7 +8,6 @@ use crate::prose::syntax::codes::RuleCode;
 use crate::prose::syntax::diagnostic::Reports;
 use crate::prose::syntax::source::Span;
 
-/// All definitions, by name.
 pub(super) struct Definitions<'a> {
     pub(super) agents: HashMap<&'a str, &'a AgentDefinition>,
     pub(super) blocks: HashMap<&'a str, &'a BlockDefinition>,

@@ -26,7 +26,6 @@ use super::contract::{Contract, Imports};
 use super::diagnostic::Reports;
 use super::source::{SourceText, Span};
 
-/// Checks a program.
 pub(super) fn check(source: &SourceText, program: &Program, imports: &Imports, reports: &mut Reports) {
     let definitions = Definitions::collect(program, reports);
     let mut checker = Checker {

@@ -136,7 +136,6 @@ impl<'a> Declarations<'a> {
         }
     }
 
-    /// Returns the number of visible local names.
     pub(super) fn local_count(&self) -> usize {
         self.locals.len()
     }
@@ -220,7 +219,6 @@ impl<'a> Checker<'a> {
         did_you_mean(name, self.names()).unwrap_or_else(|| usual.to_owned())
     }
 
-    /// Declares a variable.
     pub(super) fn declare(&mut self, name: &'a Name, kind: NameKind) {
         self.against_agents(name, RuleCode::HPE003);
         let Some(scope) = self.frame.open else { return };
@@ -289,7 +287,6 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Assigns a variable.
     pub(super) fn assign(&mut self, name: &'a Name) {
         let text = name.as_str();
         if let Some(local) = self.frame.locals.iter().rev().find(|local| local.name == text).copied() {

@@ -32,7 +32,6 @@ enum Quoting {
     Line,
 }
 
-/// Tokenises a text.
 pub(super) fn lex(source: &SourceText, reports: &mut Reports) -> LexedSource {
     let quoting = if reports.is_strict() { Quoting::Line } else { Quoting::Open };
     let mut trial = Reports::new(reports.profile());

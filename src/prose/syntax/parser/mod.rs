@@ -31,7 +31,6 @@ struct ParseFailure;
 
 type Parsed<T> = Result<T, ParseFailure>;
 
-/// Parses a program.
 pub(super) fn parse(source: &SourceText, lexed: LexedSource, reports: &mut Reports) -> Program {
     let program = Program::default();
     let mut parser = Parser {

@@ -12,7 +12,6 @@ use crate::prose::engine::record::decision::RecordedDecision;
 use crate::prose::engine::record::error::RunError;
 use crate::prose::engine::record::state::StateLine;
 
-/// The rows of a journal.
 #[derive(Debug, Default)]
 pub(super) struct RunHistory {
     pub(super) places: HashMap<ProgramKey, KeyHistory>,
