@@ -32,7 +32,7 @@ use crate::prose::engine::value::Value;
 use crate::prose::engine::vm::effects::{Effects, RunEvent};
 use crate::prose::engine::vm::module::Module;
 use crate::prose::engine::vm::progress::Progress;
-use crate::prose::engine::vm::{AnswerPolicy, ExecutionFrame, Vm};
+use crate::prose::engine::vm::{AnswerPolicy, Vm, VmFrame};
 use crate::prose::syntax::Profile;
 use crate::runtime::Handle;
 
@@ -42,7 +42,7 @@ const PUBLISH_EVERY: Duration = Duration::from_millis(50);
 /// A run that is ready to be executed.
 pub struct ProgramRun {
     vm: Vm<RuntimeEffects>,
-    frame: ExecutionFrame,
+    frame: VmFrame,
     id: String,
     runtime: Handle,
     folder: Arc<RunFolder>,
@@ -179,7 +179,7 @@ impl ProgramRun {
         let folder = Arc::new(folder);
         let given = inputs.iter().map(|(name, value)| (name.clone(), Value::text(value.as_str()))).collect();
         let module = Module { library: Arc::new(library), folder: folder.clone(), given, is_main: true };
-        let frame = ExecutionFrame::root(Arc::new(module), cwd, CancellationToken::new());
+        let frame = VmFrame::root(Arc::new(module), cwd, CancellationToken::new());
         Ok(Self {
             vm,
             frame,

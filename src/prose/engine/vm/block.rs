@@ -8,7 +8,7 @@ use super::effects::Effects;
 use super::frame::{CallChain, Cwd};
 use super::module::Module;
 use super::scope::NameScope;
-use super::{ExecutionFrame, Vm};
+use super::{Vm, VmFrame};
 use crate::prose::engine::record::state;
 use crate::prose::engine::value::Value;
 use crate::prose::syntax::ast::{CallExpr, Invocation};
@@ -18,11 +18,7 @@ const DEPTH: u32 = 100;
 
 impl<E: Effects> Vm<E> {
     /// Executes `do block(…)`.
-    pub(super) async fn invoke(
-        &self,
-        frame: &ExecutionFrame,
-        invocation: &Invocation,
-    ) -> Result<Evaluation, Halt> {
+    pub(super) async fn invoke(&self, frame: &VmFrame, invocation: &Invocation) -> Result<Evaluation, Halt> {
         let (name, line) = (invocation.block.as_str(), frame.line(invocation.span));
         let Some(block) = frame.module.library.program.block(name).cloned() else {
             return Err(ThrownError::new(line, format!("there is no block {name}")).into());
@@ -38,7 +34,7 @@ impl<E: Effects> Vm<E> {
             arguments.push(self.value(&frame.at(format!("arg{at}")), argument).await?.value);
         }
         let id = self.journal.number("call", &frame.key)?;
-        let own = ExecutionFrame {
+        let own = VmFrame {
             scope: frame.scope.call(id),
             calls: Some(Arc::new(CallChain { block: name.into(), outer: frame.calls.clone() })),
             caught: None,
@@ -64,7 +60,7 @@ impl<E: Effects> Vm<E> {
 
     /// Executes `program(…)`: another program, with its own folder and names. It starts in its caller's current
     /// directory, and does not change that of its caller (docs/prose-rules.md#rule-4).
-    pub(super) async fn call(&self, frame: &ExecutionFrame, call: &CallExpr) -> Result<Evaluation, Halt> {
+    pub(super) async fn call(&self, frame: &VmFrame, call: &CallExpr) -> Result<Evaluation, Halt> {
         let (name, line) = (call.program.as_str(), frame.line(call.span));
         let Some(library) = frame.module.library.uses.get(name).cloned() else {
             return Err(ThrownError::new(line, format!("no used program is called {name}")).into());
@@ -81,7 +77,7 @@ impl<E: Effects> Vm<E> {
         let folder = if times == 1 { library.name.clone() } else { format!("{}__{times}", library.name) };
         let folder = frame.module.folder.import(&folder, &self.run, library.source.text())?;
         let module = Arc::new(Module { library, folder: Arc::new(folder), given, is_main: false });
-        let own = ExecutionFrame {
+        let own = VmFrame {
             module,
             scope: NameScope::root(),
             cwd: Cwd::new(frame.cwd.get()),
@@ -115,7 +111,7 @@ impl<E: Effects> Vm<E> {
 
 impl<E: Effects> Vm<E> {
     /// Writes the last line of a used program's `state.md`, once.
-    fn ending(&self, frame: &ExecutionFrame, line: &str) -> Result<(), Halt> {
+    fn ending(&self, frame: &VmFrame, line: &str) -> Result<(), Halt> {
         let (key, folder) = (frame.at("end").key, &frame.module.folder);
         // The line has a timestamp, so it differs in each execution.
         if !self.journal.is_marked(&key) && self.journal.mark(&key, line, folder.path())? {
@@ -125,7 +121,7 @@ impl<E: Effects> Vm<E> {
     }
 }
 
-impl ExecutionFrame {
+impl VmFrame {
     /// Returns how often a block or program occurs in the current chain of calls.
     fn depth_of(&self, name: &str) -> u32 {
         let calls = std::iter::successors(self.calls.as_deref(), |call| call.outer.as_deref());

@@ -10,7 +10,7 @@ use super::control_flow::{Halt, ThrownError};
 use super::effects::Effects;
 use super::exec::FilledCommand;
 use super::machine::ApprovalTurn;
-use super::{ExecutionFrame, Vm};
+use super::{Vm, VmFrame};
 use crate::config::ExecPolicy;
 use crate::model::{AnswerValue, Evidence, Principal, QuestionKind, RecordedAnswer};
 use crate::prose::engine::record::decision::RecordedDecision;
@@ -18,11 +18,7 @@ use crate::prose::engine::record::journal::ProgramKey;
 
 impl<E: Effects> Vm<E> {
     /// Returns once a command may run, asking for approval if the policy requires it.
-    pub(super) async fn allowed(
-        &self,
-        frame: &ExecutionFrame,
-        command: &FilledCommand<'_>,
-    ) -> Result<(), Halt> {
+    pub(super) async fn allowed(&self, frame: &VmFrame, command: &FilledCommand<'_>) -> Result<(), Halt> {
         let asked = format!("allow:{}", hash(&command.text, &command.cwd));
         match self.policy.exec {
             ExecPolicy::Allow => Ok(()),
@@ -38,7 +34,7 @@ impl<E: Effects> Vm<E> {
                     known = turn.lock() => known,
                     () = frame.cancel.cancelled() => return Err(Halt::Cancelled),
                 };
-                let own = ExecutionFrame { key: asked.into(), ..frame.clone() };
+                let own = VmFrame { key: asked.into(), ..frame.clone() };
                 let decided = match known.take() {
                     Some(decided) => decided,
                     None => self.ask_to_run(&own, command).await?,
@@ -50,7 +46,7 @@ impl<E: Effects> Vm<E> {
 
     async fn ask_to_run(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         command: &FilledCommand<'_>,
     ) -> Result<RecordedDecision, Halt> {
         let text = command.text.clone();

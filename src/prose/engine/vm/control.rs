@@ -6,7 +6,7 @@ use super::file::NamedValue;
 use super::frame::Site;
 use super::parallel::Iterations;
 use super::scope::BindingKind;
-use super::{ExecutionFrame, Vm, coerce};
+use super::{Vm, VmFrame, coerce};
 use crate::prose::engine::record::binding::CommandEnd;
 use crate::prose::engine::record::state;
 use crate::prose::engine::value::Value;
@@ -15,7 +15,7 @@ use crate::prose::syntax::ast::{ChoiceExpr, Condition, For, ForMode, If, Loop, L
 
 impl<E: Effects> Vm<E> {
     /// Executes `repeat`: a fixed number of iterations, one after another.
-    pub(super) async fn repeat(&self, frame: &ExecutionFrame, repeat: &Repeat) -> Result<Evaluation, Halt> {
+    pub(super) async fn repeat(&self, frame: &VmFrame, repeat: &Repeat) -> Result<Evaluation, Halt> {
         let (line, count) = (frame.line(repeat.span), self.count(frame, &repeat.count)?);
         let mut values = Vec::new();
         for pass in 0..count {
@@ -28,7 +28,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Executes `for`: an iteration for each element.
-    pub(super) async fn each(&self, frame: &ExecutionFrame, each: &For) -> Result<Evaluation, Halt> {
+    pub(super) async fn each(&self, frame: &VmFrame, each: &For) -> Result<Evaluation, Halt> {
         let line = frame.line(each.span);
         let collection = self.value(&frame.at("in"), &each.collection).await?.value;
         let elements = collection
@@ -54,11 +54,7 @@ impl<E: Effects> Vm<E> {
 
     /// Executes `loop`: evaluates the condition before each iteration (docs/prose-rules.md#rule-20), and never
     /// continues without an answer.
-    pub(super) async fn unbounded(
-        &self,
-        frame: &ExecutionFrame,
-        unbounded: &Loop,
-    ) -> Result<Evaluation, Halt> {
+    pub(super) async fn unbounded(&self, frame: &VmFrame, unbounded: &Loop) -> Result<Evaluation, Halt> {
         let line = frame.line(unbounded.span);
         let max = unbounded.max.as_ref().map(|max| self.count(frame, max)).transpose()?;
         let mut last = Evaluation::default();
@@ -83,7 +79,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Returns why a loop ends before an iteration, if it does.
-    async fn leaves(&self, frame: &ExecutionFrame, test: &LoopTest) -> Result<Option<String>, Halt> {
+    async fn leaves(&self, frame: &VmFrame, test: &LoopTest) -> Result<Option<String>, Halt> {
         let reason = |condition: &Condition| frame.module.text(condition.span()).trim().to_owned();
         match test {
             LoopTest::Forever => Ok(None),
@@ -101,7 +97,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Records the iteration that a frame is for, and binds its index.
-    async fn enter(&self, own: &ExecutionFrame, line: u32, index: Option<&Name>) -> Result<(), Halt> {
+    async fn enter(&self, own: &VmFrame, line: u32, index: Option<&Name>) -> Result<(), Halt> {
         let Some((pass, max)) = own.pass else { return Ok(()) };
         if let Some(index) = index {
             own.bind_local(index.as_str(), Value::Number(i64::from(pass) - 1), line);
@@ -109,22 +105,18 @@ impl<E: Effects> Vm<E> {
         self.mark(own, line, state::pass(&own.number, pass, max, None)).await
     }
 
-    fn pass(&self, frame: &ExecutionFrame, span: Span, pass: u32, max: Option<u32>) -> ExecutionFrame {
+    fn pass(&self, frame: &VmFrame, span: Span, pass: u32, max: Option<u32>) -> VmFrame {
         if frame.module.is_main {
             self.progress.pass(frame.module.lines(span), pass + 1, max);
         }
-        ExecutionFrame { pass: Some((pass + 1, max)), ..frame.at(format!("pass{pass}")).inside() }
+        VmFrame { pass: Some((pass + 1, max)), ..frame.at(format!("pass{pass}")).inside() }
     }
 
     /// Executes `try`, with its `catch` and `finally`.
-    pub(super) async fn attempt_body(
-        &self,
-        frame: &ExecutionFrame,
-        attempt: &Try,
-    ) -> Result<Evaluation, Halt> {
+    pub(super) async fn attempt_body(&self, frame: &VmFrame, attempt: &Try) -> Result<Evaluation, Halt> {
         let mut ended = self.body(&frame.at("try"), &attempt.body).await;
         if let (Err(Halt::Thrown(thrown)), Some(catch)) = (&ended, &attempt.catch) {
-            let own = ExecutionFrame { caught: Some(thrown.clone()), ..frame.at("catch").inside() };
+            let own = VmFrame { caught: Some(thrown.clone()), ..frame.at("catch").inside() };
             if let Some(error) = &catch.error {
                 let site = Site { span: catch.span, line: thrown.line };
                 let named = NamedValue {
@@ -149,7 +141,7 @@ impl<E: Effects> Vm<E> {
     /// Returns whether a condition holds. `follows` describes the consequences of a yes and a no.
     pub(super) fn holds<'a>(
         &'a self,
-        frame: &'a ExecutionFrame,
+        frame: &'a VmFrame,
         condition: &'a Condition,
         follows: (&'a str, &'a str),
     ) -> Walk<'a, bool> {
@@ -192,7 +184,7 @@ impl<E: Effects> Vm<E> {
     /// Returns the known result of a condition, or asks about its words if it could not be decided.
     async fn known_or_asked(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         known: Option<bool>,
         span: Span,
         follows: (&str, &str),
@@ -205,7 +197,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Executes `if`, `elif`, `else`: the first arm whose condition holds.
-    pub(super) async fn decision(&self, frame: &ExecutionFrame, decision: &If) -> Result<Evaluation, Halt> {
+    pub(super) async fn decision(&self, frame: &VmFrame, decision: &If) -> Result<Evaluation, Halt> {
         for (at, arm) in decision.arms.iter().enumerate() {
             let own = frame.at(format!("if{at}"));
             if self.holds(&own, &arm.condition, ("", "")).await? {
@@ -219,11 +211,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Executes `choice`: the option that is picked.
-    pub(super) async fn choice(
-        &self,
-        frame: &ExecutionFrame,
-        choice: &ChoiceExpr,
-    ) -> Result<Evaluation, Halt> {
+    pub(super) async fn choice(&self, frame: &VmFrame, choice: &ChoiceExpr) -> Result<Evaluation, Halt> {
         let labels: Result<Vec<String>, Halt> =
             choice.options.iter().map(|option| self.filled(frame, &option.label)).collect();
         let text = self.filled(frame, &choice.criteria)?.trim().to_owned();

@@ -6,7 +6,7 @@ use super::control_flow::{Evaluation, Halt, ThrownError};
 use super::effects::{CommandNotRun, CommandSpec, Effects};
 use super::frame::Site;
 use super::scope::MissingValue;
-use super::{ExecutionFrame, Vm};
+use super::{Vm, VmFrame};
 use crate::envelope::Actor;
 use crate::model::{AnswerValue, Principal, QuestionKind};
 use crate::prose::engine::record::binding::CommandEnd;
@@ -25,7 +25,7 @@ pub(super) struct FilledCommand<'a> {
 
 impl<E: Effects> Vm<E> {
     /// Runs a command, unless an earlier execution did.
-    pub(super) async fn exec(&self, frame: &ExecutionFrame, exec: &ExecExpr) -> Result<Evaluation, Halt> {
+    pub(super) async fn exec(&self, frame: &VmFrame, exec: &ExecExpr) -> Result<Evaluation, Halt> {
         let site = frame.site(exec.span);
         let text = self.command_text(frame, &exec.command, site.line)?;
         let cwd = match &exec.cwd {
@@ -52,7 +52,7 @@ impl<E: Effects> Vm<E> {
     /// Asks what to do about a command that was begun in an earlier execution, or that ended the run.
     async fn run_in_doubt(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         command: &FilledCommand<'_>,
         failed: Option<CommandResult>,
     ) -> Result<CommandResult, Halt> {
@@ -77,11 +77,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    async fn run_command(
-        &self,
-        frame: &ExecutionFrame,
-        command: &FilledCommand<'_>,
-    ) -> Result<CommandResult, Halt> {
+    async fn run_command(&self, frame: &VmFrame, command: &FilledCommand<'_>) -> Result<CommandResult, Halt> {
         let FilledCommand { exec, site: Site { span, line }, text, cwd } = command;
         let (lines, line) = (frame.module.lines(*span), *line);
         self.allowed(frame, command).await?;
@@ -130,7 +126,7 @@ impl<E: Effects> Vm<E> {
 
     /// Returns the text of a command with its variables interpolated literally, in a single pass
     /// (docs/prose-rules.md#rule-13, #rule-14).
-    fn command_text(&self, frame: &ExecutionFrame, text: &Text, line: u32) -> Result<String, Halt> {
+    fn command_text(&self, frame: &VmFrame, text: &Text, line: u32) -> Result<String, Halt> {
         let command = self.filled_at(frame, text, line)?;
         if command.contains('\0') {
             return Err(ThrownError::new(line, "the command has a NUL character in it").into());
@@ -142,7 +138,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Returns the directory given by `cwd:`, relative to the current one (docs/prose-rules.md#rule-1).
-    fn directory(&self, frame: &ExecutionFrame, text: &Text, line: u32) -> Result<PathBuf, Halt> {
+    fn directory(&self, frame: &VmFrame, text: &Text, line: u32) -> Result<PathBuf, Halt> {
         let asked = self.filled_at(frame, text, line)?;
         let beneath_home = asked.strip_prefix("~/").or((asked == "~").then_some(""));
         match (beneath_home, &self.home) {
@@ -155,11 +151,11 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Returns a text with its variables interpolated.
-    pub(super) fn filled(&self, frame: &ExecutionFrame, text: &Text) -> Result<String, Halt> {
+    pub(super) fn filled(&self, frame: &VmFrame, text: &Text) -> Result<String, Halt> {
         self.filled_at(frame, text, frame.line(text.span))
     }
 
-    fn filled_at(&self, frame: &ExecutionFrame, text: &Text, line: u32) -> Result<String, Halt> {
+    fn filled_at(&self, frame: &VmFrame, text: &Text, line: u32) -> Result<String, Halt> {
         text.filled(|name| match frame.scope.find(name.as_str()) {
             Ok(bound) => Ok(bound.value.inserted()),
             Err(missing) if is_literal(frame, text, missing) => Ok(format!("{{{}}}", name.as_str())),
@@ -170,7 +166,7 @@ impl<E: Effects> Vm<E> {
 
 /// Returns whether an undeclared name is left as written (docs/prose-rules.md#rule-38): only in a text in which every
 /// other name has a value or is undeclared too.
-fn is_literal(frame: &ExecutionFrame, text: &Text, missing: MissingValue) -> bool {
+fn is_literal(frame: &VmFrame, text: &Text, missing: MissingValue) -> bool {
     let stays = |name: &str| frame.scope.find(name).is_ok() || !frame.module.declares(name);
     missing == MissingValue::NotReached && text.holes().all(|name| stays(name.as_str()))
 }

@@ -5,7 +5,7 @@ use super::control_flow::{Evaluation, Halt};
 use super::effects::Effects;
 use super::frame::Site;
 use super::scope::{BindingKind, BoundValue};
-use super::{ExecutionFrame, Vm};
+use super::{Vm, VmFrame};
 use crate::envelope::{MASKED, names_secret};
 use crate::model::BindingView;
 use crate::prose::engine::record::binding::BindingFile;
@@ -27,13 +27,13 @@ pub(super) struct NamedValue<'a> {
 
 impl<E: Effects> Vm<E> {
     /// Binds a name in the frame's scope, writes its file and records its line in `state.md`.
-    pub(super) async fn bound(&self, frame: &ExecutionFrame, named: NamedValue<'_>) -> Result<(), Halt> {
+    pub(super) async fn bound(&self, frame: &VmFrame, named: NamedValue<'_>) -> Result<(), Halt> {
         self.bind_quietly(frame, &named)?;
         self.mark(frame, named.site.line, state::done(&frame.number, Some(named.name))).await
     }
 
     /// Binds a name in the frame's scope and writes its file.
-    pub(super) fn bind_quietly(&self, frame: &ExecutionFrame, named: &NamedValue<'_>) -> Result<(), Halt> {
+    pub(super) fn bind_quietly(&self, frame: &VmFrame, named: &NamedValue<'_>) -> Result<(), Halt> {
         let execution_id = self.file_id(frame, named.name, named.kind)?;
         let bound = self.write(frame, named, execution_id)?;
         frame.scope.bind(named.name, bound);
@@ -44,7 +44,7 @@ impl<E: Effects> Vm<E> {
     /// Writes the file of a value, unless an earlier execution has, and returns the resulting binding.
     pub(super) fn write(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         named: &NamedValue<'_>,
         execution_id: Option<u32>,
     ) -> Result<BoundValue, Halt> {
@@ -90,7 +90,7 @@ impl<E: Effects> Vm<E> {
 
     pub(super) fn file_id(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         name: &str,
         kind: BindingKind,
     ) -> Result<Option<u32>, Halt> {
@@ -105,7 +105,7 @@ impl<E: Effects> Vm<E> {
         broken.map_or(Ok(id), |error| Err(error.into()))
     }
 
-    pub(super) fn show_binding(&self, frame: &ExecutionFrame, name: &str) {
+    pub(super) fn show_binding(&self, frame: &VmFrame, name: &str) {
         if let (true, Ok(bound)) = (frame.module.is_main, frame.scope.find(name)) {
             self.progress.binding(binding_view(frame, name, &bound));
         }
@@ -118,7 +118,7 @@ fn is_secret(name: &str, kind: BindingKind) -> bool {
 }
 
 /// Returns a value as shown to people and agents.
-pub(super) fn binding_view(frame: &ExecutionFrame, name: &str, bound: &BoundValue) -> BindingView {
+pub(super) fn binding_view(frame: &VmFrame, name: &str, bound: &BoundValue) -> BindingView {
     let body = if is_secret(name, bound.kind) { MASKED.to_owned() } else { bound.value.body() };
     let chars = body.chars().count();
     let preview: String = body.chars().take(PREVIEW_CHARS).collect();

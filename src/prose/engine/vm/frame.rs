@@ -22,7 +22,7 @@ pub(super) struct Site {
 
 /// The position of an execution: everything that may differ from one statement to the next. Cheap to clone.
 #[derive(Clone)]
-pub struct ExecutionFrame {
+pub struct VmFrame {
     pub(super) module: Arc<Module>,
     /// The scope in which names are bound.
     pub scope: Arc<NameScope>,
@@ -64,7 +64,7 @@ impl Cwd {
     }
 }
 
-impl ExecutionFrame {
+impl VmFrame {
     /// Returns the frame at the start of a program.
     pub fn root(module: Arc<Module>, cwd: PathBuf, cancel: CancellationToken) -> Self {
         Self {

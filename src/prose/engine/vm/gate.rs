@@ -7,7 +7,7 @@ use serde_json::json;
 use super::control_flow::{Evaluation, Halt, ThrownError};
 use super::effects::Effects;
 use super::frame::Site;
-use super::{ExecutionFrame, Vm};
+use super::{Vm, VmFrame};
 use crate::model::{AnswerValue, QuestionKind, RecordedAnswer};
 use crate::prose::engine::record::decision::RecordedDecision;
 use crate::prose::engine::record::state;
@@ -25,7 +25,7 @@ impl<E: Effects> Vm<E> {
     /// Waits at a gate.
     pub(super) async fn gate(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         gate: &GateStatement,
         site: Site,
     ) -> Result<Evaluation, Halt> {
@@ -64,12 +64,7 @@ impl<E: Effects> Vm<E> {
         Ok(Evaluation::default())
     }
 
-    async fn ask_gate(
-        &self,
-        frame: &ExecutionFrame,
-        gate: &GateStatement,
-        site: Site,
-    ) -> Result<Verdict, Halt> {
+    async fn ask_gate(&self, frame: &VmFrame, gate: &GateStatement, site: Site) -> Result<Verdict, Halt> {
         let name = gate.name.as_str();
         let ordinal = self.journal.number(&format!("gate:{name}"), &frame.key)?;
         let id = if ordinal == 1 { name.to_owned() } else { format!("{name}-{ordinal}") };

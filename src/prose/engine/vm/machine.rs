@@ -11,7 +11,7 @@ use super::answer_policy::AnswerPolicy;
 use super::budget::SessionSpending;
 use super::control_flow::Halt;
 use super::effects::{Effects, RunEvent};
-use super::frame::ExecutionFrame;
+use super::frame::VmFrame;
 use super::progress::Progress;
 use crate::model::StepState;
 use crate::prose::engine::record::decision::RecordedDecision;
@@ -67,7 +67,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Writes a line to `state.md` and reports it, unless an earlier execution has.
-    pub(super) async fn mark(&self, frame: &ExecutionFrame, line: u32, text: String) -> Result<(), Halt> {
+    pub(super) async fn mark(&self, frame: &VmFrame, line: u32, text: String) -> Result<(), Halt> {
         if self.journal.mark(&frame.key, &text, frame.module.folder.path())? {
             frame.module.folder.note(&text)?;
             self.tell(frame, "mark", line, text, None, None).await;
@@ -76,7 +76,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Reports the warnings of the checks, before anything runs.
-    pub async fn warn(&self, frame: &ExecutionFrame) {
+    pub async fn warn(&self, frame: &VmFrame) {
         for (line, text) in &frame.module.library.warnings {
             self.tell(frame, "warn", *line, text.clone(), None, None).await;
         }
@@ -89,7 +89,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Updates the state of a step of the run's own program.
-    pub(super) fn show_step(&self, frame: &ExecutionFrame, span: Span, state: StepState) {
+    pub(super) fn show_step(&self, frame: &VmFrame, span: Span, state: StepState) {
         if frame.module.is_main {
             self.progress.step(frame.module.lines(span), state);
         }
@@ -97,7 +97,7 @@ impl<E: Effects> Vm<E> {
 
     pub(super) async fn tell(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         what: &str,
         line: u32,
         text: String,

@@ -33,5 +33,5 @@ mod tests;
 pub use self::answer_policy::AnswerPolicy;
 pub use self::answerer::permissions;
 pub use self::budget::{SessionBudget, SessionSpending};
-pub use self::frame::ExecutionFrame;
+pub use self::frame::VmFrame;
 pub use self::machine::Vm;

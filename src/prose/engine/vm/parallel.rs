@@ -11,7 +11,7 @@ use super::effects::Effects;
 use super::file::NamedValue;
 use super::join::{BranchTally, JoinStanding};
 use super::scope::BindingKind;
-use super::{ExecutionFrame, Vm};
+use super::{Vm, VmFrame};
 use crate::model::{BranchView, StepState};
 use crate::prose::engine::record::binding::CommandEnd;
 use crate::prose::engine::record::journal::RunRow;
@@ -38,11 +38,7 @@ struct JoinedBranches {
 }
 
 impl<E: Effects> Vm<E> {
-    pub(super) async fn parallel(
-        &self,
-        frame: &ExecutionFrame,
-        block: &Parallel,
-    ) -> Result<Evaluation, Halt> {
+    pub(super) async fn parallel(&self, frame: &VmFrame, block: &Parallel) -> Result<Evaluation, Halt> {
         let line = frame.line(block.span);
         let letters: Vec<String> = (0..block.branches.len()).map(state::letter).collect();
         let name = |(branch, letter): (&Branch, &String)| branch_name(branch).unwrap_or(letter).to_owned();
@@ -50,7 +46,7 @@ impl<E: Effects> Vm<E> {
         self.mark(frame, line, state::fork(&frame.number, &names)).await?;
         let cancel = frame.cancel.child_token();
         let fork = |(at, letter): (usize, &String)| frame.fork(format!("b{at}"), Some(letter), &cancel);
-        let forks: Vec<ExecutionFrame> = letters.iter().enumerate().map(fork).collect();
+        let forks: Vec<VmFrame> = letters.iter().enumerate().map(fork).collect();
         let walk = |at: usize| -> Walk<'_, Evaluation> {
             let (own, branch) = (forks[at].clone(), &block.branches[at]);
             Box::pin(async move { self.branch(own, branch).await })
@@ -66,7 +62,7 @@ impl<E: Effects> Vm<E> {
         Ok(value)
     }
 
-    async fn branch(&self, own: ExecutionFrame, branch: &Branch) -> Result<Evaluation, Halt> {
+    async fn branch(&self, own: VmFrame, branch: &Branch) -> Result<Evaluation, Halt> {
         let (span, name) = (span_of(branch), branch_name(branch));
         let ended = match branch {
             Branch::Named { value, .. } => self.value(&own, value).await,
@@ -95,7 +91,7 @@ impl<E: Effects> Vm<E> {
     /// command printed.
     pub(super) async fn all_at_once(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         each: Iterations<'_>,
         elements: Vec<Value>,
     ) -> Result<Evaluation, Halt> {
@@ -132,7 +128,7 @@ impl<E: Effects> Vm<E> {
     /// Executes branches until the tally is decided, ends the others, and returns the results of those that count.
     async fn join<'a>(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         mut tally: BranchTally,
         count: usize,
         cancel: &CancellationToken,
@@ -192,10 +188,10 @@ impl<E: Effects> Vm<E> {
     /// If the block fails, the completed branches count (docs/prose-rules.md#rule-12).
     fn bind_branches(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         block: &Parallel,
         joined: &JoinedBranches,
-        forks: &[ExecutionFrame],
+        forks: &[VmFrame],
     ) -> Result<Evaluation, Halt> {
         let winners = joined.tally.winners();
         let goes_on = !matches!(joined.tally.standing(), JoinStanding::Failed(_));
@@ -231,7 +227,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    fn show_branches(&self, frame: &ExecutionFrame, block: &Parallel, letters: &[String]) {
+    fn show_branches(&self, frame: &VmFrame, block: &Parallel, letters: &[String]) {
         if frame.module.is_main {
             let view = |(branch, letter): (&Branch, &String)| BranchView {
                 letter: format!("{}{letter}", frame.number),

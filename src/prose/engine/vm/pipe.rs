@@ -3,7 +3,7 @@
 use super::control_flow::{Evaluation, Halt, ThrownError};
 use super::effects::Effects;
 use super::parallel::Iterations;
-use super::{ExecutionFrame, Vm, coerce};
+use super::{Vm, VmFrame, coerce};
 use crate::prose::engine::value::Value;
 use crate::prose::syntax::ast::{ParallelOnFail, Pipe, PipeStage, StageOperation};
 
@@ -12,7 +12,7 @@ const ITEM: &str = "item";
 
 impl<E: Effects> Vm<E> {
     /// Executes `xs | … | …`.
-    pub(super) async fn pipe(&self, frame: &ExecutionFrame, pipe: &Pipe) -> Result<Evaluation, Halt> {
+    pub(super) async fn pipe(&self, frame: &VmFrame, pipe: &Pipe) -> Result<Evaluation, Halt> {
         let mut value = self.value(&frame.at("in"), &pipe.input).await?.value;
         for (at, stage) in pipe.stages.iter().enumerate() {
             let line = frame.line(stage.span);
@@ -26,7 +26,7 @@ impl<E: Effects> Vm<E> {
 
     async fn stage(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         stage: &PipeStage,
         elements: Vec<Value>,
         line: u32,
@@ -62,7 +62,7 @@ impl<E: Effects> Vm<E> {
 
     /// Returns whether an element is kept: a plain yes or no decides, anything else is judged
     /// (docs/prose-rules.md#rule-24).
-    async fn stays(&self, frame: &ExecutionFrame, stage: &PipeStage, said: &Value) -> Result<bool, Halt> {
+    async fn stays(&self, frame: &VmFrame, stage: &PipeStage, said: &Value) -> Result<bool, Halt> {
         if let Some(verdict) = coerce::verdict(said) {
             return Ok(verdict);
         }

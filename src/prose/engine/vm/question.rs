@@ -6,7 +6,7 @@ use super::effects::{Effects, QuestionNotAsked};
 use super::file::binding_view;
 use super::frame::Site;
 use super::query::{ProgramQuestion, QuestionEnd};
-use super::{ExecutionFrame, Vm};
+use super::{Vm, VmFrame};
 use crate::envelope::{Actor, names_secret};
 use crate::model::{
     AnswerValue, Evidence, ExpectedAnswerer, NewQuestion, Principal, QuestionKind, QuestionOrigin,
@@ -23,7 +23,7 @@ impl<E: Effects> Vm<E> {
     /// Asks for a yes or a no; `follows` describes the consequences of each.
     pub(super) async fn ask_yes_no(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         site: Site,
         text: String,
         follows: (&str, &str),
@@ -35,7 +35,7 @@ impl<E: Effects> Vm<E> {
     /// Asks for one of several labels and returns its index.
     pub(super) async fn ask_choice(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         site: Site,
         text: String,
         labels: Vec<String>,
@@ -51,7 +51,7 @@ impl<E: Effects> Vm<E> {
     /// Asks for a text; `agents` may answer it too.
     pub(super) async fn ask_text(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         site: Site,
         name: Option<&str>,
         text: String,
@@ -72,11 +72,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Asks a question that expects a text.
-    pub(super) async fn text_of(
-        &self,
-        frame: &ExecutionFrame,
-        query: Box<ProgramQuestion>,
-    ) -> Result<String, Halt> {
+    pub(super) async fn text_of(&self, frame: &VmFrame, query: Box<ProgramQuestion>) -> Result<String, Halt> {
         let line = query.site.line;
         match self.answer(frame, query).await? {
             AnswerValue::Text(text) => Ok(text),
@@ -87,7 +83,7 @@ impl<E: Effects> Vm<E> {
     /// Asks a question again, ignoring any answer from an earlier execution.
     pub(super) async fn answer_now(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         query: &ProgramQuestion,
     ) -> Result<AnswerValue, Halt> {
         let put = self.put(frame, query).await?;
@@ -97,7 +93,7 @@ impl<E: Effects> Vm<E> {
     /// Prepares a question that agents may answer, with the values it names.
     pub(super) fn query(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         site: Site,
         kind: QuestionKind,
         text: String,
@@ -121,7 +117,7 @@ impl<E: Effects> Vm<E> {
     /// Prepares a question for the operator alone, without values.
     pub(super) fn operators_query(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         site: Site,
         kind: QuestionKind,
         text: String,
@@ -138,7 +134,7 @@ impl<E: Effects> Vm<E> {
         Box::new(ProgramQuestion { site, asking, work: None, is_for_agents: false })
     }
 
-    async fn answer(&self, frame: &ExecutionFrame, query: Box<ProgramQuestion>) -> Result<AnswerValue, Halt> {
+    async fn answer(&self, frame: &VmFrame, query: Box<ProgramQuestion>) -> Result<AnswerValue, Halt> {
         let decided = self.decide(frame, &query).await?;
         settled(frame, &query, decided)
     }
@@ -146,7 +142,7 @@ impl<E: Effects> Vm<E> {
     /// Decides a question, once across all executions of a run.
     pub(super) async fn decide(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         query: &ProgramQuestion,
     ) -> Result<RecordedDecision, Halt> {
         if let Some(decided) = self.journal.decided(&frame.key) {
@@ -168,7 +164,7 @@ impl<E: Effects> Vm<E> {
         Ok(decided)
     }
 
-    async fn put(&self, frame: &ExecutionFrame, query: &ProgramQuestion) -> Result<QuestionEnd, Halt> {
+    async fn put(&self, frame: &VmFrame, query: &ProgramQuestion) -> Result<QuestionEnd, Halt> {
         let put = match (self.answered_by_file(frame, query)?, &query.work) {
             (Some(decided), _) => Some(QuestionEnd { decided, is_on_record: false }),
             (None, Some(work)) => Box::pin(self.by_command(frame, query, work)).await?,
@@ -194,7 +190,7 @@ impl<E: Effects> Vm<E> {
 
     fn answered_by_file(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         query: &ProgramQuestion,
     ) -> Result<Option<RecordedDecision>, Halt> {
         let ProgramQuestion { site, asking: NewQuestion { origin, kind, text, .. }, .. } = query;
@@ -224,7 +220,7 @@ impl<E: Effects> Vm<E> {
 
     async fn answered_by_somebody(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         query: &ProgramQuestion,
     ) -> Result<RecordedDecision, Halt> {
         let ProgramQuestion { site, asking, is_for_agents, .. } = query;
@@ -250,11 +246,7 @@ impl<E: Effects> Vm<E> {
 }
 
 /// Returns the answer to a question, or the halt that it caused.
-fn settled(
-    frame: &ExecutionFrame,
-    query: &ProgramQuestion,
-    decided: RecordedDecision,
-) -> Result<AnswerValue, Halt> {
+fn settled(frame: &VmFrame, query: &ProgramQuestion, decided: RecordedDecision) -> Result<AnswerValue, Halt> {
     let line = query.site.line;
     match decided {
         RecordedDecision::Answered(RecordedAnswer { value: AnswerValue::Abort, .. }) => {

@@ -13,7 +13,7 @@ use super::file::binding_view;
 use super::frame::Site;
 use super::query::ProgramQuestion;
 use super::scope::{BoundValue, MissingValue};
-use super::{ExecutionFrame, Vm};
+use super::{Vm, VmFrame};
 use crate::config::SessionSubject;
 use crate::model::QuestionKind;
 use crate::prose::engine::record::journal::CommandRecord;
@@ -26,18 +26,14 @@ use crate::prose::syntax::ast::{
 use crate::prose::syntax::{Profile, Span};
 
 impl<E: Effects> Vm<E> {
-    pub(super) async fn session(
-        &self,
-        frame: &ExecutionFrame,
-        session: &SessionExpr,
-    ) -> Result<Evaluation, Halt> {
+    pub(super) async fn session(&self, frame: &VmFrame, session: &SessionExpr) -> Result<Evaluation, Halt> {
         self.session_after(frame, session, None).await
     }
 
     /// Runs a session that receives the result of the previous one.
     pub(super) async fn session_after(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         session: &SessionExpr,
         before: Option<&Evaluation>,
     ) -> Result<Evaluation, Halt> {
@@ -72,7 +68,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Runs a session that continues from an agent's memory.
-    pub(super) async fn resume(&self, frame: &ExecutionFrame, resume: &Resume) -> Result<Evaluation, Halt> {
+    pub(super) async fn resume(&self, frame: &VmFrame, resume: &Resume) -> Result<Evaluation, Halt> {
         let line = frame.line(resume.span);
         let agent = frame.module.library.program.agent(resume.agent.as_str()).cloned();
         let memory = agent.as_deref().and_then(|agent| self.memory(frame, agent));
@@ -108,7 +104,7 @@ impl<E: Effects> Vm<E> {
         self.work(frame, task).await
     }
 
-    async fn work(&self, frame: &ExecutionFrame, work: SessionTask<'_>) -> Result<Evaluation, Halt> {
+    async fn work(&self, frame: &VmFrame, work: SessionTask<'_>) -> Result<Evaluation, Halt> {
         let site = frame.site(work.span);
         let own = work.agent.map(|agent| &agent.properties);
         let retry = work.of.retry.or(own.and_then(|own| own.retry)).map_or(0, |retry| retry.value);
@@ -131,12 +127,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    async fn attempt(
-        &self,
-        frame: &ExecutionFrame,
-        work: &SessionTask<'_>,
-        site: Site,
-    ) -> Result<Evaluation, Halt> {
+    async fn attempt(&self, frame: &VmFrame, work: &SessionTask<'_>, site: Site) -> Result<Evaluation, Halt> {
         let prompt = work.agent.and_then(|agent| agent.properties.prompt.as_ref());
         let prompt = prompt.map(|prompt| self.filled(frame, prompt)).transpose()?;
         let mut text = String::new();
@@ -177,7 +168,7 @@ impl<E: Effects> Vm<E> {
     /// Determines who answers a session, and with which brief.
     fn direct(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         work: &SessionTask<'_>,
         prompt: Option<String>,
         context: &[(String, Arc<BoundValue>)],
@@ -208,7 +199,7 @@ impl<E: Effects> Vm<E> {
     /// is named.
     async fn context(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         context: &Expr,
         is_alone: bool,
         into: &mut Vec<(String, Arc<BoundValue>)>,
@@ -253,7 +244,7 @@ impl<E: Effects> Vm<E> {
         Ok(())
     }
 
-    async fn pause(&self, frame: &ExecutionFrame, backoff: Backoff, attempt: u32) -> Result<(), Halt> {
+    async fn pause(&self, frame: &VmFrame, backoff: Backoff, attempt: u32) -> Result<(), Halt> {
         let pause = match backoff {
             Backoff::None => return Ok(()),
             Backoff::Linear => Duration::from_secs(1),
@@ -266,7 +257,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Returns the folder of an agent's memory; `None` if it has no memory.
-    fn memory(&self, frame: &ExecutionFrame, agent: &AgentDefinition) -> Option<PathBuf> {
+    fn memory(&self, frame: &VmFrame, agent: &AgentDefinition) -> Option<PathBuf> {
         let name = agent.name.as_str();
         let project = || {
             let run = frame.module.folder.path();
@@ -284,7 +275,7 @@ impl<E: Effects> Vm<E> {
     /// Stores what an agent with a memory was asked and answered: a file for each time, and an entry in its memory.
     fn remember(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         agent: &AgentDefinition,
         task: &str,
         answer: &str,

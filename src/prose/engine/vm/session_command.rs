@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use super::control_flow::{Halt, ThrownError};
 use super::effects::{CommandNotRun, CommandSpec, Effects};
 use super::query::{ProgramQuestion, QuestionEnd, SessionWork};
-use super::{ExecutionFrame, Vm};
+use super::{Vm, VmFrame};
 use crate::agents::SessionReply;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
@@ -35,7 +35,7 @@ impl<E: Effects> Vm<E> {
     /// Gets an answer from a command, unless an earlier execution has; `None` if a person has to answer after all.
     pub(super) async fn by_command(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         query: &ProgramQuestion,
         work: &SessionWork,
     ) -> Result<Option<QuestionEnd>, Halt> {
@@ -96,7 +96,7 @@ impl<E: Effects> Vm<E> {
     /// is skipped, a person answers instead.
     async fn session_in_doubt(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         query: &ProgramQuestion,
         work: &SessionWork,
         failed: Option<CommandResult>,
@@ -123,7 +123,7 @@ impl<E: Effects> Vm<E> {
     /// Runs the command of a session to its end, or until someone has answered.
     async fn run_session(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         query: &ProgramQuestion,
         work: &SessionWork,
     ) -> Result<SessionCommandEnd, Halt> {
@@ -176,7 +176,7 @@ impl<E: Effects> Vm<E> {
     /// left running.
     async fn first_of(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         order: CommandSpec,
         mut asking: NewQuestion,
     ) -> Result<SessionCommandEnd, CommandNotRun> {
@@ -214,7 +214,7 @@ impl<E: Effects> Vm<E> {
     /// Writes the files of a session, and returns how to start its command, and its variables.
     fn session_files(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         query: &ProgramQuestion,
         work: &SessionWork,
     ) -> Result<(SessionCommand, Vec<(String, String)>), Halt> {
@@ -262,7 +262,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Returns the answering program's own id of the agent's last session, if known.
-    fn own_session(&self, frame: &ExecutionFrame, work: &SessionWork) -> Option<String> {
+    fn own_session(&self, frame: &VmFrame, work: &SessionWork) -> Option<String> {
         let memory = work.memory.as_ref()?;
         let here = self.own_sessions().get(&(memory.clone(), work.called())).cloned();
         here.or_else(|| {
@@ -280,7 +280,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Stores the answering program's own session id with the agent's memory.
-    pub(super) fn keep_session(&self, frame: &ExecutionFrame, work: &SessionWork) -> Result<(), Halt> {
+    pub(super) fn keep_session(&self, frame: &VmFrame, work: &SessionWork) -> Result<(), Halt> {
         let Some(memory) = &work.memory else { return Ok(()) };
         let known = self.own_sessions().get(&(memory.clone(), work.called())).cloned();
         if let Some(own) = known {

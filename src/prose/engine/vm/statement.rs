@@ -7,7 +7,7 @@ use super::effects::Effects;
 use super::file::NamedValue;
 use super::frame::Site;
 use super::scope::BindingKind;
-use super::{ExecutionFrame, Vm};
+use super::{Vm, VmFrame};
 use crate::model::StepState;
 use crate::prose::engine::record::state;
 use crate::prose::engine::value::{RecordValue, Value};
@@ -18,7 +18,7 @@ use crate::prose::syntax::ast::{
 
 impl<E: Effects> Vm<E> {
     /// Executes a module's program: its statements in order, numbered from 1.
-    pub fn program<'a>(&'a self, frame: &'a ExecutionFrame) -> Walk<'a, Evaluation> {
+    pub fn program<'a>(&'a self, frame: &'a VmFrame) -> Walk<'a, Evaluation> {
         Box::pin(async move {
             let (mut number, mut last) = (0_u32, Evaluation::default());
             for statement in frame.module.library.program.body.iter() {
@@ -34,11 +34,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Executes statements in order, in the scope of the frame; the value is that of the last one.
-    pub(super) fn body<'a>(
-        &'a self,
-        frame: &'a ExecutionFrame,
-        body: &'a [Statement],
-    ) -> Walk<'a, Evaluation> {
+    pub(super) fn body<'a>(&'a self, frame: &'a VmFrame, body: &'a [Statement]) -> Walk<'a, Evaluation> {
         Box::pin(async move {
             let mut last = Evaluation::default();
             for statement in body {
@@ -48,11 +44,7 @@ impl<E: Effects> Vm<E> {
         })
     }
 
-    pub(super) async fn statement(
-        &self,
-        frame: &ExecutionFrame,
-        statement: &Statement,
-    ) -> Result<Evaluation, Halt> {
+    pub(super) async fn statement(&self, frame: &VmFrame, statement: &Statement) -> Result<Evaluation, Halt> {
         if frame.cancel.is_cancelled() {
             return Err(Halt::Cancelled);
         }
@@ -67,7 +59,7 @@ impl<E: Effects> Vm<E> {
         ended
     }
 
-    async fn carry_out(&self, frame: &ExecutionFrame, statement: &Statement) -> Result<Evaluation, Halt> {
+    async fn carry_out(&self, frame: &VmFrame, statement: &Statement) -> Result<Evaluation, Halt> {
         let site = frame.site(statement.span);
         match &statement.kind {
             StatementKind::Input(input) => self.input(frame, input, site).await,
@@ -88,7 +80,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Executes an expression as a statement.
-    async fn perform(&self, frame: &ExecutionFrame, expr: &Expr, site: Site) -> Result<Evaluation, Halt> {
+    async fn perform(&self, frame: &VmFrame, expr: &Expr, site: Site) -> Result<Evaluation, Halt> {
         let done = self.value(frame, expr).await?;
         match expr {
             Expr::Session(_) | Expr::Resume(_) => {
@@ -108,7 +100,7 @@ impl<E: Effects> Vm<E> {
 
     async fn input(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         input: &crate::prose::syntax::ast::InputStatement,
         site: Site,
     ) -> Result<Evaluation, Halt> {
@@ -128,7 +120,7 @@ impl<E: Effects> Vm<E> {
 
     async fn bind(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         binding: &BindingStatement,
         site: Site,
     ) -> Result<Evaluation, Halt> {
@@ -160,12 +152,7 @@ impl<E: Effects> Vm<E> {
         Ok(value)
     }
 
-    async fn assign(
-        &self,
-        frame: &ExecutionFrame,
-        assignment: &Assignment,
-        site: Site,
-    ) -> Result<Evaluation, Halt> {
+    async fn assign(&self, frame: &VmFrame, assignment: &Assignment, site: Site) -> Result<Evaluation, Halt> {
         let name = assignment.name.as_str();
         // If this throws, the old value is kept.
         let value = self.value(frame, &assignment.value).await?;
@@ -182,7 +169,7 @@ impl<E: Effects> Vm<E> {
 
     async fn output(
         &self,
-        frame: &ExecutionFrame,
+        frame: &VmFrame,
         output: &OutputStatement,
         site: Site,
     ) -> Result<Evaluation, Halt> {
@@ -197,12 +184,7 @@ impl<E: Effects> Vm<E> {
         Ok(value)
     }
 
-    fn throw(
-        &self,
-        frame: &ExecutionFrame,
-        message: Option<&Text>,
-        site: Site,
-    ) -> Result<Arc<ThrownError>, Halt> {
+    fn throw(&self, frame: &VmFrame, message: Option<&Text>, site: Site) -> Result<Arc<ThrownError>, Halt> {
         match (message, &frame.caught) {
             (Some(message), _) => {
                 let message = self.filled(frame, message)?;
@@ -216,7 +198,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Returns the outputs of a frame as one value: the only one, or a record of all.
-    pub(super) fn outputs_of(frame: &ExecutionFrame) -> Option<Value> {
+    pub(super) fn outputs_of(frame: &VmFrame) -> Option<Value> {
         let outputs = frame.scope.outputs();
         match &*outputs {
             [] => None,

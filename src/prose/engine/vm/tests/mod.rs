@@ -22,7 +22,7 @@ use super::control_flow::{Evaluation, Halt};
 use super::effects::{Audience, CommandNotRun, CommandSpec, Effects, QuestionNotAsked, RunEvent};
 use super::module::{Library, Module};
 use super::progress::Progress;
-use super::{AnswerPolicy, ExecutionFrame, SessionBudget, Vm};
+use super::{AnswerPolicy, SessionBudget, Vm, VmFrame};
 use crate::config::{ExecPolicy, SessionSettings};
 use crate::envelope::Actor;
 use crate::model::{AnswerValue, NewQuestion, Principal, ProgramView, RecordedAnswer, StepState};
@@ -263,7 +263,7 @@ fn root(
     folder: &Arc<RunFolder>,
     given: &HashMap<String, Value>,
     profile: Profile,
-) -> ExecutionFrame {
+) -> VmFrame {
     let checked = check(source, profile);
     let errors: Vec<_> = checked.diagnostics.iter().filter(|it| it.is_error()).collect();
     assert!(errors.is_empty(), "{errors:?}\n{}", source.text());
@@ -278,7 +278,7 @@ fn root(
     };
     let (library, folder) = (Arc::new(library), folder.clone());
     let module = Module { library, folder, given: given.clone(), is_main: true };
-    ExecutionFrame::root(Arc::new(module), "/start".into(), CancellationToken::new())
+    VmFrame::root(Arc::new(module), "/start".into(), CancellationToken::new())
 }
 
 /// Describes how a run ended.
