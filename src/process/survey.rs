@@ -1,5 +1,5 @@
 //! Takes snapshots of the processes that outlived their shell, from `/proc`, to find out which of them are still part of
-//! the command (`remaining` decides). Costs nothing for a command that leaves nothing behind.
+//! the command (`survivors` decides). Costs nothing for a command that leaves nothing behind.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use rustix::fs::{AtFlags, CWD, FileType, OFlags, Statx, StatxFlags, fstat, statx};
 use rustix::process::getpid;
 
-use super::remaining::{FileId, PipeEnd, Survivor, SurvivorSnapshot};
+use super::survivors::{FileId, PipeEnd, Survivor, SurvivorSnapshot};
 use super::tree::{self, ProcessEntry};
 
 /// The interval at which processes that print are looked at: as long as output may be quiet (docs/contract.md).

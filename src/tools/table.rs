@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::exec_command::ExecCommandTool;
 use super::exec_command_batch::ExecCommandBatchTool;
-use super::planned::CallPlan;
+use super::plan::CallPlan;
 use super::question_answer::QuestionAnswerTool;
 use super::question_list::QuestionListTool;
 use super::questions::QuestionTool;

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::budget::Room;
 use super::cut::{CallNumber, CutHandle};
 use super::errors::task_not_found;
-use super::planned::CallPlan;
+use super::plan::CallPlan;
 use super::receipt::Receipt;
 use super::{input, schema};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError};

@@ -1,14 +1,14 @@
 //! The agent's own shell: routing its calls, recovering what the model wrote, and running the commands.
 
+mod command_text;
 mod ending;
-mod plainly;
-mod refused;
+mod refusal;
 mod route;
 mod serve;
 mod session;
-mod shown;
+mod unrecorded;
 
-pub use plainly::runs_plainly;
 pub use route::{AgentMarks, MarkedAgent, Route, RouteFacts, decide, script};
 pub use serve::serve;
 pub use session::ShellSessions;
+pub use unrecorded::runs_plainly;

@@ -12,10 +12,10 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use super::command_text::CommandText;
 use super::ending::{self, Ending};
-use super::refused::{DENIED, NOT_RUN, StartRefusal};
+use super::refusal::{DENIED, NOT_RUN, StartRefusal};
 use super::session::{AgentClaim, Membership, ShellSessions};
-use super::shown::CommandText;
 use crate::agents::AgentProgram;
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;

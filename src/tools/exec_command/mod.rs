@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::budget::{OutputBudget, Room};
 use super::cancel_guard::CancelGuard;
 use super::errors::{unusable, unusable_field};
-use super::planned::{CallPlan, PlannedCommand};
+use super::plan::{CallPlan, PlannedCommand};
 use super::preview::StreamPreview;
 use super::receipt::Receipt;
 use super::verb::{Caller, Hints, ToolContext, ToolOutcome, Verb};

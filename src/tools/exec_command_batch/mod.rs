@@ -12,7 +12,7 @@ pub use result::{BatchDetails, ItemError, ItemOutcome, SkipReason, project};
 use serde_json::Value;
 
 use super::exec_command::ExecCommandTool;
-use super::planned::CallPlan;
+use super::plan::CallPlan;
 use super::receipt::Receipt;
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
 use crate::envelope::ToolError;

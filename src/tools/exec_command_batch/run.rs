@@ -16,7 +16,7 @@ use crate::runtime::{Leftovers, OutputStream, StoredOutput};
 use crate::tools::budget::Room;
 use crate::tools::cancel_guard::{CancelGuard, withdrawn};
 use crate::tools::errors::unusable_field;
-use crate::tools::planned::PlannedCommand;
+use crate::tools::plan::PlannedCommand;
 use crate::tools::preview::StreamPreview;
 use crate::tools::verb::{ToolContext, Verb};
 

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::shown::CommandText;
+use super::command_text::CommandText;
 use crate::agents::AgentProgram;
 use crate::clock::Clock;
 use crate::files::create_folder;
