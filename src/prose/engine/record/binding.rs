@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::command_result::CommandResult;
 use crate::prose::engine::value::Value;
 
 /// How the command that created a value ended.
@@ -19,6 +20,20 @@ pub struct CommandEnd {
     pub stdout_truncated: bool,
     /// Whether its standard error was truncated.
     pub stderr_truncated: bool,
+}
+
+impl CommandEnd {
+    /// Returns how a command with this text ended.
+    pub fn of(command: &str, ran: &CommandResult) -> Self {
+        Self {
+            command: command.to_owned(),
+            exit_code: Some(ran.exit_code),
+            stderr: ran.stderr.clone(),
+            timed_out: ran.timed_out,
+            stdout_truncated: ran.stdout_truncated,
+            stderr_truncated: ran.stderr_truncated,
+        }
+    }
 }
 
 /// The contents of a binding file.

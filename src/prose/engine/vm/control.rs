@@ -7,7 +7,6 @@ use super::frame::Site;
 use super::parallel::Iterations;
 use super::scope::BindingKind;
 use super::{Vm, VmFrame, coerce};
-use crate::prose::engine::record::binding::CommandEnd;
 use crate::prose::engine::record::state;
 use crate::prose::engine::value::Value;
 use crate::prose::syntax::Span;
@@ -225,7 +224,5 @@ impl<E: Effects> Vm<E> {
 
 /// Returns the value of a caught error: its message, and how the failed command ended.
 fn caught_value(thrown: &ThrownError) -> Evaluation {
-    let made =
-        thrown.made.clone().unwrap_or_else(|| CommandEnd { stderr: String::new(), ..CommandEnd::default() });
-    Evaluation { value: Value::text(thrown.message.clone()), made: thrown.made.is_some().then_some(made) }
+    Evaluation { value: Value::text(thrown.message.clone()), made: thrown.made.clone() }
 }

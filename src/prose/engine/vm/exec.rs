@@ -99,7 +99,7 @@ impl<E: Effects> Vm<E> {
         if frame.module.is_main {
             self.progress.task(lines, &order.id);
         }
-        self.tell(frame, "exec", line, text.clone(), None, None).await;
+        self.tell(frame, "exec", line, text.clone()).await;
         let ran = self.effects.exec(order, &frame.cancel).await;
         drop(permit);
         self.journal.settled(&begun).await?;
@@ -110,7 +110,7 @@ impl<E: Effects> Vm<E> {
                     self.progress.exited(lines, ran.exit_code);
                 }
                 let detail = (ran.exit_code != 0).then(|| last_lines(&ran.stderr));
-                self.tell(frame, "ran", line, summary(&ran), Some(ran.exit_code == 0), detail).await;
+                self.tell_end(frame, "ran", line, summary(&ran), Some(ran.exit_code == 0), detail).await;
                 Ok(ran)
             }
             // Not in the journal: how far it got is unknown.
@@ -184,14 +184,7 @@ pub(super) fn absent(name: &str, missing: MissingValue, line: u32) -> ThrownErro
 /// Applies the failure policy to the end of a command (docs/prose-rules.md#rule-5).
 fn outcome(command: &FilledCommand<'_>, ran: CommandResult, key: &ProgramKey) -> Result<Evaluation, Halt> {
     let FilledCommand { exec, site: Site { line, .. }, text, .. } = command;
-    let made = CommandEnd {
-        command: text.clone(),
-        exit_code: Some(ran.exit_code),
-        stderr: ran.stderr.clone(),
-        timed_out: ran.timed_out,
-        stdout_truncated: ran.stdout_truncated,
-        stderr_truncated: ran.stderr_truncated,
-    };
+    let made = CommandEnd::of(text, &ran);
     let on_fail = exec.on_fail();
     // No on-fail ignores that a command may or may not have run.
     if ran.unknown.is_some() || ran.exit_code != 0 && on_fail == OnFail::Throw {

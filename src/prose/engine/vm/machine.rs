@@ -70,7 +70,7 @@ impl<E: Effects> Vm<E> {
     pub(super) async fn mark(&self, frame: &VmFrame, line: u32, text: String) -> Result<(), Halt> {
         if self.journal.mark(&frame.key, &text, frame.module.folder.path())? {
             frame.module.folder.note(&text)?;
-            self.tell(frame, "mark", line, text, None, None).await;
+            self.tell(frame, "mark", line, text).await;
         }
         Ok(())
     }
@@ -78,7 +78,7 @@ impl<E: Effects> Vm<E> {
     /// Reports the warnings of the checks, before anything runs.
     pub async fn warn(&self, frame: &VmFrame) {
         for (line, text) in &frame.module.library.warnings {
-            self.tell(frame, "warn", *line, text.clone(), None, None).await;
+            self.tell(frame, "warn", *line, text.clone()).await;
         }
     }
 
@@ -95,7 +95,13 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    pub(super) async fn tell(
+    /// Reports an event to those who follow the run.
+    pub(super) async fn tell(&self, frame: &VmFrame, what: &str, line: u32, text: String) {
+        self.tell_end(frame, what, line, text, None, None).await;
+    }
+
+    /// Reports an event with whether it went well, and more over several lines.
+    pub(super) async fn tell_end(
         &self,
         frame: &VmFrame,
         what: &str,

@@ -184,7 +184,7 @@ impl<E: Effects> Vm<E> {
             RecordedDecision::TimedOut(_) => ("nobody answered in time".to_owned(), Some(false)),
             RecordedDecision::Failed(message) => (message.clone(), Some(false)),
         };
-        self.tell(frame, "answer", query.site.line, text, ok, None).await;
+        self.tell_end(frame, "answer", query.site.line, text, ok, None).await;
         Ok(put)
     }
 
@@ -230,7 +230,7 @@ impl<E: Effects> Vm<E> {
         if !(present.operator || agents && present.agent) {
             return Err(Halt::Unanswered { line: site.line, question: asking.text });
         }
-        self.tell(frame, "ask", site.line, asking.text.clone(), None, None).await;
+        self.tell(frame, "ask", site.line, asking.text.clone()).await;
         self.show_step(frame, site.span, StepState::Asking);
         let settled = tokio::select! {
             settled = self.effects.ask(asking) => settled,

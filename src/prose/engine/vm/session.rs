@@ -84,7 +84,7 @@ impl<E: Effects> Vm<E> {
                 );
             }
             let text = format!("HPW026: the agent `{name}` has no memory yet and starts with an empty one");
-            self.tell(frame, "warn", line, text, None, None).await;
+            self.tell(frame, "warn", line, text).await;
         }
         let task = match &resume.properties.prompt {
             Some(prompt) => self.filled(frame, prompt)?,

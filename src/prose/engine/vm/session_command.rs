@@ -77,15 +77,8 @@ impl<E: Effects> Vm<E> {
                     let said = crate::envelope::one_line(&ran.stdout, 80);
                     format!("{} is asked for, not {said:?}", query.asking.kind.expected())
                 });
-                self.tell(
-                    frame,
-                    "warn",
-                    query.site.line,
-                    format!("{}: {why}; a person decides", end.by),
-                    None,
-                    None,
-                )
-                .await;
+                let text = format!("{}: {why}; a person decides", end.by);
+                self.tell(frame, "warn", query.site.line, text).await;
                 Ok(None)
             }
             None => Err(failure(query.site.line, ran, end).at(&frame.key).into()),
@@ -151,7 +144,7 @@ impl<E: Effects> Vm<E> {
         if frame.module.is_main {
             self.progress.task(lines, &order.id);
         }
-        self.tell(frame, "exec", line, order.command.clone(), None, None).await;
+        self.tell(frame, "exec", line, order.command.clone()).await;
         let came = self.first_of(frame, order, self.meanwhile(query, work)).await;
         drop(permit);
         let ran = match came {
@@ -168,7 +161,7 @@ impl<E: Effects> Vm<E> {
         if frame.module.is_main {
             self.progress.exited(lines, if failed.is_none() { 0 } else { ran.exit_code.max(1) });
         }
-        self.tell(frame, "ran", line, summary(&ran), Some(failed.is_none()), failed).await;
+        self.tell_end(frame, "ran", line, summary(&ran), Some(failed.is_none()), failed).await;
         Ok(SessionCommandEnd::Ended(ran))
     }
 
@@ -336,14 +329,7 @@ fn judged(work: &SessionWork, member: &str, ran: CommandResult) -> CommandResult
 
 /// Returns the error of a session whose command gave no answer.
 fn failure(line: u32, ran: CommandResult, end: SessionEnd) -> ThrownError {
-    let made = CommandEnd {
-        command: String::new(),
-        exit_code: Some(ran.exit_code),
-        stderr: ran.stderr,
-        timed_out: ran.timed_out,
-        stdout_truncated: ran.stdout_truncated,
-        stderr_truncated: ran.stderr_truncated,
-    };
+    let made = CommandEnd::of("", &ran);
     let message = end.failed.unwrap_or_else(|| "the session has no answer".to_owned());
     // A command stopped by a person, or that may have run, is not restarted.
     let is_final = ran.stopped || ran.unknown.is_some();
