@@ -8,7 +8,7 @@ use rustix::event::epoll::{self, EventFlags};
 use rustix::io::ioctl_fionread;
 use tokio::sync::mpsc;
 
-use super::ByteEvent;
+use super::event::ByteEvent;
 use super::fd_entry::{FIRST_OUTLET, FdEntry, Source, data_of};
 use super::outlet::{CopyResult, Outlet};
 use crate::terminal::ByteSource;

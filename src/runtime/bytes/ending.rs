@@ -6,8 +6,8 @@ use std::time::Duration;
 use rustix::event::Timespec;
 use rustix::event::epoll;
 
-use super::ByteEvent;
 use super::copying::ClosingTask;
+use super::event::ByteEvent;
 use super::fd_entry::{DRAIN_LIMIT, Drain, FdEntry, QUIET, READS, read_available};
 use super::pump::{BUFFER_BYTES, Worker};
 use super::ring::RING_BYTES;

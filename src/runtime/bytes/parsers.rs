@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
+use super::event::ByteEvent;
+use super::lock::lock;
 use super::pump::Pump;
 use super::ring::{self, SLICE, Slice};
 use super::task_io::TaskIo;
 use super::viewers::Viewers;
-use super::{ByteEvent, lock};
 use crate::clock::Clock;
 use crate::process;
 use crate::runtime::log;

@@ -13,10 +13,11 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 use tokio::sync::mpsc;
 
+use super::event::ByteEvent;
 use super::fd_entry::{FEW, FIRST_OUTLET, FdEntry, READS, SLOTS, TaskDescriptors, WRITER, read_available};
+use super::lock::lock;
 use super::pacing::PacedTerminals;
 use super::parsers::Parsers;
-use super::{ByteEvent, lock};
 use crate::clock::Clock;
 use crate::envelope::TaskId;
 use crate::process;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
 
-use super::lock;
+use super::lock::lock;
 use super::ring::ByteRing;
 use crate::clock::Clock;
 use crate::envelope::TaskId;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
 
-use super::lock;
+use super::lock::lock;
 use super::task_io::TaskIo;
 use crate::clock::Clock;
 use crate::envelope::TaskId;

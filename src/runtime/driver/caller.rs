@@ -3,7 +3,7 @@
 
 use super::Driver;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{TaskEvent, TaskFact, TaskView};
+use crate::model::{InputNeed, InputWait, TaskEvent, TaskFact, TaskView};
 use crate::process::{Signal, SignalScope};
 use crate::runtime::bytes::TaskIo;
 use crate::runtime::caller_command::CallerStage;
@@ -48,6 +48,25 @@ impl Driver {
         self.shared.pump.detach(id);
         self.step(SupervisorInput::CallerGone { id: id.clone() });
     }
+
+    /// Handles a question that nobody answered in time: sends the program end-of-input and informs its caller once. A
+    /// program that reads key by key has no end-of-input, and goes on waiting.
+    pub(super) fn unanswered(&mut self, id: &TaskId, seconds: u64) {
+        let Some(live) = self.live.get_mut(id) else { return };
+        let mode = live.io.pty.get().and_then(|pty| pty.input_mode().ok());
+        let Some(end) = mode.filter(|mode| mode.canonical).and_then(|mode| mode.eof) else { return };
+        if live.io.queue(&[end]).is_err() {
+            return;
+        }
+        let is_first = !std::mem::replace(&mut live.is_told, true);
+        live.looks.again();
+        self.shared.pump.write(id);
+        if is_first {
+            let waiting = self.supervisor.get(id).and_then(|task| task.waiting.clone());
+            self.shared.pump.say(id, told(waiting.as_ref(), seconds).into_bytes());
+        }
+        self.step(SupervisorInput::Unanswered { id: id.clone() });
+    }
 }
 
 /// Returns the stage that reports a task's end to its caller.
@@ -62,5 +81,38 @@ pub(super) fn stage_at_end(task: &TaskView, io: &TaskIo) -> CallerStage {
         closing: task.ended_with_runtime(),
         unwritten,
         by_operator,
+    }
+}
+
+/// Returns the message for the command's standard error that explains why its program got no input.
+fn told(waiting: Option<&InputWait>, seconds: u64) -> String {
+    let program = waiting.and_then(|waiting| waiting.program.as_deref()).unwrap_or("a program");
+    let what = match waiting.map(|waiting| waiting.kind) {
+        Some(InputNeed::Secret) => "for a password",
+        _ => "for input",
+    };
+    format!(
+        "pilothouse: {program} asked {what} on its terminal, nobody answered within {seconds} s: it got the end of input\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::model::InputEvidence;
+
+    #[test]
+    fn a_caller_is_told_who_asked_for_what() {
+        let waiting = InputWait {
+            kind: InputNeed::Secret,
+            evidence: InputEvidence::EchoOff,
+            since: Timestamp::UNIX_EPOCH,
+            program: Some("sudo".into()),
+        };
+        let line = "sudo asked for a password on its terminal, nobody answered within 90 s: it got the end of input\n";
+        assert_eq!(told(Some(&waiting), 90), format!("pilothouse: {line}"));
+        assert!(told(None, 5).contains("a program asked for input"));
     }
 }

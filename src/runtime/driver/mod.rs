@@ -4,14 +4,18 @@ mod approval;
 mod asking;
 mod caller;
 mod completion;
+mod groups;
 mod input;
+mod looks;
 mod message;
 mod order;
 mod polling;
 mod publish;
 mod questions;
+mod quiet_tasks;
 mod spare;
 mod start;
+mod state;
 mod streams;
 mod throttle;
 mod timers;
@@ -19,112 +23,34 @@ mod usage;
 mod waiting;
 
 pub(super) use input::to_past;
-pub(super) use order::{DriverOrder, Reply};
-pub(super) use questions::QuestionOrder;
+pub(super) use order::{DriverOrder, QuestionOrder, Reply};
 pub(super) use start::{PreparedStart, StartingTask, prepare};
+pub(super) use state::Driver;
 pub use usage::TaskUsage;
 pub(super) use usage::UnmeasuredTask;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinSet;
+use tokio::sync::mpsc;
 
 use crate::clock::Moment;
 use crate::envelope::TaskId;
 use crate::model::{Error, ExecOutcome, Fact, StopOutcome, TaskEvent};
-use crate::process::{HostEvent, HostHandle, Signal, SignalScope, Spawner};
-use crate::runtime::bytes::{ByteEvent, Parsers, TaskIo};
-use crate::runtime::caller_command::{CallerStage, WaitingCaller};
-use crate::runtime::ended_outputs::EndedOutputs;
-use crate::runtime::shared::RuntimeShared;
-use crate::runtime::supervisor::{HostOrder, Supervisor, SupervisorAction, SupervisorInput};
-use crate::runtime::task_list::RecentTasks;
+use crate::process::{HostEvent, HostHandle, Signal, SignalScope};
+use crate::runtime::bytes::ByteEvent;
+use crate::runtime::caller_command::CallerStage;
+use crate::runtime::supervisor::{HostOrder, SupervisorAction, SupervisorInput};
 use message::{Message, PublishPace};
-use questions::Questions;
-use spare::SpareTimes;
-use start::StartKit;
 use throttle::Throttle;
-use timers::{Due, Timers};
-use waiting::Looks;
+use timers::Due;
 
 /// How often history and waiting tasks are checked while something runs.
 const SECOND: Duration = Duration::from_secs(1);
 /// How often past recordings are maintained.
 const TEND: Duration = Duration::from_secs(3_600);
 
-/// The driver's state.
-pub(super) struct Driver {
-    shared: Arc<RuntimeShared>,
-    supervisor: Supervisor,
-    spawner: Arc<Spawner>,
-    parsers: Arc<Parsers>,
-    own: mpsc::Sender<DriverOrder>,
-    live: HashMap<TaskId, Live>,
-    tasks: RecentTasks,
-    outputs: EndedOutputs,
-    published: u64,
-    questions: Questions,
-    /// Batches waiting for the operator, by ticket.
-    batches: HashMap<u64, Reply<()>>,
-    timers: Timers,
-    spares: SpareTimes,
-    jobs: JoinSet<()>,
-    closing: Vec<oneshot::Sender<()>>,
-    /// The deadline for programs, once every task has ended during shutdown.
-    programs_by: Option<tokio::time::Instant>,
-    /// No program is running by then, or the deadline has passed.
-    programs_are_over: bool,
-}
-
-/// The resources of a live task, beyond its state.
-pub(super) struct Live {
-    io: Arc<TaskIo>,
-    host: Option<HostHandle>,
-    waiter: Option<Reply<ExecOutcome>>,
-    start_error: Option<Error>,
-    /// What its command is started with, until then.
-    kit: Option<StartKit>,
-    /// The program that waits for it, if it is a command from an agent's own shell.
-    caller: Option<WaitingCaller>,
-    /// Number of bytes typed into it.
-    typed_bytes: u64,
-    looks: Looks,
-    /// Whether its caller was informed that nobody answers its question.
-    is_told: bool,
-}
-
 impl Driver {
-    pub(super) fn new(
-        shared: Arc<RuntimeShared>,
-        spawner: Arc<Spawner>,
-        parsers: Arc<Parsers>,
-        own: mpsc::Sender<DriverOrder>,
-    ) -> Self {
-        Self {
-            supervisor: Supervisor::new(&shared.limits),
-            shared,
-            spawner,
-            parsers,
-            own,
-            live: HashMap::new(),
-            tasks: RecentTasks::default(),
-            outputs: EndedOutputs::default(),
-            published: 0,
-            questions: Questions::default(),
-            batches: HashMap::new(),
-            timers: Timers::default(),
-            spares: SpareTimes::default(),
-            jobs: JoinSet::new(),
-            closing: Vec::new(),
-            programs_by: None,
-            programs_are_over: false,
-        }
-    }
-
     /// Runs until a shutdown has ended every task.
     pub(super) async fn run(
         mut self,
@@ -325,6 +251,33 @@ impl Driver {
         self.shared.note(&Fact::Task { task: Cow::Borrowed(id), event: Cow::Borrowed(event) });
     }
 
+    /// Returns when the next timer is due.
+    fn next_timer(&self) -> Option<Duration> {
+        let timers = [self.timers.first(), self.questions.machine.next_due(), self.spares.first()];
+        timers.into_iter().flatten().min()
+    }
+
+    /// Carries out what is due.
+    fn fire(&mut self) {
+        self.late_questions();
+        let now = self.now().mono;
+        self.prepare_spares(now);
+        self.expect_no_more(now);
+        while let Some(due) = self.timers.take(now) {
+            self.step(due);
+        }
+    }
+
+    /// Returns what is known of live tasks without measuring their processes.
+    fn known(&self, tasks: &[TaskId]) -> Vec<UnmeasuredTask> {
+        let known = |id: &TaskId| {
+            let live = self.live.get(id)?;
+            let host = live.host.as_ref().and_then(HostHandle::pid);
+            Some(UnmeasuredTask { task: id.clone(), host, typed_bytes: live.typed_bytes })
+        };
+        tasks.iter().filter_map(known).collect()
+    }
+
     /// Spawns work outside the loop; it is awaited on shutdown.
     fn job(&mut self, work: impl Future<Output = ()> + Send + 'static) {
         self.jobs.spawn(work);
@@ -333,31 +286,6 @@ impl Driver {
     /// Like `job`, for blocking work.
     fn blocking_job(&mut self, work: impl FnOnce() + Send + 'static) {
         self.jobs.spawn_blocking(work);
-    }
-
-    fn adopt(
-        &mut self,
-        io: Arc<TaskIo>,
-        kit: StartKit,
-        caller: Option<WaitingCaller>,
-        waiter: Reply<ExecOutcome>,
-    ) {
-        let id = io.id.clone();
-        self.shared.ios().insert(id.clone(), io.clone());
-        self.live.insert(
-            id,
-            Live {
-                io,
-                host: None,
-                waiter: Some(waiter),
-                start_error: None,
-                kit: Some(kit),
-                caller,
-                typed_bytes: 0,
-                looks: Looks::default(),
-                is_told: false,
-            },
-        );
     }
 
     fn host_event(&mut self, id: TaskId, event: HostEvent) {

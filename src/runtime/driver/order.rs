@@ -1,15 +1,15 @@
 //! Orders to the driver from handles, and reports from its helpers.
 
 use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
 
-use super::questions::QuestionOrder;
+use super::looks::WaitLook;
 use super::start::PreparedStart;
 use super::usage::UnmeasuredTask;
-use super::waiting::WaitLook;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
-    BatchRequest, CloseReason, Decision, Error, ExecOutcome, ExecRequest, InputOutcome, ParentTask, Stop,
-    StopOutcome, TypedInput,
+    AnswerInput, BatchRequest, CloseReason, Decision, Error, ExecOutcome, ExecRequest, InputOutcome,
+    NewQuestion, ParentTask, QuestionId, QuestionOutcome, RecordedAnswer, Stop, StopOutcome, TypedInput,
 };
 use crate::process::{ConsoleProcess, HostEvent, RunningCommand, Signal, SignalScope};
 use crate::runtime::supervisor;
@@ -40,4 +40,28 @@ pub(in crate::runtime) enum DriverOrder {
     Question(QuestionOrder),
     Step(supervisor::SupervisorInput),
     Shutdown { closing: CloseReason, reply: oneshot::Sender<()> },
+}
+
+/// An order about questions.
+#[derive(Debug)]
+pub(in crate::runtime) enum QuestionOrder {
+    /// Ask a question; the asker cancels `waits` when it stops waiting.
+    Ask { asking: Box<NewQuestion>, reply: Reply<QuestionOutcome>, waits: CancellationToken },
+    /// Answer a question.
+    Answer {
+        by: Actor,
+        /// The console the answer was given in.
+        from: Option<ConsoleProcess>,
+        id: QuestionId,
+        given: AnswerInput,
+        reply: Reply<RecordedAnswer>,
+    },
+    /// Comment on a question.
+    Comment { by: Actor, id: QuestionId, text: String, reply: Reply<()> },
+    /// Allow agents to answer, or no longer.
+    LetAgents { id: QuestionId, may: bool, reply: Reply<()> },
+    /// A fact about a question was recorded, or could not be.
+    Recorded { id: QuestionId, written: Result<(), Error> },
+    /// The asker no longer waits.
+    Withdraw { id: QuestionId },
 }

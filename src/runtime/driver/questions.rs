@@ -1,53 +1,15 @@
 //! Carries out the decisions of the question state machine: records facts and answers waiting callers.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::Driver;
-use super::order::{DriverOrder, Reply};
-use crate::envelope::Actor;
+use super::order::{DriverOrder, QuestionOrder, Reply};
 use crate::journal::Durability;
-use crate::model::{
-    AnswerInput, AnswerRefusal, Error, Fact, NewQuestion, QuestionFact, QuestionId, QuestionOutcome,
-    RecordedAnswer,
-};
-use crate::process::ConsoleProcess;
-use crate::runtime::question::{FactReply, QuestionMachine};
-
-/// An order about questions.
-#[derive(Debug)]
-pub(in crate::runtime) enum QuestionOrder {
-    /// Ask a question; the asker cancels `waits` when it stops waiting.
-    Ask { asking: Box<NewQuestion>, reply: Reply<QuestionOutcome>, waits: CancellationToken },
-    /// Answer a question.
-    Answer {
-        by: Actor,
-        /// The console the answer was given in.
-        from: Option<ConsoleProcess>,
-        id: QuestionId,
-        given: AnswerInput,
-        reply: Reply<RecordedAnswer>,
-    },
-    /// Comment on a question.
-    Comment { by: Actor, id: QuestionId, text: String, reply: Reply<()> },
-    /// Allow agents to answer, or no longer.
-    LetAgents { id: QuestionId, may: bool, reply: Reply<()> },
-    /// A fact about a question was recorded, or could not be.
-    Recorded { id: QuestionId, written: Result<(), Error> },
-    /// The asker no longer waits.
-    Withdraw { id: QuestionId },
-}
-
-/// The question state machine, and the callers waiting for its decisions.
-#[derive(Debug, Default)]
-pub(super) struct Questions {
-    pub(super) machine: QuestionMachine,
-    askers: HashMap<QuestionId, Reply<QuestionOutcome>>,
-    answerers: HashMap<QuestionId, Reply<RecordedAnswer>>,
-}
+use crate::model::{AnswerRefusal, Error, Fact, NewQuestion, QuestionFact, QuestionId, QuestionOutcome};
+use crate::runtime::question::FactReply;
 
 impl Driver {
     /// Carries out an order about questions.

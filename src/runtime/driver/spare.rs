@@ -18,21 +18,6 @@ const IDLE: Duration = Duration::from_secs(30);
 /// run would only delay them.
 const SHORT: Duration = Duration::from_millis(5);
 
-/// When something is to be done about spare hosts.
-#[derive(Debug, Default)]
-pub(super) struct SpareTimes {
-    /// When they must be prepared.
-    due: Option<Duration>,
-    /// Until when they are kept.
-    until: Option<Duration>,
-}
-
-impl SpareTimes {
-    pub(super) fn first(&self) -> Option<Duration> {
-        [self.due, self.until].into_iter().flatten().min()
-    }
-}
-
 impl Driver {
     /// Prepares spare hosts for what follows a task that was started: now, as far as there are hosts to use again, and
     /// the others once the task has ended or has run for a moment.

@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use super::Driver;
 use crate::envelope::TaskId;
 use crate::runtime::supervisor::{SupervisorInput, Timer};
 
@@ -24,25 +23,6 @@ pub(super) enum Due {
     Hold {
         ticket: u64,
     },
-}
-
-impl Driver {
-    /// Returns when the next timer is due.
-    pub(super) fn next_timer(&self) -> Option<Duration> {
-        let timers = [self.timers.first(), self.questions.machine.next_due(), self.spares.first()];
-        timers.into_iter().flatten().min()
-    }
-
-    /// Carries out what is due.
-    pub(super) fn fire(&mut self) {
-        self.late_questions();
-        let now = self.now().mono;
-        self.prepare_spares(now);
-        self.expect_no_more(now);
-        while let Some(due) = self.timers.take(now) {
-            self.step(due);
-        }
-    }
 }
 
 impl Timers {

@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Driver;
 use crate::envelope::TaskId;
-use crate::process::{HostHandle, Usage};
+use crate::process::Usage;
 
 /// The resource usage of one task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,21 +19,9 @@ pub struct TaskUsage {
 /// A live task whose processes have not been measured yet.
 #[derive(Debug)]
 pub(in crate::runtime) struct UnmeasuredTask {
-    task: TaskId,
-    host: Option<u32>,
-    typed_bytes: u64,
-}
-
-impl Driver {
-    /// Returns what is known of live tasks without measuring their processes.
-    pub(super) fn known(&self, tasks: &[TaskId]) -> Vec<UnmeasuredTask> {
-        let known = |id: &TaskId| {
-            let live = self.live.get(id)?;
-            let host = live.host.as_ref().and_then(HostHandle::pid);
-            Some(UnmeasuredTask { task: id.clone(), host, typed_bytes: live.typed_bytes })
-        };
-        tasks.iter().filter_map(known).collect()
-    }
+    pub(super) task: TaskId,
+    pub(super) host: Option<u32>,
+    pub(super) typed_bytes: u64,
 }
 
 impl UnmeasuredTask {

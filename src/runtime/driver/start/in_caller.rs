@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::files::StartFiles;
-use super::in_loop::StartKit;
 use crate::envelope::TaskId;
 use crate::model::{Error, ExecRequest};
 use crate::process::ComingHost;
@@ -23,6 +22,17 @@ pub(in crate::runtime) struct PreparedStart {
     pub(super) folder: TaskFolder,
     pub(super) kit: StartKit,
     pub(super) caller: Option<WaitingCaller>,
+}
+
+/// What a command is started with, beside what its task says.
+#[derive(Debug)]
+pub(in crate::runtime::driver) struct StartKit {
+    /// The environment it inherits.
+    pub(in crate::runtime::driver) environment: Environment,
+    /// Its host, which starts up before it is known whether it will be needed.
+    pub(in crate::runtime::driver) host: Option<ComingHost>,
+    /// What must be on disk before it begins.
+    pub(in crate::runtime::driver) write: Option<PendingWrite>,
 }
 
 /// A task about to be created: its id, its host, and whether the host provides a terminal beside the task's streams.

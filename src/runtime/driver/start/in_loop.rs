@@ -1,28 +1,15 @@
 //! The part of a start that runs in the driver's loop.
 
-use super::in_caller::PreparedStart;
+use super::in_caller::{PreparedStart, StartKit};
 use super::in_job::StartJob;
 use crate::envelope::TaskId;
 use crate::model::{Error, ExecOutcome, ParentTask};
-use crate::process::environment::Environment;
-use crate::process::{ComingHost, RunningCommand};
-use crate::runtime::PendingWrite;
+use crate::process::RunningCommand;
 use crate::runtime::caller_command::CallerStage;
 use crate::runtime::driver::order::{DriverOrder, Reply};
 use crate::runtime::driver::{Driver, streams};
 use crate::runtime::supervisor::SupervisorInput;
 use crate::terminal::Size;
-
-/// What a command is started with, beside what its task says.
-#[derive(Debug)]
-pub(in crate::runtime::driver) struct StartKit {
-    /// The environment it inherits.
-    pub(in crate::runtime::driver) environment: Environment,
-    /// Its host, which starts up before it is known whether it will be needed.
-    pub(in crate::runtime::driver) host: Option<ComingHost>,
-    /// What must be on disk before it begins.
-    pub(in crate::runtime::driver) write: Option<PendingWrite>,
-}
 
 /// Accepts a command, or refuses it before anything has happened.
 pub(in crate::runtime::driver) fn exec(

@@ -13,5 +13,6 @@ mod in_job;
 mod in_loop;
 
 pub(super) use files::prepare_folder;
+pub(super) use in_caller::StartKit;
 pub(in crate::runtime) use in_caller::{PreparedStart, StartingTask, prepare};
-pub(super) use in_loop::{StartKit, exec, failed, spawn, started};
+pub(super) use in_loop::{exec, failed, spawn, started};

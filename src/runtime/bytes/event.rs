@@ -1,0 +1,18 @@
+//! What the byte path reports to the driver.
+
+use crate::envelope::TaskId;
+
+/// What the byte path reports to the driver.
+#[derive(Debug)]
+pub(crate) enum ByteEvent {
+    /// All output written before the exit is stored.
+    Drained(TaskId),
+    /// All output of its shell has been delivered to its caller.
+    Delivered(TaskId),
+    /// The task has written more than its limit.
+    Overrun(TaskId),
+    /// The log of an ended task is complete.
+    Closed(TaskId),
+    /// A parser panicked; its screen was rebuilt from the log.
+    ScreenReset(TaskId),
+}
