@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::dollars;
 use crate::prose::engine::record::journal::ProgramKey;
 use crate::prose::engine::value::Value;
-use crate::prose::engine::vm::control_flow::{Evaluation, Halt, ThrownError};
+use crate::prose::engine::vm::control_flow::{Flow, Halt, ThrownError};
 
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,7 +108,7 @@ pub(super) struct Conclusion {
     pub(super) place: Option<ProgramKey>,
 }
 
-pub(super) fn conclude(ended: Result<Evaluation, Halt>) -> Conclusion {
+pub(super) fn conclude(ended: Flow) -> Conclusion {
     let of = |how, line, message| Conclusion { how, line, message, place: None };
     match ended {
         Ok(_) | Err(Halt::Return(_)) => of(RunEnd::Completed, None, None),

@@ -17,9 +17,7 @@ use crate::model::{
 use crate::process::{Signal, script};
 use crate::prose::engine::record::command_result::{CAPTURED_CHARS, CommandResult};
 use crate::prose::engine::record::decision::RecordedDecision;
-use crate::prose::engine::vm::effects::{
-    Audience, CommandNotRun, CommandSpec, Effects, QuestionNotAsked, RunEvent,
-};
+use crate::prose::engine::vm::effects::{Audience, CommandSpec, Effects, NoEffect, RunEvent};
 use crate::runtime::{Handle, Leftovers, OutputStream};
 
 /// How long a task may take to end after KILL.
@@ -68,7 +66,7 @@ impl RuntimeEffects {
         let _ = self.runtime.wait(id, Until::Terminal, STEP_GRACE + GONE).await;
     }
 
-    async fn ended(&self, outcome: ExecOutcome, kept: usize) -> Result<CommandResult, CommandNotRun> {
+    async fn ended(&self, outcome: ExecOutcome, kept: usize) -> Result<CommandResult, NoEffect> {
         let task = match outcome {
             ExecOutcome::Completed(task) => task,
             ExecOutcome::Promoted(task) if task.status == TaskStatus::Cancelling => {
@@ -88,13 +86,13 @@ impl RuntimeEffects {
         };
         if task.status == TaskStatus::Interrupted {
             // The runtime is ending, and the command with it: how far it got is unknown.
-            return Err(CommandNotRun::Cancelled);
+            return Err(NoEffect::Cancelled);
         }
         let denied = task.ended.as_ref().and_then(|ended| ended.error.as_ref());
         if let Some((kind, message)) = denied
             && kind == "operator_denied"
         {
-            return Err(CommandNotRun::Denied(message.clone()));
+            return Err(NoEffect::Refused(message.clone()));
         }
         if task.status.is_terminal() {
             script::forget(&task.folder);
@@ -139,11 +137,7 @@ impl Effects for RuntimeEffects {
         self.runtime.next_id()
     }
 
-    async fn exec(
-        &self,
-        order: CommandSpec,
-        cancel: &CancellationToken,
-    ) -> Result<CommandResult, CommandNotRun> {
+    async fn exec(&self, order: CommandSpec, cancel: &CancellationToken) -> Result<CommandResult, NoEffect> {
         let CommandSpec { id, command, cwd, timeout, place, variables, kept, begun } = order;
         let shown = cwd.display().to_string();
         let request = ExecRequest {
@@ -173,13 +167,13 @@ impl Effects for RuntimeEffects {
             () = cancel.cancelled() => {
                 self.end(&id).await;
                 guard.id = None;
-                return Err(CommandNotRun::Cancelled);
+                return Err(NoEffect::Cancelled);
             }
         };
         guard.id = None;
         match outcome {
             Ok(outcome) => self.ended(outcome, kept).await,
-            Err(Error::ShuttingDown) => Err(CommandNotRun::Cancelled),
+            Err(Error::ShuttingDown) => Err(NoEffect::Cancelled),
             Err(Error::StartUnknown(task)) => {
                 let unknown = Some(Error::StartUnknown(task.clone()).to_string());
                 let ran = self.ended(ExecOutcome::Completed(task), kept).await?;
@@ -189,12 +183,12 @@ impl Effects for RuntimeEffects {
         }
     }
 
-    async fn ask(&self, asking: NewQuestion) -> Result<RecordedDecision, QuestionNotAsked> {
+    async fn ask(&self, asking: NewQuestion) -> Result<RecordedDecision, NoEffect> {
         match self.runtime.ask(asking).await {
             Ok(QuestionOutcome::Answered(answer)) => Ok(RecordedDecision::Answered(answer)),
             Ok(QuestionOutcome::TimedOut { at }) => Ok(RecordedDecision::TimedOut(at)),
-            Err(Error::ShuttingDown) => Err(QuestionNotAsked::ShuttingDown),
-            Err(error) => Err(QuestionNotAsked::Refused(error.to_string())),
+            Err(Error::ShuttingDown) => Err(NoEffect::Cancelled),
+            Err(error) => Err(NoEffect::Refused(error.to_string())),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::control_flow::{Evaluation, Halt, ThrownError};
+use super::control_flow::{Flow, Halt, ThrownError};
 use super::effects::Effects;
 use super::frame::{CallChain, Cwd};
 use super::module::Module;
@@ -18,7 +18,7 @@ const DEPTH: u32 = 100;
 
 impl<E: Effects> Vm<E> {
     /// Executes `do block(…)`.
-    pub(super) async fn invoke(&self, frame: &VmFrame, invocation: &Invocation) -> Result<Evaluation, Halt> {
+    pub(super) async fn invoke(&self, frame: &VmFrame, invocation: &Invocation) -> Flow {
         let (name, line) = (invocation.block.as_str(), frame.line(invocation.span));
         let Some(block) = frame.module.library.program.block(name).cloned() else {
             return Err(ThrownError::new(line, format!("there is no block {name}")).into());
@@ -60,7 +60,7 @@ impl<E: Effects> Vm<E> {
 
     /// Executes `program(…)`: another program, with its own folder and names. It starts in its caller's current
     /// directory, and does not change that of its caller (docs/prose-rules.md#rule-4).
-    pub(super) async fn call(&self, frame: &VmFrame, call: &CallExpr) -> Result<Evaluation, Halt> {
+    pub(super) async fn call(&self, frame: &VmFrame, call: &CallExpr) -> Flow {
         let (name, line) = (call.program.as_str(), frame.line(call.span));
         let Some(library) = frame.module.library.uses.get(name).cloned() else {
             return Err(ThrownError::new(line, format!("no used program is called {name}")).into());
@@ -111,7 +111,7 @@ impl<E: Effects> Vm<E> {
 
 impl<E: Effects> Vm<E> {
     /// Writes the last line of a used program's `state.md`, once.
-    fn ending(&self, frame: &VmFrame, line: &str) -> Result<(), Halt> {
+    fn ending(&self, frame: &VmFrame, line: &str) -> Flow<()> {
         let (key, folder) = (frame.at("end").key, &frame.module.folder);
         // The line has a timestamp, so it differs in each execution.
         if !self.journal.is_marked(&key) && self.journal.mark(&key, line, folder.path())? {

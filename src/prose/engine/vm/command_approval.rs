@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 
 use sha2::{Digest as _, Sha256};
 
-use super::control_flow::{Halt, ThrownError};
+use super::control_flow::{Flow, Halt, ThrownError};
 use super::effects::Effects;
 use super::exec::FilledCommand;
 use super::machine::ApprovalTurn;
@@ -18,7 +18,7 @@ use crate::prose::engine::record::journal::ProgramKey;
 
 impl<E: Effects> Vm<E> {
     /// Returns once a command may run, asking for approval if the policy requires it.
-    pub(super) async fn allowed(&self, frame: &VmFrame, command: &FilledCommand<'_>) -> Result<(), Halt> {
+    pub(super) async fn allowed(&self, frame: &VmFrame, command: &FilledCommand<'_>) -> Flow<()> {
         let asked = format!("allow:{}", hash(&command.text, &command.cwd));
         match self.policy.exec {
             ExecPolicy::Allow => Ok(()),
@@ -44,11 +44,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    async fn ask_to_run(
-        &self,
-        frame: &VmFrame,
-        command: &FilledCommand<'_>,
-    ) -> Result<RecordedDecision, Halt> {
+    async fn ask_to_run(&self, frame: &VmFrame, command: &FilledCommand<'_>) -> Flow<RecordedDecision> {
         let text = command.text.clone();
         let mut query = self.operators_query(frame, command.site, QuestionKind::Command, text);
         query.asking.evidence = Evidence { workdir: Some(command.cwd.clone()), ..Evidence::default() };
@@ -61,7 +57,7 @@ impl<E: Effects> Vm<E> {
     }
 }
 
-fn verdict(decided: RecordedDecision, line: u32, key: &ProgramKey) -> Result<(), Halt> {
+fn verdict(decided: RecordedDecision, line: u32, key: &ProgramKey) -> Flow<()> {
     let no = |by: &Principal, note: Option<&str>| Err(ThrownError::denied(line, by, note).at(key).into());
     match decided {
         RecordedDecision::Answered(RecordedAnswer { value: AnswerValue::Approve, .. }) => Ok(()),

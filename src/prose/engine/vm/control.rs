@@ -1,6 +1,6 @@
 //! Control flow: loops, conditions, choices, attempts.
 
-use super::control_flow::{Evaluation, Halt, ThrownError, Walk};
+use super::control_flow::{Evaluation, Flow, Halt, ThrownError, Walk};
 use super::effects::Effects;
 use super::file::NamedValue;
 use super::frame::Site;
@@ -14,7 +14,7 @@ use crate::prose::syntax::ast::{ChoiceExpr, Condition, For, ForMode, If, Loop, L
 
 impl<E: Effects> Vm<E> {
     /// Executes `repeat`: a fixed number of iterations, one after another.
-    pub(super) async fn repeat(&self, frame: &VmFrame, repeat: &Repeat) -> Result<Evaluation, Halt> {
+    pub(super) async fn repeat(&self, frame: &VmFrame, repeat: &Repeat) -> Flow {
         let (line, count) = (frame.line(repeat.span), self.count(frame, &repeat.count)?);
         let mut values = Vec::new();
         for pass in 0..count {
@@ -27,7 +27,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Executes `for`: an iteration for each element.
-    pub(super) async fn each(&self, frame: &VmFrame, each: &For) -> Result<Evaluation, Halt> {
+    pub(super) async fn each(&self, frame: &VmFrame, each: &For) -> Flow {
         let line = frame.line(each.span);
         let collection = self.value(&frame.at("in"), &each.collection).await?.value;
         let elements = collection
@@ -53,7 +53,7 @@ impl<E: Effects> Vm<E> {
 
     /// Executes `loop`: evaluates the condition before each iteration (docs/prose-rules.md#rule-20), and never
     /// continues without an answer.
-    pub(super) async fn unbounded(&self, frame: &VmFrame, unbounded: &Loop) -> Result<Evaluation, Halt> {
+    pub(super) async fn unbounded(&self, frame: &VmFrame, unbounded: &Loop) -> Flow {
         let line = frame.line(unbounded.span);
         let max = unbounded.max.as_ref().map(|max| self.count(frame, max)).transpose()?;
         let mut last = Evaluation::default();
@@ -78,7 +78,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Returns why a loop ends before an iteration, if it does.
-    async fn leaves(&self, frame: &VmFrame, test: &LoopTest) -> Result<Option<String>, Halt> {
+    async fn leaves(&self, frame: &VmFrame, test: &LoopTest) -> Flow<Option<String>> {
         let reason = |condition: &Condition| frame.module.text(condition.span()).trim().to_owned();
         match test {
             LoopTest::Forever => Ok(None),
@@ -96,7 +96,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Records the iteration that a frame is for, and binds its index.
-    async fn enter(&self, own: &VmFrame, line: u32, index: Option<&Name>) -> Result<(), Halt> {
+    async fn enter(&self, own: &VmFrame, line: u32, index: Option<&Name>) -> Flow<()> {
         let Some((pass, max)) = own.pass else { return Ok(()) };
         if let Some(index) = index {
             own.bind_local(index.as_str(), Value::Number(i64::from(pass) - 1), line);
@@ -112,7 +112,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Executes `try`, with its `catch` and `finally`.
-    pub(super) async fn attempt_body(&self, frame: &VmFrame, attempt: &Try) -> Result<Evaluation, Halt> {
+    pub(super) async fn attempt_body(&self, frame: &VmFrame, attempt: &Try) -> Flow {
         let mut ended = self.body(&frame.at("try"), &attempt.body).await;
         if let (Err(Halt::Thrown(thrown)), Some(catch)) = (&ended, &attempt.catch) {
             let own = VmFrame { caught: Some(thrown.clone()), ..frame.at("catch").inside() };
@@ -187,7 +187,7 @@ impl<E: Effects> Vm<E> {
         known: Option<bool>,
         span: Span,
         follows: (&str, &str),
-    ) -> Result<bool, Halt> {
+    ) -> Flow<bool> {
         let words = || frame.module.text(span).trim().to_owned();
         match known {
             Some(holds) => Ok(holds),
@@ -196,7 +196,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Executes `if`, `elif`, `else`: the first arm whose condition holds.
-    pub(super) async fn decision(&self, frame: &VmFrame, decision: &If) -> Result<Evaluation, Halt> {
+    pub(super) async fn decision(&self, frame: &VmFrame, decision: &If) -> Flow {
         for (at, arm) in decision.arms.iter().enumerate() {
             let own = frame.at(format!("if{at}"));
             if self.holds(&own, &arm.condition, ("", "")).await? {
@@ -210,8 +210,8 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Executes `choice`: the option that is picked.
-    pub(super) async fn choice(&self, frame: &VmFrame, choice: &ChoiceExpr) -> Result<Evaluation, Halt> {
-        let labels: Result<Vec<String>, Halt> =
+    pub(super) async fn choice(&self, frame: &VmFrame, choice: &ChoiceExpr) -> Flow {
+        let labels: Flow<Vec<String>> =
             choice.options.iter().map(|option| self.filled(frame, &option.label)).collect();
         let text = self.filled(frame, &choice.criteria)?.trim().to_owned();
         let chosen = self.ask_choice(frame, frame.site(choice.criteria.span), text, labels?).await?;

@@ -73,8 +73,11 @@ impl ThrownError {
     }
 }
 
+/// What the execution of a node comes to: a value, or why it stops.
+pub type Flow<T = Evaluation> = Result<T, Halt>;
+
 /// The execution of a node, awaited by that of its parent. Boxed, since statements contain statements.
-pub(super) type Walk<'a, T> = Pin<Box<dyn Future<Output = Result<T, Halt>> + Send + 'a>>;
+pub(super) type Walk<'a, T = Evaluation> = Pin<Box<dyn Future<Output = Flow<T>> + Send + 'a>>;
 
 /// Why an execution stops.
 #[derive(Debug)]

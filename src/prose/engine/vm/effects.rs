@@ -21,7 +21,7 @@ pub trait Effects: Send + Sync {
         &self,
         order: CommandSpec,
         cancel: &CancellationToken,
-    ) -> impl Future<Output = Result<CommandResult, CommandNotRun>> + Send;
+    ) -> impl Future<Output = Result<CommandResult, NoEffect>> + Send;
 
     /// Returns an id for the next command's task.
     fn next_id(&self) -> TaskId {
@@ -29,10 +29,7 @@ pub trait Effects: Send + Sync {
     }
 
     /// Asks whoever is present. Dropping the future withdraws the question.
-    fn ask(
-        &self,
-        asking: NewQuestion,
-    ) -> impl Future<Output = Result<RecordedDecision, QuestionNotAsked>> + Send;
+    fn ask(&self, asking: NewQuestion) -> impl Future<Output = Result<RecordedDecision, NoEffect>> + Send;
 
     /// Returns who is present to answer now.
     fn present(&self) -> Audience;
@@ -65,21 +62,12 @@ pub struct CommandSpec {
     pub begun: PendingWrite,
 }
 
-/// Why a command has no end of its own.
+/// Why an effect has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CommandNotRun {
-    /// It was cancelled.
+pub enum NoEffect {
+    /// It was cancelled, or the runtime is shutting down.
     Cancelled,
-    /// A person denied it.
-    Denied(String),
-}
-
-/// Why a question was not asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum QuestionNotAsked {
-    /// The runtime is shutting down.
-    ShuttingDown,
-    /// It cannot be asked.
+    /// A person denied the command, or the question cannot be asked.
     Refused(String),
 }
 

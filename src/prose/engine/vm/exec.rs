@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::control_flow::{Evaluation, Halt, ThrownError};
-use super::effects::{CommandNotRun, CommandSpec, Effects};
+use super::control_flow::{Evaluation, Flow, Halt, ThrownError};
+use super::effects::{CommandSpec, Effects, NoEffect};
 use super::frame::Site;
 use super::scope::MissingValue;
 use super::{Vm, VmFrame};
@@ -25,7 +25,7 @@ pub(super) struct FilledCommand<'a> {
 
 impl<E: Effects> Vm<E> {
     /// Runs a command, unless an earlier execution did.
-    pub(super) async fn exec(&self, frame: &VmFrame, exec: &ExecExpr) -> Result<Evaluation, Halt> {
+    pub(super) async fn exec(&self, frame: &VmFrame, exec: &ExecExpr) -> Flow {
         let site = frame.site(exec.span);
         let text = self.command_text(frame, &exec.command, site.line)?;
         let cwd = match &exec.cwd {
@@ -55,7 +55,7 @@ impl<E: Effects> Vm<E> {
         frame: &VmFrame,
         command: &FilledCommand<'_>,
         failed: Option<CommandResult>,
-    ) -> Result<CommandResult, Halt> {
+    ) -> Flow<CommandResult> {
         let text = match failed {
             Some(ran) => format!("This command ended the run: {}", ran.failure()),
             None => {
@@ -77,7 +77,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    async fn run_command(&self, frame: &VmFrame, command: &FilledCommand<'_>) -> Result<CommandResult, Halt> {
+    async fn run_command(&self, frame: &VmFrame, command: &FilledCommand<'_>) -> Flow<CommandResult> {
         let FilledCommand { exec, site: Site { span, line }, text, cwd } = command;
         let (lines, line) = (frame.module.lines(*span), *line);
         self.allowed(frame, command).await?;
@@ -114,10 +114,10 @@ impl<E: Effects> Vm<E> {
                 Ok(ran)
             }
             // Not in the journal: how far it got is unknown.
-            Err(CommandNotRun::Cancelled) => Err(Halt::Cancelled),
+            Err(NoEffect::Cancelled) => Err(Halt::Cancelled),
             // A denial by a person is not a failure of the command: no on-fail ignores it
             // (docs/prose-rules.md#rule-35).
-            Err(CommandNotRun::Denied(note)) => {
+            Err(NoEffect::Refused(note)) => {
                 let thrown = ThrownError::denied(line, &Principal::Actor(Actor::Operator), Some(&note));
                 Err(thrown.at(&frame.key).into())
             }
@@ -126,7 +126,7 @@ impl<E: Effects> Vm<E> {
 
     /// Returns the text of a command with its variables interpolated literally, in a single pass
     /// (docs/prose-rules.md#rule-13, #rule-14).
-    fn command_text(&self, frame: &VmFrame, text: &Text, line: u32) -> Result<String, Halt> {
+    fn command_text(&self, frame: &VmFrame, text: &Text, line: u32) -> Flow<String> {
         let command = self.filled_at(frame, text, line)?;
         if command.contains('\0') {
             return Err(ThrownError::new(line, "the command has a NUL character in it").into());
@@ -138,7 +138,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Returns the directory given by `cwd:`, relative to the current one (docs/prose-rules.md#rule-1).
-    fn directory(&self, frame: &VmFrame, text: &Text, line: u32) -> Result<PathBuf, Halt> {
+    fn directory(&self, frame: &VmFrame, text: &Text, line: u32) -> Flow<PathBuf> {
         let asked = self.filled_at(frame, text, line)?;
         let beneath_home = asked.strip_prefix("~/").or((asked == "~").then_some(""));
         match (beneath_home, &self.home) {
@@ -151,11 +151,11 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Returns a text with its variables interpolated.
-    pub(super) fn filled(&self, frame: &VmFrame, text: &Text) -> Result<String, Halt> {
+    pub(super) fn filled(&self, frame: &VmFrame, text: &Text) -> Flow<String> {
         self.filled_at(frame, text, frame.line(text.span))
     }
 
-    fn filled_at(&self, frame: &VmFrame, text: &Text, line: u32) -> Result<String, Halt> {
+    fn filled_at(&self, frame: &VmFrame, text: &Text, line: u32) -> Flow<String> {
         text.filled(|name| match frame.scope.find(name.as_str()) {
             Ok(bound) => Ok(bound.value.inserted()),
             Err(missing) if is_literal(frame, text, missing) => Ok(format!("{{{}}}", name.as_str())),
@@ -182,7 +182,7 @@ pub(super) fn absent(name: &str, missing: MissingValue, line: u32) -> ThrownErro
 }
 
 /// Applies the failure policy to the end of a command (docs/prose-rules.md#rule-5).
-fn outcome(command: &FilledCommand<'_>, ran: CommandResult, key: &ProgramKey) -> Result<Evaluation, Halt> {
+fn outcome(command: &FilledCommand<'_>, ran: CommandResult, key: &ProgramKey) -> Flow {
     let FilledCommand { exec, site: Site { line, .. }, text, .. } = command;
     let made = CommandEnd::of(text, &ran);
     let on_fail = exec.on_fail();

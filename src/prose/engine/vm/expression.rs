@@ -1,6 +1,6 @@
 //! Expressions: evaluates each to a value.
 
-use super::control_flow::{Evaluation, Halt, ThrownError, Walk};
+use super::control_flow::{Evaluation, Flow, ThrownError, Walk};
 use super::effects::Effects;
 use super::exec::absent;
 use super::{Vm, VmFrame, coerce};
@@ -10,7 +10,7 @@ use crate::prose::syntax::ast::{Arrow, Count, Expr, Name, Property, RecordEntry,
 
 impl<E: Effects> Vm<E> {
     /// Evaluates an expression.
-    pub(super) fn value<'a>(&'a self, frame: &'a VmFrame, expr: &'a Expr) -> Walk<'a, Evaluation> {
+    pub(super) fn value<'a>(&'a self, frame: &'a VmFrame, expr: &'a Expr) -> Walk<'a> {
         Box::pin(async move {
             match expr {
                 Expr::Text(text) => Ok(Value::text(self.filled(frame, text)?).into()),
@@ -46,7 +46,7 @@ impl<E: Effects> Vm<E> {
         })
     }
 
-    fn named(&self, frame: &VmFrame, name: &Name) -> Result<Evaluation, Halt> {
+    fn named(&self, frame: &VmFrame, name: &Name) -> Flow {
         match frame.scope.find(name.as_str()) {
             // How a value was created is a property of the name bound to it.
             Ok(bound) => Ok(bound.value.clone().into()),
@@ -54,7 +54,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    async fn property(&self, frame: &VmFrame, property: &Property) -> Result<Evaluation, Halt> {
+    async fn property(&self, frame: &VmFrame, property: &Property) -> Flow {
         let mut value = self.named(frame, &property.of)?.value;
         for name in &property.path {
             match value.field(name.as_str()) {
@@ -73,7 +73,7 @@ impl<E: Effects> Vm<E> {
         Ok(value.into())
     }
 
-    async fn fields(&self, frame: &VmFrame, entries: &[RecordEntry]) -> Result<Evaluation, Halt> {
+    async fn fields(&self, frame: &VmFrame, entries: &[RecordEntry]) -> Flow {
         let mut fields = Vec::with_capacity(entries.len());
         for (at, entry) in entries.iter().enumerate() {
             let value = match &entry.value {
@@ -85,7 +85,7 @@ impl<E: Effects> Vm<E> {
         Ok(Value::record(fields).into())
     }
 
-    async fn sum(&self, frame: &VmFrame, sum: &Sum) -> Result<Evaluation, Halt> {
+    async fn sum(&self, frame: &VmFrame, sum: &Sum) -> Flow {
         let left = self.value(&frame.at("left"), &sum.left).await?.value;
         let right = self.value(&frame.at("right"), &sum.right).await?.value;
         match coerce::sum(&left, sum.sign, &right) {
@@ -99,14 +99,14 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Asks for the value of words that cannot be evaluated (docs/prose-rules.md#rule-36).
-    async fn judged_value(&self, frame: &VmFrame, span: Span, words: String) -> Result<Evaluation, Halt> {
+    async fn judged_value(&self, frame: &VmFrame, span: Span, words: String) -> Flow {
         let answer = self
             .ask_text(frame, frame.site(span), None, format!("What is the value of: {words}"), true)
             .await?;
         Ok(Value::text(answer).into())
     }
 
-    async fn arrow(&self, frame: &VmFrame, arrow: &Arrow) -> Result<Evaluation, Halt> {
+    async fn arrow(&self, frame: &VmFrame, arrow: &Arrow) -> Flow {
         let mut before: Option<Evaluation> = None;
         for (at, step) in arrow.steps.iter().enumerate() {
             let own = frame.at(format!("then{at}"));
@@ -120,7 +120,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Evaluates the number of repetitions.
-    pub(super) fn count(&self, frame: &VmFrame, count: &Count) -> Result<u32, Halt> {
+    pub(super) fn count(&self, frame: &VmFrame, count: &Count) -> Flow<u32> {
         match count {
             Count::Number(number) => Ok(number.get()),
             Count::Variable(name) => {

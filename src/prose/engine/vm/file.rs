@@ -1,7 +1,7 @@
 //! Values and their files: a name is bound in its scope and written to `bindings/`, and a resumed execution reads
 //! what it finds there.
 
-use super::control_flow::{Evaluation, Halt};
+use super::control_flow::{Evaluation, Flow};
 use super::effects::Effects;
 use super::frame::Site;
 use super::scope::{BindingKind, BoundValue};
@@ -27,13 +27,13 @@ pub(super) struct NamedValue<'a> {
 
 impl<E: Effects> Vm<E> {
     /// Binds a name in the frame's scope, writes its file and records its line in `state.md`.
-    pub(super) async fn bound(&self, frame: &VmFrame, named: NamedValue<'_>) -> Result<(), Halt> {
+    pub(super) async fn bound(&self, frame: &VmFrame, named: NamedValue<'_>) -> Flow<()> {
         self.bind_quietly(frame, &named)?;
         self.mark(frame, named.site.line, state::done(&frame.number, Some(named.name))).await
     }
 
     /// Binds a name in the frame's scope and writes its file.
-    pub(super) fn bind_quietly(&self, frame: &VmFrame, named: &NamedValue<'_>) -> Result<(), Halt> {
+    pub(super) fn bind_quietly(&self, frame: &VmFrame, named: &NamedValue<'_>) -> Flow<()> {
         let execution_id = self.file_id(frame, named.name, named.kind)?;
         let bound = self.write(frame, named, execution_id)?;
         frame.scope.bind(named.name, bound);
@@ -47,7 +47,7 @@ impl<E: Effects> Vm<E> {
         frame: &VmFrame,
         named: &NamedValue<'_>,
         execution_id: Option<u32>,
-    ) -> Result<BoundValue, Halt> {
+    ) -> Flow<BoundValue> {
         let &NamedValue { name, kind, value, site } = named;
         let stored = if is_secret(name, kind) { Value::text(MASKED) } else { value.value.clone() };
         let text = BindingFile {
@@ -88,12 +88,7 @@ impl<E: Effects> Vm<E> {
         Ok(BoundValue { kind, value, made, line: site.line, execution_id, file: Some(file) })
     }
 
-    pub(super) fn file_id(
-        &self,
-        frame: &VmFrame,
-        name: &str,
-        kind: BindingKind,
-    ) -> Result<Option<u32>, Halt> {
+    pub(super) fn file_id(&self, frame: &VmFrame, name: &str, kind: BindingKind) -> Flow<Option<u32>> {
         let mut broken = None;
         let key = frame.at(format!("#{name}")).key;
         let id = frame.scope.file_id(name, kind, || {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::control_flow::{Evaluation, Halt, ThrownError};
+use super::control_flow::{Evaluation, Flow, ThrownError};
 use super::effects::Effects;
 use super::frame::Site;
 use super::{Vm, VmFrame};
@@ -23,12 +23,7 @@ enum Verdict {
 
 impl<E: Effects> Vm<E> {
     /// Waits at a gate.
-    pub(super) async fn gate(
-        &self,
-        frame: &VmFrame,
-        gate: &GateStatement,
-        site: Site,
-    ) -> Result<Evaluation, Halt> {
+    pub(super) async fn gate(&self, frame: &VmFrame, gate: &GateStatement, site: Site) -> Flow {
         let name = gate.name.as_str();
         for attempt in 1.. {
             let own = frame.at(format!("ask{attempt}"));
@@ -64,12 +59,12 @@ impl<E: Effects> Vm<E> {
         Ok(Evaluation::default())
     }
 
-    async fn ask_gate(&self, frame: &VmFrame, gate: &GateStatement, site: Site) -> Result<Verdict, Halt> {
+    async fn ask_gate(&self, frame: &VmFrame, gate: &GateStatement, site: Site) -> Flow<Verdict> {
         let name = gate.name.as_str();
         let ordinal = self.journal.number(&format!("gate:{name}"), &frame.key)?;
         let id = if ordinal == 1 { name.to_owned() } else { format!("{name}-{ordinal}") };
         let prompt = self.filled(frame, &gate.prompt)?;
-        let allow: Result<Vec<String>, Halt> = gate.allow.iter().map(|who| self.filled(frame, who)).collect();
+        let allow: Flow<Vec<String>> = gate.allow.iter().map(|who| self.filled(frame, who)).collect();
         let mut allow = allow?;
         if allow.is_empty() {
             allow.push("user".to_owned());

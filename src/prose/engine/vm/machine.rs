@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 
 use super::answer_policy::AnswerPolicy;
 use super::budget::SessionSpending;
-use super::control_flow::Halt;
+use super::control_flow::{Flow, Halt};
 use super::effects::{Effects, RunEvent};
 use super::frame::VmFrame;
 use super::progress::Progress;
@@ -67,7 +67,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Writes a line to `state.md` and reports it, unless an earlier execution has.
-    pub(super) async fn mark(&self, frame: &VmFrame, line: u32, text: String) -> Result<(), Halt> {
+    pub(super) async fn mark(&self, frame: &VmFrame, line: u32, text: String) -> Flow<()> {
         if self.journal.mark(&frame.key, &text, frame.module.folder.path())? {
             frame.module.folder.note(&text)?;
             self.tell(frame, "mark", line, text).await;
@@ -83,7 +83,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Accounts for the start of a session, unless the budget is used up.
-    pub(super) fn afford(&self, line: u32) -> Result<(), Halt> {
+    pub(super) fn afford(&self, line: u32) -> Flow<()> {
         let elapsed = self.effects.now().as_millisecond().saturating_sub(self.began.as_millisecond());
         self.spent.begin(self.policy.budget, elapsed).map_err(|budget| Halt::OverBudget { line, budget })
     }

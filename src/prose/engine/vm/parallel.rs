@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use tokio_util::sync::CancellationToken;
 
-use super::control_flow::{Evaluation, Halt, ThrownError, Walk};
+use super::control_flow::{Evaluation, Flow, Halt, ThrownError, Walk};
 use super::effects::Effects;
 use super::file::NamedValue;
 use super::join::{BranchTally, JoinStanding};
@@ -38,7 +38,7 @@ struct JoinedBranches {
 }
 
 impl<E: Effects> Vm<E> {
-    pub(super) async fn parallel(&self, frame: &VmFrame, block: &Parallel) -> Result<Evaluation, Halt> {
+    pub(super) async fn parallel(&self, frame: &VmFrame, block: &Parallel) -> Flow {
         let line = frame.line(block.span);
         let letters: Vec<String> = (0..block.branches.len()).map(state::letter).collect();
         let name = |(branch, letter): (&Branch, &String)| branch_name(branch).unwrap_or(letter).to_owned();
@@ -47,7 +47,7 @@ impl<E: Effects> Vm<E> {
         let cancel = frame.cancel.child_token();
         let fork = |(at, letter): (usize, &String)| frame.fork(format!("b{at}"), Some(letter), &cancel);
         let forks: Vec<VmFrame> = letters.iter().enumerate().map(fork).collect();
-        let walk = |at: usize| -> Walk<'_, Evaluation> {
+        let walk = |at: usize| -> Walk<'_> {
             let (own, branch) = (forks[at].clone(), &block.branches[at]);
             Box::pin(async move { self.branch(own, branch).await })
         };
@@ -62,7 +62,7 @@ impl<E: Effects> Vm<E> {
         Ok(value)
     }
 
-    async fn branch(&self, own: VmFrame, branch: &Branch) -> Result<Evaluation, Halt> {
+    async fn branch(&self, own: VmFrame, branch: &Branch) -> Flow {
         let (span, name) = (span_of(branch), branch_name(branch));
         let ended = match branch {
             Branch::Named { value, .. } => self.value(&own, value).await,
@@ -94,14 +94,14 @@ impl<E: Effects> Vm<E> {
         frame: &VmFrame,
         each: Iterations<'_>,
         elements: Vec<Value>,
-    ) -> Result<Evaluation, Halt> {
+    ) -> Flow {
         let Iterations { span, body, item, index, on_fail } = each;
         let line = frame.line(span);
         let names: Vec<String> = (0..elements.len()).map(state::letter).collect();
         self.mark(frame, line, state::fork(&frame.number, &names)).await?;
         let cancel = frame.cancel.child_token();
         let elements_ref = &elements;
-        let walk = |at: usize| -> Walk<'_, Evaluation> {
+        let walk = |at: usize| -> Walk<'_> {
             let own = frame.fork(format!("b{at}"), Some(&names[at]), &cancel).inside();
             own.bind_local(item, elements_ref[at].clone(), line);
             if let Some(index) = index {
@@ -132,8 +132,8 @@ impl<E: Effects> Vm<E> {
         mut tally: BranchTally,
         count: usize,
         cancel: &CancellationToken,
-        walk: impl Fn(usize) -> Walk<'a, Evaluation>,
-    ) -> Result<JoinedBranches, Halt> {
+        walk: impl Fn(usize) -> Walk<'a>,
+    ) -> Flow<JoinedBranches> {
         let mut ends = HashMap::new();
         if let Some(known) = self.journal.joined(&frame.key) {
             // Joined in an earlier execution: branches that did not count then are not started now.
@@ -192,7 +192,7 @@ impl<E: Effects> Vm<E> {
         block: &Parallel,
         joined: &JoinedBranches,
         forks: &[VmFrame],
-    ) -> Result<Evaluation, Halt> {
+    ) -> Flow {
         let winners = joined.tally.winners();
         let goes_on = !matches!(joined.tally.standing(), JoinStanding::Failed(_));
         let mut values = Vec::new();
@@ -242,7 +242,7 @@ impl<E: Effects> Vm<E> {
 }
 
 /// Classifies the end of a branch: done, failed, or ending the whole block.
-fn ended(result: Result<Evaluation, Halt>) -> Result<Result<Evaluation, std::sync::Arc<ThrownError>>, Halt> {
+fn ended(result: Flow) -> Flow<Result<Evaluation, std::sync::Arc<ThrownError>>> {
     match result {
         Ok(done) => Ok(Ok(done)),
         Err(Halt::Thrown(thrown)) => Ok(Err(thrown)),
@@ -251,7 +251,7 @@ fn ended(result: Result<Evaluation, Halt>) -> Result<Result<Evaluation, std::syn
 }
 
 /// Returns the error of a block that has failed.
-fn conclude(joined: &JoinedBranches) -> Result<(), Halt> {
+fn conclude(joined: &JoinedBranches) -> Flow<()> {
     match joined.tally.standing() {
         JoinStanding::Failed(at) => match joined.ends.get(&at) {
             Some(Err(thrown)) => Err(thrown.clone().into()),

@@ -1,6 +1,6 @@
 //! Pipelines: `map`, `filter`, `pmap`, `reduce`.
 
-use super::control_flow::{Evaluation, Halt, ThrownError};
+use super::control_flow::{Flow, ThrownError};
 use super::effects::Effects;
 use super::parallel::Iterations;
 use super::{Vm, VmFrame, coerce};
@@ -12,7 +12,7 @@ const ITEM: &str = "item";
 
 impl<E: Effects> Vm<E> {
     /// Executes `xs | … | …`.
-    pub(super) async fn pipe(&self, frame: &VmFrame, pipe: &Pipe) -> Result<Evaluation, Halt> {
+    pub(super) async fn pipe(&self, frame: &VmFrame, pipe: &Pipe) -> Flow {
         let mut value = self.value(&frame.at("in"), &pipe.input).await?.value;
         for (at, stage) in pipe.stages.iter().enumerate() {
             let line = frame.line(stage.span);
@@ -30,7 +30,7 @@ impl<E: Effects> Vm<E> {
         stage: &PipeStage,
         elements: Vec<Value>,
         line: u32,
-    ) -> Result<Value, Halt> {
+    ) -> Flow<Value> {
         if stage.operation == StageOperation::ParallelMap {
             let (span, body, on_fail) = (stage.span, &stage.body, ParallelOnFail::FailFast);
             let each = Iterations { span, body, item: ITEM, index: None, on_fail };
@@ -62,7 +62,7 @@ impl<E: Effects> Vm<E> {
 
     /// Returns whether an element is kept: a plain yes or no decides, anything else is judged
     /// (docs/prose-rules.md#rule-24).
-    async fn stays(&self, frame: &VmFrame, stage: &PipeStage, said: &Value) -> Result<bool, Halt> {
+    async fn stays(&self, frame: &VmFrame, stage: &PipeStage, said: &Value) -> Flow<bool> {
         if let Some(verdict) = coerce::verdict(said) {
             return Ok(verdict);
         }

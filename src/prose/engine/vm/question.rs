@@ -1,8 +1,8 @@
 //! Questions of a program: answered from the journal, from the answers file, or by whoever is present.
 
 use super::answerer::given;
-use super::control_flow::{Halt, ThrownError};
-use super::effects::{Effects, QuestionNotAsked};
+use super::control_flow::{Flow, Halt, ThrownError};
+use super::effects::{Effects, NoEffect};
 use super::file::binding_view;
 use super::frame::Site;
 use super::query::{ProgramQuestion, QuestionEnd};
@@ -27,7 +27,7 @@ impl<E: Effects> Vm<E> {
         site: Site,
         text: String,
         follows: (&str, &str),
-    ) -> Result<bool, Halt> {
+    ) -> Flow<bool> {
         let kind = QuestionKind::YesNo { yes: follows.0.to_owned(), no: follows.1.to_owned() };
         Ok(self.answer(frame, self.query(frame, site, kind, text)).await? == AnswerValue::Yes)
     }
@@ -39,7 +39,7 @@ impl<E: Effects> Vm<E> {
         site: Site,
         text: String,
         labels: Vec<String>,
-    ) -> Result<usize, Halt> {
+    ) -> Flow<usize> {
         let query = self.query(frame, site, QuestionKind::Choice { labels: labels.clone() }, text);
         let AnswerValue::Choice(chosen) = self.answer(frame, query).await? else {
             return Err(Halt::Aborted { line: site.line });
@@ -56,7 +56,7 @@ impl<E: Effects> Vm<E> {
         name: Option<&str>,
         text: String,
         agents: bool,
-    ) -> Result<String, Halt> {
+    ) -> Flow<String> {
         // A secret is for the operator to type, and is not recorded.
         let masked = name.is_some_and(names_secret);
         let agents = agents && !masked;
@@ -72,7 +72,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Asks a question that expects a text.
-    pub(super) async fn text_of(&self, frame: &VmFrame, query: Box<ProgramQuestion>) -> Result<String, Halt> {
+    pub(super) async fn text_of(&self, frame: &VmFrame, query: Box<ProgramQuestion>) -> Flow<String> {
         let line = query.site.line;
         match self.answer(frame, query).await? {
             AnswerValue::Text(text) => Ok(text),
@@ -81,11 +81,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Asks a question again, ignoring any answer from an earlier execution.
-    pub(super) async fn answer_now(
-        &self,
-        frame: &VmFrame,
-        query: &ProgramQuestion,
-    ) -> Result<AnswerValue, Halt> {
+    pub(super) async fn answer_now(&self, frame: &VmFrame, query: &ProgramQuestion) -> Flow<AnswerValue> {
         let put = self.put(frame, query).await?;
         settled(frame, query, put.decided)
     }
@@ -134,17 +130,13 @@ impl<E: Effects> Vm<E> {
         Box::new(ProgramQuestion { site, asking, work: None, is_for_agents: false })
     }
 
-    async fn answer(&self, frame: &VmFrame, query: Box<ProgramQuestion>) -> Result<AnswerValue, Halt> {
+    async fn answer(&self, frame: &VmFrame, query: Box<ProgramQuestion>) -> Flow<AnswerValue> {
         let decided = self.decide(frame, &query).await?;
         settled(frame, &query, decided)
     }
 
     /// Decides a question, once across all executions of a run.
-    pub(super) async fn decide(
-        &self,
-        frame: &VmFrame,
-        query: &ProgramQuestion,
-    ) -> Result<RecordedDecision, Halt> {
+    pub(super) async fn decide(&self, frame: &VmFrame, query: &ProgramQuestion) -> Flow<RecordedDecision> {
         if let Some(decided) = self.journal.decided(&frame.key) {
             return Ok(decided.clone());
         }
@@ -164,7 +156,7 @@ impl<E: Effects> Vm<E> {
         Ok(decided)
     }
 
-    async fn put(&self, frame: &VmFrame, query: &ProgramQuestion) -> Result<QuestionEnd, Halt> {
+    async fn put(&self, frame: &VmFrame, query: &ProgramQuestion) -> Flow<QuestionEnd> {
         let put = match (self.answered_by_file(frame, query)?, &query.work) {
             (Some(decided), _) => Some(QuestionEnd { decided, is_on_record: false }),
             (None, Some(work)) => Box::pin(self.by_command(frame, query, work)).await?,
@@ -188,11 +180,7 @@ impl<E: Effects> Vm<E> {
         Ok(put)
     }
 
-    fn answered_by_file(
-        &self,
-        frame: &VmFrame,
-        query: &ProgramQuestion,
-    ) -> Result<Option<RecordedDecision>, Halt> {
+    fn answered_by_file(&self, frame: &VmFrame, query: &ProgramQuestion) -> Flow<Option<RecordedDecision>> {
         let ProgramQuestion { site, asking: NewQuestion { origin, kind, text, .. }, .. } = query;
         let is_guarded = matches!(kind, QuestionKind::Gate { .. } | QuestionKind::Command);
         if is_guarded && !self.policy.gates_from_answers {
@@ -218,11 +206,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    async fn answered_by_somebody(
-        &self,
-        frame: &VmFrame,
-        query: &ProgramQuestion,
-    ) -> Result<RecordedDecision, Halt> {
+    async fn answered_by_somebody(&self, frame: &VmFrame, query: &ProgramQuestion) -> Flow<RecordedDecision> {
         let ProgramQuestion { site, asking, is_for_agents, .. } = query;
         let agents = (self.policy.agents || *is_for_agents) && asking.agents && !asking.kind.is_operators();
         let asking = NewQuestion { agents, ..asking.clone() };
@@ -239,14 +223,14 @@ impl<E: Effects> Vm<E> {
         self.show_step(frame, site.span, StepState::Running);
         match settled {
             Ok(decided) => Ok(decided),
-            Err(QuestionNotAsked::ShuttingDown) => Err(Halt::Cancelled),
-            Err(QuestionNotAsked::Refused(reason)) => Err(ThrownError::new(site.line, reason).into()),
+            Err(NoEffect::Cancelled) => Err(Halt::Cancelled),
+            Err(NoEffect::Refused(reason)) => Err(ThrownError::new(site.line, reason).into()),
         }
     }
 }
 
 /// Returns the answer to a question, or the halt that it caused.
-fn settled(frame: &VmFrame, query: &ProgramQuestion, decided: RecordedDecision) -> Result<AnswerValue, Halt> {
+fn settled(frame: &VmFrame, query: &ProgramQuestion, decided: RecordedDecision) -> Flow<AnswerValue> {
     let line = query.site.line;
     match decided {
         RecordedDecision::Answered(RecordedAnswer { value: AnswerValue::Abort, .. }) => {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::answerer::{given, told};
-use super::control_flow::{Evaluation, Halt, ThrownError};
+use super::control_flow::{Evaluation, Flow, Halt, ThrownError};
 use super::effects::Effects;
 use super::file::binding_view;
 use super::frame::Site;
@@ -26,7 +26,7 @@ use crate::prose::syntax::ast::{
 use crate::prose::syntax::{Profile, Span};
 
 impl<E: Effects> Vm<E> {
-    pub(super) async fn session(&self, frame: &VmFrame, session: &SessionExpr) -> Result<Evaluation, Halt> {
+    pub(super) async fn session(&self, frame: &VmFrame, session: &SessionExpr) -> Flow {
         self.session_after(frame, session, None).await
     }
 
@@ -36,7 +36,7 @@ impl<E: Effects> Vm<E> {
         frame: &VmFrame,
         session: &SessionExpr,
         before: Option<&Evaluation>,
-    ) -> Result<Evaluation, Halt> {
+    ) -> Flow {
         let agent = session
             .subject
             .agent()
@@ -68,7 +68,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Runs a session that continues from an agent's memory.
-    pub(super) async fn resume(&self, frame: &VmFrame, resume: &Resume) -> Result<Evaluation, Halt> {
+    pub(super) async fn resume(&self, frame: &VmFrame, resume: &Resume) -> Flow {
         let line = frame.line(resume.span);
         let agent = frame.module.library.program.agent(resume.agent.as_str()).cloned();
         let memory = agent.as_deref().and_then(|agent| self.memory(frame, agent));
@@ -104,7 +104,7 @@ impl<E: Effects> Vm<E> {
         self.work(frame, task).await
     }
 
-    async fn work(&self, frame: &VmFrame, work: SessionTask<'_>) -> Result<Evaluation, Halt> {
+    async fn work(&self, frame: &VmFrame, work: SessionTask<'_>) -> Flow {
         let site = frame.site(work.span);
         let own = work.agent.map(|agent| &agent.properties);
         let retry = work.of.retry.or(own.and_then(|own| own.retry)).map_or(0, |retry| retry.value);
@@ -127,7 +127,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    async fn attempt(&self, frame: &VmFrame, work: &SessionTask<'_>, site: Site) -> Result<Evaluation, Halt> {
+    async fn attempt(&self, frame: &VmFrame, work: &SessionTask<'_>, site: Site) -> Flow {
         let prompt = work.agent.and_then(|agent| agent.properties.prompt.as_ref());
         let prompt = prompt.map(|prompt| self.filled(frame, prompt)).transpose()?;
         let mut text = String::new();
@@ -203,7 +203,7 @@ impl<E: Effects> Vm<E> {
         context: &Expr,
         is_alone: bool,
         into: &mut Vec<(String, Arc<BoundValue>)>,
-    ) -> Result<(), Halt> {
+    ) -> Flow<()> {
         let before = into.len();
         match context {
             Expr::Name(name) => match frame.scope.find(name.as_str()) {
@@ -244,7 +244,7 @@ impl<E: Effects> Vm<E> {
         Ok(())
     }
 
-    async fn pause(&self, frame: &VmFrame, backoff: Backoff, attempt: u32) -> Result<(), Halt> {
+    async fn pause(&self, frame: &VmFrame, backoff: Backoff, attempt: u32) -> Flow<()> {
         let pause = match backoff {
             Backoff::None => return Ok(()),
             Backoff::Linear => Duration::from_secs(1),
@@ -273,13 +273,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Stores what an agent with a memory was asked and answered: a file for each time, and an entry in its memory.
-    fn remember(
-        &self,
-        frame: &VmFrame,
-        agent: &AgentDefinition,
-        task: &str,
-        answer: &str,
-    ) -> Result<(), Halt> {
+    fn remember(&self, frame: &VmFrame, agent: &AgentDefinition, task: &str, answer: &str) -> Flow<()> {
         let Some(memory) = self.memory(frame, agent) else { return Ok(()) };
         let name = agent.name.as_str();
         let folder = &frame.module.folder;

@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use super::control_flow::{Halt, ThrownError};
-use super::effects::{CommandNotRun, CommandSpec, Effects};
+use super::control_flow::{Flow, Halt, ThrownError};
+use super::effects::{CommandSpec, Effects, NoEffect};
 use super::query::{ProgramQuestion, QuestionEnd, SessionWork};
 use super::{Vm, VmFrame};
 use crate::agents::SessionReply;
@@ -38,7 +38,7 @@ impl<E: Effects> Vm<E> {
         frame: &VmFrame,
         query: &ProgramQuestion,
         work: &SessionWork,
-    ) -> Result<Option<QuestionEnd>, Halt> {
+    ) -> Flow<Option<QuestionEnd>> {
         let came = match self.journal.command(&frame.key) {
             CommandRecord::Ran(ran) => SessionCommandEnd::Ended(*ran),
             CommandRecord::New => self.run_session(frame, query, work).await?,
@@ -93,7 +93,7 @@ impl<E: Effects> Vm<E> {
         query: &ProgramQuestion,
         work: &SessionWork,
         failed: Option<CommandResult>,
-    ) -> Result<Option<SessionCommandEnd>, Halt> {
+    ) -> Flow<Option<SessionCommandEnd>> {
         let by = work.called();
         let what = match failed.and_then(|ran| ran.session).and_then(|end| end.failed) {
             Some(why) => format!("This session ended the run: {by}: {why}"),
@@ -119,7 +119,7 @@ impl<E: Effects> Vm<E> {
         frame: &VmFrame,
         query: &ProgramQuestion,
         work: &SessionWork,
-    ) -> Result<SessionCommandEnd, Halt> {
+    ) -> Flow<SessionCommandEnd> {
         let line = query.site.line;
         self.afford(line)?;
         let permit = tokio::select! {
@@ -150,8 +150,8 @@ impl<E: Effects> Vm<E> {
         let ran = match came {
             Ok(SessionCommandEnd::Ended(ran)) => judged(work, &self.policy.sessions.value, ran),
             Ok(answered) => return Ok(answered),
-            Err(CommandNotRun::Cancelled) => return Err(Halt::Cancelled),
-            Err(CommandNotRun::Denied(note)) => {
+            Err(NoEffect::Cancelled) => return Err(Halt::Cancelled),
+            Err(NoEffect::Refused(note)) => {
                 let thrown = ThrownError::denied(line, &Principal::Actor(Actor::Operator), Some(&note));
                 return Err(ThrownError { is_final: true, ..thrown.at(&frame.key) }.into());
             }
@@ -172,7 +172,7 @@ impl<E: Effects> Vm<E> {
         frame: &VmFrame,
         order: CommandSpec,
         mut asking: NewQuestion,
-    ) -> Result<SessionCommandEnd, CommandNotRun> {
+    ) -> Result<SessionCommandEnd, NoEffect> {
         if let Some(expected) = &mut asking.expected {
             expected.task = Some(order.id.clone());
         }
@@ -188,7 +188,7 @@ impl<E: Effects> Vm<E> {
                     stop.cancel();
                     match running.await {
                         // The whole run is being ended: the question is asked again on resume.
-                        Err(_) if frame.cancel.is_cancelled() => Err(CommandNotRun::Cancelled),
+                        Err(_) if frame.cancel.is_cancelled() => Err(NoEffect::Cancelled),
                         _ => Ok(SessionCommandEnd::Answered(decided)),
                     }
                 }
@@ -210,7 +210,7 @@ impl<E: Effects> Vm<E> {
         frame: &VmFrame,
         query: &ProgramQuestion,
         work: &SessionWork,
-    ) -> Result<(SessionCommand, Vec<(String, String)>), Halt> {
+    ) -> Flow<(SessionCommand, Vec<(String, String)>)> {
         let own = if work.resumes { self.own_session(frame, work) } else { None };
         let mut brief = work.brief.clone();
         if own.is_some() {
@@ -273,7 +273,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Stores the answering program's own session id with the agent's memory.
-    pub(super) fn keep_session(&self, frame: &VmFrame, work: &SessionWork) -> Result<(), Halt> {
+    pub(super) fn keep_session(&self, frame: &VmFrame, work: &SessionWork) -> Flow<()> {
         let Some(memory) = &work.memory else { return Ok(()) };
         let known = self.own_sessions().get(&(memory.clone(), work.called())).cloned();
         if let Some(own) = known {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::control_flow::{Evaluation, Halt, ThrownError, Walk};
+use super::control_flow::{Evaluation, Flow, Halt, ThrownError, Walk};
 use super::effects::Effects;
 use super::file::NamedValue;
 use super::frame::Site;
@@ -18,7 +18,7 @@ use crate::prose::syntax::ast::{
 
 impl<E: Effects> Vm<E> {
     /// Executes a module's program: its statements in order, numbered from 1.
-    pub fn program<'a>(&'a self, frame: &'a VmFrame) -> Walk<'a, Evaluation> {
+    pub fn program<'a>(&'a self, frame: &'a VmFrame) -> Walk<'a> {
         Box::pin(async move {
             let (mut number, mut last) = (0_u32, Evaluation::default());
             for statement in frame.module.library.program.body.iter() {
@@ -34,7 +34,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Executes statements in order, in the scope of the frame; the value is that of the last one.
-    pub(super) fn body<'a>(&'a self, frame: &'a VmFrame, body: &'a [Statement]) -> Walk<'a, Evaluation> {
+    pub(super) fn body<'a>(&'a self, frame: &'a VmFrame, body: &'a [Statement]) -> Walk<'a> {
         Box::pin(async move {
             let mut last = Evaluation::default();
             for statement in body {
@@ -44,7 +44,7 @@ impl<E: Effects> Vm<E> {
         })
     }
 
-    pub(super) async fn statement(&self, frame: &VmFrame, statement: &Statement) -> Result<Evaluation, Halt> {
+    pub(super) async fn statement(&self, frame: &VmFrame, statement: &Statement) -> Flow {
         if frame.cancel.is_cancelled() {
             return Err(Halt::Cancelled);
         }
@@ -59,7 +59,7 @@ impl<E: Effects> Vm<E> {
         ended
     }
 
-    async fn carry_out(&self, frame: &VmFrame, statement: &Statement) -> Result<Evaluation, Halt> {
+    async fn carry_out(&self, frame: &VmFrame, statement: &Statement) -> Flow {
         let site = frame.site(statement.span);
         match &statement.kind {
             StatementKind::Input(input) => self.input(frame, input, site).await,
@@ -80,7 +80,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Executes an expression as a statement.
-    async fn perform(&self, frame: &VmFrame, expr: &Expr, site: Site) -> Result<Evaluation, Halt> {
+    async fn perform(&self, frame: &VmFrame, expr: &Expr, site: Site) -> Flow {
         let done = self.value(frame, expr).await?;
         match expr {
             Expr::Session(_) | Expr::Resume(_) => {
@@ -103,7 +103,7 @@ impl<E: Effects> Vm<E> {
         frame: &VmFrame,
         input: &crate::prose::syntax::ast::InputStatement,
         site: Site,
-    ) -> Result<Evaluation, Halt> {
+    ) -> Flow {
         let name = input.name.as_str();
         let value = match frame.module.given.get(name) {
             Some(given) => given.clone(),
@@ -118,12 +118,7 @@ impl<E: Effects> Vm<E> {
         Ok(value)
     }
 
-    async fn bind(
-        &self,
-        frame: &VmFrame,
-        binding: &BindingStatement,
-        site: Site,
-    ) -> Result<Evaluation, Halt> {
+    async fn bind(&self, frame: &VmFrame, binding: &BindingStatement, site: Site) -> Flow {
         let kind = match binding.mutability {
             Mutability::Let => BindingKind::Let,
             Mutability::Const => BindingKind::Const,
@@ -152,7 +147,7 @@ impl<E: Effects> Vm<E> {
         Ok(value)
     }
 
-    async fn assign(&self, frame: &VmFrame, assignment: &Assignment, site: Site) -> Result<Evaluation, Halt> {
+    async fn assign(&self, frame: &VmFrame, assignment: &Assignment, site: Site) -> Flow {
         let name = assignment.name.as_str();
         // If this throws, the old value is kept.
         let value = self.value(frame, &assignment.value).await?;
@@ -167,12 +162,7 @@ impl<E: Effects> Vm<E> {
         Ok(value)
     }
 
-    async fn output(
-        &self,
-        frame: &VmFrame,
-        output: &OutputStatement,
-        site: Site,
-    ) -> Result<Evaluation, Halt> {
+    async fn output(&self, frame: &VmFrame, output: &OutputStatement, site: Site) -> Flow {
         let name = output.name.as_str();
         let value = self.value(frame, &output.value).await;
         let value = value.inspect_err(|_| frame.scope.failed(name, site.line))?;
@@ -184,7 +174,7 @@ impl<E: Effects> Vm<E> {
         Ok(value)
     }
 
-    fn throw(&self, frame: &VmFrame, message: Option<&Text>, site: Site) -> Result<Arc<ThrownError>, Halt> {
+    fn throw(&self, frame: &VmFrame, message: Option<&Text>, site: Site) -> Flow<Arc<ThrownError>> {
         match (message, &frame.caught) {
             (Some(message), _) => {
                 let message = self.filled(frame, message)?;
@@ -229,7 +219,7 @@ fn is_leaf(kind: &StatementKind) -> bool {
     }
 }
 
-fn step_state(ended: &Result<Evaluation, Halt>) -> StepState {
+fn step_state(ended: &Flow) -> StepState {
     match ended {
         Ok(_) | Err(Halt::Return(_)) => StepState::Done,
         Err(Halt::Cancelled) => StepState::Cancelled,

@@ -18,8 +18,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::control_flow::{Evaluation, Halt};
-use super::effects::{Audience, CommandNotRun, CommandSpec, Effects, QuestionNotAsked, RunEvent};
+use super::control_flow::{Flow, Halt};
+use super::effects::{Audience, CommandSpec, Effects, NoEffect, RunEvent};
 use super::module::{Library, Module};
 use super::progress::Progress;
 use super::{AnswerPolicy, SessionBudget, Vm, VmFrame};
@@ -50,13 +50,9 @@ struct Play {
 }
 
 impl Effects for Play {
-    async fn exec(
-        &self,
-        order: CommandSpec,
-        cancel: &CancellationToken,
-    ) -> Result<CommandResult, CommandNotRun> {
+    async fn exec(&self, order: CommandSpec, cancel: &CancellationToken) -> Result<CommandResult, NoEffect> {
         if order.begun.on_disk().await.is_err() {
-            return Err(CommandNotRun::Cancelled);
+            return Err(NoEffect::Cancelled);
         }
         let cwd = order.cwd.display().to_string();
         let command = order.command.trim_end_matches(" <\"$PILOTHOUSE_SESSION_TASK\"");
@@ -70,13 +66,13 @@ impl Effects for Play {
                 "pwd" => ran.stdout.push_str(&format!("{cwd}\n")),
                 "exit" => ran.exit_code = rest.parse().expect("a code"),
                 "cd" => ran.ended_in = Some(order.cwd.join(rest)),
-                "crash" => return Err(CommandNotRun::Cancelled),
-                "deny" => return Err(CommandNotRun::Denied("not today".into())),
+                "crash" => return Err(NoEffect::Cancelled),
+                "deny" => return Err(NoEffect::Refused("not today".into())),
                 "wait" | "hang" => {
                     let seconds = rest.parse().unwrap_or(100_000);
                     tokio::select! {
                         () = tokio::time::sleep(Duration::from_secs(seconds)) => {}
-                        () = cancel.cancelled() => return Err(CommandNotRun::Cancelled),
+                        () = cancel.cancelled() => return Err(NoEffect::Cancelled),
                     }
                 }
                 _ => {}
@@ -85,11 +81,11 @@ impl Effects for Play {
         Ok(ran)
     }
 
-    async fn ask(&self, asking: NewQuestion) -> Result<RecordedDecision, QuestionNotAsked> {
+    async fn ask(&self, asking: NewQuestion) -> Result<RecordedDecision, NoEffect> {
         self.asked.lock().expect("asked").push(asking.text.clone());
         let names = asking.evidence.bindings.iter().map(|binding| binding.name.clone());
         *self.shown.lock().expect("shown") = names.collect();
-        let value = self.operator.clone().ok_or(QuestionNotAsked::ShuttingDown)?;
+        let value = self.operator.clone().ok_or(NoEffect::Cancelled)?;
         let principal = Principal::Actor(Actor::Operator);
         Ok(RecordedDecision::Answered(RecordedAnswer { value, principal, at: self.now(), note: None }))
     }
@@ -282,7 +278,7 @@ fn root(
 }
 
 /// Describes how a run ended.
-fn in_words(ended: Result<Evaluation, Halt>) -> Result<String, String> {
+fn in_words(ended: Flow) -> Result<String, String> {
     match ended {
         Ok(value) | Err(Halt::Return(value)) => Ok(value.value.inserted()),
         Err(Halt::Thrown(thrown)) => Err(thrown.message.clone()),

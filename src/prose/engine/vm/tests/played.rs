@@ -12,9 +12,7 @@ use crate::envelope::Actor;
 use crate::model::{AnswerValue, NewQuestion, Principal, QuestionKind, RecordedAnswer};
 use crate::prose::engine::record::command_result::CommandResult;
 use crate::prose::engine::record::decision::RecordedDecision;
-use crate::prose::engine::vm::effects::{
-    Audience, CommandNotRun, CommandSpec, Effects, QuestionNotAsked, RunEvent,
-};
+use crate::prose::engine::vm::effects::{Audience, CommandSpec, Effects, NoEffect, RunEvent};
 
 /// What survives when a process is killed: what its commands did, and what its operator remembers.
 #[derive(Debug, Default)]
@@ -42,13 +40,9 @@ pub(super) struct Played {
 }
 
 impl Effects for Played {
-    async fn exec(
-        &self,
-        order: CommandSpec,
-        cancel: &CancellationToken,
-    ) -> Result<CommandResult, CommandNotRun> {
+    async fn exec(&self, order: CommandSpec, cancel: &CancellationToken) -> Result<CommandResult, NoEffect> {
         if order.begun.on_disk().await.is_err() {
-            return Err(CommandNotRun::Cancelled);
+            return Err(NoEffect::Cancelled);
         }
         self.outside.lock().expect("outside").done.push(order.command.clone());
         let mut words = order.command.split([' ', '\n']);
@@ -57,14 +51,14 @@ impl Effects for Played {
         let (exit_code, lines, seconds) = (number(), number(), number());
         tokio::select! {
             () = tokio::time::sleep(Duration::from_secs(seconds.into())) => {}
-            () = cancel.cancelled() => return Err(CommandNotRun::Cancelled),
+            () = cancel.cancelled() => return Err(NoEffect::Cancelled),
         }
         let stdout = (0..lines).map(|line| format!("{word}.{line} in {}\n", order.cwd.display())).collect();
         let ended_in = (words.next() == Some("cd")).then(|| order.cwd.join(word));
         Ok(CommandResult { exit_code: exit_code.into(), stdout, ended_in, ..CommandResult::default() })
     }
 
-    async fn ask(&self, asking: NewQuestion) -> Result<RecordedDecision, QuestionNotAsked> {
+    async fn ask(&self, asking: NewQuestion) -> Result<RecordedDecision, NoEffect> {
         let mut outside = self.outside.lock().expect("outside");
         let text = format!("{} {:?}", asking.text, asking.evidence.pass);
         let mut hasher = DefaultHasher::new();
