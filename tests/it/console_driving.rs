@@ -105,7 +105,10 @@ fn the_timeline_tells_of_one_task_or_of_all() {
         let mut app = console(snapshot(), size);
         select(&mut app, 7);
         let _ = press(&mut app, &["t"]);
-        insta::assert_snapshot!(format!("timeline_all_{}x{}", size.0, size.1), shown(&app));
+        if size == (160, 50) {
+            // The smallest with a timeline beside the pane.
+            insta::assert_snapshot!("timeline_all_160x50", shown(&app));
+        }
         let _ = press(&mut app, &["t"]);
         assert!(shown(&app).contains("timeline  t07"));
     }

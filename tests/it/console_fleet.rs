@@ -12,7 +12,7 @@ use pilothouse::model::{
     PlaceName, PlaceState, Slot, Snapshot, TaskStatus, TaskView,
 };
 
-use crate::console_fixture::{ago, console, ended, now, obstacle, press, record, shown, task};
+use crate::console_fixture::{SIZES, ago, console, ended, now, obstacle, press, record, shown, task};
 
 const NAMES: [&str; 3] = ["web-fix", "api", "docs"];
 
@@ -125,7 +125,7 @@ pub(crate) fn select(app: &mut App, wanted: &TaskId) {
 
 #[test]
 fn three_places_one_of_them_lost() {
-    for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
+    for (columns, rows) in SIZES {
         let mut app = opened((columns, rows));
         insta::assert_snapshot!(format!("fleet_{columns}x{rows}"), shown(&app));
         let _ = press(&mut app, &["4"]);

@@ -13,7 +13,8 @@ use pilothouse::process::Usage;
 use pilothouse::runtime::TaskUsage;
 
 use crate::console_fixture::{
-    SIZES, build, console, draw, empty, id, now, press, record, refusal, select, setup, shown, snapshot,
+    ALL_SIZES, SIZES, build, console, draw, empty, id, now, press, record, refusal, select, setup, shown,
+    snapshot,
 };
 
 fn at_each_size(name: &str, prepare: impl Fn(&mut App)) {
@@ -102,7 +103,7 @@ fn a_secret_in_a_command_is_on_no_screen() {
     for task in &mut state.tasks {
         Arc::make_mut(task).cmd = "API_TOKEN=hunter2 run --password hunter2 https://me:hunter2@host".into();
     }
-    for (columns, rows) in SIZES {
+    for (columns, rows) in ALL_SIZES {
         let mut app = console(state.clone(), (columns, rows));
         for keys in [&["1"][..], &["2"], &["s"], &["Esc"], &["q"], &["Esc"], &["4"], &["3"]] {
             let _ = press(&mut app, keys);
