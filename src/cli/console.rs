@@ -13,7 +13,7 @@ use super::server::RuntimeServer;
 use super::signals::EndSignals;
 use crate::config::{ConsoleSettings, Loaded, RuntimeMode, Settings};
 use crate::console::theme::Capabilities;
-use crate::console::{self, EmbeddedRuntime, Exit, Options};
+use crate::console::{self, ConsoleExit, ConsoleOptions, EmbeddedRuntime};
 use crate::dispatch::cli_only::IDLE_SECONDS;
 use crate::link::{Holder, Operator, Request};
 use crate::model::CloseReason;
@@ -63,22 +63,30 @@ fn settings(start: &ProgramStart) -> Result<Option<Settings>> {
 }
 
 /// Runs the console on a runtime in this process; its tasks end with it unless the person detaches.
-pub(super) async fn embed(start: &ProgramStart, server: RuntimeServer, can_detach: bool) -> Result<Exit> {
-    embed_with(start, server, Options { can_detach, ..Options::default() }).await
+pub(super) async fn embed(
+    start: &ProgramStart,
+    server: RuntimeServer,
+    can_detach: bool,
+) -> Result<ConsoleExit> {
+    embed_with(start, server, ConsoleOptions { can_detach, ..ConsoleOptions::default() }).await
 }
 
 /// Like [`embed`], but uses the cues from `more` and its setting of whether the person may detach.
-pub(super) async fn embed_with(start: &ProgramStart, server: RuntimeServer, more: Options) -> Result<Exit> {
+pub(super) async fn embed_with(
+    start: &ProgramStart,
+    server: RuntimeServer,
+    more: ConsoleOptions,
+) -> Result<ConsoleExit> {
     let operator = Operator::local(server.runtime.clone(), start.cwd.clone());
     let snapshot = operator.snapshot();
-    let Options { cues, can_detach, .. } = more;
+    let ConsoleOptions { cues, can_detach, .. } = more;
     let embedded = EmbeddedRuntime {
         snapshot: snapshot.clone(),
         clients: server.clients(),
         stop_requests: server.stop_requests.listen(),
     };
     let layout = Some(start.places.layout());
-    let options = Options { layout, can_detach, cues, embedded: Some(embedded), ..options(start) };
+    let options = ConsoleOptions { layout, can_detach, cues, embedded: Some(embedded), ..options(start) };
     let shown = console::run(operator, options).await.map_err(Into::into);
     let shown = match shown {
         Ok(exit) if exit.is_detached => return go_on(server, exit).await,
@@ -90,7 +98,7 @@ pub(super) async fn embed_with(start: &ProgramStart, server: RuntimeServer, more
 }
 
 /// Leaves the terminal, which the console has already restored, and continues as a runtime without a console.
-async fn go_on(server: RuntimeServer, mut exit: Exit) -> Result<Exit> {
+async fn go_on(server: RuntimeServer, mut exit: ConsoleExit) -> Result<ConsoleExit> {
     // Must happen before the launcher exits: the signal from a closing terminal must not end this process from now
     // on.
     let mut ending = EndSignals::without_hangup()?;
@@ -111,26 +119,26 @@ async fn go_on(server: RuntimeServer, mut exit: Exit) -> Result<Exit> {
 }
 
 /// Returns the reason to give when the runtime ends with its console.
-pub(super) fn closing(shown: &Result<Exit>) -> CloseReason {
-    shown.as_ref().map_or(CloseReason::ConsoleClosed, Exit::closing)
+pub(super) fn closing(shown: &Result<ConsoleExit>) -> CloseReason {
+    shown.as_ref().map_or(CloseReason::ConsoleClosed, ConsoleExit::closing)
 }
 
-fn options(start: &ProgramStart) -> Options {
+fn options(start: &ProgramStart) -> ConsoleOptions {
     let variable = |name: &str| std::env::var_os(name);
     let settings = readable_settings(start);
-    Options {
+    ConsoleOptions {
         config: Some(start.places.config_dir.clone()),
         state: Some(start.places.state_dir.clone()),
         commands: Some(start.places.commands()),
         program: Some(start.program.clone()),
         flags: start.flags.clone(),
         capabilities: Capabilities::from_environment(variable),
-        spoken: console::Because::of(start.flags.accessible, variable),
+        spoken: console::PlainReason::of(start.flags.accessible, variable),
         clipboard: console::clipboard_tools(variable),
         exports: Some(exports(start, &settings.console)),
         locks: Some(locks(start, settings.fleet.here)),
         cwd: Some(start.cwd.clone()),
-        ..Options::default()
+        ..ConsoleOptions::default()
     }
 }
 
@@ -152,18 +160,22 @@ fn exports(start: &ProgramStart, settings: &ConsoleSettings) -> PathBuf {
     start.places.state_dir.join(named.unwrap_or("exports"))
 }
 
-pub(super) async fn show(start: &ProgramStart, operator: Operator, layout: Option<PathBuf>) -> Result<Exit> {
-    Ok(console::run(operator, Options { layout, ..options(start) }).await?)
+pub(super) async fn show(
+    start: &ProgramStart,
+    operator: Operator,
+    layout: Option<PathBuf>,
+) -> Result<ConsoleExit> {
+    Ok(console::run(operator, ConsoleOptions { layout, ..options(start) }).await?)
 }
 
 /// Opens the console on its programs screen.
-pub(super) async fn show_program(start: &ProgramStart, operator: Operator) -> Result<Exit> {
-    let options = Options { opens: console::state::focus::Screen::Program, ..options(start) };
+pub(super) async fn show_program(start: &ProgramStart, operator: Operator) -> Result<ConsoleExit> {
+    let options = ConsoleOptions { opens: console::state::focus::Screen::Program, ..options(start) };
     Ok(console::run(operator, options).await?)
 }
 
 /// Prints the closing message on the normal screen.
-pub(super) fn leave(exit: Exit) -> ExitCode {
+pub(super) fn leave(exit: ConsoleExit) -> ExitCode {
     console::say_farewell(&exit);
     ExitCode::from(exit.code)
 }

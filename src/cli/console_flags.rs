@@ -9,8 +9,8 @@ use clap::{Arg, ArgAction, ArgMatches, Command as Clap};
 use serde::de::DeserializeOwned;
 
 use crate::config::{FILE, Faults, KEYS_FILE, Loaded, read_own};
-use crate::console::keys::keymap::{Context, Keymap};
-use crate::console::theme::Flags;
+use crate::console::keys::keymap::{KeyContext, Keymap};
+use crate::console::theme::UiFlags;
 use crate::console::theme::list::BUILT_IN;
 use crate::dispatch::KeyRow;
 
@@ -53,7 +53,7 @@ pub(super) fn declare(clap: Clap) -> Clap {
 }
 
 /// Returns the flags, given before or after the command's name.
-pub(super) fn flags(matches: &ArgMatches) -> Flags {
+pub(super) fn flags(matches: &ArgMatches) -> UiFlags {
     let inner = matches.subcommand().map(|(_, inner)| inner);
     let levels = [Some(matches), inner];
     let text = |name: &str| {
@@ -64,7 +64,7 @@ pub(super) fn flags(matches: &ArgMatches) -> Flags {
         let given = |matches: &&ArgMatches| matches.try_get_one::<bool>(name).ok().flatten() == Some(&true);
         levels.iter().flatten().any(given)
     };
-    Flags {
+    UiFlags {
         theme: text("theme"),
         color: text("color-level").and_then(setting),
         mouse: text("mouse").and_then(setting),
@@ -87,7 +87,7 @@ pub(super) fn keys(config: &Path) -> Result<Vec<KeyRow>, Faults> {
     let preset = Loaded::of(source.as_ref(), &path)?.settings.console.keys;
     let own = read_own(&config.join(KEYS_FILE)).map_err(|fault| Faults(vec![fault]))?;
     let (keymap, default) = (Keymap::of(&preset, own.as_ref())?, Keymap::built_in());
-    let rows = Context::ALL.iter().flat_map(|&context| {
+    let rows = KeyContext::ALL.iter().flat_map(|&context| {
         let usual = default.own(context);
         let keys_of = move |action| {
             usual.iter().find(|(own, _)| *own == action).map(|(_, keys)| keys.clone()).unwrap_or_default()

@@ -17,7 +17,7 @@ use super::program_start::ProgramStart;
 use super::server::RuntimeServer;
 use crate::agent::{AgentScript, OperatorAct, ScriptStage};
 use crate::config::FILE;
-use crate::console::{Cue, Options};
+use crate::console::{ConsoleOptions, DemoCue};
 use crate::dispatch::cli_only::DemoInput;
 use crate::envelope::{Actor, TaskId};
 use crate::files;
@@ -61,12 +61,12 @@ pub(super) async fn run(start: &ProgramStart, input: &DemoInput) -> Result<ExitC
         flags: start.flags.clone(),
         places,
     };
-    let (cues, shown) = watch::channel(Cue::default());
+    let (cues, shown) = watch::channel(DemoCue::default());
     let speed = input.speed.unwrap_or(1).clamp(1, MAX_SPEED);
     let demo = Demo { runtime: server.runtime.clone(), cues, speed };
     let (socket, cwd, again) = (inside.places.agent_socket(), inside.cwd.clone(), input.auto);
     let agent = tokio::spawn(async move { demo.play(&script, socket, cwd, again).await });
-    let cues = Options { cues: Some(shown), ..Options::default() };
+    let cues = ConsoleOptions { cues: Some(shown), ..ConsoleOptions::default() };
     let shown = console::embed_with(&inside, server, cues).await;
     agent.abort();
     // Does not mention the recording: it is deleted with the demo's folder.
@@ -76,7 +76,7 @@ pub(super) async fn run(start: &ProgramStart, input: &DemoInput) -> Result<ExitC
 /// Plays the script and acts as the operator.
 struct Demo {
     runtime: Handle,
-    cues: watch::Sender<Cue>,
+    cues: watch::Sender<DemoCue>,
     speed: u32,
 }
 
@@ -127,7 +127,7 @@ impl ScriptStage for Demo {
     }
 
     fn show(&self, name: &str) {
-        if let Ok(cue) = Cue::deserialize(json!(name)) {
+        if let Ok(cue) = DemoCue::deserialize(json!(name)) {
             self.cues.send_replace(cue);
         }
     }

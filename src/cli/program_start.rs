@@ -18,7 +18,7 @@ pub(super) struct ProgramStart {
     pub(super) program: PathBuf,
     /// The console's appearance.
     #[cfg(feature = "console")]
-    pub(super) flags: crate::console::theme::Flags,
+    pub(super) flags: crate::console::theme::UiFlags,
 }
 
 impl ProgramStart {
@@ -56,7 +56,7 @@ impl ProgramStart {
             places,
             program,
             #[cfg(feature = "console")]
-            flags: crate::console::theme::Flags::default(),
+            flags: crate::console::theme::UiFlags::default(),
         })
     }
 }

@@ -13,14 +13,14 @@ use crate::terminal::{Palette, Size};
 
 use crate::console::state::Anchor;
 use crate::console::state::Arrangement;
+use crate::console::state::ConsoleMemory;
+use crate::console::state::CoveredCommand;
 use crate::console::state::FileName;
-use crate::console::state::Memory;
-use crate::console::state::Query;
-use crate::console::state::ShownCommand;
+use crate::console::state::SearchQuery;
 
 /// Something that waits for the user, as a notification; all of it is safe text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct News {
+pub struct Notification {
     /// Identifies the item, so that it can be withdrawn; stays the same for as long as it waits.
     pub id: String,
     /// `question`, `input`, `held`, `limit`, `left`, `lost` or `watch`.
@@ -33,7 +33,7 @@ pub struct News {
     pub said: String,
 }
 
-impl News {
+impl Notification {
     /// Returns all of it on one line.
     #[must_use]
     pub fn text(&self) -> String {
@@ -115,7 +115,7 @@ pub enum Effect {
     /// Set the title of the terminal's window, or restore the original one.
     Title(Option<String>),
     /// Run the user's notification program for one item that waits.
-    Notify(News),
+    Notify(Notification),
     /// The item no longer waits: end the user's notification program for it, or do not start it.
     Withdraw(String),
     /// Announce which panes are on screen.
@@ -138,7 +138,7 @@ pub enum Effect {
         /// The call.
         call: u64,
         /// What it shows of each command.
-        shown: Vec<ShownCommand>,
+        shown: Vec<CoveredCommand>,
     },
     /// Read the recorded moments of a task, for a replay.
     Replay(TaskId),
@@ -152,7 +152,7 @@ pub enum Effect {
         marks: usize,
     },
     /// Search a task's log.
-    Search(TaskId, Query),
+    Search(TaskId, SearchQuery),
     /// Search the logs of some tasks: the ticket of the search, the text and the tasks.
     SearchAll(u64, String, Vec<TaskId>),
     /// Search for a prompt in a task's log.
@@ -198,7 +198,7 @@ pub enum Effect {
     /// Save the theme in the settings.
     SaveTheme(String),
     /// Save what is remembered across sessions.
-    Remember(Memory),
+    Remember(ConsoleMemory),
     /// Save how the console is arranged.
     Arranged(Arrangement),
     /// Capture the mouse, or leave it to the terminal.

@@ -2,7 +2,7 @@
 
 /// Why a console cannot run.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum ConsoleError {
     /// There is no terminal.
     #[error(
         "there is no terminal to draw on: `pilothouse --accessible` is the console in plain lines, and \

@@ -35,7 +35,7 @@ use io::effects::Effects;
 use io::frames::Frames;
 use io::kept;
 use io::leaving::{GIVING_BACK, LEAVING};
-use io::output::{Output, Sink};
+use io::output::{BufferedSink, ByteSink};
 use io::settings::Source;
 use io::signals::Signals;
 use io::stop_request::PendingStop;
@@ -43,22 +43,22 @@ use state::focus::Screen;
 use state::setup::Setup;
 use theme::Preferences;
 
-pub use error::Error;
+pub use error::ConsoleError;
 pub use io::clipboard::tools as clipboard_tools;
-use options::Left;
-pub use options::{Because, Cue, EmbeddedRuntime, Exit, Options};
+use options::RuntimeFate;
+pub use options::{ConsoleExit, ConsoleOptions, DemoCue, EmbeddedRuntime, PlainReason};
 
 /// Runs the console until the user leaves, the terminal goes away or a signal arrives. The terminal is
 /// restored before this returns. Ending an embedded runtime is left to the caller.
 ///
 /// # Errors
 /// When there is no terminal, or when using it fails.
-pub async fn run(operator: Operator, options: Options) -> Result<Exit, Error> {
+pub async fn run(operator: Operator, options: ConsoleOptions) -> Result<ConsoleExit, ConsoleError> {
     if let Some(because) = options.spoken {
         return io::plain::run(operator, because, &options).await;
     }
-    let signals = Signals::listen().map_err(Error::Signals)?;
-    let terminal = io::tty::open().map_err(Error::NoTerminal)?;
+    let signals = Signals::listen().map_err(ConsoleError::Signals)?;
+    let terminal = io::tty::open().map_err(ConsoleError::NoTerminal)?;
     let shown = show(&operator, &options, signals, terminal).await;
     io::tty::give_back(shown.as_ref().map_or(Duration::ZERO, |(ending, _)| ending.patience()));
     io::tty::close();
@@ -70,17 +70,17 @@ pub async fn run(operator: Operator, options: Options) -> Result<Exit, Error> {
     };
     let snapshot = operator.snapshot();
     let last = snapshot.borrow();
-    Ok(Exit::new(code, &last, runtime))
+    Ok(ConsoleExit::new(code, &last, runtime))
 }
 
 /// Prints the last lines of a console that has closed. A terminal or a pipe that takes nothing delays the end of the
 /// program only for a moment, and least after a signal.
-pub fn say_farewell(exit: &Exit) {
+pub fn say_farewell(exit: &ConsoleExit) {
     if exit.farewell.is_empty() {
         return;
     }
     let patience = if exit.code == 0 && !exit.is_detached { LEAVING } else { GIVING_BACK };
-    match Sink::of_stdout() {
+    match ByteSink::of_stdout() {
         Ok(sink) => sink.print(&format!("{}\n", exit.farewell), patience),
         Err(error) => tracing::info!(%error, "the last lines are not printed"),
     }
@@ -88,22 +88,22 @@ pub fn say_farewell(exit: &Exit) {
 
 async fn show(
     operator: &Operator,
-    options: &Options,
+    options: &ConsoleOptions,
     signals: Signals,
-    terminal: Sink,
-) -> Result<(Ending, Left), Error> {
+    terminal: ByteSink,
+) -> Result<(Ending, RuntimeFate), ConsoleError> {
     let clock = Clock::start();
     let capabilities = options.capabilities.clone();
     let (preferences, faults) = Preferences::read(options.config.as_deref(), &options.flags, &capabilities);
     let mouse = preferences.ui.mouse;
-    let mut output = Output::new(terminal).map_err(Error::Terminal)?;
-    io::tty::take(&mut output, mouse).map_err(Error::Terminal)?;
+    let mut output = BufferedSink::new(terminal).map_err(ConsoleError::Terminal)?;
+    io::tty::take(&mut output, mouse).map_err(ConsoleError::Terminal)?;
     // The first frame does not wait for the terminal's answers; it is redrawn if they change something.
     if capabilities.answers {
-        io::tty::ask(&mut output).map_err(Error::Terminal)?;
+        io::tty::ask(&mut output).map_err(ConsoleError::Terminal)?;
     }
     let heard = io::keyboard::listen(output.sink().file(), capabilities.answers, &clock);
-    let (keys, ended) = heard.map_err(Error::Terminal)?;
+    let (keys, ended) = heard.map_err(ConsoleError::Terminal)?;
     let display = Display::new(output, clock.clone());
     let setup = Setup {
         theme: preferences.theme,
@@ -119,7 +119,7 @@ async fn show(
         is_fleet: operator.fleet().is_some(),
         recording: operator.recording().map(str::to_owned),
     };
-    let size = io::tty::size(options.capabilities.usual_size).map_err(Error::Terminal)?;
+    let size = io::tty::size(options.capabilities.usual_size).map_err(ConsoleError::Terminal)?;
     let snapshot = Arc::clone(&operator.snapshot().borrow());
     let mut app = App::new(setup, snapshot, size, clock.now().wall);
     app.state.screen = options.opens;
@@ -139,7 +139,7 @@ async fn show(
     let effects = Effects::new(operator.clone(), options.clipboard.clone(), options.exports.clone());
     let operator = operator.clone();
     // Outside a demonstration, no cue ever arrives.
-    let cues = options.cues.clone().unwrap_or_else(|| tokio::sync::watch::channel(Cue::default()).1);
+    let cues = options.cues.clone().unwrap_or_else(|| tokio::sync::watch::channel(DemoCue::default()).1);
     let stop = PendingStop::new(options.stop_requests());
     let (times, next_runtime) = (Times::default(), JoinSet::new());
     let frames = Frames::default();
@@ -165,12 +165,12 @@ async fn show(
     driver.frames.log();
     driver.keep_arrangement(&Arrangement::of(&driver.app.state));
     let runtime = match &driver.app {
-        app if app.state.view.is_lost => Left::Lost,
-        _ if ending == Ending::Detached => Left::Detached,
-        _ if ending == Ending::Stopped => Left::Stopped,
-        app if app.state.setup.recording.is_some() => Left::Read,
-        app if app.state.setup.is_remote && !app.state.is_leaving => Left::GoesOn,
-        _ => Left::Ends,
+        app if app.state.view.is_lost => RuntimeFate::Lost,
+        _ if ending == Ending::Detached => RuntimeFate::Detached,
+        _ if ending == Ending::Stopped => RuntimeFate::Stopped,
+        app if app.state.setup.recording.is_some() => RuntimeFate::Read,
+        app if app.state.setup.is_remote && !app.state.is_leaving => RuntimeFate::GoesOn,
+        _ => RuntimeFate::Ends,
     };
     // Nothing receives keys any more, so input typed ahead must not block the reader thread.
     drop(driver);

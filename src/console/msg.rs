@@ -12,14 +12,14 @@ use crate::runtime::past::Durations;
 use crate::terminal::host_terminal::DefaultColours;
 use crate::terminal::{KeyPress, MouseInput};
 
-pub use crate::console::effect::{Effect, Leave, News};
+pub use crate::console::effect::{Effect, Leave, Notification};
 use crate::console::keys::decode::PasteTrouble;
-use crate::console::options::Cue;
+use crate::console::options::DemoCue;
 use crate::console::state::CommandCoverage;
 use crate::console::state::Picture;
 use crate::console::state::Reel;
 pub use crate::console::state::{Anchor, PageView};
-use crate::console::state::{Place, Query};
+use crate::console::state::{FoundLine, SearchQuery};
 use crate::console::theme::Preferences;
 
 /// Something that happened outside the console's state.
@@ -44,7 +44,7 @@ pub enum Msg {
     /// The screen of a visible task has changed.
     Picture(TaskId, Picture),
     /// A call made by the user was answered.
-    Answered(Answered),
+    Answered(OwnAnswer),
     /// Input typed by the user was refused, and why.
     Refused(TaskId, String),
     /// Output of a watched task, in whole lines, and the offset at which to continue reading.
@@ -63,10 +63,10 @@ pub enum Msg {
     Played(TaskId, usize, Picture),
     /// The result of searching a task's log: the matching line, if any; and, where matches were counted, its
     /// position among the matching lines and their number.
-    Found(TaskId, Query, Option<u64>, Option<(u64, u64)>),
+    Found(TaskId, SearchQuery, Option<u64>, Option<(u64, u64)>),
     /// Results of a search across all tasks, for some of them: the ticket of the search, the matching lines, and
     /// why some logs could not be read.
-    FoundAll(u64, Vec<Place>, Vec<String>),
+    FoundAll(u64, Vec<FoundLine>, Vec<String>),
     /// The log line on which the prompt searched for begins, if there is one.
     Prompt {
         /// The task.
@@ -108,7 +108,7 @@ pub enum Msg {
     /// `serve --stop` asks to end the runtime in this console; by whom it was run.
     StopAsked(String),
     /// A demonstration switches to another view.
-    Cue(Cue),
+    Cue(DemoCue),
     /// The runtime went away.
     LinkLost,
     /// The next runtime of the workspace is attached.
@@ -119,7 +119,7 @@ pub enum Msg {
 
 /// The answer to a call made by the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answered {
+pub struct OwnAnswer {
     /// The call's number.
     pub seq: u64,
     /// The tool called.

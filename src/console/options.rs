@@ -15,11 +15,11 @@ use crate::paths::{Locks, workspace_id};
 
 use crate::console::state::Screen;
 use crate::console::theme::colour::Level;
-use crate::console::theme::{Capabilities, Flags};
+use crate::console::theme::{Capabilities, UiFlags};
 
 /// The options a console is started with.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct ConsoleOptions {
     /// The settings folder; if none, the defaults apply.
     pub config: Option<PathBuf>,
     /// The folder for remembered state; if none, nothing is remembered.
@@ -27,11 +27,11 @@ pub struct Options {
     /// The path of this executable, to be started beside a task.
     pub program: Option<PathBuf>,
     /// Command-line flags.
-    pub flags: Flags,
+    pub flags: UiFlags,
     /// The known capabilities of the terminal.
     pub capabilities: Capabilities,
     /// Why plain lines are used instead of a drawn screen, if they are.
-    pub spoken: Option<Because>,
+    pub spoken: Option<PlainReason>,
     /// The screen it opens on, unless a saved arrangement overrides it.
     pub opens: Screen,
     /// Where the lock files of this user's runtimes are; if none, no other runtime can be opened.
@@ -51,7 +51,7 @@ pub struct Options {
     /// Where the arrangement of screen and panes is saved, if anywhere.
     pub layout: Option<PathBuf>,
     /// What a demonstration shows, whenever that changes.
-    pub cues: Option<watch::Receiver<Cue>>,
+    pub cues: Option<watch::Receiver<DemoCue>>,
 }
 
 /// What a console needs to know about the runtime that is embedded in it.
@@ -65,7 +65,7 @@ pub struct EmbeddedRuntime {
     pub stop_requests: watch::Receiver<Option<Arc<StopRequest>>>,
 }
 
-impl Options {
+impl ConsoleOptions {
     /// Returns the requests to end the runtime in this process; if there is none, none ever arrives.
     pub(super) fn stop_requests(&self) -> watch::Receiver<Option<Arc<StopRequest>>> {
         let own = self.embedded.as_ref().map(|runtime| runtime.stop_requests.clone());
@@ -106,7 +106,7 @@ impl EmbeddedRuntime {
 /// What a demonstration switches to, unless the user is using the keys.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Cue {
+pub enum DemoCue {
     /// The tasks.
     #[default]
     Tasks,
@@ -122,7 +122,7 @@ pub enum Cue {
 
 /// Why the console uses plain lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Because {
+pub enum PlainReason {
     /// A command-line flag was given.
     Flag,
     /// An environment variable is set.
@@ -131,7 +131,7 @@ pub enum Because {
     Dumb,
 }
 
-impl fmt::Display for Because {
+impl fmt::Display for PlainReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Flag => "--accessible",
@@ -141,7 +141,7 @@ impl fmt::Display for Because {
     }
 }
 
-impl Because {
+impl PlainReason {
     /// Returns why to use plain lines, if there is a reason. Whether somebody needs them cannot be detected,
     /// so it has to be requested.
     #[must_use]
@@ -178,7 +178,7 @@ impl Capabilities {
 
 /// What happens to the runtime when a console closes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Left {
+pub(super) enum RuntimeFate {
     /// It ends too, as requested.
     Ends,
     /// It is another process and continues.
@@ -195,7 +195,7 @@ pub(super) enum Left {
 
 /// What to print on the normal screen when a console has closed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Exit {
+pub struct ConsoleExit {
     /// The exit code of the program.
     pub code: u8,
     /// The runtime in this process continues without this terminal, which has been restored and is no longer
@@ -203,13 +203,13 @@ pub struct Exit {
     pub is_detached: bool,
     /// A few lines: what ran, what failed, where it is recorded. Empty when nothing ran.
     pub farewell: String,
-    runtime: Left,
+    runtime: RuntimeFate,
 }
 
-impl Exit {
+impl ConsoleExit {
     /// Summarizes the last known state. The runtime may have been lost, or may continue without the console.
-    pub(super) fn new(code: u8, last: &Snapshot, runtime: Left) -> Self {
-        if runtime == Left::Read {
+    pub(super) fn new(code: u8, last: &Snapshot, runtime: RuntimeFate) -> Self {
+        if runtime == RuntimeFate::Read {
             return Self { code, is_detached: false, farewell: String::new(), runtime };
         }
         let states = [
@@ -232,19 +232,21 @@ impl Exit {
         }
         let has_live = last.tasks.iter().any(|task| !task.status.is_terminal());
         match runtime {
-            Left::Lost => {
+            RuntimeFate::Lost => {
                 lines.push("The runtime went away before this console, and its tasks with it.".into())
             }
-            Left::GoesOn if has_live && !last.places.is_empty() => {
+            RuntimeFate::GoesOn if has_live && !last.places.is_empty() => {
                 lines.push("They go on: pilothouse fleet shows them again.".into());
             }
-            Left::GoesOn | Left::Detached if has_live => {
+            RuntimeFate::GoesOn | RuntimeFate::Detached if has_live => {
                 lines.push(
                     "They go on: pilothouse shows them again, pilothouse serve --stop ends them.".into(),
                 );
             }
-            Left::Detached => lines.push("The runtime goes on: pilothouse serve --stop ends it.".into()),
-            Left::GoesOn | Left::Ends | Left::Stopped | Left::Read => {}
+            RuntimeFate::Detached => {
+                lines.push("The runtime goes on: pilothouse serve --stop ends it.".into())
+            }
+            RuntimeFate::GoesOn | RuntimeFate::Ends | RuntimeFate::Stopped | RuntimeFate::Read => {}
         }
         let listed = last.calls.iter().filter(|call| call.status.as_deref() == Some("error")).count() as u64;
         let counted = last.metrics.tool_calls.values().filter_map(|statuses| statuses.get("error"));
@@ -255,14 +257,14 @@ impl Exit {
         if !lines.is_empty() && !last.recording.as_os_str().is_empty() {
             lines.push(format!("Recording: {}", last.recording.display()));
         }
-        Self { code, is_detached: runtime == Left::Detached, farewell: lines.join("\n"), runtime }
+        Self { code, is_detached: runtime == RuntimeFate::Detached, farewell: lines.join("\n"), runtime }
     }
 
     /// Returns why the runtime that was embedded in the console ends.
     #[must_use]
     pub fn closing(&self) -> CloseReason {
         match self.runtime {
-            Left::Stopped => CloseReason::StopCommand,
+            RuntimeFate::Stopped => CloseReason::StopCommand,
             _ => CloseReason::of_exit(self.code, CloseReason::ConsoleClosed),
         }
     }
@@ -270,7 +272,7 @@ impl Exit {
     /// Summarizes again, from the final state of a runtime that has since ended.
     #[must_use]
     pub fn told(self, last: &Snapshot) -> Self {
-        if matches!(self.runtime, Left::Ends | Left::Stopped) {
+        if matches!(self.runtime, RuntimeFate::Ends | RuntimeFate::Stopped) {
             Self::new(self.code, last, self.runtime)
         } else {
             self
@@ -298,15 +300,15 @@ mod tests {
     #[test]
     fn plain_lines_are_asked_for_never_guessed() {
         let of = |flag, pairs: &'static [(&str, &str)]| {
-            Because::of(flag, |name| {
+            PlainReason::of(flag, |name| {
                 pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
             })
         };
         assert_eq!(of(false, &[("TERM", "xterm")]), None);
         assert_eq!(of(false, &[("ACCESSIBLE", "0")]), None);
-        assert_eq!(of(false, &[("ACCESSIBLE", "1"), ("TERM", "dumb")]), Some(Because::Variable));
-        assert_eq!(of(true, &[("ACCESSIBLE", "1")]), Some(Because::Flag));
-        assert_eq!(of(false, &[("TERM", "dumb")]), Some(Because::Dumb));
+        assert_eq!(of(false, &[("ACCESSIBLE", "1"), ("TERM", "dumb")]), Some(PlainReason::Variable));
+        assert_eq!(of(true, &[("ACCESSIBLE", "1")]), Some(PlainReason::Flag));
+        assert_eq!(of(false, &[("TERM", "dumb")]), Some(PlainReason::Dumb));
     }
 
     #[test]
@@ -314,7 +316,7 @@ mod tests {
         let mut last = Snapshot { tasks_left: 700, ..Snapshot::default() };
         last.metrics.tasks_ended = [("completed".to_owned(), 1_190), ("failed".to_owned(), 10)].into();
         last.metrics.tool_calls = [("ExecCommand".to_owned(), [("error".to_owned(), 1_001)].into())].into();
-        let told = Exit::new(0, &last, Left::Ends).farewell;
+        let told = ConsoleExit::new(0, &last, RuntimeFate::Ends).farewell;
         assert_eq!(told, "Tasks: 1190 completed, 10 failed.\nCalls that failed: 1001.");
     }
 

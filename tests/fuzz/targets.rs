@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use pilothouse::config::{Loaded, Source};
-use pilothouse::console::keys::decode::Decoder;
+use pilothouse::console::keys::decode::KeyDecoder;
 use pilothouse::console::keys::keymap::Keymap;
 use pilothouse::console::theme::ThemeFile;
 use pilothouse::runtime::past;
@@ -80,7 +80,7 @@ pub(crate) fn recording(folder: &Path, bytes: &[u8]) {
 pub(crate) fn keys(bytes: &[u8]) {
     for is_asked in [false, true] {
         let decoder = || {
-            let mut decoder = Decoder::default();
+            let mut decoder = KeyDecoder::default();
             decoder.is_asked = is_asked;
             decoder
         };

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use pilothouse::console::app::App;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
-use pilothouse::console::state::coverage::{CommandCoverage, Transcript};
-use pilothouse::console::state::coverage::{ShownCommand, ShownStream};
+use pilothouse::console::state::coverage::{CommandCoverage, StreamTranscript};
+use pilothouse::console::state::coverage::{CoveredCommand, CoveredStream};
 use pilothouse::envelope::TaskId;
 use pilothouse::envelope::preview::{self, StreamText};
 use pilothouse::model::{BatchItem, CallRecord, CallSummary, Snapshot, TaskStatus, TaskView};
@@ -109,7 +109,7 @@ fn answered(size: (u16, u16)) -> App {
     app
 }
 
-fn asked(effects: Vec<Effect>) -> Vec<ShownCommand> {
+fn asked(effects: Vec<Effect>) -> Vec<CoveredCommand> {
     let of = |effect| match effect {
         Effect::Coverage { call: 311, shown } => Some(shown),
         _ => None,
@@ -131,15 +131,15 @@ fn what_an_answer_showed_of_each_item_is_marked_in_all_of_it() {
             Err(&"it is no longer on the list"),
         ];
         assert_eq!(known, is);
-        let told = shown_of.into_iter().map(|ShownCommand { name, task, streams }| {
-            let read = |stream_shown: ShownStream| {
+        let told = shown_of.into_iter().map(|CoveredCommand { name, task, streams }| {
+            let read = |stream_shown: CoveredStream| {
                 let all = match (name.as_str(), &stream_shown.sent) {
                     ("[1] git status --short", Some(_)) => {
                         (0..40).map(|n| format!(" M src/part_{n:02}.rs\n")).collect()
                     }
                     (_, sent) => sent.as_ref().map(|sent| format!("{sent}\n")).unwrap_or_default(),
                 };
-                (stream_shown, Transcript { all, ..Transcript::default() })
+                (stream_shown, StreamTranscript { all, ..StreamTranscript::default() })
             };
             let streams = task.map(|_| streams.into_iter().map(read).collect()).map_err(str::to_owned);
             CommandCoverage { name: name.clone(), streams }
@@ -160,7 +160,7 @@ fn what_was_seen_begins_at_the_item_that_is_read() {
     let mut app = answered((120, 40));
     let _ = press(&mut app, &["Tab", "G"]);
     let shown_of = asked(press(&mut app, &["v"]));
-    let told = |shown: ShownCommand| CommandCoverage { name: shown.name, streams: Ok(Vec::new()) };
+    let told = |shown: CoveredCommand| CommandCoverage { name: shown.name, streams: Ok(Vec::new()) };
     let _ = app.update(Msg::Coverage(311, shown_of.into_iter().map(told).collect()));
     assert!(shown(&app).contains("command 4/4"), "{}", shown(&app));
 }

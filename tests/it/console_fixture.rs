@@ -19,7 +19,7 @@ use pilothouse::console::state::picture::Picture;
 use pilothouse::console::state::setup::Setup;
 use pilothouse::console::theme::{Colours, Theme};
 use pilothouse::console::theme::{ThemeSet, UiSettings};
-use pilothouse::console::widgets::painter::Drawn;
+use pilothouse::console::widgets::painter::FrameExtras;
 use pilothouse::envelope::{Actor, Envelope, TaskId};
 use pilothouse::model::{
     AgentView, CallRecord, CallSummary, Gauge, Histogram, InputEvidence, InputNeed, InputWait, Lease,
@@ -536,7 +536,7 @@ pub(crate) fn select(app: &mut App, number: u32) {
 }
 
 /// Draws the console.
-pub(crate) fn draw(app: &App) -> (Buffer, Drawn) {
+pub(crate) fn draw(app: &App) -> (Buffer, FrameExtras) {
     let mut buffer = Buffer::empty(Rect::new(0, 0, app.state.size.0, app.state.size.1));
     let drawn = draw::draw(app, &mut buffer);
     (buffer, drawn)

@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use pilothouse::config::Prefix;
 use pilothouse::console::app::App;
 use pilothouse::console::app::layer::Layer;
-use pilothouse::console::msg::{Effect, Msg, News};
+use pilothouse::console::msg::{Effect, Msg, Notification};
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
 use pilothouse::model::{Decision, GateView, HeldCall, HeldCommand, HoldReason, Slot, Snapshot, TaskStatus};
@@ -352,7 +352,7 @@ fn what_is_selected_in_the_list_stays_the_same_while_others_come_and_go() {
 
 #[test]
 fn the_persons_program_is_run_once_for_each_thing_and_at_most_six_times_a_minute() {
-    let told = |effects: Vec<Effect>| -> Vec<News> {
+    let told = |effects: Vec<Effect>| -> Vec<Notification> {
         let news = |effect| if let Effect::Notify(news) = effect { Some(news) } else { None };
         effects.into_iter().filter_map(news).collect()
     };
@@ -364,7 +364,7 @@ fn the_persons_program_is_run_once_for_each_thing_and_at_most_six_times_a_minute
     let _ = app.update(held(0..0));
     let _ = app.update(Msg::Focus(false));
     let news = told(app.update(held(0..1)));
-    let expected = News {
+    let expected = Notification {
         id: "held 0".into(),
         kind: "held",
         name: "t11".into(),

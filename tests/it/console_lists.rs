@@ -9,9 +9,9 @@ use pilothouse::console::msg::{Anchor, Effect, Msg, PageView};
 use pilothouse::console::state::arrangement::Arrangement;
 use pilothouse::console::state::focus::Mode;
 use pilothouse::console::state::listing::columns::ListColumn;
-use pilothouse::console::state::listing::filter::{Filter, Whose};
+use pilothouse::console::state::listing::filter::{AgentFilter, Filter};
 use pilothouse::console::state::listing::rows::{Grouping, Sort};
-use pilothouse::console::state::search::Place;
+use pilothouse::console::state::search::FoundLine;
 use pilothouse::console::theme::Role;
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
@@ -141,7 +141,7 @@ fn the_filters_offer_the_agents_there_are_and_each_connection() {
         assert!(screen.contains(row), "{row}\n{screen}");
     }
     let _ = press(&mut app, &["1"]);
-    assert_eq!(app.state.list.filters.whose, Some(Whose::Agent("claude".into())));
+    assert_eq!(app.state.list.filters.whose, Some(AgentFilter::Agent("claude".into())));
     assert_eq!(numbers(&app), [5, 1, 2]);
     assert!(shown(&app).contains("claude  3 of 5"), "{}", shown(&app));
     let _ = press(&mut app, &["f", "3"]);
@@ -326,7 +326,8 @@ fn a_text_is_looked_for_in_all_tasks_and_gone_through_from_task_to_task() {
         asked.collect()
     };
     assert_eq!(asked(&effects), [(1, "panic".to_owned(), 8)]);
-    let place = |number: u32, line: u64| Place { task: id(number), line, text: format!("panic in {line}") };
+    let place =
+        |number: u32, line: u64| FoundLine { task: id(number), line, text: format!("panic in {line}") };
     assert_eq!(
         asked(&app.update(Msg::FoundAll(1, vec![place(6, 90), place(6, 12)], Vec::new()))),
         [(1, "panic".into(), 1)]

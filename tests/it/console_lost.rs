@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 use pilothouse::console::app::App;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
-use pilothouse::console::state::search::Place;
+use pilothouse::console::state::search::FoundLine;
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
 use pilothouse::model::{
@@ -251,7 +251,7 @@ fn a_search_of_all_tasks_looks_at_all_places_and_says_what_it_could_not_read() {
     for wanted in [id(0, 1), id(1, 1), id(2, 1), id(2, 2)] {
         assert!(tasks.contains(&wanted), "{wanted}: {tasks:?}");
     }
-    let found = |place: usize| Place { task: id(place, 1), line: 6, text: format!("panic {place}") };
+    let found = |place: usize| FoundLine { task: id(place, 1), line: 6, text: format!("panic {place}") };
     let why = format!("docs is lost: {WHY}");
     let _ = app.update(Msg::FoundAll(1, vec![found(0), found(2)], Vec::new()));
     let text = shown(&app);

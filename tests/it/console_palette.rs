@@ -5,7 +5,7 @@ use pilothouse::console::app::layer::Layer;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::state::State;
-use pilothouse::console::state::choice::Choice;
+use pilothouse::console::state::choice::ListChoice;
 use pilothouse::console::state::focus::Screen;
 use pilothouse::console::theme::ThemeSet;
 use pilothouse::console::theme::{Colours, Role, Theme};
@@ -121,7 +121,7 @@ fn every_action_of_the_palette_does_something_or_says_why_not() {
             let _ = press(&mut app, &[":"]);
             let _ = app.update(Msg::Paste(action.name()));
             let item = list(&app).and_then(|list| list.selected()).cloned().expect("it is listed");
-            assert_eq!(item.choice, Choice::Action(action), "{} is found by its name", action.name());
+            assert_eq!(item.choice, ListChoice::Action(action), "{} is found by its name", action.name());
             let effects = press(&mut app, &["Enter"]);
             if let Some(why) = item.obstacle {
                 assert!(list(&app).is_some() && !why.is_empty(), "{}", action.name());
@@ -131,7 +131,7 @@ fn every_action_of_the_palette_does_something_or_says_why_not() {
             }
             assert!(
                 list(&app)
-                    .is_none_or(|list| list.kind != pilothouse::console::widgets::chooser::Kind::Palette)
+                    .is_none_or(|list| list.kind != pilothouse::console::widgets::chooser::ListKind::Palette)
             );
             let effects = effects.iter().filter(|effect| !matches!(effect, Effect::Remember(_))).count();
             acted |= effects > 0 || trace(&app) != *trace_before || shown(&app) != *shown_before;
@@ -270,9 +270,9 @@ fn a_hint_is_shown_until_its_key_was_used() {
 
 #[test]
 fn settings_with_a_fault_leave_the_console_as_it_was() {
-    use pilothouse::console::theme::{Capabilities, Flags, Preferences};
+    use pilothouse::console::theme::{Capabilities, Preferences, UiFlags};
     let mut app = console(snapshot(), (120, 40));
-    let flags = Flags { theme: Some("mono".into()), no_clock: true, ..Flags::default() };
+    let flags = UiFlags { theme: Some("mono".into()), no_clock: true, ..UiFlags::default() };
     let (looks, _) = Preferences::read(None, &flags, &Capabilities::default());
     let _ = app.update(Msg::Preferences(Box::new(looks.clone()), vec!["config.toml:2: thme: no".into()]));
     assert_eq!((app.state.setup.theme_set.active.as_str(), app.state.setup.ui.clock), ("default", true));

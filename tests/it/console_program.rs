@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 use pilothouse::console::app::App;
 use pilothouse::console::app::layer::Layer;
-use pilothouse::console::keys::keymap::Context;
+use pilothouse::console::keys::keymap::KeyContext;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::state::focus::{Mode, Screen};
 use pilothouse::envelope::Actor;
@@ -426,9 +426,9 @@ fn tab_leads_from_the_source_to_the_pane_and_back() {
     let at = |app: &App| (app.state.programs.in_pane, app.context());
     // The notice is dismissed first.
     let _ = press(&mut app, &["Esc"]);
-    assert_eq!(at(&app), (false, Context::Program));
+    assert_eq!(at(&app), (false, KeyContext::Program));
     let _ = press(&mut app, &["Tab"]);
-    assert_eq!(at(&app), (true, Context::Program));
+    assert_eq!(at(&app), (true, KeyContext::Program));
     assert!(shown(&app).contains("▸ ● t06"), "{}", shown(&app));
     let asks_for = |effects: &[Effect]| {
         effects.iter().any(|effect| matches!(effect, Effect::Page { task, .. } if *task == id(6)))

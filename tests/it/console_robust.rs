@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use pilothouse::console::app::App;
 use pilothouse::console::keys::action::Action;
-use pilothouse::console::msg::{Answered, Effect, Msg, PageView};
+use pilothouse::console::msg::{Effect, Msg, OwnAnswer, PageView};
 use pilothouse::console::state::picture::Picture;
 use pilothouse::model::Snapshot;
 use pilothouse::terminal::{
@@ -172,7 +172,7 @@ fn message(step: &Step, app: &App, asked: &[Effect]) -> Msg {
             });
             asked.map_or(Msg::Tick(app.state.now), |(task, query)| Msg::Found(task, query, *line, None))
         }
-        Step::Answer(is_error) => Msg::Answered(Answered {
+        Step::Answer(is_error) => Msg::Answered(OwnAnswer {
             seq: 400,
             tool: "ExecCommand".into(),
             text: "x".repeat(300),

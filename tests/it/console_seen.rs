@@ -5,8 +5,8 @@ use std::sync::Arc;
 use pilothouse::console::app::App;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
-use pilothouse::console::state::coverage::{CommandCoverage, Transcript};
-use pilothouse::console::state::coverage::{ShownCommand, ShownStream};
+use pilothouse::console::state::coverage::{CommandCoverage, StreamTranscript};
+use pilothouse::console::state::coverage::{CoveredCommand, CoveredStream};
 use pilothouse::envelope::preview::{self, StreamText};
 use pilothouse::model::CallRecord;
 use pilothouse::runtime::OutputStream;
@@ -40,19 +40,19 @@ fn opened(record: CallRecord, size: (u16, u16)) -> App {
     app
 }
 
-fn asked_of(effects: &[Effect]) -> Option<&[ShownCommand]> {
+fn asked_of(effects: &[Effect]) -> Option<&[CoveredCommand]> {
     effects.iter().find_map(|effect| match effect {
         Effect::Coverage { shown, .. } => Some(shown.as_slice()),
         _ => None,
     })
 }
 
-fn asked(effects: &[Effect]) -> Option<&[ShownStream]> {
+fn asked(effects: &[Effect]) -> Option<&[CoveredStream]> {
     let [only] = asked_of(effects)? else { panic!("{effects:?}") };
     Some(&only.streams)
 }
 
-fn told(streams: Vec<(ShownStream, Transcript)>) -> Vec<CommandCoverage> {
+fn told(streams: Vec<(CoveredStream, StreamTranscript)>) -> Vec<CommandCoverage> {
     vec![CommandCoverage { name: String::new(), streams: Ok(streams) }]
 }
 
@@ -65,7 +65,7 @@ fn what_was_shown_is_marked_in_all_of_it_at_each_size() {
         assert_eq!(stream_shown.from as usize, printed(0..5).len());
         assert_eq!(stream_shown.to, Some(printed(0..85).len() as u64));
         let transcript =
-            Transcript { all: printed(0..100), before: printed(0..5), until: Some(printed(0..85)) };
+            StreamTranscript { all: printed(0..100), before: printed(0..5), until: Some(printed(0..85)) };
         let _ = app.update(Msg::Coverage(310, told(vec![(stream_shown.clone(), transcript)])));
         if SIZES.contains(&size) {
             insta::assert_snapshot!(format!("seen_{columns}x{rows}"), shown(&app));
@@ -90,7 +90,7 @@ fn both_streams_of_a_command_are_shown_apart() {
     assert_eq!((stdout.stream, stderr.stream), (OutputStream::Stdout, OutputStream::Stderr));
     let streams = [stdout, stderr].map(|stream_shown| {
         let all = stream_shown.sent.clone().unwrap_or_default();
-        (stream_shown.clone(), Transcript { all, ..Transcript::default() })
+        (stream_shown.clone(), StreamTranscript { all, ..StreamTranscript::default() })
     });
     let _ = app.update(Msg::Coverage(310, told(streams.to_vec())));
     let screen = shown(&app);
@@ -104,7 +104,7 @@ fn what_cannot_be_told_for_certain_is_not_marked() {
     let mut app = opened(reading(), (120, 40));
     let effects = press(&mut app, &["v"]);
     let stream_shown = asked(&effects).expect("it is read")[0].clone();
-    let other = Transcript { all: "{\"tests\": 100}\n".into(), ..Transcript::default() };
+    let other = StreamTranscript { all: "{\"tests\": 100}\n".into(), ..StreamTranscript::default() };
     let _ = app.update(Msg::Coverage(310, told(vec![(stream_shown, other)])));
     assert!(shown(&app).contains("it was sent in another form"), "{}", shown(&app));
     assert!(shown(&app).contains("  {\"tests\": 100}"), "{}", shown(&app));
@@ -129,6 +129,6 @@ fn whoever_has_gone_on_is_not_called_back() {
     let mut app = opened(reading(), (120, 40));
     let effects = press(&mut app, &["v", "1"]);
     let stream_shown = asked(&effects).expect("it is read")[0].clone();
-    let _ = app.update(Msg::Coverage(310, told(vec![(stream_shown, Transcript::default())])));
+    let _ = app.update(Msg::Coverage(310, told(vec![(stream_shown, StreamTranscript::default())])));
     assert!(app.state.reader.is_none());
 }

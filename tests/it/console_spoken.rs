@@ -5,7 +5,9 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use pilothouse::console::msg::{self, Leave, Msg};
-use pilothouse::console::plain::{Circumstances, Effect, Entered, Event, Purpose, Reading, Session, events};
+use pilothouse::console::plain::{
+    Circumstances, EnteredLine, OutputReading, PlainEffect, PlainEvent, PlainSession, Purpose, events,
+};
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
 use pilothouse::model::{
@@ -29,9 +31,9 @@ fn said(before: &Snapshot, after: &Snapshot) -> String {
 
 /// A session, the time, and the effects of its last event.
 struct Heart {
-    talk: Session,
+    talk: PlainSession,
     now: Timestamp,
-    acts: Vec<Effect>,
+    acts: Vec<PlainEffect>,
 }
 
 impl Heart {
@@ -45,7 +47,7 @@ impl Heart {
             is_person,
             watch: Vec::new(),
         };
-        let (talk, acts) = Session::begin(about, Arc::new(snapshot), now());
+        let (talk, acts) = PlainSession::begin(about, Arc::new(snapshot), now());
         Self { talk, now: now(), acts }
     }
 
@@ -60,7 +62,7 @@ impl Heart {
             is_person: true,
             watch: Vec::new(),
         };
-        (heart.talk, heart.acts) = Session::begin(about, Arc::new(snapshot), now());
+        (heart.talk, heart.acts) = PlainSession::begin(about, Arc::new(snapshot), now());
         heart
     }
 
@@ -68,7 +70,7 @@ impl Heart {
         Self::with(snapshot, true)
     }
 
-    fn hears(&mut self, heard: Event) -> String {
+    fn hears(&mut self, heard: PlainEvent) -> String {
         self.acts = self.talk.update(heard, self.now);
         self.talk.shown(self.now);
         self.said()
@@ -77,12 +79,12 @@ impl Heart {
     /// Writes a line after a delay.
     fn writes(&mut self, line: &str, ms: i64) -> String {
         self.now += SignedDuration::from_millis(ms);
-        self.hears(Event::Entered(Entered::Line(line.into()), self.now))
+        self.hears(PlainEvent::Entered(EnteredLine::Line(line.into()), self.now))
     }
 
     fn said(&self) -> String {
         let said = self.acts.iter().filter_map(|act| match act {
-            Effect::Say(line) => Some(format!("{line}\n")),
+            PlainEffect::Say(line) => Some(format!("{line}\n")),
             _ => None,
         });
         said.collect()
@@ -90,15 +92,16 @@ impl Heart {
 
     fn does(&self) -> Vec<&msg::Effect> {
         let done = self.acts.iter().filter_map(|act| match act {
-            Effect::Do(effect) => Some(effect),
+            PlainEffect::Do(effect) => Some(effect),
             _ => None,
         });
         done.collect()
     }
 
     fn leaves(&self) -> bool {
-        let leaves =
-            |act: &Effect| matches!(act, Effect::Leave | Effect::Do(msg::Effect::Quit(Leave::Detach)));
+        let leaves = |act: &PlainEffect| {
+            matches!(act, PlainEffect::Leave | PlainEffect::Do(msg::Effect::Quit(Leave::Detach)))
+        };
         self.acts.iter().any(leaves)
     }
 }
@@ -189,13 +192,13 @@ fn a_line_goes_to_a_task_and_a_secret_stays_unseen() {
     let mut heart = Heart::on(with(vec![waits("secret")]));
     assert!(heart.writes("line t01 hunter2", 10).contains("wants a secret") && heart.does().is_empty());
     heart.writes("line t01", 10);
-    assert!(heart.acts.iter().any(|act| matches!(act, Effect::Hide(true))), "{:?}", heart.acts);
+    assert!(heart.acts.iter().any(|act| matches!(act, PlainEffect::Hide(true))), "{:?}", heart.acts);
     heart.writes("hunter2", 10);
     assert!(
         matches!(heart.does()[..], [msg::Effect::Ask(Request::Send { .. })]),
         "as raw keys, on no record"
     );
-    assert!(matches!(heart.acts[0], Effect::Hide(false)));
+    assert!(matches!(heart.acts[0], PlainEffect::Hide(false)));
 }
 
 #[test]
@@ -215,7 +218,7 @@ fn a_gate_takes_no_line_that_came_before_it_was_read() {
 
     let mut heart = Heart::on(state.clone());
     heart.writes("5 q03", 10);
-    let over = heart.hears(Event::News(Arc::new(empty())));
+    let over = heart.hears(PlainEvent::News(Arc::new(empty())));
     assert!(over.contains("q03 is settled") && over.contains("back at the menu"), "{over}");
     assert!(heart.writes("approve", 900).contains("not on the menu"));
 
@@ -340,7 +343,7 @@ fn f50_lines_that_come_at_once_are_no_commands_and_no_answers() {
     let paste = |heart: &mut Heart, text: &str| {
         let lines = text.lines().count();
         heart.now += SignedDuration::from_secs(2);
-        heart.hears(Event::Entered(Entered::Pasted { lines, text: Some(text.into()) }, heart.now))
+        heart.hears(PlainEvent::Entered(EnteredLine::Pasted { lines, text: Some(text.into()) }, heart.now))
     };
     for opened in ["", "stop t03", "line t01", "start", "attention call 318", "signal t03", "rename t03"] {
         let told = heart.writes(opened, 10);
@@ -363,7 +366,7 @@ fn f50_lines_that_come_at_once_are_no_commands_and_no_answers() {
     // Too much is nothing, but ends where it would have ended.
     heart.writes("line t01", 10);
     heart.writes("/lines", 10);
-    heart.hears(Event::Entered(Entered::Pasted { lines: 100_000, text: None }, heart.now));
+    heart.hears(PlainEvent::Entered(EnteredLine::Pasted { lines: 100_000, text: None }, heart.now));
     assert_eq!(heart.writes("quit", 10), "");
     assert!(heart.writes(".", 10).contains("nothing was sent") && heart.does().is_empty());
 }
@@ -464,7 +467,7 @@ fn stopping_and_quitting_ask_first() {
     assert_eq!(input["force"], true);
     assert!(heart.writes("quit", 10).contains("1 task is running. 1: stop all and quit"));
     assert!(heart.writes("2", 10).contains("stays"), "the runtime is in this console");
-    heart.hears(Event::Interrupted);
+    heart.hears(PlainEvent::Interrupted);
     assert!(heart.said().contains("1 task is running") && heart.does().is_empty(), "Control-C asks");
     heart.writes("1", 10);
     assert!(matches!(heart.does()[..], [msg::Effect::Quit(Leave::StopAll)]));
@@ -498,10 +501,10 @@ fn silence_is_broken_every_half_minute_while_something_runs() {
     let mut heart = Heart::on(with(vec![waits("line")]));
     assert_eq!(heart.talk.next_time(), Some(now() + SignedDuration::from_secs(30)));
     heart.now += SignedDuration::from_secs(29);
-    assert_eq!(heart.hears(Event::Time), "");
+    assert_eq!(heart.hears(PlainEvent::Time), "");
     heart.now += SignedDuration::from_secs(1);
     assert_eq!(
-        heart.hears(Event::Time),
+        heart.hears(PlainEvent::Time),
         "system: still running: t01 running, waiting for input for 39s, by agent claude: npm init. 1 thing waits for \
          you: attention\n"
     );
@@ -511,15 +514,15 @@ fn silence_is_broken_every_half_minute_while_something_runs() {
 #[test]
 fn when_no_line_can_come_any_more_the_end_comes_with_the_last_task() {
     let mut heart = Heart::on(with(vec![task(1, "make", 9, 3)]));
-    assert!(heart.hears(Event::InputEnded).contains("leaves when nothing runs"));
+    assert!(heart.hears(PlainEvent::InputEnded).contains("leaves when nothing runs"));
     heart.now += SignedDuration::from_secs(4);
-    heart.hears(Event::Time);
+    heart.hears(PlainEvent::Time);
     assert!(!heart.leaves());
     let over = with(vec![ended(task(1, "make", 9, 3), TaskStatus::Completed, Some(0), 0)]);
-    heart.hears(Event::News(Arc::new(over)));
+    heart.hears(PlainEvent::News(Arc::new(over)));
     assert!(!heart.leaves(), "another command may follow");
     heart.now += SignedDuration::from_secs(3);
-    heart.hears(Event::Time);
+    heart.hears(PlainEvent::Time);
     assert!(heart.leaves());
 }
 
@@ -527,16 +530,16 @@ fn when_no_line_can_come_any_more_the_end_comes_with_the_last_task() {
 fn output_is_read_on_from_where_it_was_read() {
     let mut heart = Heart::on(with(vec![task(1, "make", 9, 3)]));
     heart.writes("output", 10);
-    assert!(matches!(&heart.acts[..], [Effect::Read(task, 0, Purpose::Asked)] if *task == id(1)));
+    assert!(matches!(&heart.acts[..], [PlainEffect::Read(task, 0, Purpose::Asked)] if *task == id(1)));
     let reading =
-        |text: &str, next| Reading { purpose: Purpose::Asked, text: text.into(), left_out: 0, next };
-    let said = heart.hears(Event::Read(id(1), reading("one\n\ttwo \u{200b}\n", 12)));
+        |text: &str, next| OutputReading { purpose: Purpose::Asked, text: text.into(), left_out: 0, next };
+    let said = heart.hears(PlainEvent::Read(id(1), reading("one\n\ttwo \u{200b}\n", 12)));
     assert_eq!(said, "t01: one\nt01:         two ⟨U+200B⟩\n");
     heart.writes("2 t01", 10);
-    assert!(matches!(heart.acts[..], [Effect::Read(_, 12, _)]));
-    assert_eq!(heart.hears(Event::Read(id(1), reading("", 12))), "t01 wrote nothing new\n");
+    assert!(matches!(heart.acts[..], [PlainEffect::Read(_, 12, _)]));
+    assert_eq!(heart.hears(PlainEvent::Read(id(1), reading("", 12))), "t01 wrote nothing new\n");
     let many: String = (0..250).map(|n| format!("line {n}\n")).collect();
-    let said = heart.hears(Event::Read(id(1), reading(&many, 2_000)));
+    let said = heart.hears(PlainEvent::Read(id(1), reading(&many, 2_000)));
     assert!(said.starts_with("left out before this: 50 lines") && said.ends_with("t01: line 249\n"));
 }
 
@@ -583,20 +586,23 @@ fn a_watch_rule_tells_of_a_task_once() {
         let task = task(1, "make test", 9, 0);
         TaskView { output: pilothouse::model::OutputView { bytes, ..task.output }, ..task }
     };
-    let _ = heart.hears(Event::News(Arc::new(with(vec![wrote(50_000)]))));
-    let asked = |act: &Effect| matches!(act, Effect::Read(_, 41_200, Purpose::Watched));
+    let _ = heart.hears(PlainEvent::News(Arc::new(with(vec![wrote(50_000)]))));
+    let asked = |act: &PlainEffect| matches!(act, PlainEffect::Read(_, 41_200, Purpose::Watched));
     assert!(heart.acts.iter().any(asked), "{:?}", heart.acts);
     let text = "ok\nthread panicked\n".to_owned();
-    let reading = Reading { purpose: Purpose::Watched, text, left_out: 0, next: 50_000 };
-    assert_eq!(heart.hears(Event::Read(id(1), reading)), "system: watch: t01 printed: thread panicked\n");
+    let reading = OutputReading { purpose: Purpose::Watched, text, left_out: 0, next: 50_000 };
+    assert_eq!(
+        heart.hears(PlainEvent::Read(id(1), reading)),
+        "system: watch: t01 printed: thread panicked\n"
+    );
     heart.now += SignedDuration::from_secs(19);
-    assert_eq!(heart.hears(Event::Time), "");
+    assert_eq!(heart.hears(PlainEvent::Time), "");
     heart.now += SignedDuration::from_secs(1);
-    assert_eq!(heart.hears(Event::Time), "system: watch: t01 silent for 20 s: make test\n");
+    assert_eq!(heart.hears(PlainEvent::Time), "system: watch: t01 silent for 20 s: make test\n");
     heart.now += SignedDuration::from_secs(1);
-    assert_eq!(heart.hears(Event::Time), "", "once");
+    assert_eq!(heart.hears(PlainEvent::Time), "", "once");
     let failed = ended(wrote(50_000), TaskStatus::Failed, Some(2), -30);
-    let said = heart.hears(Event::News(Arc::new(with(vec![failed]))));
+    let said = heart.hears(PlainEvent::News(Arc::new(with(vec![failed]))));
     assert!(said.contains("watch: t01 failed: exit 2: make test"), "{said}");
 }
 
@@ -609,8 +615,8 @@ fn with_several_places_a_command_starts_where_the_line_says() {
     assert!(heart.writes("start make", 900).contains("start in PLACE COMMAND; places: web-fix, api, docs"));
     assert!(heart.writes("start in nowhere make", 900).contains("no place is called \"nowhere\""));
     let _ = heart.writes("start in api make all", 900);
-    let starts = |effect: &Effect| match effect {
-        Effect::Do(msg::Effect::AskAt(place, Request::Call { input, .. })) => {
+    let starts = |effect: &PlainEffect| match effect {
+        PlainEffect::Do(msg::Effect::AskAt(place, Request::Call { input, .. })) => {
             Some((place.clone(), input["cmd"].as_str().map(str::to_owned)))
         }
         _ => None,
@@ -656,7 +662,8 @@ fn with_several_places_a_call_is_called_by_its_place() {
     for name in ["web-fix/1", "api/1", "docs/1", "api/12", "api/1234", "web-fix/7"] {
         assert!(listed.lines().any(|line| line.starts_with(&format!("{name} agent "))), "{name}: {listed}");
     }
-    let read = heart.hears(Event::Done(Msg::Record(Arc::new(CallRecord { seq: number(1, 12), ..record() }))));
+    let read =
+        heart.hears(PlainEvent::Done(Msg::Record(Arc::new(CallRecord { seq: number(1, 12), ..record() }))));
     assert!(read.starts_with("call api/12, "), "{read}");
 
     // By its name, by its number where one place alone has it, and by the number that it has among those of all.
@@ -755,7 +762,10 @@ fn a_question_of_a_place_that_takes_no_answer_is_told_and_not_asked() {
             Heart::on(Snapshot { tasks: Vec::new(), questions: vec![question], places, ..fleet(lost()) });
         let told = heart.writes("attention 1", 900);
         assert!(told.contains("api/q0") && told.contains("api is lost: "), "{told}");
-        assert!(!heart.acts.iter().any(|act| matches!(act, Effect::Hide(true))), "no secret is asked for");
+        assert!(
+            !heart.acts.iter().any(|act| matches!(act, PlainEffect::Hide(true))),
+            "no secret is asked for"
+        );
         assert!(heart.writes("approve", 900).contains("is not on the menu"));
         assert!(heart.does().is_empty());
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 use pilothouse::console::app::App;
 use pilothouse::console::msg::{Effect, Msg};
-use pilothouse::console::state::memory::Memory;
+use pilothouse::console::state::memory::ConsoleMemory;
 use pilothouse::model::Snapshot;
 
 use crate::console_fixture::{console, now, press, record, select, shown, snapshot};
@@ -22,7 +22,7 @@ fn hinting(mut app: App) -> App {
     app
 }
 
-fn reading(memory: Memory) -> App {
+fn reading(memory: ConsoleMemory) -> App {
     let mut app = hinting(console(snapshot(), (160, 50)));
     app.state.memory = memory;
     let _ = press(&mut app, &["3", "j", "j", "j"]);
@@ -31,12 +31,12 @@ fn reading(memory: Memory) -> App {
 }
 
 /// Lets `seconds` pass; returns what is remembered as a result.
-fn after(app: &mut App, seconds: i64) -> Option<Memory> {
+fn after(app: &mut App, seconds: i64) -> Option<ConsoleMemory> {
     let effects = app.update(Msg::Tick(now() + SignedDuration::from_secs(seconds)));
     remembered(effects)
 }
 
-fn remembered(effects: Vec<Effect>) -> Option<Memory> {
+fn remembered(effects: Vec<Effect>) -> Option<ConsoleMemory> {
     let memories = effects.into_iter().filter_map(|effect| match effect {
         Effect::Remember(memory) => Some(memory),
         _ => None,
@@ -56,7 +56,7 @@ fn calm() -> Snapshot {
 
 #[test]
 fn receipt_and_envelope_are_explained_over_their_texts_for_two_minutes() {
-    let mut app = reading(Memory::default());
+    let mut app = reading(ConsoleMemory::default());
     let text = shown(&app);
     assert!(text.contains(RECEIPT) && text.contains(ENVELOPE), "{text}");
     assert_eq!(after(&mut app, 119), None);
@@ -69,7 +69,7 @@ fn receipt_and_envelope_are_explained_over_their_texts_for_two_minutes() {
 
 #[test]
 fn whoever_has_used_a_text_is_told_no_more_what_it_is() {
-    let mut app = reading(Memory::default());
+    let mut app = reading(ConsoleMemory::default());
     let memory = remembered(press(&mut app, &["Tab", "c"])).expect("remembered");
     let text = shown(&app);
     assert!(!text.contains(RECEIPT) && text.contains(ENVELOPE), "{text}");

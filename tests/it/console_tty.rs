@@ -8,7 +8,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pilothouse::console::io::output::Output;
+use pilothouse::console::io::output::BufferedSink;
 use pilothouse::console::io::tty;
 use pilothouse::terminal::{ByteOrigin, Size, Terminal};
 use rustix::process::{Pid, Signal, kill_process};
@@ -338,10 +338,10 @@ fn memory_that_has_run_out_gives_the_terminal_back() {
 }
 
 /// Takes the terminal over, as the console does; the terminal is watched as long as the result exists.
-fn takes_the_terminal() -> (tokio::runtime::Runtime, Output) {
+fn takes_the_terminal() -> (tokio::runtime::Runtime, BufferedSink) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let inside = runtime.enter();
-    let mut output = Output::new(tty::open().expect("a terminal")).expect("watched");
+    let mut output = BufferedSink::new(tty::open().expect("a terminal")).expect("watched");
     tty::take(&mut output, pilothouse::config::Mouse::Full).expect("taken");
     drop(inside);
     (runtime, output)

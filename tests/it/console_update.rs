@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use pilothouse::console::app::App;
 use pilothouse::console::app::layer::Layer;
-use pilothouse::console::msg::{Anchor, Answered, Effect, Leave, Msg, PageView};
+use pilothouse::console::msg::{Anchor, Effect, Leave, Msg, OwnAnswer, PageView};
 use pilothouse::console::state::focus::{Mode, Screen};
 use pilothouse::console::state::picture::Picture;
-use pilothouse::console::state::search::Query;
+use pilothouse::console::state::search::SearchQuery;
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
 use pilothouse::model::{
@@ -251,7 +251,7 @@ fn the_stage_stays_on_the_task_typed_into_though_it_ended_and_others_start() {
         });
         assert_eq!(app.state.selected().map(|task| task.number), Some(11), "followed, not selected by hand");
         let _ = press(&mut app, &[enter]);
-        let answer = Answered {
+        let answer = OwnAnswer {
             seq: 315,
             tool: "ExecCommand".into(),
             text: "command promoted to managed task".into(),
@@ -363,7 +363,7 @@ fn a_command_started_here_is_selected_once_it_is_there() {
         acts(&effects),
         [r#"ExecCommand {"cmd":"ls","tty":true,"yield_time_ms":0,"cols":80,"rows":20}"#]
     );
-    let answer = Answered {
+    let answer = OwnAnswer {
         seq: 314,
         tool: "ExecCommand".into(),
         text: "command promoted to managed task".into(),
@@ -771,7 +771,7 @@ fn a_search_goes_backwards_from_the_view_and_freezes_it_on_a_match() {
     let mut app = opened();
     select(&mut app, 6);
     let effects = press(&mut app, &["2", "/", "c", "a", "s", "e", "_", "4", "2", "Enter"]);
-    assert_eq!(searches(&effects).last(), Some(&("case_42".to_owned(), Query::END, false)));
+    assert_eq!(searches(&effects).last(), Some(&("case_42".to_owned(), SearchQuery::END, false)));
     assert!(app.state.scroll.is_none(), "the pane follows until there is something to show");
     let effects = found(&mut app, Some(4_200));
     let is_around = |effect: &&Effect| matches!(effect, Effect::Page { anchor: Anchor::Around(4_200), .. });

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use pilothouse::console::app::App;
-use pilothouse::console::msg::{Anchor, Answered, Effect, Msg, PageView};
+use pilothouse::console::msg::{Anchor, Effect, Msg, OwnAnswer, PageView};
 use pilothouse::console::state::focus::{Mode, Screen};
 use pilothouse::console::state::picture::Picture;
 use pilothouse::link::Request;
@@ -23,7 +23,7 @@ fn changed(app: &mut App, change: impl FnOnce(&mut Snapshot)) -> Vec<Effect> {
 }
 
 fn started(task: u32) -> Msg {
-    Msg::Answered(Answered {
+    Msg::Answered(OwnAnswer {
         seq: 400,
         tool: "ExecCommand".into(),
         text: "started".into(),
@@ -327,7 +327,7 @@ fn calls_are_listed_by_a_text_of_theirs() {
 #[test]
 fn a_letter_with_a_risk_means_one_thing_wherever_it_is_pressed() {
     use pilothouse::console::keys::action::Action::{self, *};
-    use pilothouse::console::keys::keymap::{Context, Keymap};
+    use pilothouse::console::keys::keymap::{KeyContext, Keymap};
     let meanings: [(&str, &[Action]); 6] = [
         ("s", &[Stop, StopAll]),
         ("S", &[Kill]),
@@ -338,7 +338,7 @@ fn a_letter_with_a_risk_means_one_thing_wherever_it_is_pressed() {
     ];
     for preset in ["default", "vim", "emacs", "plain"] {
         let keymap = Keymap::of(preset, None).expect("a preset");
-        for context in Context::ALL {
+        for context in KeyContext::ALL {
             for (action, keys) in keymap.list(*context) {
                 for (letter, allowed) in meanings {
                     let is_one = !keys.iter().any(|key| key == letter) || allowed.contains(&action);
@@ -455,7 +455,7 @@ fn the_palette_is_searched_by_the_usual_words_and_the_old_names() {
             let Some(pilothouse::console::app::layer::Layer::List(list)) = app.layers.last() else {
                 panic!("{open:?} opens no list")
             };
-            let wanted = pilothouse::console::state::choice::Choice::Action(action);
+            let wanted = pilothouse::console::state::choice::ListChoice::Action(action);
             let found = list.shown().take(12).any(|(item, _)| item.choice == wanted);
             assert!(found, "{written} does not find {action:?}");
         }

@@ -6,7 +6,7 @@ use pilothouse::console::app::layer::Layer;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Leave, Msg};
 use pilothouse::console::state::focus::{Mode, Prompt, Screen};
-use pilothouse::console::widgets::chooser::{Chooser, Kind};
+use pilothouse::console::widgets::chooser::{Chooser, ListKind};
 use pilothouse::link::Request;
 use pilothouse::terminal::KeyPress;
 
@@ -128,8 +128,8 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::Dismiss => ended(Is(|app| app.state.view.cleared.contains(&id(4)))),
         Action::ClearFinished => here(Is(|app| !app.state.view.cleared.is_empty())),
         Action::Undo => (Place(7, &["1", "C"]), Is(|app| app.state.view.cleared.is_empty())),
-        Action::Filter => here(Is(|app| list(app).is_some_and(|list| list.kind == Kind::Filters))),
-        Action::ArrangeList => here(Is(|app| list(app).is_some_and(|list| list.kind == Kind::Listing))),
+        Action::Filter => here(Is(|app| list(app).is_some_and(|list| list.kind == ListKind::Filters))),
+        Action::ArrangeList => here(Is(|app| list(app).is_some_and(|list| list.kind == ListKind::Listing))),
         Action::Rename => {
             here(Is(|app| matches!(&app.state.mode, Mode::Write(Prompt::Rename(task), _) if *task == id(7))))
         }
@@ -207,7 +207,7 @@ fn expected(action: Action) -> (Place, Seen) {
         | Action::ExportScreenAnsi => {
             here(Does(|effect| !matches!(effect, Effect::Remember(_) | Effect::Recordings)))
         }
-        Action::Layouts => here(Is(|app| list(app).is_some_and(|list| list.kind == Kind::Layouts))),
+        Action::Layouts => here(Is(|app| list(app).is_some_and(|list| list.kind == ListKind::Layouts))),
         Action::NextLayout => here(Is(|app| app.state.tilings.now.is_some())),
         Action::SaveLayout => here(Is(|app| matches!(app.state.mode, Mode::Write(Prompt::Layout, _)))),
         Action::ForgetLayout => here(Why("no saved layout is in use")),
@@ -218,9 +218,11 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::ShowMetrics => here(Is(|app| app.state.screen == Screen::Metrics)),
         Action::ShowProgram => here(Is(|app| app.state.screen == Screen::Program)),
         Action::PreviousProgram | Action::NextProgram => here(Why("there is no other program")),
-        Action::Places => here(Is(|app| list(app).is_some_and(|list| list.kind == Kind::Fleet))),
-        Action::Messages => here(Is(|app| list(app).is_some_and(|list| list.kind == Kind::Messages))),
-        Action::Themes => here(Is(|app| list(app).is_some_and(|list| matches!(list.kind, Kind::Themes(_))))),
+        Action::Places => here(Is(|app| list(app).is_some_and(|list| list.kind == ListKind::Fleet))),
+        Action::Messages => here(Is(|app| list(app).is_some_and(|list| list.kind == ListKind::Messages))),
+        Action::Themes => {
+            here(Is(|app| list(app).is_some_and(|list| matches!(list.kind, ListKind::Themes(_)))))
+        }
         Action::EditSettings => here(Does(|effect| calls("ExecCommand")(effect))),
         Action::Suspend => here(Does(|effect| matches!(effect, Effect::Suspend))),
         Action::Mouse => here(Does(|effect| matches!(effect, Effect::Mouse(false)))),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 use pilothouse::config::WatchRule;
 use pilothouse::console::app::App;
-use pilothouse::console::features::attention::item::Subject;
+use pilothouse::console::features::attention::item::AttentionSubject;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::state::focus::Screen;
 use pilothouse::model::{Snapshot, TaskStatus, TaskView};
@@ -48,8 +48,8 @@ fn rung(effects: &[Effect]) -> Vec<&str> {
 
 /// What the rules have added to the attention list.
 fn watched(app: &App) -> Vec<String> {
-    let is_watched = |item: &pilothouse::console::features::attention::item::Item| {
-        matches!(item.subject, Subject::Watched(..))
+    let is_watched = |item: &pilothouse::console::features::attention::item::AttentionItem| {
+        matches!(item.subject, AttentionSubject::Watched(..))
     };
     let all = app.attention.items(&app.state).into_iter().filter(is_watched);
     all.map(|item| format!("{} {}: {}", item.name, item.what, item.said)).collect()
@@ -68,7 +68,7 @@ fn a_build_that_fails_rings_once_and_stands_in_the_list_until_it_was_looked_at()
         .attention
         .items(&app.state)
         .iter()
-        .position(|item| matches!(item.subject, Subject::Watched(..)))
+        .position(|item| matches!(item.subject, AttentionSubject::Watched(..)))
         .expect("there");
     for _ in 0..at {
         let _ = press(&mut app, &["j"]);

@@ -125,10 +125,10 @@ fn every_decision_that_is_named_is_a_page_that_is_there() {
 fn every_key_that_the_guide_names_does_what_it_says() {
     use std::collections::BTreeSet;
 
-    use pilothouse::console::keys::keymap::{Context, Keymap};
+    use pilothouse::console::keys::keymap::{KeyContext, Keymap};
 
     let keymap = Keymap::built_in();
-    let lists = Context::ALL.iter().flat_map(|context| keymap.list(*context));
+    let lists = KeyContext::ALL.iter().flat_map(|context| keymap.list(*context));
     let bound: BTreeSet<(String, String)> =
         lists.flat_map(|(action, keys)| keys.into_iter().map(move |key| (key, action.name()))).collect();
     let text = include_str!("../../docs/console.md");

@@ -7,7 +7,7 @@ use std::process::{Output, Stdio};
 
 use std::sync::Arc;
 
-use pilothouse::console::plain::Line;
+use pilothouse::console::plain::PlainLine;
 use pilothouse::envelope::{Actor, is_hidden};
 use pilothouse::model::TaskFact;
 use serde_json::{Value, json};
@@ -247,9 +247,9 @@ fn nothing_hostile_is_drawn_or_said_by_the_console() {
         }
     }
     for line in [
-        Line::by(&Actor::Agent(corpus()), corpus()),
-        Line::Output { task: corpus(), text: corpus() },
-        Line::reply(corpus()),
+        PlainLine::by(&Actor::Agent(corpus()), corpus()),
+        PlainLine::Output { task: corpus(), text: corpus() },
+        PlainLine::reply(corpus()),
     ] {
         is_safe("a plain line", line.shown().as_bytes());
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use pilothouse::console::app::App;
 use pilothouse::console::app::draw;
 use pilothouse::console::keys::Keymap;
-use pilothouse::console::keys::decode::{Decoded, Decoder};
+use pilothouse::console::keys::decode::{KeyDecoder, TerminalInput};
 use pilothouse::console::msg::Msg;
 use pilothouse::console::state::setup::Setup;
 use pilothouse::console::theme::{Colours, Theme, ThemeSet, UiSettings};
@@ -57,7 +57,7 @@ pub(crate) fn run() {
             let mut app = app(keys);
             thread_time(|| {
                 for decoded in decoded(&bytes) {
-                    if let Decoded::Paste(text) = decoded {
+                    if let TerminalInput::Paste(text) = decoded {
                         drop(app.update(Msg::Paste(text)));
                     }
                 }
@@ -89,8 +89,8 @@ fn pasted(length: usize) -> Vec<u8> {
     [b"\x1b[200~", line.repeat(length / line.len()).as_bytes(), b"\x1b[201~"].concat()
 }
 
-fn decoded(bytes: &[u8]) -> Vec<Decoded> {
-    let mut decoder = Decoder::default();
+fn decoded(bytes: &[u8]) -> Vec<TerminalInput> {
+    let mut decoder = KeyDecoder::default();
     bytes.chunks(READ).flat_map(|read| decoder.feed(Duration::ZERO, read)).collect()
 }
 

@@ -12,8 +12,8 @@ use crate::console::features::task_list::choose;
 use crate::console::features::{
     arrangement, changes, export, next, palette, places, program, reader, receipts, replay, task_list,
 };
-use crate::console::keys::{Action, Context};
-use crate::console::state::{Column, Export, Prompt, Screen, Shot, Why};
+use crate::console::keys::{Action, KeyContext};
+use crate::console::state::{Column, ExportKind, Obstacle, Prompt, Screen, Shot};
 
 impl App {
     /// Moves whatever the keys move on this screen: the selection, a text, or the pane's position in the log.
@@ -48,7 +48,7 @@ impl App {
         }
         if let Err(why) = self.availability(action) {
             // The place is unreachable: say so, because a key that silently does nothing would look like a typo.
-            if why == Why::Place {
+            if why == Obstacle::Place {
                 places::say_refusal(&mut self.state);
             } else if matches!(action, Action::Compare | Action::Seen | Action::Line) {
                 self.state.say(why.to_string());
@@ -132,7 +132,7 @@ impl App {
             Action::Fold => self.receipts.fold(&mut self.state),
             Action::NextPart | Action::PreviousPart => self.go(action),
             Action::Export => self.open_list(export::export_list(&self.state)),
-            Action::ExportMetrics => export::export(&mut self.state, Export::Metrics),
+            Action::ExportMetrics => export::export(&mut self.state, ExportKind::Metrics),
             Action::ExportScreenSvg => self.shoot(Shot::Svg),
             Action::ExportScreenHtml => self.shoot(Shot::Html),
             Action::ExportScreenText => self.shoot(Shot::Text),
@@ -189,10 +189,12 @@ impl App {
         let state = &mut self.state;
         match action {
             // On the tasks screen, this filters the tasks, or searches the output once keys go to the pane.
-            Action::FindText if state.view_context() == Context::Tasks => match state.selected().cloned() {
-                Some(task) if state.in_pane => search::open_search(state, task.id.clone()),
-                _ => task_list::write_task_filter(state),
-            },
+            Action::FindText if state.view_context() == KeyContext::Tasks => {
+                match state.selected().cloned() {
+                    Some(task) if state.in_pane => search::open_search(state, task.id.clone()),
+                    _ => task_list::write_task_filter(state),
+                }
+            }
             Action::FindText => {
                 // In the list of calls, this filters the calls.
                 let is_list = state.reader.is_none() && state.calls.column == Column::Calls;

@@ -5,17 +5,17 @@ use crate::console::app::layer::Layer;
 use crate::console::features::approval::wider_for;
 use crate::console::features::pane::fit;
 use crate::console::features::{changes, next, task_list};
-use crate::console::keys::{Action, Context};
-use crate::console::state::{Column, Mode, Prompt, Screen, Why, takes_input};
+use crate::console::keys::{Action, KeyContext};
+use crate::console::state::{Column, Mode, Obstacle, Prompt, Screen, takes_input};
 use crate::envelope::Actor;
 use crate::model::{CallSummary, HoldReason, TaskStatus};
 
-fn place(is_here: bool, place: &'static str) -> Result<(), Why> {
-    if is_here { Ok(()) } else { Err(Why::Elsewhere(place)) }
+fn place(is_here: bool, place: &'static str) -> Result<(), Obstacle> {
+    if is_here { Ok(()) } else { Err(Obstacle::Elsewhere(place)) }
 }
 
-fn need(is_there: bool, missing: &'static str) -> Result<(), Why> {
-    if is_there { Ok(()) } else { Err(Why::Missing(missing)) }
+fn need(is_there: bool, missing: &'static str) -> Result<(), Obstacle> {
+    if is_there { Ok(()) } else { Err(Obstacle::Missing(missing)) }
 }
 
 impl App {
@@ -29,21 +29,21 @@ impl App {
     /// # Errors
     /// Why it would do nothing. Being in the wrong part of the console takes precedence over being in a
     /// recording or without a runtime.
-    pub fn availability(&self, action: Action) -> Result<(), Why> {
+    pub fn availability(&self, action: Action) -> Result<(), Obstacle> {
         match self.requirements(action) {
-            Err(Why::Elsewhere(place)) => Err(Why::Elsewhere(place)),
-            _ if self.state.setup.recording.is_some() && action.changes() => Err(Why::Recording),
-            Err(_) if self.state.view.is_lost => Err(Why::Lost),
+            Err(Obstacle::Elsewhere(place)) => Err(Obstacle::Elsewhere(place)),
+            _ if self.state.setup.recording.is_some() && action.changes() => Err(Obstacle::Recording),
+            Err(_) if self.state.view.is_lost => Err(Obstacle::Lost),
             other => other,
         }
     }
 
     /// Checks the preconditions of an action. Every action must be named here: there is no wildcard arm.
-    fn requirements(&self, action: Action) -> Result<(), Why> {
+    fn requirements(&self, action: Action) -> Result<(), Obstacle> {
         use Action::*;
         let task = self.state.at_hand();
         let selected = need(task.is_some(), "no task is selected");
-        let anywhere = if self.state.view.is_lost { Err(self::Why::Lost) } else { Ok(()) };
+        let anywhere = if self.state.view.is_lost { Err(self::Obstacle::Lost) } else { Ok(()) };
         // Actions on the current task require its place to be attached; for other actions, each place reports
         // this itself.
         let runtime = anywhere.and(self.state.place_is_attached());
@@ -65,7 +65,7 @@ impl App {
             | Mouse | Suspend | Help | Back | Quit => Ok(()),
             Places => {
                 if self.state.setup.recording.is_some() {
-                    Err(self::Why::Recording)
+                    Err(self::Obstacle::Recording)
                 } else {
                     Ok(())
                 }
@@ -73,7 +73,7 @@ impl App {
             Messages => place(!self.state.toasts.said().is_empty(), "nothing was said yet"),
             EditSettings => {
                 place(self.state.setup.program.is_some(), "this console cannot start itself")?;
-                if self.state.setup.recording.is_some() { Err(self::Why::Recording) } else { runtime }
+                if self.state.setup.recording.is_some() { Err(self::Obstacle::Recording) } else { runtime }
             }
             Detach => {
                 let may_go_on = self.state.setup.is_remote || self.state.setup.can_detach;
@@ -104,7 +104,7 @@ impl App {
             SendOn | Newline | Raw => place(matches!(prompt, Some(Prompt::Line(_))), "while writing a line"),
             Run => place(matches!(prompt, Some(Prompt::Start)), "while writing a command"),
             Find => place(
-                prompt.is_some_and(|prompt| prompt.context() == Context::Search),
+                prompt.is_some_and(|prompt| prompt.context() == KeyContext::Search),
                 "while writing a search",
             ),
             Confirm => place(matches!(self.layers.last(), Some(Layer::Paste(..))), "when something is asked"),
@@ -278,7 +278,7 @@ impl App {
             }
             ApproveGate | RejectGate | Yes | No | Choose | RunAgain | Skip | Abort | Note | LetAgents => {
                 let Some(Layer::Question(dialog)) = self.layers.last() else {
-                    return Err(self::Why::Elsewhere("in the dialog of a question"));
+                    return Err(self::Obstacle::Elsewhere("in the dialog of a question"));
                 };
                 self.state.question_is_attached(&dialog.question)
             }

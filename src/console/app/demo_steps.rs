@@ -5,14 +5,14 @@ use jiff::SignedDuration;
 
 use crate::console::app::App;
 use crate::console::app::layer::Layer;
-use crate::console::options::Cue;
+use crate::console::options::DemoCue;
 use crate::console::state::{Column, Mode, Screen};
 
 /// For this long after a key press, the demonstration does not change the screen.
 const HANDS_ON: SignedDuration = SignedDuration::from_secs(8);
 
 impl App {
-    pub(in crate::console) fn cue(&mut self, cue: Cue) {
+    pub(in crate::console) fn cue(&mut self, cue: DemoCue) {
         let is_busy = self.state.touched.is_some_and(|at| self.state.now.duration_since(at) < HANDS_ON);
         // The card of a call that the demonstration itself has decided: nobody is there to close it.
         if !is_busy && matches!(self.layers.last(), Some(Layer::Approval(_))) {
@@ -21,13 +21,13 @@ impl App {
         if is_busy || !matches!(self.state.mode, Mode::Observe) || !self.layers.is_empty() {
             return;
         }
-        self.state.is_overall = cue == Cue::Timeline;
+        self.state.is_overall = cue == DemoCue::Timeline;
         match cue {
-            Cue::Tasks => self.state.show(Screen::Tasks),
-            Cue::Receipt => self.show_column(Column::Receipt),
-            Cue::Envelope => self.show_column(Column::Envelope),
-            Cue::Timeline => self.state.show(Screen::Focus),
-            Cue::Approvals => {
+            DemoCue::Tasks => self.state.show(Screen::Tasks),
+            DemoCue::Receipt => self.show_column(Column::Receipt),
+            DemoCue::Envelope => self.show_column(Column::Envelope),
+            DemoCue::Timeline => self.state.show(Screen::Focus),
+            DemoCue::Approvals => {
                 self.state.show(Screen::Tasks);
                 self.show_held();
             }

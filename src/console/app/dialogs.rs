@@ -9,28 +9,28 @@ use crate::console::app::layer::Layer;
 use crate::console::effect::{Effect, Leave};
 use crate::console::features::approval::card::Card;
 use crate::console::features::approval::decide;
-use crate::console::features::attention::item::Subject;
-use crate::console::features::attention::list::Chosen;
+use crate::console::features::attention::item::AttentionSubject;
+use crate::console::features::attention::list::AttentionSelection;
 use crate::console::features::help::help_lines;
 use crate::console::features::question::QuestionDialog;
 use crate::console::features::stop::StopQuestion;
-use crate::console::features::tell::Tell;
-use crate::console::keys::{Action, Context};
+use crate::console::features::tell::TellDialog;
+use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{Breakpoint, Mode, Screen, alias, questions, signal, stop_of};
 use crate::console::text::visible;
-use crate::console::widgets::{Chooser, Kind, has_been_read, scrolled};
+use crate::console::widgets::{Chooser, ListKind, has_been_read, scrolled};
 use crate::envelope::TaskId;
 use crate::model::{HeldCall, Question, QuestionId};
 
 impl App {
     /// Opens the attention list.
     pub(in crate::console) fn open_attention(&mut self) {
-        let chosen = Chosen::of(&self.attention.items(&self.state), 0);
+        let chosen = AttentionSelection::of(&self.attention.items(&self.state), 0);
         self.open(Layer::Attention(chosen))
     }
 
     /// Handles a key in the attention list.
-    fn attend(&mut self, chosen: &Chosen, action: Action) {
+    fn attend(&mut self, chosen: &AttentionSelection, action: Action) {
         let items = self.attention.items(&self.state);
         match chosen.after(&items, action) {
             Ok(chosen) => self.open(Layer::Attention(chosen)),
@@ -38,25 +38,25 @@ impl App {
         }
     }
 
-    fn resolve(&mut self, subject: Subject) {
+    fn resolve(&mut self, subject: AttentionSubject) {
         match subject {
-            Subject::Question(id) => {
+            AttentionSubject::Question(id) => {
                 if let Some(question) = self.state.view.question(&id).cloned() {
                     self.open_question(question);
                 }
             }
-            Subject::Input(id) => {
+            AttentionSubject::Input(id) => {
                 self.state.select(id);
                 self.act(Action::Type)
             }
-            Subject::Held(ticket) => self.open(Layer::Approval(Card::of(ticket))),
-            Subject::Watched(id, task) => {
+            AttentionSubject::Held(ticket) => self.open(Layer::Approval(Card::of(ticket))),
+            AttentionSubject::Watched(id, task) => {
                 self.attention.watching.settle(&id);
                 self.state.select(task);
                 self.state.show(Screen::Focus);
                 self.attention.ring(&mut self.state)
             }
-            Subject::Capped(id) | Subject::Orphans(id) | Subject::Lost(id) => {
+            AttentionSubject::Capped(id) | AttentionSubject::Orphans(id) | AttentionSubject::Lost(id) => {
                 self.state.select(id);
                 self.state.show(Screen::Focus)
             }
@@ -169,21 +169,21 @@ impl App {
 
 impl App {
     /// Returns the context whose key bindings apply now.
-    pub fn context(&self) -> Context {
+    pub fn context(&self) -> KeyContext {
         match (self.layers.last(), &self.state.mode) {
-            (Some(Layer::Stop { .. }), _) => Context::Stop,
-            (Some(Layer::Signal(_)), _) => Context::Signal,
-            (Some(Layer::Restart(_)), _) => Context::Restart,
-            (Some(Layer::Quit), _) => Context::Quit,
+            (Some(Layer::Stop { .. }), _) => KeyContext::Stop,
+            (Some(Layer::Signal(_)), _) => KeyContext::Signal,
+            (Some(Layer::Restart(_)), _) => KeyContext::Restart,
+            (Some(Layer::Quit), _) => KeyContext::Quit,
             (Some(Layer::Question(dialog)), _) => dialog.context(),
-            (Some(Layer::Attention(_)), _) => Context::Attention,
-            (Some(Layer::List(_)), _) => Context::List,
-            (Some(Layer::Paste(..)), _) => Context::Paste,
-            (Some(Layer::Tell(_)), _) => Context::Tell,
+            (Some(Layer::Attention(_)), _) => KeyContext::Attention,
+            (Some(Layer::List(_)), _) => KeyContext::List,
+            (Some(Layer::Paste(..)), _) => KeyContext::Paste,
+            (Some(Layer::Tell(_)), _) => KeyContext::Tell,
             (Some(Layer::Approval(card)), _) => card.context(),
-            (Some(Layer::Help { .. } | Layer::Why(_)), _) => Context::Help,
-            (None, Mode::Input(_)) => Context::Input,
-            (None, Mode::Copy(_)) => Context::Copy,
+            (Some(Layer::Help { .. } | Layer::Why(_)), _) => KeyContext::Help,
+            (None, Mode::Input(_)) => KeyContext::Input,
+            (None, Mode::Copy(_)) => KeyContext::Copy,
             (None, Mode::Write(prompt, _)) => prompt.context(),
             (None, Mode::Observe) => self.state.view_context(),
         }
@@ -203,7 +203,7 @@ impl App {
             Action::Signal => self.open(Layer::Signal(task)),
             Action::TellAgent => {
                 let task = self.state.view.task(&task).cloned();
-                let tell = task.and_then(|task| Tell::open_with_stop(&mut self.state, &task, kill));
+                let tell = task.and_then(|task| TellDialog::open_with_stop(&mut self.state, &task, kill));
                 self.layers.extend(tell.map(|tell| Layer::Tell(Box::new(tell))));
             }
             _ => self.open(Layer::Stop { task, kill }),
@@ -293,7 +293,7 @@ impl App {
 
     /// Opens a message to the agent with this label, or to the current one.
     pub(in crate::console) fn open_tell(&mut self, label: Option<String>) {
-        let tell = Tell::open(&mut self.state, label, None);
+        let tell = TellDialog::open(&mut self.state, label, None);
         self.layers.extend(tell.map(|tell| Layer::Tell(Box::new(tell))));
     }
 
@@ -303,7 +303,7 @@ impl App {
     }
 
     /// Returns the open list, if it is of this kind.
-    pub(in crate::console) fn open_list_of(&mut self, kind: &Kind) -> Option<&mut Chooser> {
+    pub(in crate::console) fn open_list_of(&mut self, kind: &ListKind) -> Option<&mut Chooser> {
         match self.layers.last_mut() {
             Some(Layer::List(chooser)) if chooser.kind == *kind => Some(chooser),
             _ => None,

@@ -19,12 +19,12 @@ use crate::console::features::{
 use crate::console::state::{Breakpoint, Layout, Screen};
 use crate::console::text::{piece, wrapped};
 use crate::console::theme::Role;
-use crate::console::widgets::painter::Focus;
-use crate::console::widgets::{Drawn, Kind, Painter, chooser};
+use crate::console::widgets::painter::FrameFocus;
+use crate::console::widgets::{FrameExtras, ListKind, Painter, chooser};
 use crate::terminal::CellDrawing;
 
 /// Draws the console; returns the cursor and when to draw again.
-pub fn draw(app: &App, buf: &mut Buffer) -> Drawn {
+pub fn draw(app: &App, buf: &mut Buffer) -> FrameExtras {
     let state = &app.state;
     let layout = state.layout();
     let word = match app.layers.last() {
@@ -33,13 +33,13 @@ pub fn draw(app: &App, buf: &mut Buffer) -> Drawn {
         _ => None,
     };
     let availability = |action| app.availability(action);
-    let focus = Focus {
+    let focus = FrameFocus {
         context: app.context(),
         has_dialog: !app.layers.is_empty(),
         word,
         availability: &availability,
     };
-    let mut painter = Painter { state, focus, buf, drawn: Drawn::default() };
+    let mut painter = Painter { state, focus, buf, drawn: FrameExtras::default() };
     if layout.breakpoint == Breakpoint::Sentence {
         sentence(&mut painter);
         return painter.drawn;
@@ -60,7 +60,7 @@ pub fn draw(app: &App, buf: &mut Buffer) -> Drawn {
     }
     // A list or help may be as high as the screen. Anything else over it is read and answered: nothing covers that.
     let is_covered = match app.layers.last() {
-        Some(Layer::List(list)) => list.kind != Kind::Messages,
+        Some(Layer::List(list)) => list.kind != ListKind::Messages,
         layer => matches!(layer, Some(Layer::Help { .. })),
     };
     if !is_covered {

@@ -1,11 +1,11 @@
 //! The layers over the screen.
 
 use crate::console::features::approval::card::Card;
-use crate::console::features::attention::list::Chosen;
+use crate::console::features::attention::list::AttentionSelection;
 use crate::console::features::paste::UnsentPaste;
 use crate::console::features::question::QuestionDialog;
-use crate::console::features::tell::Tell;
-use crate::console::keys::Context;
+use crate::console::features::tell::TellDialog;
+use crate::console::keys::KeyContext;
 use crate::console::widgets::Chooser;
 use crate::envelope::TaskId;
 
@@ -32,17 +32,17 @@ pub enum Layer {
     /// Answers a program's question.
     Question(Box<QuestionDialog>),
     /// The attention list, with the selected item.
-    Attention(Chosen),
+    Attention(AttentionSelection),
     /// Confirms sending this multi-line paste to its task.
     Paste(Box<UnsentPaste>),
     /// Writes a message to an agent.
-    Tell(Box<Tell>),
+    Tell(Box<TellDialog>),
     /// A list to choose from.
     List(Box<Chooser>),
     /// The key bindings of a context.
     Help {
         /// The context whose keys are shown.
-        about: Context,
+        about: KeyContext,
         /// The first row shown.
         top: usize,
     },

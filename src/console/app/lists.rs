@@ -7,9 +7,9 @@ use crate::console::features::arrangement::tilings;
 use crate::console::features::task_list::choose;
 use crate::console::features::{changes, export, palette, program};
 use crate::console::keys::Action;
-use crate::console::state::{Choice, Export, SIGNALS, Screen, program_file, signal};
+use crate::console::state::{ExportKind, ListChoice, SIGNALS, Screen, program_file, signal};
 use crate::console::widgets::chooser::page;
-use crate::console::widgets::{Chooser, Item, Kind};
+use crate::console::widgets::{Chooser, ListItem, ListKind};
 use crate::terminal::{Key, KeyPress};
 
 /// Maximum number of choices remembered.
@@ -25,15 +25,19 @@ impl App {
             let used = recent.iter().position(|name| *name == item.label).unwrap_or(usize::MAX);
             (used, item.obstacle.is_some())
         });
-        self.open_list(Chooser::new(Kind::Palette, items));
+        self.open_list(Chooser::new(ListKind::Palette, items));
         self.state.effects.push(Effect::Recordings);
     }
 
     /// Adds the finished recordings to an open palette.
     pub(in crate::console) fn list_recordings(&mut self, names: Vec<String>) {
-        if let Some(chooser) = self.open_list_of(&Kind::Palette) {
+        if let Some(chooser) = self.open_list_of(&ListKind::Palette) {
             let item = |name: String| {
-                Item::new(format!("recording {name}"), "Look at it, read-only", Choice::Recording(name))
+                ListItem::new(
+                    format!("recording {name}"),
+                    "Look at it, read-only",
+                    ListChoice::Recording(name),
+                )
             };
             chooser.add(names.into_iter().map(item).collect());
         }
@@ -64,7 +68,7 @@ impl App {
         let Some(Layer::List(chooser)) = self.layers.last_mut() else { return false };
         let Key::Char(letter) = key.key else { return false };
         let is_plain = !key.ctrl && !key.alt && chooser.editor.value().is_empty();
-        let has_letters = matches!(chooser.kind, Kind::Filters | Kind::Listing);
+        let has_letters = matches!(chooser.kind, ListKind::Filters | ListKind::Listing);
         is_plain && has_letters && chooser.select_key(&letter.to_string())
     }
 
@@ -78,7 +82,7 @@ impl App {
 
     fn close_list(&mut self) {
         if let Some(Layer::List(chooser)) = self.layers.pop()
-            && let Kind::Themes(before) = chooser.kind
+            && let ListKind::Themes(before) = chooser.kind
         {
             self.apply_theme(&before);
         }
@@ -87,7 +91,7 @@ impl App {
     /// Previews the selected theme while the list is open.
     fn preview_theme(&mut self) {
         let Some(Layer::List(chooser)) = self.layers.last() else { return };
-        if let (Kind::Themes(_), Some(Choice::Theme(name))) =
+        if let (ListKind::Themes(_), Some(ListChoice::Theme(name))) =
             (&chooser.kind, chooser.selected().map(|item| item.choice.clone()))
         {
             self.apply_theme(&name);
@@ -104,7 +108,7 @@ impl App {
     fn choose(&mut self) {
         let Some(Layer::List(chooser)) = self.layers.last() else { return };
         if let Some(file) =
-            program_file(chooser.editor.value().trim()).filter(|_| chooser.kind == Kind::Palette)
+            program_file(chooser.editor.value().trim()).filter(|_| chooser.kind == ListKind::Palette)
         {
             let file = file.to_owned();
             self.layers.pop();
@@ -112,14 +116,14 @@ impl App {
         }
         let Some(item) = chooser.selected().cloned() else { return };
         // The row says why it cannot be chosen; the list stays open for another choice.
-        if item.obstacle.is_some() || item.choice == Choice::Nothing {
+        if item.obstacle.is_some() || item.choice == ListChoice::Nothing {
             return;
         }
-        let is_palette = chooser.kind == Kind::Palette;
+        let is_palette = chooser.kind == ListKind::Palette;
         self.layers.pop();
         match item.choice {
-            Choice::Action(action) => self.act_by_name(action),
-            Choice::Task(task) => {
+            ListChoice::Action(action) => self.act_by_name(action),
+            ListChoice::Task(task) => {
                 self.state.select(task);
                 self.state.show(if self.state.screen == Screen::Focus {
                     Screen::Focus
@@ -127,30 +131,30 @@ impl App {
                     Screen::Tasks
                 })
             }
-            Choice::Call(seq) => self.go_to_call(seq),
-            Choice::Recording(name) => palette::beside(&mut self.state, &format!("open {name}")),
-            Choice::Theme(name) => {
+            ListChoice::Call(seq) => self.go_to_call(seq),
+            ListChoice::Recording(name) => palette::beside(&mut self.state, &format!("open {name}")),
+            ListChoice::Theme(name) => {
                 self.apply_theme(&name);
                 self.state.effects.push(Effect::SaveTheme(name));
             }
-            Choice::Export(Export::Screen(shot)) => self.shoot(shot),
-            Choice::Export(export) => export::export(&mut self.state, export),
-            Choice::Filter(filter) => choose::list_only(&mut self.state, filter),
-            Choice::Whose(whose) => choose::list_those_of(&mut self.state, whose),
-            Choice::Arranged(choice) => {
+            ListChoice::Export(ExportKind::Screen(shot)) => self.shoot(shot),
+            ListChoice::Export(export) => export::export(&mut self.state, export),
+            ListChoice::Filter(filter) => choose::list_only(&mut self.state, filter),
+            ListChoice::Whose(whose) => choose::list_those_of(&mut self.state, whose),
+            ListChoice::Arranged(choice) => {
                 let list = choose::arrange_list(&mut self.state, choice);
                 self.open_list(list);
             }
-            Choice::Layout(pick) => {
+            ListChoice::Layout(pick) => {
                 tilings::pick_layout(&mut self.state, &pick);
                 self.state.show(Screen::Tasks);
             }
-            Choice::Place(at) => self.go_to_place(at),
-            Choice::Changes(label) => changes::show_changes_of(&mut self.state, &label),
-            Choice::Run(cmd) => self.run_here(&cmd),
-            Choice::Only(place) => self.state.show_only(place),
-            Choice::Open(running) => self.state.effects.push(Effect::OpenPlace(running)),
-            Choice::Nothing => {}
+            ListChoice::Place(at) => self.go_to_place(at),
+            ListChoice::Changes(label) => changes::show_changes_of(&mut self.state, &label),
+            ListChoice::Run(cmd) => self.run_here(&cmd),
+            ListChoice::Only(place) => self.state.show_only(place),
+            ListChoice::Open(running) => self.state.effects.push(Effect::OpenPlace(running)),
+            ListChoice::Nothing => {}
         };
         if is_palette {
             self.state.remember(|memory| memory.use_now(&item.label, MOST_RECENT));

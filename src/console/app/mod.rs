@@ -25,8 +25,8 @@ use jiff::Timestamp;
 use crate::console::app::layer::Layer;
 use crate::console::features::attention::Attention;
 use crate::console::features::receipts::Receipts;
-use crate::console::features::search_all::Everywhere;
-use crate::console::features::stop::Stopping;
+use crate::console::features::search_all::AllTasksSearch;
+use crate::console::features::stop::PendingStops;
 use crate::console::state::setup::Setup;
 use crate::console::state::{Screen, State};
 use crate::envelope::TaskId;
@@ -44,11 +44,11 @@ pub struct App {
     /// The texts of the calls on screen.
     pub receipts: Receipts,
     /// The most recent search across all tasks.
-    pub everywhere: Everywhere,
+    pub everywhere: AllTasksSearch,
     /// What waits for the user, and what the bell has rung for.
     pub attention: Attention,
     /// What is being stopped or asked about stopping.
-    pub stopping: Stopping,
+    pub stopping: PendingStops,
     /// The dialog in the frame that the terminal is taking.
     sent_dialog: Option<String>,
     shown: ConsoleView,
@@ -75,9 +75,9 @@ impl App {
             state: State::new(setup, snapshot, size, now),
             layers: Vec::new(),
             receipts: Receipts::default(),
-            everywhere: Everywhere::default(),
+            everywhere: AllTasksSearch::default(),
             attention: Attention::since(now),
-            stopping: Stopping::default(),
+            stopping: PendingStops::default(),
             sent_dialog: None,
             shown: ConsoleView::default(),
             paged: BTreeMap::new(),

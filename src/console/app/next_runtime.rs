@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::console::app::App;
 use crate::console::features::receipts::Receipts;
 use crate::console::state::calls::Calls;
-use crate::console::state::{Mode, Programs, View};
+use crate::console::state::{Mode, ProgramScreen, View};
 use crate::console::text::visible;
 use crate::model::Snapshot;
 
@@ -19,7 +19,7 @@ impl App {
         (self.state.scroll, self.state.search, self.state.reader, self.state.replay) =
             (None, None, None, None);
         (self.state.calls, self.state.programs, self.receipts) =
-            (Calls::default(), Programs::default(), Receipts::default());
+            (Calls::default(), ProgramScreen::default(), Receipts::default());
         (self.state.list.selected, self.state.list.is_held) = (None, false);
         (self.select_next, self.to_enter, self.entered_from) = (None, None, None);
         (self.own, self.stopping.restarts, self.state.notices_seen) = (Default::default(), Vec::new(), 0);

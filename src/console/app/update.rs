@@ -10,12 +10,12 @@ use crate::console::effect::Effect;
 use crate::console::features::pane::{copy, log, search};
 use crate::console::features::status::hints;
 use crate::console::features::{arrangement, export, paste, places, replay, task_list};
-use crate::console::keys::{Action, Context};
-use crate::console::msg::{Answered, Msg};
+use crate::console::keys::{Action, KeyContext};
+use crate::console::msg::{Msg, OwnAnswer};
 use crate::console::state::places::links;
-use crate::console::state::{Mode, Place, Screen, Shot, names};
+use crate::console::state::{FoundLine, Mode, Screen, Shot, names};
 use crate::console::text::visible;
-use crate::console::widgets::Kind;
+use crate::console::widgets::ListKind;
 use crate::link::Request;
 use crate::model::Snapshot;
 use crate::terminal::{Key, KeyPress};
@@ -80,7 +80,7 @@ impl App {
             Msg::AnswerTaken(question, refused) => self.answer_taken(&question, refused),
             Msg::Running(running) => {
                 let items = places::running_items(&self.state, running);
-                self.open_list_of(&Kind::Fleet).into_iter().for_each(|list| list.add(items.clone()));
+                self.open_list_of(&ListKind::Fleet).into_iter().for_each(|list| list.add(items.clone()));
             }
             Msg::Recordings(names) => self.list_recordings(names),
             Msg::Durations(earlier) => self.state.usual.take(earlier),
@@ -193,7 +193,8 @@ impl App {
     fn shoots(&self, key: KeyPress) -> bool {
         let is_letter = matches!(key.key, Key::Char(_)) && !key.ctrl && !key.alt;
         let is_for_task = matches!(self.state.mode, Mode::Input(_)) && self.layers.is_empty();
-        let shoots = self.state.setup.keymap.action(Context::Observe, key) == Some(Action::ExportScreenSvg);
+        let shoots =
+            self.state.setup.keymap.action(KeyContext::Observe, key) == Some(Action::ExportScreenSvg);
         shoots && !is_letter && !is_for_task
     }
 
@@ -202,7 +203,7 @@ impl App {
         matches!(self.state.mode, Mode::Input(_)) && self.layers.is_empty() && self.state.scroll.is_none()
     }
 
-    fn answered(&mut self, answer: Answered) {
+    fn answered(&mut self, answer: OwnAnswer) {
         let text = visible::one_line(&answer.text).into_owned();
         if answer.is_error {
             self.state.toasts.fail(text, Some(answer.seq));
@@ -232,9 +233,9 @@ impl App {
         self.state.toasts.fail(format!("{name} did not take the input: {}", visible::one_line(reason)), None);
     }
 
-    fn found_everywhere(&mut self, found: (u64, Vec<Place>, Vec<String>)) {
+    fn found_everywhere(&mut self, found: (u64, Vec<FoundLine>, Vec<String>)) {
         let list = match self.layers.last_mut() {
-            Some(Layer::List(chooser)) if chooser.kind == Kind::Places => Some(&mut **chooser),
+            Some(Layer::List(chooser)) if chooser.kind == ListKind::Places => Some(&mut **chooser),
             _ => None,
         };
         self.everywhere.found(&mut self.state, list, found);

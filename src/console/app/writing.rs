@@ -6,18 +6,18 @@ use tui_input::{Input as Editor, InputRequest};
 use crate::console::app::App;
 use crate::console::app::layer::Layer;
 use crate::console::effect::Effect;
-use crate::console::features::approval::card::{Card, Writing};
+use crate::console::features::approval::card::{Card, CardText};
 use crate::console::features::arrangement::tilings;
 use crate::console::features::pane::{copy, search};
 use crate::console::features::paste::{UnsentPaste, line_feeds, size};
 use crate::console::features::{paste, program, receipts, task_list};
-use crate::console::keys::{Action, Context};
+use crate::console::keys::{Action, KeyContext};
 use crate::console::state::input::is_unrecorded;
 use crate::console::state::{
     Filters, Layout, MOST_WRITTEN, Mode, Prompt, line_to, names, program_file, start_of, takes_input,
     wants_secret,
 };
-use crate::console::widgets::{Chooser, Kind, text_field};
+use crate::console::widgets::{Chooser, ListKind, text_field};
 use crate::envelope::{TaskId, mask};
 use crate::link::Request;
 use crate::model::{MOST_INPUT, TaskView, TypedInput};
@@ -106,7 +106,7 @@ impl App {
     /// Handles a key while text is being typed in a dialog; returns false when keys mean actions.
     pub(in crate::console) fn type_in_dialog(&mut self, key: KeyPress, action: Option<Action>) -> bool {
         let Some(Layer::Question(dialog)) = self.layers.last() else { return false };
-        if !matches!(dialog.context(), Context::Answer | Context::Reason) {
+        if !matches!(dialog.context(), KeyContext::Answer | KeyContext::Reason) {
             return false;
         }
         let writes = action.is_none_or(|action| action == Action::Newline);
@@ -134,7 +134,7 @@ impl App {
     /// Returns the maximum length of the text being written, in bytes.
     pub(in crate::console) fn most_written(&self) -> usize {
         match (self.layers.last(), &self.state.mode) {
-            (Some(Layer::List(_) | Layer::Approval(Card { writing: Some(Writing::Rule(_)), .. })), _) => {
+            (Some(Layer::List(_) | Layer::Approval(Card { writing: Some(CardText::Rule(_)), .. })), _) => {
                 MOST_QUERY
             }
             (Some(_), _) | (None, Mode::Write(Prompt::Line(_) | Prompt::Start, _)) => MOST_WRITTEN,
@@ -170,7 +170,7 @@ impl App {
     /// Pressing the chord that leaves input mode again sends it to the task: `Ctrl-]` twice is one for the
     /// child.
     fn literal_chord(&mut self, key: KeyPress, action: Option<Action>) -> bool {
-        let leaves = self.state.setup.keymap.action(Context::Input, key) == Some(Action::Leave);
+        let leaves = self.state.setup.keymap.action(KeyContext::Input, key) == Some(Action::Leave);
         if action != Some(Action::Type) || !leaves {
             return false;
         }
@@ -251,7 +251,7 @@ impl App {
             (Some(Action::Find), Prompt::Search(task)) => search::find(&mut self.state, task),
             (Some(Action::Find), Prompt::SearchAll) => {
                 if self.everywhere.search(&mut self.state) {
-                    self.open_list(Chooser::new(Kind::Places, Vec::new()));
+                    self.open_list(Chooser::new(ListKind::Places, Vec::new()));
                 }
             }
             (Some(Action::Find), Prompt::Find) => self.receipts.start_finding(&mut self.state),
@@ -354,7 +354,7 @@ impl App {
         if let Some(layer) = self.layers.last_mut() {
             return match layer {
                 Layer::List(chooser) => Some(&mut chooser.editor),
-                Layer::Approval(card) => card.writing.as_mut().map(Writing::editor),
+                Layer::Approval(card) => card.writing.as_mut().map(CardText::editor),
                 Layer::Question(dialog) => dialog.editor(),
                 Layer::Tell(dialog) => Some(&mut dialog.editor),
                 _ => None,

@@ -8,9 +8,9 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use crate::console::effect::Effect;
-use crate::console::state::{Choice, Screen, State, who};
+use crate::console::state::{ListChoice, Screen, State, who};
 use crate::console::text::visible;
-use crate::console::widgets::{Chooser, Item, Kind};
+use crate::console::widgets::{Chooser, ListItem, ListKind};
 use crate::envelope::Actor;
 use crate::model::{AgentView, PlaceId};
 
@@ -60,9 +60,9 @@ pub(in crate::console) fn show_changes(state: &mut State) -> Option<Chooser> {
                     .to_zoned_datetime(state.setup.zone.clone())
                     .strftime("first call at %H:%M:%S")
                     .to_string();
-                Item::new(visible::one_line(label).into_owned(), at, Choice::Changes(label.clone()))
+                ListItem::new(visible::one_line(label).into_owned(), at, ListChoice::Changes(label.clone()))
             });
-            Some(Chooser::new(Kind::Agents, items.collect()))
+            Some(Chooser::new(ListKind::Agents, items.collect()))
         }
     }
 }

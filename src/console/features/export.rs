@@ -9,10 +9,10 @@ use serde_json::Value;
 use strum::VariantArray as _;
 
 use crate::console::effect::Effect;
-use crate::console::state::{Choice, Export, FileName, Screen, Shot, State, alias};
+use crate::console::state::{ExportKind, FileName, ListChoice, Screen, Shot, State, alias};
 use crate::console::text::width;
 use crate::console::theme::colour::sixteen;
-use crate::console::widgets::{Chooser, Item, Kind};
+use crate::console::widgets::{Chooser, ListItem, ListKind};
 use crate::model::{CallRecord, MetricsReport, Slot};
 use crate::runtime::ExportForm;
 use crate::terminal::{Cell, CellDrawing, CellStyle, Color};
@@ -31,67 +31,67 @@ pub(in crate::console) fn export_list(state: &State) -> Chooser {
             Shot::Text => "The same as text",
             Shot::Ansi => "The same as text with its colours",
         };
-        Item::new(format!("screen {}", shot.word()), about, Choice::Export(Export::Screen(*shot)))
+        ListItem::new(format!("screen {}", shot.word()), about, ListChoice::Export(ExportKind::Screen(*shot)))
     }));
-    Chooser::new(Kind::Exports, items)
+    Chooser::new(ListKind::Exports, items)
 }
 
-fn task_exports(state: &State) -> Vec<Item> {
+fn task_exports(state: &State) -> Vec<ListItem> {
     let Some(task) = state.at_hand().cloned() else { return Vec::new() };
     let name = alias(&task);
     let item = |form: ExportForm| {
         let (word, about) = told(form);
-        let choice = Choice::Export(Export::Task(task.id.clone(), form));
-        let item = Item::new(format!("{name} {word}"), about, choice);
-        Item { same: format!("task export {} --as {word}", task.id), ..item }
+        let choice = ListChoice::Export(ExportKind::Task(task.id.clone(), form));
+        let item = ListItem::new(format!("{name} {word}"), about, choice);
+        ListItem { same: format!("task export {} --as {word}", task.id), ..item }
     };
     ExportForm::ALL.into_iter().map(item).collect()
 }
 
-fn call_exports(state: &State) -> Vec<Item> {
+fn call_exports(state: &State) -> Vec<ListItem> {
     let Some(seq) = state.shown_call().map(|call| call.seq) else { return Vec::new() };
     let number = state.call_name(seq);
     let record = state.view.records.get(&seq);
     let unanswered = record.is_none_or(|record| record.envelope.is_none()).then_some("not answered yet");
     let no_batch = record.is_none_or(|record| items(record).is_none()).then_some("it is no batch");
     let rows = [
-        ("receipt", "What the model read, byte for byte", Export::Receipt(seq), unanswered),
-        ("envelope", "The canonical envelope, as JSON", Export::Envelope(seq), unanswered),
-        ("items", "The items of the batch, a line each", Export::Items(seq), unanswered.or(no_batch)),
+        ("receipt", "What the model read, byte for byte", ExportKind::Receipt(seq), unanswered),
+        ("envelope", "The canonical envelope, as JSON", ExportKind::Envelope(seq), unanswered),
+        ("items", "The items of the batch, a line each", ExportKind::Items(seq), unanswered.or(no_batch)),
     ];
-    let item = |(word, about, export, obstacle): (_, _, _, Option<&str>)| Item {
+    let item = |(word, about, export, obstacle): (_, _, _, Option<&str>)| ListItem {
         obstacle: obstacle.map(str::to_owned),
         same: if word == "items" { String::new() } else { format!("receipt show {}", Slot::of(seq).1) },
-        ..Item::new(format!("{word} {number}"), about, Choice::Export(export))
+        ..ListItem::new(format!("{word} {number}"), about, ListChoice::Export(export))
     };
     rows.map(item).into_iter().collect()
 }
 
 /// Exports something other than the screen to a file.
-pub(in crate::console) fn export(state: &mut State, export: Export) {
+pub(in crate::console) fn export(state: &mut State, export: ExportKind) {
     let made = match export {
-        Export::Task(id, form) => {
+        ExportKind::Task(id, form) => {
             let Some(task) = state.view.task(&id).cloned() else { return };
             let file = FileName::of(&alias(&task), form.extension());
             let palette = state.setup.theme_set.paper();
             state.effects.push(Effect::WriteExport { task, form, palette, file });
             return;
         }
-        Export::Screen(_) => None,
-        Export::Metrics => {
+        ExportKind::Screen(_) => None,
+        ExportKind::Metrics => {
             let report = MetricsReport::from(state.metrics().clone());
             let text = serde_json::to_string_pretty(&report).ok();
             text.map(|text| (FileName::of("metrics", "json"), text + "\n"))
         }
-        Export::Receipt(seq) => {
+        ExportKind::Receipt(seq) => {
             let receipt = answer(state, seq).and_then(|record| record.receipt.clone());
             receipt.map(|receipt| (FileName::of(&state.call_file(seq), "txt"), receipt))
         }
-        Export::Envelope(seq) => {
+        ExportKind::Envelope(seq) => {
             let envelope = answer(state, seq).and_then(|record| record.envelope.as_ref());
             envelope.map(|value| (FileName::of(&state.call_file(seq), "json"), format!("{value}\n")))
         }
-        Export::Items(seq) => {
+        ExportKind::Items(seq) => {
             let items = answer(state, seq).and_then(items);
             let lines = |items: &[Value]| items.iter().map(|item| format!("{item}\n")).collect::<String>();
             items.map(|items| (FileName::of(&state.call_file(seq), "jsonl"), lines(items)))
@@ -125,10 +125,13 @@ pub(in crate::console) fn kept(state: &mut State, folder: &str, name: &str) {
     state.effects.push(Effect::Yank { text: path, what: "the path".to_owned() });
 }
 
-fn metrics_export() -> Item {
-    let item =
-        Item::new("metrics json", "The counters, as a script gets them", Choice::Export(Export::Metrics));
-    Item { same: "metrics show --output json".to_owned(), ..item }
+fn metrics_export() -> ListItem {
+    let item = ListItem::new(
+        "metrics json",
+        "The counters, as a script gets them",
+        ListChoice::Export(ExportKind::Metrics),
+    );
+    ListItem { same: "metrics show --output json".to_owned(), ..item }
 }
 
 /// Returns the items of a batch.

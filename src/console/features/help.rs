@@ -2,26 +2,26 @@
 
 use ratatui::layout::Rect;
 
-use crate::console::keys::{Action, Context};
+use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{State, cut_top};
-use crate::console::text::{Piece, column, piece};
+use crate::console::text::{StyledPiece, column, piece};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 
 /// Returns the rows of the help dialog: the keys of a context, then those for typing.
 pub(in crate::console) fn help_lines(
     state: &State,
-    about: Context,
+    about: KeyContext,
     can: &dyn Fn(Action) -> bool,
-) -> Vec<Vec<Piece>> {
+) -> Vec<Vec<StyledPiece>> {
     let mut rows = Vec::new();
     let dots = state.setup.theme.glyphs.cut;
     let sections = [
         (name(about), about),
-        ("while typing into a task", Context::Input),
-        ("while writing a line", Context::Line),
-        ("while searching", Context::Search),
-        ("while copying", Context::Copy),
+        ("while typing into a task", KeyContext::Input),
+        ("while writing a line", KeyContext::Line),
+        ("while searching", KeyContext::Search),
+        ("while copying", KeyContext::Copy),
     ];
     for (title, context) in sections {
         if !rows.is_empty() {
@@ -41,19 +41,19 @@ pub(in crate::console) fn help_lines(
     rows
 }
 
-pub(in crate::console) fn name(context: Context) -> &'static str {
+pub(in crate::console) fn name(context: KeyContext) -> &'static str {
     match context {
-        Context::Focus => "one task",
-        Context::Receipts => "receipts",
-        Context::Text => "a text",
-        Context::Replay => "replay",
-        Context::Metrics => "metrics",
-        Context::Program => "a program",
+        KeyContext::Focus => "one task",
+        KeyContext::Receipts => "receipts",
+        KeyContext::Text => "a text",
+        KeyContext::Replay => "replay",
+        KeyContext::Metrics => "metrics",
+        KeyContext::Program => "a program",
         _ => "tasks",
     }
 }
 
-pub(in crate::console) fn draw(painter: &mut Painter<'_>, about: Context, top: usize) {
+pub(in crate::console) fn draw(painter: &mut Painter<'_>, about: KeyContext, top: usize) {
     let screen = painter.buf.area;
     let area = Rect { y: screen.y + 1, height: screen.height.saturating_sub(2), ..screen };
     let width = area.width.min(84);

@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use crate::console::effect::Effect;
-use crate::console::keys::{Action, Context};
-use crate::console::state::{Availability, Choice, Screen, State, alias};
+use crate::console::keys::{Action, KeyContext};
+use crate::console::state::{Availability, ListChoice, Screen, State, alias};
 use crate::console::text::visible;
-use crate::console::widgets::{Chooser, Item, Kind};
+use crate::console::widgets::{Chooser, ListItem, ListKind};
 
 /// Maximum number of calls listed, newest first.
 const MOST_CALLS: usize = 200;
@@ -17,55 +17,58 @@ const AGENTS: [(&str, &str); 4] =
 
 pub(in crate::console) fn palette_items(
     state: &State,
-    layouts: Vec<Item>,
+    layouts: Vec<ListItem>,
     availability: Availability<'_>,
-) -> Vec<Item> {
+) -> Vec<ListItem> {
     let actions = Action::ALL.iter().filter(|action| !matches!(action, Action::Palette | Action::Choose));
-    let mut items: Vec<Item> = actions.map(|action| action_item(state, *action, availability)).collect();
+    let mut items: Vec<ListItem> = actions.map(|action| action_item(state, *action, availability)).collect();
     items.extend(state.view.all_tasks().into_iter().map(|task| {
         let what = visible::told(task.cmd.trim());
-        let item = Item::new(
+        let item = ListItem::new(
             alias(task),
             format!("{}  {what}", task.status.as_str()),
-            Choice::Task(task.id.clone()),
+            ListChoice::Task(task.id.clone()),
         );
         let short = task.place.is_none().then(|| format!("t{}", task.number));
-        Item { aliases: [alias(task)].into_iter().chain(short).collect(), ..item }
+        ListItem { aliases: [alias(task)].into_iter().chain(short).collect(), ..item }
     }));
     items.extend(
-        theme_items(state).into_iter().map(|item| Item { label: format!("theme {}", item.label), ..item }),
+        theme_items(state)
+            .into_iter()
+            .map(|item| ListItem { label: format!("theme {}", item.label), ..item }),
     );
-    items.extend(layouts.into_iter().map(|item| Item { label: format!("layout {}", item.label), ..item }));
+    items
+        .extend(layouts.into_iter().map(|item| ListItem { label: format!("layout {}", item.label), ..item }));
     items.extend(agent_items(availability));
     items.extend(state.view.newest_calls().take(MOST_CALLS).map(|call| {
         let label = format!("call {}", state.call_name(call.seq));
         let about = format!("{}  {}", call.tool, visible::one_line(&call.summary));
-        Item {
+        ListItem {
             aliases: vec![state.call_name(call.seq), call.seq.to_string()],
-            ..Item::new(label, about, Choice::Call(call.seq))
+            ..ListItem::new(label, about, ListChoice::Call(call.seq))
         }
     }));
     items
 }
 
-fn action_item(state: &State, action: Action, availability: Availability<'_>) -> Item {
+fn action_item(state: &State, action: Action, availability: Availability<'_>) -> ListItem {
     let keymap = &state.setup.keymap;
     let here = keymap.key(state.view_context(), action);
-    let anywhere = || Context::ALL.iter().find_map(|context| keymap.key(*context, action));
-    Item {
+    let anywhere = || KeyContext::ALL.iter().find_map(|context| keymap.key(*context, action));
+    ListItem {
         key: here.or_else(anywhere).unwrap_or_default(),
         same: action.equivalent().to_owned(),
         aliases: action.old_name().map(str::to_owned).into_iter().collect(),
         also: action.synonyms(),
         obstacle: availability(action).err().map(|why| why.to_string()),
-        ..Item::new(action.name(), action.about(), Choice::Action(action))
+        ..ListItem::new(action.name(), action.about(), ListChoice::Action(action))
     }
 }
 
-pub(in crate::console) fn theme_items(state: &State) -> Vec<Item> {
+pub(in crate::console) fn theme_items(state: &State) -> Vec<ListItem> {
     let themes = state.setup.theme_set.themes.list().iter();
     let items = themes.map(|listed| {
-        Item::new(listed.name.clone(), listed.file.about.clone(), Choice::Theme(listed.name.clone()))
+        ListItem::new(listed.name.clone(), listed.file.about.clone(), ListChoice::Theme(listed.name.clone()))
     });
     items.collect()
 }
@@ -73,8 +76,8 @@ pub(in crate::console) fn theme_items(state: &State) -> Vec<Item> {
 /// Returns the list of themes, which previews the selected theme.
 pub(in crate::console) fn themes(state: &State) -> Chooser {
     let active = state.setup.theme_set.active.clone();
-    let mut chooser = Chooser::new(Kind::Themes(active.clone()), theme_items(state));
-    chooser.select(&Choice::Theme(active));
+    let mut chooser = Chooser::new(ListKind::Themes(active.clone()), theme_items(state));
+    chooser.select(&ListChoice::Theme(active));
     chooser
 }
 
@@ -82,13 +85,16 @@ pub(in crate::console) fn themes(state: &State) -> Chooser {
 pub(in crate::console) fn messages(state: &State) -> Chooser {
     let zone = state.setup.zone.clone();
     let items = state.toasts.said().iter().rev().map(|said| {
-        let choice = said.call.map_or(Choice::Nothing, Choice::Call);
+        let choice = said.call.map_or(ListChoice::Nothing, ListChoice::Call);
         let call = said.call.map(|seq| format!("  call {}", state.call_name(seq))).unwrap_or_default();
         let what = if said.is_error { "error" } else { "" };
         let key = said.at.map(|at| at.to_zoned_datetime(zone.clone()).strftime("%H:%M:%S").to_string());
-        Item { key: key.unwrap_or_default(), ..Item::new(said.text.clone(), format!("{what}{call}"), choice) }
+        ListItem {
+            key: key.unwrap_or_default(),
+            ..ListItem::new(said.text.clone(), format!("{what}{call}"), choice)
+        }
     });
-    Chooser::new(Kind::Messages, items.collect())
+    Chooser::new(ListKind::Messages, items.collect())
 }
 
 /// Runs this program as a task, to be used in its pane.
@@ -105,12 +111,12 @@ pub(in crate::console) fn beside(state: &mut State, args: &str) {
 
 /// Returns the agents that can be started in a pane, with the commands of their own shell redirected
 /// here.
-fn agent_items(availability: Availability<'_>) -> impl Iterator<Item = Item> {
+fn agent_items(availability: Availability<'_>) -> impl Iterator<Item = ListItem> {
     let obstacle = availability(Action::Start).err().map(|why| why.to_string());
     AGENTS.into_iter().map(move |(word, name)| {
         let about = format!("{name} in a pane, the commands of its own shell as tasks");
         let cmd = format!("pilothouse {word}");
-        let item = Item::new(format!("start {word}"), about, Choice::Run(cmd.clone()));
-        Item { obstacle: obstacle.clone(), same: cmd, also: "agent run", ..item }
+        let item = ListItem::new(format!("start {word}"), about, ListChoice::Run(cmd.clone()));
+        ListItem { obstacle: obstacle.clone(), same: cmd, also: "agent run", ..item }
     })
 }

@@ -4,7 +4,7 @@
 
 use crate::console::effect::Effect;
 use crate::console::keys::decode::{MOST_PASTE, PasteTrouble};
-use crate::console::keys::{Action, Context};
+use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{State, alias};
 use crate::console::text;
 use crate::console::text::{piece, visible};
@@ -81,7 +81,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, paste: &UnsentPaste) {
     }
     let (lines, chars) = (many(paste.lines, "line"), many(paste.chars, "char"));
     let title = format!("paste {lines}, {chars} into {}?", alias(task));
-    dialog(painter, &title, rows, Context::Paste, &[(Action::Confirm, "paste"), (Action::Back, "do not")]);
+    dialog(painter, &title, rows, KeyContext::Paste, &[(Action::Confirm, "paste"), (Action::Back, "do not")]);
 }
 
 fn many(count: usize, word: &str) -> String {

@@ -3,15 +3,15 @@
 use serde_json::Value;
 
 use crate::console::effect::Effect;
-use crate::console::state::{Choice, Prompt, State, alias, link_word, refusal};
+use crate::console::state::{ListChoice, Prompt, State, alias, link_word, refusal};
 use crate::console::text::{column, visible};
-use crate::console::widgets::{Chooser, Item, Kind};
+use crate::console::widgets::{Chooser, ListItem, ListKind};
 use crate::envelope::TaskId;
 use crate::link::{Request, RunningRuntime};
 use crate::model::{PlaceId, PlaceLink, PlaceState, TypedInput};
 
 /// Returns the runtimes that are not shown yet, as items of the list of places.
-pub(in crate::console) fn running_items(state: &State, running: Vec<RunningRuntime>) -> Vec<Item> {
+pub(in crate::console) fn running_items(state: &State, running: Vec<RunningRuntime>) -> Vec<ListItem> {
     let own = state.view.snapshot.workspace.clone();
     let is_single = !state.is_fleet();
     let is_shown = |running: &RunningRuntime| {
@@ -23,7 +23,7 @@ pub(in crate::console) fn running_items(state: &State, running: Vec<RunningRunti
         let workspace = workspace.unwrap_or_else(|| running.id.clone());
         let name = workspace.rsplit('/').next().unwrap_or_default().to_owned();
         let about = format!("open it here  {}", visible::one_line(&workspace));
-        Item::new(visible::one_line(&name).into_owned(), about, Choice::Open(running.clone()))
+        ListItem::new(visible::one_line(&name).into_owned(), about, ListChoice::Open(running.clone()))
     });
     items.collect()
 }
@@ -46,16 +46,16 @@ pub(in crate::console) fn write_command(state: &mut State) {
 /// Opens the list of places, and requests the runtimes that are not shown.
 pub(in crate::console) fn list_of_places(state: &mut State) -> Chooser {
     let places = &state.view.snapshot.places;
-    let mut items: Vec<Item> = Vec::new();
+    let mut items: Vec<ListItem> = Vec::new();
     if places.len() > 1 {
-        items.push(Item::new("all places", "the tasks of all of them", Choice::Only(None)));
+        items.push(ListItem::new("all places", "the tasks of all of them", ListChoice::Only(None)));
     }
     items.extend(places.iter().map(|place| {
-        let choice = Choice::Only(Some(place.name.id.clone()));
-        Item::new(place.name.name.clone(), told_of_place(state, place), choice)
+        let choice = ListChoice::Only(Some(place.name.id.clone()));
+        ListItem::new(place.name.name.clone(), told_of_place(state, place), choice)
     }));
-    let mut chooser = Chooser::new(Kind::Fleet, items);
-    chooser.select(&Choice::Only(state.list.filters.place.clone()));
+    let mut chooser = Chooser::new(ListKind::Fleet, items);
+    chooser.select(&ListChoice::Only(state.list.filters.place.clone()));
     state.effects.push(Effect::ListRunning);
     chooser
 }

@@ -4,11 +4,11 @@
 use ratatui::layout::Rect;
 
 use crate::console::effect::Effect;
-use crate::console::keys::{Action, Context};
-use crate::console::state::{Layout, Programs, Screen, State, Term, cut_top, names, questions};
+use crate::console::keys::{Action, KeyContext};
+use crate::console::state::{Layout, ProgramScreen, Screen, State, Term, cut_top, names, questions};
 use crate::console::text;
 use crate::console::text::reading::moved;
-use crate::console::text::{Piece, column, piece, visible};
+use crate::console::text::{StyledPiece, column, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns};
 use crate::envelope::mask;
@@ -16,7 +16,7 @@ use crate::model::{BindingView, LineRange, ProgramView, RunState, StepState, Ste
 
 /// The mark beside a source line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mark {
+pub struct LineMark {
     /// The state of the statement that begins on this line.
     pub state: Option<StepState>,
     /// Whether it is executing now.
@@ -46,7 +46,7 @@ pub fn program_top(state: &State, rows: usize) -> usize {
 pub(in crate::console) fn run_program(state: &mut State, file: &str) {
     let place = state.start_at.take().or_else(|| state.place_at_hand());
     state.effects.push(Effect::RunProgram { file: file.to_owned(), place });
-    state.programs = Programs::default();
+    state.programs = ProgramScreen::default();
     // The program ends with this console, whichever process the runtime is in.
     state.setup.shows_run = true;
     state.show(Screen::Program);
@@ -83,7 +83,7 @@ pub(in crate::console) fn step_program(state: &mut State, by: isize) {
     let at = programs.iter().position(|program| Some(&program.run) == run.as_ref()).unwrap_or(0);
     let to = at.saturating_add_signed(by).min(programs.len().saturating_sub(1));
     state.programs.run = programs.get(to).map(|program| program.run.clone());
-    state.programs = Programs { run: state.programs.run.take(), ..Programs::default() };
+    state.programs = ProgramScreen { run: state.programs.run.take(), ..ProgramScreen::default() };
     state.leave_pane();
 }
 
@@ -93,14 +93,14 @@ pub fn shown(line: &str) -> String {
 }
 
 /// Returns the mark beside a source line.
-pub fn mark(program: &ProgramView, line: u32) -> Mark {
+pub fn mark(program: &ProgramView, line: u32) -> LineMark {
     let holds = program.steps.iter().filter(|step| step.lines.holds(line));
     let inner = holds.min_by_key(|step| length(step.lines));
     let begins = program.steps.iter().find(|step| step.lines.first == line);
     let is_current = inner.is_some_and(|step| is_live(step) && !has_inner(program, step));
     // The head of a block whose body is being executed is not marked as current itself.
     let is_head = begins.is_some_and(|step| is_live(step) && has_inner(program, step));
-    Mark { state: begins.map(|step| step.state), is_current: is_current && !is_head }
+    LineMark { state: begins.map(|step| step.state), is_current: is_current && !is_head }
 }
 
 fn length(lines: LineRange) -> u32 {
@@ -133,7 +133,10 @@ fn nothing(painter: &mut Painter<'_>, area: Rect) {
     painter.row(area, 1, &[piece("  no program has run", Role::Strong)]);
     let hint = [
         piece("  ", Role::Text),
-        piece(painter.state.setup.keymap.key(Context::Program, Action::Start).unwrap_or_default(), Role::Key),
+        piece(
+            painter.state.setup.keymap.key(KeyContext::Program, Action::Start).unwrap_or_default(),
+            Role::Key,
+        ),
         piece(" FILE.prose", Role::Text),
         piece("   runs one here; in a shell:  ", Role::Faint),
         piece("pilothouse run FILE.prose", Role::Text),
@@ -186,7 +189,12 @@ fn spent(program: &ProgramView) -> Option<String> {
 }
 
 /// Returns a source line, and whether it is executing now.
-fn source_row(painter: &Painter<'_>, program: &ProgramView, number: u32, line: &str) -> (Vec<Piece>, bool) {
+fn source_row(
+    painter: &Painter<'_>,
+    program: &ProgramView,
+    number: u32,
+    line: &str,
+) -> (Vec<StyledPiece>, bool) {
     let mark = mark(program, number);
     let (glyph, role) = mark.state.map_or((" ", Role::Text), |state| step_state(painter, state));
     let is_comment = line.trim_start().starts_with('#');
@@ -247,7 +255,7 @@ fn values(painter: &mut Painter<'_>, area: Rect, program: &ProgramView) {
     painter.list(body, rows, |_, row| (row, false));
 }
 
-fn value(painter: &Painter<'_>, binding: &BindingView) -> Vec<Piece> {
+fn value(painter: &Painter<'_>, binding: &BindingView) -> Vec<StyledPiece> {
     let states = painter.glyphs().states;
     let (glyph, role) = match binding.exit_code {
         Some(0) => (states[4], Role::Completed),

@@ -3,9 +3,9 @@
 use ratatui::layout::Rect;
 
 use crate::console::keys::Action;
-use crate::console::state::{Finding, Layout, State, cut_left, cut_top};
-use crate::console::text::reading::Reader;
-use crate::console::text::{Piece, count, piece};
+use crate::console::state::{Layout, State, TextSearch, cut_left, cut_top};
+use crate::console::text::reading::ReaderView;
+use crate::console::text::{StyledPiece, count, piece};
 use crate::console::theme::Role;
 use crate::console::widgets::text::found;
 use crate::console::widgets::{Painter, text};
@@ -37,8 +37,8 @@ pub(in crate::console) fn lay_out_reader(state: &mut State, layout: &Layout) {
 pub(in crate::console) fn draw(
     painter: &mut Painter<'_>,
     area: Rect,
-    reader: &Reader,
-    finding: Option<&Finding>,
+    reader: &ReaderView,
+    finding: Option<&TextSearch>,
 ) {
     let (head, body) = cut_top(area, 1);
     painter.head(head, &[piece(reader.title.clone(), Role::Title)], &reader.facts);
@@ -53,7 +53,7 @@ pub(in crate::console) fn draw(
 }
 
 /// Describes the position in the text.
-pub(in crate::console) fn told(reader: &Reader) -> Vec<Piece> {
+pub(in crate::console) fn told(reader: &ReaderView) -> Vec<StyledPiece> {
     let rows = reader.text.document.rows().len() as u64;
     let at = format!("line {} of {}", count((reader.text.at as u64 + 1).min(rows)), count(rows));
     let part = match reader.part_at() {

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 
 use crate::console::effect::Effect;
 use crate::console::state::{
-    Anchor, Choice, Mode, Outcome, Place, Prompt, Query, Screen, Search, State, alias,
+    Anchor, FoundLine, ListChoice, LogSearch, Mode, Prompt, Screen, SearchOutcome, SearchQuery, State, alias,
 };
 use crate::console::text::{count, visible};
-use crate::console::widgets::{Chooser, Item};
+use crate::console::widgets::{Chooser, ListItem};
 use crate::envelope::TaskId;
 
 /// Number of tasks whose logs are read in one batch.
@@ -19,21 +19,21 @@ const MOST_PLACES: usize = 500;
 
 /// The search across all tasks.
 #[derive(Debug, Clone, Default)]
-pub struct Everywhere {
+pub struct AllTasksSearch {
     /// The text to find.
     needle: String,
     /// Distinguishes one search from the next.
     ticket: u64,
     /// Tasks that have not been searched yet.
     rest: VecDeque<TaskId>,
-    places: Vec<Place>,
+    places: Vec<FoundLine>,
     /// Why some logs could not be read, each reason once.
     unread: Vec<String>,
     /// The index of the result last shown.
     at: Option<usize>,
 }
 
-impl Everywhere {
+impl AllTasksSearch {
     /// Opens the input line for the text to find.
     pub(in crate::console) fn write(&self, state: &mut State) {
         state.mode = Mode::Write(Prompt::SearchAll, self.needle.clone().into());
@@ -68,7 +68,7 @@ impl Everywhere {
         &mut self,
         state: &mut State,
         list: Option<&mut Chooser>,
-        (ticket, mut places, unread): (u64, Vec<Place>, Vec<String>),
+        (ticket, mut places, unread): (u64, Vec<FoundLine>, Vec<String>),
     ) {
         if ticket != self.ticket {
             return;
@@ -79,12 +79,12 @@ impl Everywhere {
             let task = state.view.task(&place.task);
             let name = task.map(|task| alias(task)).unwrap_or_default();
             let cmd = task.map(|task| visible::told(task.cmd.trim())).unwrap_or_default();
-            Item {
+            ListItem {
                 same: cmd,
-                ..Item::new(
+                ..ListItem::new(
                     format!("{name}:{}", count(place.line + 1)),
                     place.text.clone(),
-                    Choice::Place(at),
+                    ListChoice::Place(at),
                 )
             }
         });
@@ -127,10 +127,10 @@ impl Everywhere {
         }
         state.select(place.task.clone());
         let needle = self.needle.clone();
-        let query = Query { needle, from: place.line, forward: false };
-        let outcome = Outcome::At(place.line);
+        let query = SearchQuery { needle, from: place.line, forward: false };
+        let outcome = SearchOutcome::At(place.line);
         let task = place.task.clone();
-        state.search = Some(Search { task: task.clone(), query, last: None, outcome, counted: None });
+        state.search = Some(LogSearch { task: task.clone(), query, last: None, outcome, counted: None });
         self.at = Some(at);
         Some((task, Anchor::Around(place.line)))
     }

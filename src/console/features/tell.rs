@@ -4,7 +4,7 @@
 use tui_input::Input as Editor;
 
 use crate::console::effect::Effect;
-use crate::console::keys::{Action, Context};
+use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{State, alias, centred, owner, stop_of};
 use crate::console::text::{column, piece, visible};
 use crate::console::theme::Role;
@@ -18,7 +18,7 @@ const MOST_SHOWN: usize = 6;
 
 /// The dialog for telling an agent something.
 #[derive(Debug, Clone)]
-pub struct Tell {
+pub struct TellDialog {
     /// The labels of possible recipients, the most likely first.
     to: Vec<String>,
     /// The index of the highlighted recipient; one beyond the last means all of them.
@@ -29,7 +29,7 @@ pub struct Tell {
     then: Option<(Effect, String)>,
 }
 
-impl Tell {
+impl TellDialog {
     /// Returns the labels of the recipients.
     fn recipients(&self) -> &[String] {
         self.to.get(self.at..=self.at).unwrap_or(&self.to)
@@ -46,7 +46,7 @@ impl Tell {
     }
 }
 
-impl Tell {
+impl TellDialog {
     /// Opens the dialog with `label` or the current agent first; `then` is carried out once the message is
     /// sent. Says so if there is nobody to tell.
     pub(in crate::console) fn open(
@@ -97,7 +97,7 @@ impl Tell {
 
 /// How a message reaches its readers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum WayOfWords {
+enum MessageDelivery {
     /// With the next answer to a call.
     Answer,
     /// On the standard error of the command that is stopped with it.
@@ -108,7 +108,7 @@ enum WayOfWords {
     Several,
 }
 
-impl WayOfWords {
+impl MessageDelivery {
     /// Describes it before the message is sent.
     fn promise(self) -> &'static str {
         match self {
@@ -132,18 +132,18 @@ impl WayOfWords {
 }
 
 /// Returns how a message reaches these agents; `stops` tells whether a command of the first is stopped with it.
-fn way_of_words(state: &State, to: &[String], stops: bool) -> WayOfWords {
+fn way_of_words(state: &State, to: &[String], stops: bool) -> MessageDelivery {
     let agents = &state.view.snapshot.agents;
     let by_shell = |label: &String| agents.iter().any(|agent| agent.label == *label && agent.by_shell);
     match to.iter().filter(|label| by_shell(label)).count() {
-        0 => WayOfWords::Answer,
-        1 if to.len() == 1 && stops => WayOfWords::StoppedCommand,
-        many if many == to.len() => WayOfWords::Stderr,
-        _ => WayOfWords::Several,
+        0 => MessageDelivery::Answer,
+        1 if to.len() == 1 && stops => MessageDelivery::StoppedCommand,
+        many if many == to.len() => MessageDelivery::Stderr,
+        _ => MessageDelivery::Several,
     }
 }
 
-pub(in crate::console) fn draw(painter: &mut Painter<'_>, dialog: &Tell) {
+pub(in crate::console) fn draw(painter: &mut Painter<'_>, dialog: &TellDialog) {
     let dots = painter.glyphs().cut;
     let room = usize::from(DIALOG_COLUMNS).saturating_sub(8);
     let mut rows = Vec::new();
@@ -166,7 +166,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, dialog: &Tell) {
     let send = if dialog.then.is_some() { "send, then stop" } else { "send" };
     let mut keys = vec![(Action::Send, send), (Action::Leave, "cancel")];
     keys.extend((dialog.choices() > 1).then_some((Action::Down, "to whom")));
-    let mut foot = painter.keys(Context::Tell, &keys);
+    let mut foot = painter.keys(KeyContext::Tell, &keys);
     let chars = dialog.editor.value().chars().count();
     let role = if chars > WORDS_CHARS { Role::Failed } else { Role::Faint };
     foot.push(piece(format!("   {chars}/{WORDS_CHARS}"), role));

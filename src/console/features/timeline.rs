@@ -3,10 +3,10 @@
 
 use ratatui::layout::Rect;
 
-use crate::console::keys::{Action, Context};
+use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{Layout, Term, alias, cut_top, needs, roughly, short, told, who};
 use crate::console::text;
-use crate::console::text::{Piece, column, count, piece, right, visible, wrapped};
+use crate::console::text::{StyledPiece, column, count, piece, right, visible, wrapped};
 use crate::console::theme::Role;
 use crate::console::widgets::{DIALOG_COLUMNS, Painter, command_rows, dialog, role};
 use crate::model::{HoldReason, InputEvidence, TaskEvent, TaskView};
@@ -38,7 +38,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     });
 }
 
-fn row(painter: &Painter<'_>, task: &TaskView, event: &TaskEvent, is_narrow: bool) -> Vec<Piece> {
+fn row(painter: &Painter<'_>, task: &TaskView, event: &TaskEvent, is_narrow: bool) -> Vec<StyledPiece> {
     let dots = painter.glyphs().cut;
     let role = role(&event.fact, Role::Text);
     let (what, note) = told(&event.fact);
@@ -81,7 +81,7 @@ pub(in crate::console) fn draw_why(painter: &mut Painter<'_>, task: &TaskView) {
     }
     let shown = painter.state(task);
     let title = format!("{} {} {}", alias(task), shown.glyph, shown.word);
-    dialog(painter, &title, rows, Context::Help, &[(Action::Back, "close")]);
+    dialog(painter, &title, rows, KeyContext::Help, &[(Action::Back, "close")]);
 }
 
 fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, String)> {

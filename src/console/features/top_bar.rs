@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ratatui::layout::Rect;
 
 use crate::console::text;
-use crate::console::text::{Piece, piece, visible};
+use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns, joined};
 use crate::envelope::Actor;
@@ -36,7 +36,7 @@ pub(in crate::console) fn right(
     painter: &mut Painter<'_>,
     width: u16,
     (is_short, waiting): (bool, usize),
-) -> Vec<Piece> {
+) -> Vec<StyledPiece> {
     let gap = piece("  ", Role::Text);
     let mut groups = vec![counts(painter)];
     if painter.state.view.snapshot.questions.iter().any(|question| question.needs_somebody()) {
@@ -84,7 +84,7 @@ pub(in crate::console) fn right(
 }
 
 /// Returns whether agents are paused, with the number of places unless it is everywhere, and how many calls are held.
-pub(in crate::console) fn gate(painter: &Painter<'_>) -> Option<Vec<Piece>> {
+pub(in crate::console) fn gate(painter: &Painter<'_>) -> Option<Vec<StyledPiece>> {
     let gate = &painter.state.view.snapshot.gate;
     let held = (!gate.held.is_empty()).then(|| format!("{} held", gate.held.len()));
     let paused = match painter.state.view.snapshot.paused_places() {
@@ -96,7 +96,7 @@ pub(in crate::console) fn gate(painter: &Painter<'_>) -> Option<Vec<Piece>> {
     (!words.is_empty()).then(|| vec![piece(words.join(" "), Role::Waiting)])
 }
 
-pub(in crate::console) fn counts(painter: &Painter<'_>) -> Vec<Piece> {
+pub(in crate::console) fn counts(painter: &Painter<'_>) -> Vec<StyledPiece> {
     let states = painter.glyphs().states;
     let snapshot = &painter.state.view.snapshot;
     let count = |status| snapshot.count(status);
@@ -120,7 +120,7 @@ pub(in crate::console) fn counts(painter: &Painter<'_>) -> Vec<Piece> {
 }
 
 /// Returns as many agents as fit, or else only their number.
-pub(in crate::console) fn agents(painter: &mut Painter<'_>, room: u16) -> Vec<Piece> {
+pub(in crate::console) fn agents(painter: &mut Painter<'_>, room: u16) -> Vec<StyledPiece> {
     let agents = painter.state.view.snapshot.agents.clone();
     if agents.is_empty() {
         let none = vec![piece("no agent yet", Role::Faint)];
@@ -145,7 +145,7 @@ pub(in crate::console) fn agents(painter: &mut Painter<'_>, room: u16) -> Vec<Pi
     if columns(&short) <= room { short } else { Vec::new() }
 }
 
-pub(in crate::console) fn one(painter: &mut Painter<'_>, agent: &AgentView) -> Vec<Piece> {
+pub(in crate::console) fn one(painter: &mut Painter<'_>, agent: &AgentView) -> Vec<StyledPiece> {
     let [here, gone] = painter.glyphs().link;
     let label = text::cut(&visible::one_line(&agent.label), 16, painter.glyphs().cut);
     let (glyph, role) = if agent.connected { (here, Role::Accent) } else { (gone, Role::Faint) };

@@ -2,10 +2,10 @@
 
 use ratatui::layout::Rect;
 
-use crate::console::keys::{Action, Context};
+use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{cut_left, cut_top};
 use crate::console::text;
-use crate::console::text::{Piece, piece, visible};
+use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 
@@ -14,7 +14,7 @@ pub(in crate::console) fn no_tasks(painter: &mut Painter<'_>, area: Rect) {
     if state.setup.recording.is_some() {
         return nothing(painter, area, "No tasks in this recording.", "");
     }
-    let key = state.setup.keymap.key(Context::Tasks, Action::Start).unwrap_or_default();
+    let key = state.setup.keymap.key(KeyContext::Tasks, Action::Start).unwrap_or_default();
     let socket = state.view.snapshot.socket.display().to_string();
     let room = usize::from(area.width.saturating_sub(14));
     let socket = text::cut_middle(&visible::one_line(&socket), room, painter.glyphs().cut);
@@ -53,7 +53,7 @@ pub(in crate::console) fn no_calls(painter: &mut Painter<'_>, area: Rect) {
     nothing(painter, area, "No calls yet.", text);
 }
 
-pub(in crate::console) fn label(name: &str) -> Piece {
+pub(in crate::console) fn label(name: &str) -> StyledPiece {
     piece(text::column(name, 9, ""), Role::Accent)
 }
 

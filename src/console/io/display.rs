@@ -4,9 +4,9 @@
 
 use crate::console::app::App;
 use crate::console::app::draw;
-use crate::console::io::output::Output;
+use crate::console::io::output::BufferedSink;
 use crate::console::theme::colour::Level;
-use crate::console::widgets::Drawn;
+use crate::console::widgets::FrameExtras;
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
@@ -45,9 +45,9 @@ const SLOWEST: Duration = Duration::from_millis(66);
 /// ratatui's own `Terminal` queries the cursor position when it clears, but the thread that reads keys would
 /// swallow the answer. Two buffers and their difference are all we need from it.
 pub(in crate::console) struct Display {
-    backend: CrosstermBackend<Out>,
+    backend: CrosstermBackend<FrameWriter>,
     bytes: Rc<RefCell<Vec<u8>>>,
-    output: Output,
+    output: BufferedSink,
     clock: Clock,
     last: Buffer,
     next: Buffer,
@@ -62,9 +62,9 @@ pub(in crate::console) struct Display {
 
 /// The writer given to ratatui: collects the bytes of one frame, shared with the display, which writes them
 /// in one piece.
-struct Out(Rc<RefCell<Vec<u8>>>);
+struct FrameWriter(Rc<RefCell<Vec<u8>>>);
 
-impl Write for Out {
+impl Write for FrameWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.borrow_mut().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -91,13 +91,13 @@ fn blanks_first(changes: &mut [(u16, u16, &Cell)]) {
 impl Display {
     /// Creates a display that draws on a terminal.
     #[must_use]
-    pub(in crate::console) fn new(output: Output, clock: Clock) -> Self {
+    pub(in crate::console) fn new(output: BufferedSink, clock: Clock) -> Self {
         // Under NO_COLOR, crossterm writes an empty SGR for each colour, which is a reset; the theme omits
         // colours instead.
         crossterm::style::force_color_output(true);
         let bytes = Rc::default();
         Self {
-            backend: CrosstermBackend::new(Out(Rc::clone(&bytes))),
+            backend: CrosstermBackend::new(FrameWriter(Rc::clone(&bytes))),
             bytes,
             output,
             clock,
@@ -112,7 +112,7 @@ impl Display {
     }
 
     /// Returns the terminal, for its settings.
-    pub(in crate::console) fn output(&mut self) -> &mut Output {
+    pub(in crate::console) fn output(&mut self) -> &mut BufferedSink {
         &mut self.output
     }
 
@@ -135,7 +135,7 @@ impl Display {
     ///
     /// # Errors
     /// When the terminal is gone.
-    pub(in crate::console) fn draw(&mut self, app: &App) -> io::Result<Drawn> {
+    pub(in crate::console) fn draw(&mut self, app: &App) -> io::Result<FrameExtras> {
         let area = Rect::new(0, 0, app.state.size.0, app.state.size.1);
         self.next.resize(area);
         self.next.reset();

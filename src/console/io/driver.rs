@@ -24,7 +24,7 @@ use super::tty;
 use crate::console::app::App;
 use crate::console::effect::{Effect, Leave};
 use crate::console::msg::Msg;
-use crate::console::{Cue, Error};
+use crate::console::{ConsoleError, DemoCue};
 
 /// While keys are queued, the minimum time between two frames.
 pub(super) const KEYS_PACE: Duration = Duration::from_millis(100);
@@ -43,7 +43,7 @@ pub(in crate::console) struct Driver {
     pub(in crate::console) operator: Operator,
     pub(in crate::console) effects: Effects,
     pub(in crate::console) keys: mpsc::Receiver<Heard>,
-    pub(in crate::console) cues: watch::Receiver<Cue>,
+    pub(in crate::console) cues: watch::Receiver<DemoCue>,
     pub(in crate::console) signals: Signals,
     pub(in crate::console) stop: PendingStop,
     /// Waits for the next runtime of the workspace, once this one is gone.
@@ -91,13 +91,13 @@ pub(in crate::console) enum Ending {
 }
 
 /// The notifications of an operator handle.
-struct News {
+struct OperatorNews {
     snapshots: watch::Receiver<Arc<Snapshot>>,
     connected: watch::Receiver<bool>,
     changed: Arc<Notify>,
 }
 
-impl News {
+impl OperatorNews {
     fn of(operator: &Operator) -> Self {
         let (mut snapshots, mut connected) = (operator.snapshot(), operator.connected());
         // Both may have changed before anybody listened.
@@ -107,7 +107,7 @@ impl News {
     }
 }
 
-enum Event {
+enum DriverEvent {
     Heard(Heard),
     Signal(Asked),
     StopRequest,
@@ -127,16 +127,16 @@ impl Driver {
     ///
     /// # Errors
     /// When the terminal fails for any reason other than having gone away.
-    pub(in crate::console) async fn run(&mut self) -> Result<Ending, Error> {
+    pub(in crate::console) async fn run(&mut self) -> Result<Ending, ConsoleError> {
         match self.run_while_there().await {
             // The terminal was written to after it went away but before we were notified: also a hang-up.
-            Err(Error::Terminal(error)) if is_gone(&error) => Ok(self.gone()),
+            Err(ConsoleError::Terminal(error)) if is_gone(&error) => Ok(self.gone()),
             ended => ended,
         }
     }
 
-    async fn run_while_there(&mut self) -> Result<Ending, Error> {
-        let mut news = News::of(&self.operator);
+    async fn run_while_there(&mut self) -> Result<Ending, ConsoleError> {
+        let mut news = OperatorNews::of(&self.operator);
         let effects = self.app.update(Msg::Tick(self.clock.now().wall));
         if let Some(ending) = self.carry_out(effects)? {
             return Ok(ending);
@@ -158,14 +158,14 @@ impl Driver {
                 return Ok(ending);
             }
             if std::mem::take(&mut self.times.has_other_hold) {
-                news = News::of(&self.operator);
+                news = OperatorNews::of(&self.operator);
             }
         }
     }
 
     /// Waits for the next event. Priority: signals, keys, answers, the terminal, news, time.
-    async fn next(&mut self, news: &mut News) -> Event {
-        let News { snapshots, connected, changed } = news;
+    async fn next(&mut self, news: &mut OperatorNews) -> DriverEvent {
+        let OperatorNews { snapshots, connected, changed } = news;
         let wake = self.next_time().unwrap_or_else(|| self.clock.now().mono + LONG);
         let wake = self.clock.instant(wake);
         let is_lost = self.app.state.view.is_lost;
@@ -174,47 +174,47 @@ impl Driver {
         let is_taken = self.display.is_taken();
         tokio::select! {
             biased;
-            asked = self.signals.next() => Event::Signal(asked),
-            heard = self.keys.recv() => Event::Heard(heard.unwrap_or(Heard::Gone)),
-            msg = self.effects.next() => Event::Msg(msg),
-            taken = self.display.flush(), if !is_taken => Event::Taken(taken),
-            Ok(()) = snapshots.changed() => Event::Snapshot,
-            Ok(()) = connected.changed(), if !is_lost => Event::Link,
-            Some(Ok(next)) = self.next_runtime.join_next() => Event::NextRuntime(next),
-            Some(()) = self.stop.changed() => Event::StopRequest,
-            Ok(()) = self.cues.changed() => Event::Msg(Msg::Cue(*self.cues.borrow_and_update())),
-            () = changed.notified(), if is_open => Event::Screens,
-            () = self.source.watch.changed() => Event::Files,
-            () = tokio::time::sleep_until(wake) => Event::Time,
+            asked = self.signals.next() => DriverEvent::Signal(asked),
+            heard = self.keys.recv() => DriverEvent::Heard(heard.unwrap_or(Heard::Gone)),
+            msg = self.effects.next() => DriverEvent::Msg(msg),
+            taken = self.display.flush(), if !is_taken => DriverEvent::Taken(taken),
+            Ok(()) = snapshots.changed() => DriverEvent::Snapshot,
+            Ok(()) = connected.changed(), if !is_lost => DriverEvent::Link,
+            Some(Ok(next)) = self.next_runtime.join_next() => DriverEvent::NextRuntime(next),
+            Some(()) = self.stop.changed() => DriverEvent::StopRequest,
+            Ok(()) = self.cues.changed() => DriverEvent::Msg(Msg::Cue(*self.cues.borrow_and_update())),
+            () = changed.notified(), if is_open => DriverEvent::Screens,
+            () = self.source.watch.changed() => DriverEvent::Files,
+            () = tokio::time::sleep_until(wake) => DriverEvent::Time,
         }
     }
 
-    fn take(&mut self, event: Event, news: &News) -> Result<Option<Ending>, Error> {
-        let News { snapshots, connected, .. } = news;
-        let is_heard = matches!(event, Event::Heard(_));
+    fn take(&mut self, event: DriverEvent, news: &OperatorNews) -> Result<Option<Ending>, ConsoleError> {
+        let OperatorNews { snapshots, connected, .. } = news;
+        let is_heard = matches!(event, DriverEvent::Heard(_));
         let msg = match event {
-            Event::Heard(Heard::Gone) => return Ok(Some(self.gone())),
-            Event::Heard(Heard::Outer(outer)) => {
+            DriverEvent::Heard(Heard::Gone) => return Ok(Some(self.gone())),
+            DriverEvent::Heard(Heard::Outer(outer)) => {
                 self.learn(&outer)?;
                 Msg::Colours(outer.default_colours())
             }
-            Event::Heard(Heard::Msg(msg)) => {
+            DriverEvent::Heard(Heard::Msg(msg)) => {
                 self.times.last_key = Some(self.clock.now().mono);
                 msg
             }
-            Event::Signal(asked) => return self.signalled(asked),
-            Event::StopRequest => match self.stop.ask(self.clock.now().mono) {
+            DriverEvent::Signal(asked) => return self.signalled(asked),
+            DriverEvent::StopRequest => match self.stop.ask(self.clock.now().mono) {
                 Some(by) => Msg::StopAsked(by),
                 None => return Ok(None),
             },
-            Event::Taken(taken) => {
-                taken.map_err(Error::Terminal)?;
+            DriverEvent::Taken(taken) => {
+                taken.map_err(ConsoleError::Terminal)?;
                 self.app.taken();
                 return Ok(None);
             }
-            Event::Msg(Msg::Stopped) => return Ok(Some(Ending::Left)),
-            Event::Msg(msg) => msg,
-            Event::Screens => {
+            DriverEvent::Msg(Msg::Stopped) => return Ok(Some(Ending::Left)),
+            DriverEvent::Msg(msg) => msg,
+            DriverEvent::Screens => {
                 self.times.screens_changed = true;
                 if self.is_echo() {
                     self.times.is_urgent = true;
@@ -222,27 +222,27 @@ impl Driver {
                 }
                 return Ok(None);
             }
-            Event::Snapshot => Msg::Snapshot(self.operator.of_others(&snapshots.borrow())),
-            Event::Link if *connected.borrow() => return Ok(None),
-            Event::Link if self.app.state.is_leaving => return Ok(Some(Ending::Left)),
-            Event::Link => {
+            DriverEvent::Snapshot => Msg::Snapshot(self.operator.of_others(&snapshots.borrow())),
+            DriverEvent::Link if *connected.borrow() => return Ok(None),
+            DriverEvent::Link if self.app.state.is_leaving => return Ok(Some(Ending::Left)),
+            DriverEvent::Link => {
                 self.await_next_runtime();
                 Msg::LinkLost
             }
-            Event::NextRuntime(next) => self.attach_next(next),
-            Event::Files => {
+            DriverEvent::NextRuntime(next) => self.attach_next(next),
+            DriverEvent::Files => {
                 // Editors write a file in several steps.
                 self.times.reload = Some(self.clock.now().mono + SETTLING);
                 return Ok(None);
             }
-            Event::Time => return Ok(None),
+            DriverEvent::Time => return Ok(None),
         };
         let effects = self.app.update(msg);
         self.times.is_urgent |= is_heard && self.app.state.is_dirty();
         self.carry_out(effects)
     }
 
-    fn on_time(&mut self) -> Result<Option<Ending>, Error> {
+    fn on_time(&mut self) -> Result<Option<Ending>, ConsoleError> {
         let now = self.clock.now().mono;
         if self.times.give_up.is_some_and(|at| at <= now) {
             return Ok(Some(Ending::Left));
@@ -268,14 +268,15 @@ impl Driver {
             return self.carry_out(effects);
         }
         if self.times.resize.take_if(|at| *at <= now).is_some() {
-            let (columns, rows) = tty::size(self.source.capabilities.usual_size).map_err(Error::Terminal)?;
+            let (columns, rows) =
+                tty::size(self.source.capabilities.usual_size).map_err(ConsoleError::Terminal)?;
             let effects = self.app.update(Msg::Resize(columns, rows));
             return self.carry_out(effects);
         }
         Ok(None)
     }
 
-    pub(super) fn carry_out(&mut self, effects: Vec<Effect>) -> Result<Option<Ending>, Error> {
+    pub(super) fn carry_out(&mut self, effects: Vec<Effect>) -> Result<Option<Ending>, ConsoleError> {
         for effect in effects {
             match effect {
                 Effect::Rerun { task, input } => self.effects.rerun(task, input),
@@ -291,7 +292,7 @@ impl Driver {
                 Effect::OpenPlace(running) => self.open_place(running),
                 Effect::Ring(text) => {
                     if self.app.state.setup.ui.bell {
-                        self.display.write(&display::ring_sequence(&text)).map_err(Error::Terminal)?;
+                        self.display.write(&display::ring_sequence(&text)).map_err(ConsoleError::Terminal)?;
                     }
                 }
                 Effect::ReadWatched { task, from } => self.effects.read_watched(task, from),
@@ -312,12 +313,12 @@ impl Driver {
                 | Effect::Prompt { .. }
                 | Effect::Coverage { .. }) => self.look_up(effect),
                 Effect::Copy(text) => {
-                    self.display.write(&display::copy_sequence(&text)).map_err(Error::Terminal)?;
+                    self.display.write(&display::copy_sequence(&text)).map_err(ConsoleError::Terminal)?;
                 }
                 Effect::Yank { text, what } => {
                     let fits = clipboard::fits_terminal(&text);
                     if fits {
-                        self.display.write(&display::copy_sequence(&text)).map_err(Error::Terminal)?;
+                        self.display.write(&display::copy_sequence(&text)).map_err(ConsoleError::Terminal)?;
                     }
                     self.effects.copy(text, what, fits);
                 }
@@ -336,7 +337,7 @@ impl Driver {
                 Effect::Suspend => self.suspend_for_shell()?,
                 Effect::Mouse(_) => self.set_mouse()?,
                 Effect::Hover(is_wanted) => {
-                    tty::hover(self.display.output(), is_wanted).map_err(Error::Terminal)?;
+                    tty::hover(self.display.output(), is_wanted).map_err(ConsoleError::Terminal)?;
                 }
                 Effect::Quit(Leave::Detach) if self.app.state.setup.can_detach => {
                     return Ok(Some(Ending::Detached));

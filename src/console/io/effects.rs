@@ -14,12 +14,12 @@ use crate::link::{Error, Operator, Reply, Request};
 use crate::model::{CloseReason, PlaceId, TypedInput};
 use crate::tools::CallAnswer;
 
-use crate::console::effect::{Effect, News};
+use crate::console::effect::{Effect, Notification};
 use crate::console::io::clipboard;
 use crate::console::io::files::{self, Made};
 use crate::console::io::hook::{self, Hooks};
 use crate::console::io::pages::Player;
-use crate::console::msg::{Answered, Msg};
+use crate::console::msg::{Msg, OwnAnswer};
 use crate::console::state::FileName;
 use crate::console::state::call_name;
 
@@ -162,7 +162,7 @@ impl Effects {
     }
 
     /// Runs the user's notification program for an item that needs them.
-    pub(in crate::console) fn notify(&mut self, program: &[String], news: News) {
+    pub(in crate::console) fn notify(&mut self, program: &[String], news: Notification) {
         if !program.is_empty() {
             let workspace = self.workspace_of(&news);
             let withdrawn = self.hooks.begin(&news);
@@ -171,7 +171,7 @@ impl Effects {
     }
 
     /// Returns the workspace that an item belongs to: with several places, that of its place.
-    fn workspace_of(&self, news: &News) -> PathBuf {
+    fn workspace_of(&self, news: &Notification) -> PathBuf {
         let snapshots = self.operator.snapshot();
         let snapshot = snapshots.borrow();
         snapshot.place_in(&news.name).map_or(&snapshot.workspace, |place| &place.workspace).clone()
@@ -258,7 +258,7 @@ async fn shut_down(operator: &Operator) -> Msg {
 }
 
 /// Waits until a started task appears in the snapshot, so that a `quit` right behind it counts the task.
-async fn is_listed(operator: &Operator, answer: &Answered) {
+async fn is_listed(operator: &Operator, answer: &OwnAnswer) {
     let Some(task) = &answer.started else { return };
     let mut snapshots = operator.snapshot();
     let listed = snapshots.wait_for(|snapshot| snapshot.tasks.iter().any(|known| known.id == *task));
@@ -289,7 +289,7 @@ fn failure(what: &str, error: &Error) -> String {
     }
 }
 
-fn answered(tool: String, answer: CallAnswer) -> Answered {
+fn answered(tool: String, answer: CallAnswer) -> OwnAnswer {
     let CallAnswer { seq, envelope, .. } = answer;
     let result = envelope.result();
     let text = |pointer| result.and_then(|value| value.pointer(pointer)).and_then(Value::as_str);
@@ -299,7 +299,7 @@ fn answered(tool: String, answer: CallAnswer) -> Answered {
         CallOutcome::Error(error) => Some(error.message.as_str()),
         CallOutcome::Success(_) => None,
     };
-    Answered {
+    OwnAnswer {
         seq,
         text: message.or(why).unwrap_or(envelope.summary_text()).to_owned(),
         is_error: envelope.is_error() || refused,

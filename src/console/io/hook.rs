@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, Command};
 use tokio::sync::oneshot;
 
-use crate::console::effect::News;
+use crate::console::effect::Notification;
 use crate::console::msg::Msg;
 
 /// How long the program may run.
@@ -26,7 +26,7 @@ pub(super) struct Hooks(BTreeMap<String, oneshot::Sender<()>>);
 
 impl Hooks {
     /// Registers an item that it is about to run for.
-    pub(super) fn begin(&mut self, news: &News) -> Withdrawn {
+    pub(super) fn begin(&mut self, news: &Notification) -> Withdrawn {
         self.0.retain(|_, withdraw| !withdraw.is_closed());
         let (withdraw, withdrawn) = oneshot::channel();
         self.0.insert(news.id.clone(), withdraw);
@@ -43,7 +43,7 @@ impl Hooks {
 /// Runs the program and reports what went wrong, if anything; being withdrawn is not an error.
 pub(super) async fn run(
     program: Vec<String>,
-    news: News,
+    news: Notification,
     workspace: PathBuf,
     withdrawn: Withdrawn,
 ) -> Option<Msg> {
@@ -58,7 +58,7 @@ pub(super) async fn run(
 async fn run_within(
     limit: Duration,
     program: &[String],
-    news: &News,
+    news: &Notification,
     workspace: PathBuf,
     mut withdrawn: Withdrawn,
 ) -> io::Result<()> {
@@ -114,8 +114,8 @@ mod tests {
 
     use super::*;
 
-    fn news() -> News {
-        News {
+    fn news() -> Notification {
+        Notification {
             id: "t07 waits".into(),
             kind: "input",
             name: "t07".into(),

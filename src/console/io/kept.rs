@@ -60,9 +60,9 @@ mod tests {
     use super::*;
     use crate::console::state::arrangement::Arrangement;
     use crate::console::state::focus::Screen;
-    use crate::console::state::listing::rows::{Grouping, Listing, Sort};
-    use crate::console::state::memory::Memory;
-    use crate::console::state::tiling::{ListPlace, Panes, Saved, Tiling, Tilings};
+    use crate::console::state::listing::rows::{Grouping, ListOrder, Sort};
+    use crate::console::state::memory::ConsoleMemory;
+    use crate::console::state::tiling::{ListPlace, Panes, SavedTiling, Tiling, Tilings};
     use crate::envelope::TaskId;
     use std::fs;
 
@@ -72,9 +72,9 @@ mod tests {
         let path = dir.path().join("layouts").join("w.json");
         assert_eq!(read::<Arrangement>(&path), Arrangement::default());
         let pins = vec![TaskId::from_random([3; 8])];
-        let list = Listing { sort: Sort::Idle, groups: Grouping::Session, ..Listing::default() };
+        let list = ListOrder { sort: Sort::Idle, groups: Grouping::Session, ..ListOrder::default() };
         let tiling = Tiling { panes: Panes::TwoBeside, list: ListPlace::Left };
-        let saved = vec![Saved { name: "wide".into(), tiling: Some(tiling), split: 3 }];
+        let saved = vec![SavedTiling { name: "wide".into(), tiling: Some(tiling), split: 3 }];
         let layout = Tilings { now: Some(tiling), name: Some("wide".into()), saved };
         let kept = Arrangement { screen: Screen::Metrics, zoom: true, pins, split: -2, list, layout };
         write(&path, &kept).expect("written");
@@ -107,13 +107,13 @@ mod tests {
     fn what_was_used_last_stands_first_the_next_time_too() {
         let home = tempfile::tempdir().expect("temp dir");
         let path = home.path().join(MEMORY);
-        let mut memory: Memory = read(&path);
+        let mut memory: ConsoleMemory = read(&path);
         for name in ["stop", "zoom", "stop", "help"] {
             memory.use_now(name, 2);
         }
         write(&path, &memory).expect("written");
-        assert_eq!(read::<Memory>(&path).recent, ["help", "stop"]);
+        assert_eq!(read::<ConsoleMemory>(&path).recent, ["help", "stop"]);
         fs::write(&path, "not json").expect("written");
-        assert_eq!(read::<Memory>(&path), Memory::default());
+        assert_eq!(read::<ConsoleMemory>(&path), ConsoleMemory::default());
     }
 }

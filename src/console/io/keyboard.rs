@@ -16,7 +16,7 @@ use crate::clock::Clock;
 use crate::terminal::host_terminal::HostTerminal;
 
 use super::tty;
-use crate::console::keys::decode::{Decoded, Decoder};
+use crate::console::keys::decode::{KeyDecoder, TerminalInput};
 use crate::console::msg::Msg;
 
 /// Maximum number of keys queued for the loop.
@@ -70,10 +70,10 @@ pub(in crate::console) fn listen(
     let (tty, gone) = (tty.try_clone()?, heard.clone());
     let (closed, wake) = pipe_with(PipeFlags::CLOEXEC)?;
     let over = closed.try_clone()?;
-    let mut reader = Reader {
+    let mut reader = KeyboardReader {
         input: input()?,
         closed,
-        decoder: Decoder::default(),
+        decoder: KeyDecoder::default(),
         survey: is_asked.then(HostTerminal::default),
         until: clock.now().mono + ANSWERING,
         clock: clock.clone(),
@@ -115,18 +115,18 @@ fn input() -> io::Result<File> {
 }
 
 /// Reads the terminal, and collects its answers while they are expected.
-struct Reader {
+struct KeyboardReader {
     input: File,
     /// Becomes readable when reading must stop.
     closed: OwnedFd,
-    decoder: Decoder,
+    decoder: KeyDecoder,
     survey: Option<HostTerminal>,
     /// Until when answers are expected.
     until: Duration,
     clock: Clock,
 }
 
-impl Reader {
+impl KeyboardReader {
     fn read(&mut self, heard: &mpsc::Sender<Heard>) -> Option<()> {
         let mut bytes = [0; 4_096];
         loop {
@@ -168,19 +168,19 @@ impl Reader {
         Ok(fds[1].revents().is_empty().then(|| !fds[0].revents().is_empty()))
     }
 
-    fn take(&mut self, decoded: Decoded) -> Option<Heard> {
+    fn take(&mut self, decoded: TerminalInput) -> Option<Heard> {
         Some(Heard::Msg(match decoded {
-            Decoded::Key(key) => Msg::Key(key),
-            Decoded::Mouse(mouse) => Msg::Mouse(mouse),
-            Decoded::Paste(text) => Msg::Paste(text),
-            Decoded::PasteTrouble(trouble) => Msg::PasteTrouble(trouble),
-            Decoded::Focus(has_focus) => Msg::Focus(has_focus),
-            Decoded::Answer(answer) => {
+            TerminalInput::Key(key) => Msg::Key(key),
+            TerminalInput::Mouse(mouse) => Msg::Mouse(mouse),
+            TerminalInput::Paste(text) => Msg::Paste(text),
+            TerminalInput::PasteTrouble(trouble) => Msg::PasteTrouble(trouble),
+            TerminalInput::Focus(has_focus) => Msg::Focus(has_focus),
+            TerminalInput::Answer(answer) => {
                 // A late answer is discarded, and must not be taken for a key.
                 let is_last = self.survey.as_mut()?.record(answer);
                 return is_last.then(|| self.survey.take()).flatten().map(Box::new).map(Heard::Outer);
             }
-            Decoded::PasteBegins => return None,
+            TerminalInput::PasteBegins => return None,
         }))
     }
 }

@@ -8,7 +8,7 @@ use super::display;
 use super::driver::{Driver, Ending};
 use super::signals::Asked;
 use super::tty;
-use crate::console::Error;
+use crate::console::ConsoleError;
 use crate::process;
 
 /// How long a terminal may take to accept what restores it, once for what was written before and once for that.
@@ -26,7 +26,7 @@ impl Ending {
 }
 
 impl Driver {
-    pub(super) fn signalled(&mut self, asked: Asked) -> Result<Option<Ending>, Error> {
+    pub(super) fn signalled(&mut self, asked: Asked) -> Result<Option<Ending>, ConsoleError> {
         match asked {
             Asked::End(code) => return Ok(Some(Ending::Signal(code))),
             Asked::HangUp => return Ok(Some(self.gone())),
@@ -40,17 +40,17 @@ impl Driver {
         Ok(None)
     }
 
-    fn suspend(&mut self) -> Result<(), Error> {
+    fn suspend(&mut self) -> Result<(), ConsoleError> {
         self.display.output().finish(GIVING_BACK);
         tty::give_back(GIVING_BACK);
         // The process stays stopped inside this call until it is continued.
         rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)
-            .map_err(|error| Error::Terminal(error.into()))?;
+            .map_err(|error| ConsoleError::Terminal(error.into()))?;
         self.retake()
     }
 
     /// Suspends the console as the person wants, if there is a shell to go back to.
-    pub(super) fn suspend_for_shell(&mut self) -> Result<(), Error> {
+    pub(super) fn suspend_for_shell(&mut self) -> Result<(), ConsoleError> {
         if has_shell() {
             return self.suspend();
         }
@@ -67,15 +67,15 @@ impl Driver {
     }
 
     /// Sets the title of the terminal's window, or restores the original one.
-    pub(super) fn title(&mut self, title: Option<&str>) -> Result<(), Error> {
-        tty::keep_title(self.display.output(), title.is_some()).map_err(Error::Terminal)?;
+    pub(super) fn title(&mut self, title: Option<&str>) -> Result<(), ConsoleError> {
+        tty::keep_title(self.display.output(), title.is_some()).map_err(ConsoleError::Terminal)?;
         let Some(title) = title else { return Ok(()) };
-        self.display.write(&display::title_sequence(title)).map_err(Error::Terminal)
+        self.display.write(&display::title_sequence(title)).map_err(ConsoleError::Terminal)
     }
 
-    fn retake(&mut self) -> Result<(), Error> {
+    fn retake(&mut self) -> Result<(), ConsoleError> {
         let mouse = self.mouse(self.app.state.has_mouse);
-        tty::take(self.display.output(), mouse).map_err(Error::Terminal)?;
+        tty::take(self.display.output(), mouse).map_err(ConsoleError::Terminal)?;
         self.set_hover()?;
         self.set_keys()?;
         self.title(self.app.attention.title.clone().as_deref())?;

@@ -11,8 +11,8 @@ use super::pages;
 use crate::console::msg::Msg;
 use crate::console::plain::output::Purpose;
 use crate::console::state::Anchor;
-use crate::console::state::Query;
-use crate::console::state::ShownCommand;
+use crate::console::state::CoveredCommand;
+use crate::console::state::SearchQuery;
 
 impl Effects {
     /// Reads from logs, once those on other machines have been copied here. If copying fails, reads what was
@@ -76,7 +76,11 @@ impl Effects {
     }
 
     /// Reads the transcripts behind an answer.
-    pub(in crate::console) fn seen(&mut self, call: u64, shown: Vec<(ShownCommand, Option<Arc<TaskView>>)>) {
+    pub(in crate::console) fn seen(
+        &mut self,
+        call: u64,
+        shown: Vec<(CoveredCommand, Option<Arc<TaskView>>)>,
+    ) {
         let known = shown.iter().filter_map(|(_, task)| task.clone()).collect();
         self.read_logs(known, move || {
             Some(match pages::seen(shown) {
@@ -87,7 +91,7 @@ impl Effects {
     }
 
     /// Searches a task's log.
-    pub(in crate::console) fn search(&mut self, task: Arc<TaskView>, query: Query) {
+    pub(in crate::console) fn search(&mut self, task: Arc<TaskView>, query: SearchQuery) {
         self.read_copied(vec![Arc::clone(&task)], move |unread| {
             match (pages::search(&task, &query), unread.first()) {
                 // What is not here is not known to be nowhere.

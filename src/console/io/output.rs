@@ -18,14 +18,14 @@ use crate::process;
 
 /// Where bytes go, and how much may be written there at once without blocking.
 #[derive(Debug)]
-pub struct Sink {
+pub struct ByteSink {
     file: File,
-    step: Step,
+    step: WriteStep,
 }
 
 /// How much may be written at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum WriteStep {
     /// Anything: the descriptor does not block.
     Any,
     /// At most this many bytes after the kernel has reported room: other processes share this description of the
@@ -33,15 +33,15 @@ pub(super) enum Step {
     Bytes(usize),
 }
 
-impl Step {
+impl WriteStep {
     /// The kernel reports room on a terminal from the first free byte on.
     pub(super) const SHARED_TERMINAL: Self = Self::Bytes(1);
     /// The kernel reports room in a pipe from a free page on.
     const SHARED_PIPE: Self = Self::Bytes(4_096);
 }
 
-impl Sink {
-    pub(super) fn new(file: File, step: Step) -> Self {
+impl ByteSink {
+    pub(super) fn new(file: File, step: WriteStep) -> Self {
         Self { file, step }
     }
 
@@ -51,7 +51,7 @@ impl Sink {
         if stdout.is_terminal() {
             return tty::open();
         }
-        Ok(Self { file: File::from(stdout.as_fd().try_clone_to_owned()?), step: Step::SHARED_PIPE })
+        Ok(Self { file: File::from(stdout.as_fd().try_clone_to_owned()?), step: WriteStep::SHARED_PIPE })
     }
 
     /// Prints lines, for at most `patience`: whoever reads them may have stopped.
@@ -74,9 +74,9 @@ impl Sink {
         let mut written = 0;
         while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
             let piece = match self.step {
-                Step::Any => rest,
-                Step::Bytes(_) if !has_room(self.file.as_fd(), Duration::ZERO) => return Ok(written),
-                Step::Bytes(most) => rest.get(..most).unwrap_or(rest),
+                WriteStep::Any => rest,
+                WriteStep::Bytes(_) if !has_room(self.file.as_fd(), Duration::ZERO) => return Ok(written),
+                WriteStep::Bytes(most) => rest.get(..most).unwrap_or(rest),
             };
             match rustix::io::write(&self.file, piece) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
@@ -120,7 +120,7 @@ fn has_room(fd: BorrowedFd<'_>, patience: Duration) -> bool {
 /// Bytes that a sink has not taken yet.
 #[derive(Debug)]
 struct Backlog {
-    sink: Sink,
+    sink: ByteSink,
     bytes: Vec<u8>,
     /// How many of them are written already.
     written: usize,
@@ -148,24 +148,24 @@ impl Backlog {
 
 /// A sink with the bytes that wait for it.
 #[derive(Debug)]
-pub struct Output {
+pub struct BufferedSink {
     backlog: Backlog,
     /// Reports room; `None` for a file, which always has some.
     room: Option<AsyncFd<OwnedFd>>,
 }
 
-impl Output {
+impl BufferedSink {
     /// Creates an output to a sink.
     ///
     /// # Errors
     /// When no more descriptors can be opened.
-    pub fn new(sink: Sink) -> io::Result<Self> {
+    pub fn new(sink: ByteSink) -> io::Result<Self> {
         // The kernel has no notion of room for files.
         let room = process::watch(sink.file.try_clone()?.into(), Interest::WRITABLE).ok();
         Ok(Self { backlog: Backlog { sink, bytes: Vec::new(), written: 0 }, room })
     }
 
-    pub(in crate::console) fn sink(&self) -> &Sink {
+    pub(in crate::console) fn sink(&self) -> &ByteSink {
         &self.backlog.sink
     }
 
@@ -230,10 +230,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_reader_that_takes_nothing_holds_up_nobody_and_gets_everything_in_order() {
-        for step in [Step::SHARED_PIPE, Step::SHARED_TERMINAL] {
+        for step in [WriteStep::SHARED_PIPE, WriteStep::SHARED_TERMINAL] {
             let (from, to) = pipe().expect("a pipe");
             let (mut from, to) = (File::from(from), File::from(to));
-            let mut output = Output::new(Sink::new(to, step)).expect("watched");
+            let mut output = BufferedSink::new(ByteSink::new(to, step)).expect("watched");
             let sent: Vec<u8> = (0..200_000_u32).map(|n| n.to_le_bytes()[0]).collect();
             for piece in sent.chunks(30_000) {
                 output.send(piece).expect("sent");
@@ -263,7 +263,8 @@ mod tests {
     #[tokio::test]
     async fn what_nobody_takes_is_dropped_in_the_end_and_a_reader_that_is_gone_is_told() {
         let (from, to) = pipe().expect("a pipe");
-        let mut output = Output::new(Sink::new(File::from(to), Step::SHARED_PIPE)).expect("watched");
+        let mut output =
+            BufferedSink::new(ByteSink::new(File::from(to), WriteStep::SHARED_PIPE)).expect("watched");
         output.send(&[b'x'; 100_000]).expect("sent");
         output.finish(Duration::from_millis(1));
         assert!(output.is_empty());
@@ -276,7 +277,8 @@ mod tests {
     async fn a_file_always_has_room() {
         let file = tempfile::tempfile().expect("a file");
         let own = file.try_clone().expect("a descriptor");
-        let mut output = Output::new(Sink::new(file, Step::SHARED_PIPE)).expect("no need to watch it");
+        let mut output =
+            BufferedSink::new(ByteSink::new(file, WriteStep::SHARED_PIPE)).expect("no need to watch it");
         output.send(&vec![b'x'; 1 << 20]).expect("sent");
         output.flush().await.expect("flushed");
         assert_eq!(own.metadata().expect("facts").len(), 1 << 20);

@@ -15,13 +15,13 @@ use crate::terminal::{ByteOrigin, Contents, LogBytes, LogHistory, Page, Size, Te
 use super::driver::Driver;
 use crate::console::effect::Effect;
 use crate::console::msg::Msg;
-use crate::console::plain::{Purpose, Reading};
+use crate::console::plain::{OutputReading, Purpose};
+use crate::console::state::FoundLine;
 use crate::console::state::Picture;
-use crate::console::state::Place;
-use crate::console::state::Query;
 use crate::console::state::Reel;
+use crate::console::state::SearchQuery;
 use crate::console::state::{Anchor, PageView};
-use crate::console::state::{CommandCoverage, ShownCommand, ShownStream, Transcript};
+use crate::console::state::{CommandCoverage, CoveredCommand, CoveredStream, StreamTranscript};
 use crate::console::text::visible;
 
 /// Maximum number of bytes of logs read for the coverage of an answer, in total.
@@ -70,7 +70,7 @@ pub(in crate::console) fn read(task: &TaskView, anchor: Anchor, size: Size) -> i
 ///
 /// # Errors
 /// When the log cannot be read.
-pub(in crate::console) fn search(task: &TaskView, query: &Query) -> io::Result<Found> {
+pub(in crate::console) fn search(task: &TaskView, query: &SearchQuery) -> io::Result<Found> {
     let log = StoredLog::open(task)?;
     let history = log.history();
     let line = history.search(&query.needle, query.from, query.forward)?;
@@ -81,7 +81,7 @@ pub(in crate::console) fn search(task: &TaskView, query: &Query) -> io::Result<F
 
 /// Searches the logs of some tasks, only the last part of long ones. Blocking: takes as long as reading them.
 /// Unreadable logs yield no matches.
-pub(in crate::console) fn search_all(tasks: &[Arc<TaskView>], needle: &str) -> Vec<Place> {
+pub(in crate::console) fn search_all(tasks: &[Arc<TaskView>], needle: &str) -> Vec<FoundLine> {
     let mut places = Vec::new();
     for task in tasks {
         let found = StoredLog::open(task)
@@ -90,7 +90,7 @@ pub(in crate::console) fn search_all(tasks: &[Arc<TaskView>], needle: &str) -> V
         // The last lines of a task are what people most often look for.
         places.extend(found.into_iter().rev().map(|(line, text)| {
             let text = visible::told(text.trim()).chars().take(MOST_PLACE_CHARS).collect();
-            Place { task: task.id.clone(), line, text }
+            FoundLine { task: task.id.clone(), line, text }
         }));
     }
     places
@@ -157,7 +157,7 @@ fn last_part(bytes: &[u8]) -> Option<&[u8]> {
 ///
 /// # Errors
 /// When the log cannot be read.
-pub(in crate::console) fn since(task: &TaskView, from: u64, purpose: Purpose) -> io::Result<Reading> {
+pub(in crate::console) fn since(task: &TaskView, from: u64, purpose: Purpose) -> io::Result<OutputReading> {
     let log = StoredLog::open(task)?;
     let (length, history) = (log.file.len(), log.history());
     let begin = from.max(length.saturating_sub(MOST_READ)).min(length);
@@ -173,7 +173,7 @@ pub(in crate::console) fn since(task: &TaskView, from: u64, purpose: Purpose) ->
     }
     let next = begin + bytes.len() as u64;
     let text = clean(&bytes, ByteOrigin::of(task.tty), task.size);
-    Ok(Reading { purpose, text, left_out: begin - from.min(begin), next })
+    Ok(OutputReading { purpose, text, left_out: begin - from.min(begin), next })
 }
 
 /// Returns the last screen of a task, reconstructed from its log. Blocking: takes as long as reading all of
@@ -244,10 +244,10 @@ fn page_before(history: &LogHistory<'_, File>, line: u64, size: Size) -> io::Res
 /// # Errors
 /// Why the only command cannot be read.
 pub(in crate::console) fn seen(
-    shown: Vec<(ShownCommand, Option<Arc<TaskView>>)>,
+    shown: Vec<(CoveredCommand, Option<Arc<TaskView>>)>,
 ) -> Result<Vec<CommandCoverage>, String> {
     let mut room = MOST_SEEN;
-    let told = shown.into_iter().map(|(ShownCommand { name, task, streams }, known)| {
+    let told = shown.into_iter().map(|(CoveredCommand { name, task, streams }, known)| {
         let streams = match (&task, known) {
             (Ok(_), Some(task)) => transcripts(&task, streams, &mut room),
             (Ok(_), None) => Err("it is no longer on the list".to_owned()),
@@ -263,9 +263,9 @@ pub(in crate::console) fn seen(
 
 fn transcripts(
     task: &TaskView,
-    streams: Vec<ShownStream>,
+    streams: Vec<CoveredStream>,
     room: &mut u64,
-) -> Result<Vec<(ShownStream, Transcript)>, String> {
+) -> Result<Vec<(CoveredStream, StreamTranscript)>, String> {
     let said = |error: crate::model::Error| error.to_string();
     let output = StoredOutput::stored(task).map_err(said)?;
     let mut read = Vec::new();
@@ -280,7 +280,7 @@ fn transcripts(
         };
         let until = stream_shown.to.map_or(Ok(None), |to| text(to, *room))?;
         *room = room.saturating_sub(all.len() as u64);
-        read.push((stream_shown, Transcript { all, before, until }));
+        read.push((stream_shown, StreamTranscript { all, before, until }));
     }
     Ok(read)
 }
@@ -324,7 +324,7 @@ impl Driver {
     /// Looks something up alongside the loop. Does nothing for a task that is no longer known.
     pub(in crate::console) fn look_up(&mut self, effect: Effect) {
         if let Effect::Coverage { call, shown } = effect {
-            let known = |shown: ShownCommand| {
+            let known = |shown: CoveredCommand| {
                 let task =
                     shown.task.as_ref().ok().and_then(|id| self.app.state.view.task(id)).map(Arc::clone);
                 (shown, task)

@@ -1,4 +1,4 @@
-//! The event loop of the plain-line console: reads lines, lets `Session` decide, and writes lines. Needs no
+//! The event loop of the plain-line console: reads lines, lets `PlainSession` decide, and writes lines. Needs no
 //! terminal. A terminal that takes nothing (Control-S) holds up the printing alone; a pipe that takes nothing also
 //! holds up what would be printed.
 
@@ -17,16 +17,16 @@ use crate::link::Operator;
 use crate::model::Snapshot;
 
 use super::leaving::{GIVING_BACK, LEAVING};
-use super::output::{Output, Sink};
+use super::output::{BufferedSink, ByteSink};
 use super::signals::{Asked, Signals};
-use super::stdin::{self, Echo, Typed};
+use super::stdin::{self, Echo, StdinText};
 use super::stop_request::PendingStop;
 use super::{effects, reads};
-use crate::console::Error;
+use crate::console::ConsoleError;
 use crate::console::effect::Leave;
 use crate::console::msg;
-use crate::console::options::{Because, Exit, Left, Options};
-use crate::console::plain::{Circumstances, Effect, Event, Session};
+use crate::console::options::{ConsoleExit, ConsoleOptions, PlainReason, RuntimeFate};
+use crate::console::plain::{Circumstances, PlainEffect, PlainEvent, PlainSession};
 use crate::console::theme::Preferences;
 
 /// With nothing scheduled, the loop wakes up after this long.
@@ -40,31 +40,31 @@ const UNREAD: u8 = 141;
 
 /// The state of the loop.
 struct Teller {
-    session: Session,
+    session: PlainSession,
     operator: Operator,
     /// What the last line asked for.
-    reading: JoinSet<Option<Event>>,
+    reading: JoinSet<Option<PlainEvent>>,
     /// What is read unasked, of a task that is followed or waits: a flood of it holds up no line.
-    following: JoinSet<Option<Event>>,
+    following: JoinSet<Option<PlainEvent>>,
     /// Whether the event being handled is a line.
     is_line: bool,
     lines: Option<stdin::Lines>,
     echo: Echo,
     signals: Signals,
     clock: Clock,
-    output: Output,
+    output: BufferedSink,
     /// Whether that is a terminal: only then lines may be left out.
     is_terminal: bool,
     /// Lines that were left out.
     left_out: usize,
     give_up: Option<Duration>,
-    options: Options,
+    options: ConsoleOptions,
     on_hangup: OnHangup,
     stop: PendingStop,
     /// Waits for the next runtime of the workspace, once this one is gone.
     next_runtime: JoinSet<Operator>,
     /// What becomes of the runtime in this process, unless it just ends with the console.
-    fate: Option<Left>,
+    fate: Option<RuntimeFate>,
 }
 
 /// Reports on the runtime until the user leaves, nothing is left to report, or a signal arrives.
@@ -73,10 +73,10 @@ struct Teller {
 /// When signals cannot be listened to, or standard input cannot be read.
 pub(in crate::console) async fn run(
     operator: Operator,
-    because: Because,
-    options: &Options,
-) -> Result<Exit, Error> {
-    let signals = Signals::listen().map_err(Error::Signals)?;
+    because: PlainReason,
+    options: &ConsoleOptions,
+) -> Result<ConsoleExit, ConsoleError> {
+    let signals = Signals::listen().map_err(ConsoleError::Signals)?;
     let clock = Clock::start();
     let (preferences, _) =
         Preferences::read(options.config.as_deref(), &options.flags, &options.capabilities);
@@ -89,10 +89,10 @@ pub(in crate::console) async fn run(
         is_person: stdin::is_person(),
         watch: preferences.ui.watch.clone(),
     };
-    let (lines, reading_lines) = stdin::lines(clock.clone()).map_err(Error::Terminal)?;
+    let (lines, reading_lines) = stdin::lines(clock.clone()).map_err(ConsoleError::Terminal)?;
     let mut snapshots = operator.snapshot();
     let snapshot = operator.of_others(&snapshots.borrow_and_update());
-    let (session, effects) = Session::begin(about, snapshot, clock.now().wall);
+    let (session, effects) = PlainSession::begin(about, snapshot, clock.now().wall);
     let mut teller = Teller {
         session,
         operator,
@@ -103,7 +103,7 @@ pub(in crate::console) async fn run(
         echo: Echo::default(),
         signals,
         clock,
-        output: Sink::of_stdout().and_then(Output::new).map_err(Error::Terminal)?,
+        output: ByteSink::of_stdout().and_then(BufferedSink::new).map_err(ConsoleError::Terminal)?,
         is_terminal: io::stdout().is_terminal(),
         left_out: 0,
         give_up: None,
@@ -120,17 +120,17 @@ pub(in crate::console) async fn run(
     teller.finish(code).await;
     let session = &teller.session;
     let runtime = match () {
-        () if session.is_lost => Left::Lost,
-        () if teller.fate.is_some() => teller.fate.unwrap_or(Left::Ends),
-        () if teller.operator.recording().is_some() => Left::Read,
-        () if teller.operator.is_remote() && !session.is_leaving => Left::GoesOn,
-        () => Left::Ends,
+        () if session.is_lost => RuntimeFate::Lost,
+        () if teller.fate.is_some() => teller.fate.unwrap_or(RuntimeFate::Ends),
+        () if teller.operator.recording().is_some() => RuntimeFate::Read,
+        () if teller.operator.is_remote() && !session.is_leaving => RuntimeFate::GoesOn,
+        () => RuntimeFate::Ends,
     };
     let snapshot = teller.operator.snapshot();
     drop(teller);
     reading_lines.stop();
     let last = snapshot.borrow();
-    Ok(Exit::new(code, &last, runtime))
+    Ok(ConsoleExit::new(code, &last, runtime))
 }
 
 impl Teller {
@@ -147,36 +147,36 @@ impl Teller {
                 return self.stop_as_asked();
             }
             let heard = match self.next(&mut snapshots, &mut connected).await {
-                Next::Event(heard) => heard,
-                Next::Signal(Asked::End(130)) => Event::Interrupted,
-                Next::Signal(Asked::End(code)) => return code,
-                Next::Signal(Asked::HangUp) | Next::Gone => return self.gone(),
-                Next::Taken(Ok(())) => {
+                PlainInput::Event(heard) => heard,
+                PlainInput::Signal(Asked::End(130)) => PlainEvent::Interrupted,
+                PlainInput::Signal(Asked::End(code)) => return code,
+                PlainInput::Signal(Asked::HangUp) | PlainInput::Gone => return self.gone(),
+                PlainInput::Taken(Ok(())) => {
                     if let Some(code) = self.printed() {
                         return code;
                     }
                     continue;
                 }
-                Next::Taken(Err(_)) => return self.unread(),
-                Next::Runtime(operator) => {
+                PlainInput::Taken(Err(_)) => return self.unread(),
+                PlainInput::Runtime(operator) => {
                     (snapshots, connected) = (operator.snapshot(), operator.connected());
                     connected.mark_changed();
                     self.operator = operator;
-                    Event::NextRuntime(self.operator.of_others(&snapshots.borrow_and_update()))
+                    PlainEvent::NextRuntime(self.operator.of_others(&snapshots.borrow_and_update()))
                 }
-                Next::StopRequest => match self.stop.ask(now.mono) {
-                    Some(by) => Event::StopAsked(by),
+                PlainInput::StopRequest => match self.stop.ask(now.mono) {
+                    Some(by) => PlainEvent::StopAsked(by),
                     None => continue,
                 },
-                Next::Signal(Asked::Suspend) => {
+                PlainInput::Signal(Asked::Suspend) => {
                     self.suspend();
                     continue;
                 }
-                Next::Signal(Asked::Resize | Asked::Continue) => continue,
+                PlainInput::Signal(Asked::Resize | Asked::Continue) => continue,
             };
-            let was_interrupted = matches!(heard, Event::Interrupted);
-            self.is_line = matches!(heard, Event::Entered(..));
-            if matches!(heard, Event::LinkLost) {
+            let was_interrupted = matches!(heard, PlainEvent::Interrupted);
+            self.is_line = matches!(heard, PlainEvent::Entered(..));
+            if matches!(heard, PlainEvent::LinkLost) {
                 let workspace = snapshots.borrow().workspace.clone();
                 let successors = self.options.successors(&workspace);
                 successors.into_iter().for_each(|next| drop(self.next_runtime.spawn(next.next())));
@@ -193,7 +193,7 @@ impl Teller {
         if !self.options.outlives_terminal(self.on_hangup) || self.session.is_leaving {
             return 129;
         }
-        self.fate = Some(Left::Detached);
+        self.fate = Some(RuntimeFate::Detached);
         0
     }
 
@@ -220,7 +220,7 @@ impl Teller {
         &mut self,
         snapshots: &mut watch::Receiver<Arc<Snapshot>>,
         connected: &mut watch::Receiver<bool>,
-    ) -> Next {
+    ) -> PlainInput {
         let wake = self.clock.instant(self.wake());
         let is_lost = self.session.is_lost;
         // Pending requests are carried out and reported before the next line is read, so that a `quit` right
@@ -237,32 +237,32 @@ impl Teller {
         };
         tokio::select! {
             biased;
-            asked = self.signals.next() => Next::Signal(asked),
-            taken = self.output.flush(), if !has_printed => Next::Taken(taken),
-            Some(()) = self.stop.changed() => Next::StopRequest,
+            asked = self.signals.next() => PlainInput::Signal(asked),
+            taken = self.output.flush(), if !has_printed => PlainInput::Taken(taken),
+            Some(()) = self.stop.changed() => PlainInput::StopRequest,
             Some(read) = self.reading.join_next(), if goes_on => {
-                Next::Event(read.ok().flatten().unwrap_or(Event::Time))
+                PlainInput::Event(read.ok().flatten().unwrap_or(PlainEvent::Time))
             }
             Ok(()) = snapshots.changed(), if goes_on => {
-                Next::Event(Event::News(self.operator.of_others(&snapshots.borrow_and_update())))
+                PlainInput::Event(PlainEvent::News(self.operator.of_others(&snapshots.borrow_and_update())))
             }
             Ok(()) = connected.changed(), if !is_lost => {
-                Next::Event(if *connected.borrow() { Event::Time } else { Event::LinkLost })
+                PlainInput::Event(if *connected.borrow() { PlainEvent::Time } else { PlainEvent::LinkLost })
             }
-            Some(Ok(next)) = self.next_runtime.join_next() => Next::Runtime(next),
+            Some(Ok(next)) = self.next_runtime.join_next() => PlainInput::Runtime(next),
             line = line => match line {
-                Some(Typed::Entered(entered, at)) => Next::Event(Event::Entered(entered, at)),
-                Some(Typed::EndKey) => Next::Event(Event::EndKey),
-                Some(Typed::Gone) => Next::Gone,
+                Some(StdinText::Entered(entered, at)) => PlainInput::Event(PlainEvent::Entered(entered, at)),
+                Some(StdinText::EndKey) => PlainInput::Event(PlainEvent::EndKey),
+                Some(StdinText::Gone) => PlainInput::Gone,
                 None => {
                     self.lines = None;
-                    Next::Event(Event::InputEnded)
+                    PlainInput::Event(PlainEvent::InputEnded)
                 }
             },
             Some(read) = self.following.join_next(), if goes_on => {
-                Next::Event(read.ok().flatten().unwrap_or(Event::Time))
+                PlainInput::Event(read.ok().flatten().unwrap_or(PlainEvent::Time))
             }
-            () = tokio::time::sleep_until(wake) => Next::Event(Event::Time),
+            () = tokio::time::sleep_until(wake) => PlainInput::Event(PlainEvent::Time),
         }
     }
 
@@ -279,7 +279,7 @@ impl Teller {
 
     fn stop_as_asked(&mut self) -> u8 {
         self.stop.answer(true);
-        self.fate = Some(Left::Stopped);
+        self.fate = Some(RuntimeFate::Stopped);
         0
     }
 
@@ -295,23 +295,23 @@ impl Teller {
     }
 
     /// Prints and carries out the effects; returns the exit code if they end the console.
-    fn carry_out(&mut self, effects: Vec<Effect>) -> Option<u8> {
+    fn carry_out(&mut self, effects: Vec<PlainEffect>) -> Option<u8> {
         let mut said = String::new();
         let mut end = None;
         for effect in effects {
             match effect {
-                Effect::Say(line) => {
+                PlainEffect::Say(line) => {
                     said.push_str(&line.shown());
                     said.push('\n');
                 }
-                Effect::Do(effect) => end = end.or(self.act(effect)),
-                Effect::Read(task, from, purpose) => {
+                PlainEffect::Do(effect) => end = end.or(self.act(effect)),
+                PlainEffect::Read(task, from, purpose) => {
                     let reads = if self.is_line { &mut self.reading } else { &mut self.following };
                     reads::output(reads, &self.operator, &task, from, purpose)
                 }
-                Effect::Screen(task) => reads::screen(&mut self.reading, self.operator.clone(), task),
-                Effect::Hide(hide) => self.echo.hide(hide),
-                Effect::Leave => end = Some(0),
+                PlainEffect::Screen(task) => reads::screen(&mut self.reading, self.operator.clone(), task),
+                PlainEffect::Hide(hide) => self.echo.hide(hide),
+                PlainEffect::Leave => end = Some(0),
             }
         }
         if said.is_empty() {
@@ -334,7 +334,7 @@ impl Teller {
         match std::mem::take(&mut self.left_out) {
             0 => self.session.shown(self.clock.now().wall),
             lines => {
-                let effects = self.session.update(Event::LeftOut(lines), self.clock.now().wall);
+                let effects = self.session.update(PlainEvent::LeftOut(lines), self.clock.now().wall);
                 return self.carry_out(effects);
             }
         }
@@ -344,7 +344,7 @@ impl Teller {
     fn act(&mut self, effect: msg::Effect) -> Option<u8> {
         match effect {
             msg::Effect::Quit(Leave::Detach) => {
-                self.fate = (!self.operator.is_remote()).then_some(Left::Detached);
+                self.fate = (!self.operator.is_remote()).then_some(RuntimeFate::Detached);
                 return Some(0);
             }
             msg::Effect::Quit(Leave::AsAsked) => return Some(self.stop_as_asked()),
@@ -356,13 +356,13 @@ impl Teller {
             _ => {}
         }
         let asked = effects::carry_out(self.operator.clone(), effect);
-        self.reading.spawn(async move { asked.await.map(Event::Done) });
+        self.reading.spawn(async move { asked.await.map(PlainEvent::Done) });
         None
     }
 }
 
-enum Next {
-    Event(Event),
+enum PlainInput {
+    Event(PlainEvent),
     Signal(Asked),
     StopRequest,
     /// The next runtime of the workspace.

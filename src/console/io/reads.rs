@@ -8,22 +8,22 @@ use tokio::task::JoinSet;
 
 use super::pages;
 use crate::console::msg::Msg;
-use crate::console::plain::{Event, Purpose};
+use crate::console::plain::{PlainEvent, Purpose};
 use crate::envelope::TaskId;
 use crate::link::Operator;
 use crate::model::TaskView;
 
 /// The reads in progress.
-type Reads = JoinSet<Option<Event>>;
+type Reads = JoinSet<Option<PlainEvent>>;
 
 /// Reads the output of a task from an offset on.
 pub(super) fn output(reading: &mut Reads, operator: &Operator, task: &TaskId, from: u64, purpose: Purpose) {
     let Some(task) = known(operator, task) else { return };
     reading.spawn_blocking(move || match pages::since(&task, from, purpose) {
-        Ok(reading) => Some(Event::Read(task.id.clone(), reading)),
+        Ok(reading) => Some(PlainEvent::Read(task.id.clone(), reading)),
         // A task that never started has no log.
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => Some(Event::Done(Msg::Failed(format!("read the log of the task: {error}")))),
+        Err(error) => Some(PlainEvent::Done(Msg::Failed(format!("read the log of the task: {error}")))),
     });
 }
 
@@ -37,7 +37,7 @@ pub(super) fn screen(reading: &mut Reads, operator: Operator, task: TaskId) {
                 io::ErrorKind::NotFound => Ok(String::new()),
                 _ => Err(format!("read the log of the task: {error}")),
             });
-            Some(Event::Screen(task, screen))
+            Some(PlainEvent::Screen(task, screen))
         });
         return;
     }
@@ -54,7 +54,7 @@ pub(super) fn screen(reading: &mut Reads, operator: Operator, task: TaskId) {
             }
             Err(error) => Err(error.to_string()),
         };
-        Some(Event::Screen(task, screen))
+        Some(PlainEvent::Screen(task, screen))
     });
 }
 

@@ -3,18 +3,18 @@
 use super::driver::Driver;
 use super::{kept, tty};
 use crate::config::{Mouse, Watch};
-use crate::console::Error;
+use crate::console::ConsoleError;
 use crate::console::effect::Effect;
 use crate::console::msg::Msg;
-use crate::console::options::Options;
+use crate::console::options::ConsoleOptions;
 use crate::console::state::Arrangement;
-use crate::console::state::Memory;
+use crate::console::state::ConsoleMemory;
 use crate::console::theme::{Capabilities, Preferences};
 use crate::terminal::host_terminal::HostTerminal;
 
 /// Where settings come from, and when to reread them.
 pub(in crate::console) struct Source {
-    pub(in crate::console) options: Options,
+    pub(in crate::console) options: ConsoleOptions,
     pub(in crate::console) capabilities: Capabilities,
     pub(in crate::console) watch: Watch,
     /// Whether the terminal can give keys that usually share a code one of their own.
@@ -35,7 +35,7 @@ impl Driver {
     ///
     /// # Errors
     /// When the terminal is gone.
-    pub(in crate::console) fn learn(&mut self, outer: &HostTerminal) -> Result<(), Error> {
+    pub(in crate::console) fn learn(&mut self, outer: &HostTerminal) -> Result<(), ConsoleError> {
         self.source.has_distinct_keys = outer.has_distinct_keys;
         self.set_keys()?;
         let learnt = self.source.capabilities.clone().learn(outer);
@@ -51,30 +51,30 @@ impl Driver {
     }
 
     /// Has the terminal tell keys apart, if it can.
-    pub(super) fn set_keys(&mut self) -> Result<(), Error> {
+    pub(super) fn set_keys(&mut self) -> Result<(), ConsoleError> {
         if !self.source.has_distinct_keys {
             return Ok(());
         }
-        tty::distinct_keys(self.display.output()).map_err(Error::Terminal)
+        tty::distinct_keys(self.display.output()).map_err(ConsoleError::Terminal)
     }
 
     /// Has the terminal report the mouse as the console wants it now.
-    pub(super) fn set_mouse(&mut self) -> Result<(), Error> {
+    pub(super) fn set_mouse(&mut self) -> Result<(), ConsoleError> {
         let mouse = self.mouse(self.app.state.has_mouse);
-        tty::mouse(self.display.output(), mouse).map_err(Error::Terminal)?;
+        tty::mouse(self.display.output(), mouse).map_err(ConsoleError::Terminal)?;
         self.set_hover()
     }
 
     /// Has the terminal report each movement of the mouse, if a program wants them.
-    pub(super) fn set_hover(&mut self) -> Result<(), Error> {
+    pub(super) fn set_hover(&mut self) -> Result<(), ConsoleError> {
         if !self.app.state.outer.hovers {
             return Ok(());
         }
-        tty::hover(self.display.output(), true).map_err(Error::Terminal)
+        tty::hover(self.display.output(), true).map_err(ConsoleError::Terminal)
     }
 
     /// Saves what is remembered. Not essential.
-    pub(in crate::console) fn remember(&self, memory: &Memory) {
+    pub(in crate::console) fn remember(&self, memory: &ConsoleMemory) {
         let written =
             self.source.options.state.as_deref().map(|state| kept::write(&state.join(kept::MEMORY), memory));
         if let Some(Err(error)) = written {

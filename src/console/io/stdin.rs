@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use jiff::Timestamp;
 
 use crate::clock::Clock;
-use crate::console::plain::{Entered, LineSplitter};
+use crate::console::plain::{EnteredLine, LineSplitter};
 
 /// Maximum number of lines queued for the loop.
 const LINES_AHEAD: usize = 64;
@@ -22,9 +22,9 @@ const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 /// What comes from standard input.
 #[derive(Debug)]
-pub(super) enum Typed {
+pub(super) enum StdinText {
     /// What was entered, and when it was read.
-    Entered(Entered, Timestamp),
+    Entered(EnteredLine, Timestamp),
     /// Control-D at a terminal: more may follow.
     EndKey,
     /// The terminal is gone.
@@ -32,16 +32,16 @@ pub(super) enum Typed {
 }
 
 /// What comes from standard input; closed when no more will come.
-pub(super) type Lines = mpsc::Receiver<Typed>;
+pub(super) type Lines = mpsc::Receiver<StdinText>;
 
 /// The reader of standard input.
-pub(super) struct Reading {
+pub(super) struct StdinReader {
     /// When closed, ends the reading.
     wake: OwnedFd,
     thread: JoinHandle<()>,
 }
 
-impl Reading {
+impl StdinReader {
     /// Returns once nothing reads standard input any more. The receiver of the lines must have been dropped.
     pub(super) fn stop(self) {
         drop(self.wake);
@@ -54,7 +54,7 @@ impl Reading {
 ///
 /// # Errors
 /// When the thread cannot be started.
-pub(super) fn lines(clock: Clock) -> io::Result<(Lines, Reading)> {
+pub(super) fn lines(clock: Clock) -> io::Result<(Lines, StdinReader)> {
     let (told, lines) = mpsc::channel(LINES_AHEAD);
     let (closed, wake) = pipe_with(PipeFlags::CLOEXEC)?;
     let thread = std::thread::Builder::new().name("lines".into()).spawn(move || {
@@ -65,22 +65,22 @@ pub(super) fn lines(clock: Clock) -> io::Result<(Lines, Reading)> {
         let _ = if is_person() {
             read_person(&closed, &mut splitter, now, tell)
         } else {
-            read_lines(&closed, &mut splitter, |entered| tell(Typed::Entered(entered, now())))
+            read_lines(&closed, &mut splitter, |entered| tell(StdinText::Entered(entered, now())))
         };
     })?;
-    Ok((lines, Reading { wake, thread }))
+    Ok((lines, StdinReader { wake, thread }))
 }
 
 /// Reads lines until nobody wants them or no more will come.
 fn read_lines(
     closed: &OwnedFd,
     splitter: &mut LineSplitter,
-    tell: impl Fn(Entered) -> Option<()>,
+    tell: impl Fn(EnteredLine) -> Option<()>,
 ) -> Option<()> {
     loop {
         match read(closed, splitter, None)? {
-            Read::Some => {}
-            Read::Nothing | Read::End | Read::Gone => return splitter.rest().and_then(tell),
+            StdinRead::Some => {}
+            StdinRead::Nothing | StdinRead::End | StdinRead::Gone => return splitter.rest().and_then(tell),
         }
         while let Some(entered) = splitter.line() {
             tell(entered)?;
@@ -93,7 +93,7 @@ fn read_person(
     closed: &OwnedFd,
     splitter: &mut LineSplitter,
     now: impl Fn() -> Timestamp,
-    tell: impl Fn(Typed) -> Option<()>,
+    tell: impl Fn(StdinText) -> Option<()>,
 ) -> Option<()> {
     let mut came_at = None;
     loop {
@@ -101,15 +101,15 @@ fn read_person(
             came_at.get_or_insert_with(&now);
         }
         match (read(closed, splitter, came_at.and(Some(&AT_ONCE)))?, came_at) {
-            (Read::Some, _) => {}
-            (Read::Gone, _) => return tell(Typed::Gone),
+            (StdinRead::Some, _) => {}
+            (StdinRead::Gone, _) => return tell(StdinText::Gone),
             (read, at) => {
                 came_at = None;
                 if let Some((entered, at)) = splitter.collected().zip(at) {
-                    tell(Typed::Entered(entered, at))?;
+                    tell(StdinText::Entered(entered, at))?;
                 }
-                if matches!(read, Read::End) {
-                    tell(Typed::EndKey)?;
+                if matches!(read, StdinRead::End) {
+                    tell(StdinText::EndKey)?;
                 }
             }
         }
@@ -117,7 +117,7 @@ fn read_person(
 }
 
 /// What was read.
-enum Read {
+enum StdinRead {
     /// Something.
     Some,
     /// Nothing within the time.
@@ -129,7 +129,7 @@ enum Read {
 }
 
 /// Waits for more input; returns `None` when nobody wants it.
-fn read(closed: &OwnedFd, splitter: &mut LineSplitter, patience: Option<&Timespec>) -> Option<Read> {
+fn read(closed: &OwnedFd, splitter: &mut LineSplitter, patience: Option<&Timespec>) -> Option<StdinRead> {
     let stdin = io::stdin();
     let mut fds = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(closed, PollFlags::empty())];
     let ready = retry_on_intr(|| poll(&mut fds, patience)).unwrap_or(0);
@@ -137,16 +137,16 @@ fn read(closed: &OwnedFd, splitter: &mut LineSplitter, patience: Option<&Timespe
         return None;
     }
     if ready == 0 {
-        return Some(Read::Nothing);
+        return Some(StdinRead::Nothing);
     }
     let is_gone = fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL);
     let mut bytes = [0; 4_096];
     match retry_on_intr(|| rustix::io::read(&stdin, &mut bytes)) {
         Ok(count @ 1..) => splitter.add(bytes.get(..count)?),
-        Err(_) => return Some(Read::Gone),
-        Ok(_) => return Some(if is_gone { Read::Gone } else { Read::End }),
+        Err(_) => return Some(StdinRead::Gone),
+        Ok(_) => return Some(if is_gone { StdinRead::Gone } else { StdinRead::End }),
     }
-    Some(Read::Some)
+    Some(StdinRead::Some)
 }
 
 /// Tells whether standard input is a terminal, with a person in front of it.

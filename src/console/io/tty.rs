@@ -14,7 +14,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetsid, tcgetwinsize, tcsetattr};
 
-use super::output::{Output, Sink, Step};
+use super::output::{BufferedSink, ByteSink, WriteStep};
 use crate::config::Mouse;
 use crate::process;
 use crate::terminal::{self, Size, host_terminal};
@@ -58,13 +58,13 @@ const FAREWELL: &[u8] = b"pilothouse was aborted (a signal, or no memory was lef
 
 /// The terminal's original state. A lock rather than a message, because a panic on any thread must be able to
 /// reach it.
-static FOUND: Mutex<Option<Found>> = Mutex::new(None);
+static FOUND: Mutex<Option<OriginalTty>> = Mutex::new(None);
 /// Whether the terminal is taken over and must be restored.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
 
-struct Found {
-    sink: Sink,
+struct OriginalTty {
+    sink: ByteSink,
     termios: Termios,
 }
 
@@ -72,14 +72,14 @@ struct Found {
 ///
 /// # Errors
 /// When there is none.
-pub fn open() -> io::Result<Sink> {
+pub fn open() -> io::Result<ByteSink> {
     let stdout = io::stdout();
     // The shell and other programs have the same description of standard output: it stays as it is, and the terminal
     // is opened once more.
     let own = |path: &str| {
         let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
         let opened = File::options().read(true).write(true).custom_flags(flags).open(path);
-        opened.map(|file| Sink::new(file, Step::Any))
+        opened.map(|file| ByteSink::new(file, WriteStep::Any))
     };
     if !stdout.is_terminal() || tcgetsid(stdout.as_fd()).is_ok() {
         return own("/dev/tty");
@@ -87,7 +87,7 @@ pub fn open() -> io::Result<Sink> {
     // Not this process's own terminal; opening it may be refused if it belongs to another user.
     own("/proc/self/fd/1").or_else(|_| {
         let shared = File::from(stdout.as_fd().try_clone_to_owned()?);
-        Ok(Sink::new(shared, Step::SHARED_TERMINAL))
+        Ok(ByteSink::new(shared, WriteStep::SHARED_TERMINAL))
     })
 }
 
@@ -111,9 +111,9 @@ pub fn size(usual: (u16, u16)) -> io::Result<(u16, u16)> {
 ///
 /// # Errors
 /// When its state cannot be read or set, or it is gone.
-pub fn take(output: &mut Output, with: Mouse) -> io::Result<()> {
+pub fn take(output: &mut BufferedSink, with: Mouse) -> io::Result<()> {
     HOOK.call_once(give_back_when_it_breaks);
-    let found = Found { sink: output.sink().try_clone()?, termios: tcgetattr(output.sink().file())? };
+    let found = OriginalTty { sink: output.sink().try_clone()?, termios: tcgetattr(output.sink().file())? };
     let mut raw = found.termios.clone();
     // If we were stopped from outside, the shell has changed the state meanwhile: the state found first is
     // the one to restore.
@@ -130,7 +130,7 @@ pub fn take(output: &mut Output, with: Mouse) -> io::Result<()> {
 ///
 /// # Errors
 /// When the terminal is gone.
-pub fn mouse(output: &mut Output, what: Mouse) -> io::Result<()> {
+pub fn mouse(output: &mut BufferedSink, what: Mouse) -> io::Result<()> {
     let is_wheel = what == Mouse::Wheel;
     if HAS_WHEEL.swap(is_wheel, Ordering::SeqCst) && !is_wheel {
         output.send(NO_WHEEL)?;
@@ -146,7 +146,7 @@ pub fn mouse(output: &mut Output, what: Mouse) -> io::Result<()> {
 ///
 /// # Errors
 /// When the terminal is gone.
-pub fn hover(output: &mut Output, is_wanted: bool) -> io::Result<()> {
+pub fn hover(output: &mut BufferedSink, is_wanted: bool) -> io::Result<()> {
     output.send(if is_wanted { HOVER } else { NO_HOVER })
 }
 
@@ -154,7 +154,7 @@ pub fn hover(output: &mut Output, is_wanted: bool) -> io::Result<()> {
 ///
 /// # Errors
 /// When the terminal is gone.
-pub fn distinct_keys(output: &mut Output) -> io::Result<()> {
+pub fn distinct_keys(output: &mut BufferedSink) -> io::Result<()> {
     output.send(if HAS_KEYS.swap(true, Ordering::SeqCst) { KEYS_AGAIN } else { KEYS })
 }
 
@@ -162,7 +162,7 @@ pub fn distinct_keys(output: &mut Output) -> io::Result<()> {
 ///
 /// # Errors
 /// When the terminal is gone.
-pub fn keep_title(output: &mut Output, keep: bool) -> io::Result<()> {
+pub fn keep_title(output: &mut BufferedSink, keep: bool) -> io::Result<()> {
     match (HAS_TITLE.swap(keep, Ordering::SeqCst), keep) {
         (false, true) => output.send(KEEP_TITLE),
         (true, false) => output.send(OWN_TITLE),
@@ -175,7 +175,7 @@ pub fn keep_title(output: &mut Output, keep: bool) -> io::Result<()> {
 ///
 /// # Errors
 /// When the terminal is gone.
-pub fn ask(output: &mut Output) -> io::Result<()> {
+pub fn ask(output: &mut BufferedSink) -> io::Result<()> {
     output.send(host_terminal::queries().as_bytes())
 }
 
@@ -191,7 +191,7 @@ pub fn give_back(patience: Duration) {
     }
 }
 
-impl Found {
+impl OriginalTty {
     /// Only writes, waits, and sets attributes, which is allowed in a signal handler.
     fn restore(&self, patience: Duration) {
         let mut left = patience;

@@ -15,9 +15,9 @@ use std::time::Duration;
 use crate::terminal::host_terminal::TerminalAnswer;
 use crate::terminal::{Key, KeyPress, MouseInput};
 
-use pasting::Pasting;
-use sequence::{Overlong, Step, alt, step};
-use torn::{GoesOn, Torn};
+use pasting::OpenPaste;
+use sequence::{DecodeStep, Overlong, alt, step};
+use torn::{Continuation, TornSequence};
 
 /// A lone Escape that nothing follows within this time is the Escape key.
 const ESCAPE: Duration = Duration::from_millis(25);
@@ -28,7 +28,7 @@ const MOST_ANSWER: usize = 4_096;
 
 /// Something the terminal sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decoded {
+pub enum TerminalInput {
     /// A key was pressed.
     Key(KeyPress),
     /// The mouse was moved, clicked or scrolled.
@@ -61,15 +61,15 @@ pub const MOST_PASTE: usize = 8 << 20;
 
 /// A streaming decoder of terminal input.
 #[derive(Debug, Default)]
-pub struct Decoder {
+pub struct KeyDecoder {
     held: Vec<u8>,
     /// Whether the bytes held are a key if nothing follows them soon.
     may_be_key: bool,
-    pasting: Option<Pasting>,
+    pasting: Option<OpenPaste>,
     /// The overlong sequence that is being discarded up to its end.
     skipped: Option<Overlong>,
     /// The beginning of a sequence that was delivered as keys because nothing followed it in time.
-    torn: Option<Torn>,
+    torn: Option<TornSequence>,
     /// Whether a paste was dropped whose end may still come.
     has_dropped: bool,
     /// When the last byte arrived.
@@ -78,10 +78,10 @@ pub struct Decoder {
     pub is_asked: bool,
 }
 
-impl Decoder {
+impl KeyDecoder {
     /// Decodes more bytes, which arrived at this time. It makes no difference how they are split into pieces, as long
     /// as no time runs out between them.
-    pub fn feed(&mut self, now: Duration, bytes: &[u8]) -> Vec<Decoded> {
+    pub fn feed(&mut self, now: Duration, bytes: &[u8]) -> Vec<TerminalInput> {
         self.last = now;
         if let Some(pasting) = &mut self.pasting
             && pasting.may_leave(bytes)
@@ -110,7 +110,7 @@ impl Decoder {
     }
 
     /// Handles the time at which nothing more had arrived; has no effect before the time of `due`.
-    pub fn time_out(&mut self, now: Duration) -> Vec<Decoded> {
+    pub fn time_out(&mut self, now: Duration) -> Vec<TerminalInput> {
         if self.due().is_none_or(|due| now < due) {
             return Vec::new();
         }
@@ -118,29 +118,29 @@ impl Decoder {
         if let Some(pasting) = &mut self.pasting {
             let trouble = pasting.time_out();
             if let PasteTrouble::Dropped(_) = trouble {
-                (self.pasting, self.torn, self.has_dropped) = (None, Some(Torn::paste_end()), true);
+                (self.pasting, self.torn, self.has_dropped) = (None, Some(TornSequence::paste_end()), true);
             }
-            return vec![Decoded::PasteTrouble(trouble)];
+            return vec![TerminalInput::PasteTrouble(trouble)];
         }
         self.may_be_key = false;
         let held = std::mem::take(&mut self.held);
-        let escape = Decoded::Key(Key::Esc.into());
+        let escape = TerminalInput::Key(Key::Esc.into());
         if self.torn.is_some() {
             return self.typed_on(&held);
         }
         let (out, torn) = match held[..] {
-            _ if self.skipped.take().is_some() => (Vec::new(), Torn::answer_end()),
-            [0x1b] => (vec![escape], Torn::key(&held)),
-            [0x1b, 0x1b] => (vec![escape.clone(), escape], Torn::key(&held[1..])),
+            _ if self.skipped.take().is_some() => (Vec::new(), TornSequence::answer_end()),
+            [0x1b] => (vec![escape], TornSequence::key(&held)),
+            [0x1b, 0x1b] => (vec![escape.clone(), escape], TornSequence::key(&held[1..])),
             // The Escape key, and a sequence that has not ended yet.
             [0x1b, 0x1b, ..] => {
                 let mut out = vec![escape];
                 out.append(&mut self.drain(&held[1..]));
                 return out;
             }
-            [0x1b, letter] => (vec![alt(letter)], Torn::key(&held)),
+            [0x1b, letter] => (vec![alt(letter)], TornSequence::key(&held)),
             // An answer, and the first half of its end.
-            _ => (Vec::new(), Torn::answer_end()),
+            _ => (Vec::new(), TornSequence::answer_end()),
         };
         self.torn = Some(torn);
         out
@@ -158,14 +158,14 @@ impl Decoder {
     }
 
     /// Delivers as keys what might have been the rest of a torn sequence.
-    fn typed_on(&mut self, held: &[u8]) -> Vec<Decoded> {
+    fn typed_on(&mut self, held: &[u8]) -> Vec<TerminalInput> {
         let torn = self.torn.take().and_then(|torn| torn.typed(held));
         let out = self.drain(held);
         self.torn = torn;
         out
     }
 
-    fn drain(&mut self, bytes: &[u8]) -> Vec<Decoded> {
+    fn drain(&mut self, bytes: &[u8]) -> Vec<TerminalInput> {
         let mut out = Vec::new();
         let mut rest = bytes;
         self.may_be_key = false;
@@ -189,18 +189,18 @@ impl Decoder {
             }
             if let Some(mut torn) = self.torn.take() {
                 match torn.goes_on(rest) {
-                    GoesOn::No => {}
-                    GoesOn::Perhaps => {
+                    Continuation::No => {}
+                    Continuation::Perhaps => {
                         (self.torn, self.may_be_key) = (Some(torn), true);
                         break;
                     }
-                    GoesOn::Ended(bytes) => {
+                    Continuation::Ended(bytes) => {
                         (self.torn, rest) = (torn.rest(), &rest[bytes..]);
                         continue;
                     }
-                    GoesOn::Yes { is_dropped } => {
+                    Continuation::Yes { is_dropped } => {
                         let mut more = self.drain(&[torn.bytes(), rest].concat());
-                        if is_dropped && matches!(more.first(), Some(Decoded::Key(_))) {
+                        if is_dropped && matches!(more.first(), Some(TerminalInput::Key(_))) {
                             more.remove(0);
                         }
                         out.append(&mut more);
@@ -209,20 +209,20 @@ impl Decoder {
                 }
             }
             match step(rest) {
-                Step::More | Step::Unsure if rest.len() > MOST_ANSWER => {
+                DecodeStep::More | DecodeStep::Unsure if rest.len() > MOST_ANSWER => {
                     self.skipped = Some(Overlong::of(rest));
                     rest = if rest.ends_with(b"\x1b") { b"\x1b" } else { b"" };
                 }
-                Step::More => break,
-                Step::Unsure => {
+                DecodeStep::More => break,
+                DecodeStep::Unsure => {
                     self.may_be_key = true;
                     break;
                 }
-                Step::Took(bytes, decoded) => {
+                DecodeStep::Took(bytes, decoded) => {
                     rest = &rest[bytes..];
                     match decoded.filter(|_| bytes <= MOST_ANSWER) {
-                        Some(Decoded::PasteBegins) => {
-                            (self.pasting, self.has_dropped) = (Some(Pasting::default()), false);
+                        Some(TerminalInput::PasteBegins) => {
+                            (self.pasting, self.has_dropped) = (Some(OpenPaste::default()), false);
                         }
                         other => out.extend(other),
                     }
@@ -240,7 +240,7 @@ mod tests {
     use crate::terminal::{MouseButton, MouseKind};
 
     /// Feeds pieces, each followed by a pause; returns what came of each piece and its pause.
-    fn with_pauses(decoder: &mut Decoder, pieces: &[(&[u8], Duration)]) -> Vec<Vec<Decoded>> {
+    fn with_pauses(decoder: &mut KeyDecoder, pieces: &[(&[u8], Duration)]) -> Vec<Vec<TerminalInput>> {
         let mut now = decoder.last;
         let mut played = Vec::new();
         for (bytes, pause) in pieces {
@@ -254,18 +254,18 @@ mod tests {
         played
     }
 
-    fn all(bytes: &[u8]) -> Vec<Decoded> {
+    fn all(bytes: &[u8]) -> Vec<TerminalInput> {
         paused(&[bytes])
     }
 
     /// Feeds pieces, each followed by a long pause.
-    fn paused(pieces: &[&[u8]]) -> Vec<Decoded> {
+    fn paused(pieces: &[&[u8]]) -> Vec<TerminalInput> {
         let pieces: Vec<_> = pieces.iter().map(|bytes| (*bytes, Duration::from_mins(1))).collect();
-        with_pauses(&mut Decoder::default(), &pieces).concat()
+        with_pauses(&mut KeyDecoder::default(), &pieces).concat()
     }
 
-    fn keys(names: &[&str]) -> Vec<Decoded> {
-        names.iter().map(|name| Decoded::Key(KeyPress::parse(name).expect("a key"))).collect()
+    fn keys(names: &[&str]) -> Vec<TerminalInput> {
+        names.iter().map(|name| TerminalInput::Key(KeyPress::parse(name).expect("a key"))).collect()
     }
 
     #[test]
@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn the_mouse_the_focus_and_pastes_are_told() {
         let mouse = |kind, row, col| {
-            Decoded::Mouse(MouseInput { kind, row, col, shift: false, alt: false, ctrl: false })
+            TerminalInput::Mouse(MouseInput { kind, row, col, shift: false, alt: false, ctrl: false })
         };
         let got = all(b"\x1b[<0;5;3M\x1b[<0;5;3m\x1b[<32;6;3M\x1b[<65;1;1M\x1b[<35;2;2M\x1b[M !!\x1b[<128;5;3M\x1b[<129;5;3m");
         let expected = [
@@ -312,11 +312,11 @@ mod tests {
             mouse(MouseKind::Release(MouseButton::Forward), 2, 4),
         ];
         assert_eq!(got, expected);
-        assert_eq!(all(b"\x1b[I\x1b[O"), [Decoded::Focus(true), Decoded::Focus(false)]);
+        assert_eq!(all(b"\x1b[I\x1b[O"), [TerminalInput::Focus(true), TerminalInput::Focus(false)]);
         let pasted = all(b"\x1b[200~rm x\n\x1b[31mred\x1b[201~q");
-        assert_eq!(pasted[0], Decoded::Paste("rm x\n\x1b[31mred".into()));
+        assert_eq!(pasted[0], TerminalInput::Paste("rm x\n\x1b[31mred".into()));
         assert_eq!(pasted[1..], keys(&["q"]));
-        assert_eq!(all(b"\x1b[200~never ends"), [Decoded::PasteTrouble(PasteTrouble::Stalled)]);
+        assert_eq!(all(b"\x1b[200~never ends"), [TerminalInput::PasteTrouble(PasteTrouble::Stalled)]);
     }
 
     #[test]
@@ -335,10 +335,10 @@ mod tests {
             b"\x1bP>|a terminal(1.2)\x1b\\",
             b"\x1b_Gi=31;OK\x1b\\",
         ];
-        let is_key = |decoded: &Decoded| !matches!(decoded, Decoded::Answer(_));
+        let is_key = |decoded: &TerminalInput| !matches!(decoded, TerminalInput::Answer(_));
         for bytes in whole {
             for cut in 0..=bytes.len() {
-                let mut decoder = Decoder::default();
+                let mut decoder = KeyDecoder::default();
                 let mut got = decoder.feed(Duration::ZERO, &bytes[..cut]);
                 got.extend(decoder.feed(Duration::ZERO, &bytes[cut..]));
                 got.extend(decoder.feed(Duration::ZERO, b"q"));
@@ -378,10 +378,10 @@ mod tests {
             b"\x1b_Gi=31;OK\x1b\\",
             b"\xe2\x82\xac",
         ];
-        let is_letter = |decoded: &Decoded| {
+        let is_letter = |decoded: &TerminalInput| {
             matches!(
                 decoded,
-                Decoded::Key(KeyPress { key: Key::Char('!'..='~'), alt: false, ctrl: false, .. })
+                TerminalInput::Key(KeyPress { key: Key::Char('!'..='~'), alt: false, ctrl: false, .. })
             )
         };
         for bytes in whole {
@@ -439,8 +439,8 @@ mod tests {
 
     #[test]
     fn a_paste_that_does_not_end_is_dropped_by_escape_alone() {
-        let (mut decoder, second) = (Decoder::default(), Duration::from_secs(1));
-        let trouble = |trouble| vec![Decoded::PasteTrouble(trouble)];
+        let (mut decoder, second) = (KeyDecoder::default(), Duration::from_secs(1));
+        let trouble = |trouble| vec![TerminalInput::PasteTrouble(trouble)];
         let pieces: &[(&[u8], Duration)] = &[
             (b"\x1b[200~yes", second),
             (b"\x1b", 3 * second),
@@ -471,12 +471,12 @@ mod tests {
             [(5 << 20, true), (MOST_PASTE, true), (MOST_PASTE + 1, false), (3 * MOST_PASTE, false)]
         {
             let bytes = [&b"\x1b[200~"[..], &vec![b'x'; size], b"\x1b[201~z"].concat();
-            let mut decoder = Decoder::default();
+            let mut decoder = KeyDecoder::default();
             let got: Vec<_> =
                 bytes.chunks(4_095).flat_map(|piece| decoder.feed(Duration::ZERO, piece)).collect();
             let expected = match is_taken {
-                true => Decoded::Paste("x".repeat(size)),
-                false => Decoded::PasteTrouble(PasteTrouble::TooLong(size)),
+                true => TerminalInput::Paste("x".repeat(size)),
+                false => TerminalInput::PasteTrouble(PasteTrouble::TooLong(size)),
             };
             assert!(got[0] == expected, "{size} bytes");
             assert_eq!(got[1..], keys(&["z"]));
@@ -495,7 +495,7 @@ mod tests {
         ) {
             let bytes: Vec<u8> = pieces.concat();
             let cut = cut.min(bytes.len());
-            let mut decoder = Decoder::default();
+            let mut decoder = KeyDecoder::default();
             let mut got = decoder.feed(Duration::ZERO, &bytes[..cut]);
             got.extend(decoder.feed(Duration::ZERO, &bytes[cut..]));
             proptest::prop_assert_eq!(got, all(&bytes));
@@ -530,14 +530,14 @@ mod tests {
                 begins = *at;
                 (piece, Duration::from_millis(*pause))
             }).collect();
-            let played = with_pauses(&mut Decoder::default(), &pieces);
+            let played = with_pauses(&mut KeyDecoder::default(), &pieces);
             let has_escape = text.contains(&0x1b);
-            let is_drop = |got: &Decoded| matches!(got, Decoded::PasteTrouble(PasteTrouble::Dropped(_)));
-            let is_silent = |got: &Decoded| {
-                matches!(got, Decoded::Paste(_) | Decoded::PasteTrouble(_))
+            let is_drop = |got: &TerminalInput| matches!(got, TerminalInput::PasteTrouble(PasteTrouble::Dropped(_)));
+            let is_silent = |got: &TerminalInput| {
+                matches!(got, TerminalInput::Paste(_) | TerminalInput::PasteTrouble(_))
             };
             let pasted = played.iter().zip(&cuts).filter(|(_, (at, _))| (from..=until).contains(at)).skip_while(|(_, (at, _))| *at == from);
-            let pasted: Vec<Decoded> = pasted.flat_map(|(got, _)| got.clone()).collect();
+            let pasted: Vec<TerminalInput> = pasted.flat_map(|(got, _)| got.clone()).collect();
             // Only an Escape in the text, alone after a silence, is the person's.
             let kept = pasted.iter().take_while(|got| !(has_escape && is_drop(got)));
             for got in kept {
@@ -545,7 +545,7 @@ mod tests {
             }
             let was_dropped = played.iter().flatten().any(is_drop);
             if !was_dropped {
-                let expected = Decoded::Paste(String::from_utf8_lossy(&text).into_owned());
+                let expected = TerminalInput::Paste(String::from_utf8_lossy(&text).into_owned());
                 proptest::prop_assert_eq!(pasted.iter().filter(|got| **got == expected).count(), 1);
             }
             if !(was_dropped && has_escape) {

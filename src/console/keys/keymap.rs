@@ -24,11 +24,11 @@ macro_rules! contexts {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         #[derive(strum::IntoStaticStr, strum::VariantArray)]
         #[strum(serialize_all = "kebab-case")]
-        pub enum Context {
+        pub enum KeyContext {
             $(#[doc = $about] $name,)*
         }
 
-        impl Context {
+        impl KeyContext {
             /// All contexts.
             pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
@@ -81,7 +81,7 @@ contexts! {
     List "A list narrowed by typing: palette, themes, messages."
 }
 
-impl Context {
+impl KeyContext {
     /// Tells whether the keys of `observe` apply here too.
     fn adds_to_observe(self) -> bool {
         matches!(self, Self::Tasks | Self::Focus | Self::Receipts | Self::Metrics | Self::Program)
@@ -90,14 +90,14 @@ impl Context {
 
     /// Tells whether text is typed here, so that no character can be a key binding.
     fn is_written_in(self) -> bool {
-        use Context::{Answer, Line, List, Note, Reason, Search, Start, Tell};
+        use KeyContext::{Answer, Line, List, Note, Reason, Search, Start, Tell};
         matches!(self, Line | Start | Search | Note | List | Answer | Reason | Tell)
     }
 }
 
 /// The keys of an action, and where they are defined.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Binding {
+struct KeyBinding {
     keys: Vec<KeyPress>,
     /// The index of the source, and the line in it.
     place: (usize, usize),
@@ -106,7 +106,7 @@ struct Binding {
 /// The key bindings by context and action.
 #[derive(Debug, Clone)]
 pub struct Keymap {
-    bindings: BTreeMap<Context, BTreeMap<Action, Binding>>,
+    bindings: BTreeMap<KeyContext, BTreeMap<Action, KeyBinding>>,
     /// Whether arrow keys are spelled out in words, because the arrow symbols are not ASCII.
     is_ascii: bool,
 }
@@ -161,8 +161,8 @@ impl Keymap {
 
     fn lay_over(&mut self, at: usize, source: &Source, entries: &[Entry], faults: &mut Vec<Fault>) {
         for entry in entries {
-            let Some(&context) = Context::ALL.iter().find(|context| context.name() == entry.key) else {
-                let near = nearest(&entry.key, Context::ALL.iter().map(|context| context.name()));
+            let Some(&context) = KeyContext::ALL.iter().find(|context| context.name() == entry.key) else {
+                let near = nearest(&entry.key, KeyContext::ALL.iter().map(|context| context.name()));
                 let fault = source.fault(entry.line, &entry.key, "there is no such context");
                 faults.push(Fault { near: near.map(str::to_owned), ..fault });
                 continue;
@@ -184,7 +184,7 @@ impl Keymap {
 
     fn check(&self, sources: &[Source], faults: &mut Vec<Fault>) {
         for &context in self.bindings.keys() {
-            let mut seen: Vec<(KeyPress, Context, Action, &Binding)> = Vec::new();
+            let mut seen: Vec<(KeyPress, KeyContext, Action, &KeyBinding)> = Vec::new();
             for (from, action, binding) in self.chain(context) {
                 for &key in &binding.keys {
                     let Some((_, other, first, earlier)) = seen.iter().find(|(own, ..)| *own == key) else {
@@ -192,7 +192,10 @@ impl Keymap {
                         continue;
                     };
                     // A conflict between two rows of `observe` is reported only once, there.
-                    if context != Context::Observe && from == Context::Observe && *other == Context::Observe {
+                    if context != KeyContext::Observe
+                        && from == KeyContext::Observe
+                        && *other == KeyContext::Observe
+                    {
                         continue;
                     }
                     let sides = [(*other, *first, earlier.place), (from, action, binding.place)];
@@ -200,7 +203,7 @@ impl Keymap {
                 }
             }
         }
-        let leaves = self.key(Context::Input, Action::Leave);
+        let leaves = self.key(KeyContext::Input, Action::Leave);
         if leaves.is_none() {
             let source = sources.last().cloned().unwrap_or_else(default_source);
             let what = "there would be no way out of typing: give it a key";
@@ -208,8 +211,8 @@ impl Keymap {
         }
     }
 
-    fn chain(&self, context: Context) -> impl Iterator<Item = (Context, Action, &Binding)> {
-        let shared = context.adds_to_observe().then_some(Context::Observe);
+    fn chain(&self, context: KeyContext) -> impl Iterator<Item = (KeyContext, Action, &KeyBinding)> {
+        let shared = context.adds_to_observe().then_some(KeyContext::Observe);
         let contexts = [Some(context), shared].into_iter().flatten();
         contexts.flat_map(|context| {
             let actions = self.bindings.get(&context).into_iter().flatten();
@@ -217,14 +220,14 @@ impl Keymap {
         })
     }
 
-    fn keys(&self, context: Context) -> impl Iterator<Item = (Action, KeyPress)> {
+    fn keys(&self, context: KeyContext) -> impl Iterator<Item = (Action, KeyPress)> {
         let rows = self.chain(context);
         rows.flat_map(|(_, action, binding)| binding.keys.iter().map(move |key| (action, *key)))
     }
 
     /// Returns what `key` does in `context`.
     #[must_use]
-    pub fn action(&self, context: Context, key: KeyPress) -> Option<Action> {
+    pub fn action(&self, context: KeyContext, key: KeyPress) -> Option<Action> {
         let bound_to = |key| self.keys(context).find(|(_, bound)| *bound == key).map(|(action, _)| action);
         // What most terminals cannot tell apart means the same, unless it is bound by itself.
         bound_to(key).or_else(|| bound_to(key.undistinct()))
@@ -232,13 +235,13 @@ impl Keymap {
 
     /// Returns the name of the first key bound to `action` in `context`.
     #[must_use]
-    pub fn key(&self, context: Context, action: Action) -> Option<String> {
+    pub fn key(&self, context: KeyContext, action: Action) -> Option<String> {
         self.keys(context).find(|(bound, _)| *bound == action).map(|(_, key)| self.spelled(key))
     }
 
     /// Returns all actions of `context` with the names of their keys, in the order of help.
     #[must_use]
-    pub fn list(&self, context: Context) -> Vec<(Action, Vec<String>)> {
+    pub fn list(&self, context: KeyContext) -> Vec<(Action, Vec<String>)> {
         let mut found: BTreeMap<Action, Vec<String>> = BTreeMap::new();
         for (action, key) in self.keys(context) {
             found.entry(action).or_default().push(self.spelled(key));
@@ -262,7 +265,7 @@ impl Keymap {
 
     /// Returns the keys that a context defines itself, without those of `observe`.
     #[must_use]
-    pub fn own(&self, context: Context) -> Vec<(Action, Vec<String>)> {
+    pub fn own(&self, context: KeyContext) -> Vec<(Action, Vec<String>)> {
         let rows = self.bindings.get(&context).into_iter().flatten();
         rows.map(|(action, binding)| (*action, binding.keys.iter().map(|key| name(*key)).collect())).collect()
     }
@@ -277,7 +280,12 @@ fn asset(name: &str, text: &str) -> Source {
 }
 
 /// Parses one row: `action = ["key", …]`.
-fn binding(source: &Source, context: Context, entry: &Entry, at: usize) -> Result<(Action, Binding), Fault> {
+fn binding(
+    source: &Source,
+    context: KeyContext,
+    entry: &Entry,
+    at: usize,
+) -> Result<(Action, KeyBinding), Fault> {
     let path = format!("{}.{}", context.name(), entry.key);
     let Some(action) = Action::named(&entry.key) else {
         let names: Vec<String> = Action::ALL.iter().map(|action| action.name()).collect();
@@ -300,14 +308,14 @@ fn binding(source: &Source, context: Context, entry: &Entry, at: usize) -> Resul
         }
         keys.push(key);
     }
-    Ok((action, Binding { keys, place: (at, entry.line) }))
+    Ok((action, KeyBinding { keys, place: (at, entry.line) }))
 }
 
 /// Builds the error for a key with two meanings, at the later of the two rows.
-fn conflict(sources: &[Source], key: KeyPress, sides: [(Context, Action, (usize, usize)); 2]) -> Fault {
+fn conflict(sources: &[Source], key: KeyPress, sides: [(KeyContext, Action, (usize, usize)); 2]) -> Fault {
     let [first, second] = sides;
     let (early, late) = if first.2 > second.2 { (second, first) } else { (first, second) };
-    let row = |(context, action, _): (Context, Action, _)| format!("{}.{}", context.name(), action.name());
+    let row = |(context, action, _): (KeyContext, Action, _)| format!("{}.{}", context.name(), action.name());
     let file = |(source, line): (usize, usize)| {
         let name = sources.get(source).map_or("", |source| source.name.as_str());
         format!("{name}:{line}")
@@ -358,8 +366,8 @@ mod tests {
     fn the_embedded_keymap_parses_and_has_no_conflict() {
         let keymap = Keymap::built_in();
         let leave = KeyPress::parse("C-]").expect("a key");
-        assert_eq!(keymap.action(Context::Input, leave), Some(Action::Leave));
-        assert_eq!(keymap.key(Context::Input, Action::Leave).as_deref(), Some("Ctrl-]"));
+        assert_eq!(keymap.action(KeyContext::Input, leave), Some(Action::Leave));
+        assert_eq!(keymap.key(KeyContext::Input, Action::Leave).as_deref(), Some("Ctrl-]"));
     }
 
     #[test]
@@ -367,7 +375,7 @@ mod tests {
         let built_in = Keymap::built_in();
         for preset in ["default", "vim", "emacs", "plain"] {
             let keymap = Keymap::of(preset, None).unwrap_or_else(|faults| panic!("{preset}: {faults}"));
-            for &context in Context::ALL {
+            for &context in KeyContext::ALL {
                 for (action, _) in built_in.own(context) {
                     assert!(keymap.key(context, action).is_some(), "{preset}: {} {action:?}", context.name());
                 }
@@ -378,7 +386,7 @@ mod tests {
     #[test]
     fn the_preset_plain_needs_no_letter_with_control_or_alt() {
         let keymap = Keymap::of("plain", None).expect("reads");
-        for &context in Context::ALL {
+        for &context in KeyContext::ALL {
             for (action, _) in keymap.own(context) {
                 let simple = keymap.keys(context).any(|(own, key)| own == action && !key.ctrl && !key.alt);
                 let is_newline = action == Action::Newline;
@@ -399,11 +407,11 @@ mod tests {
         let shadow = over("[focus]\nstop = [\"q\"]\n").expect_err("a conflict");
         assert!(shadow.starts_with("keys.toml:2: focus.stop: `q` already means observe.quit ("), "{shadow}");
         let moved = over("[tasks]\nstop = [\"x\"]\nsignal = [\"X\"]\n").expect("no conflict");
-        assert_eq!(moved.key(Context::Tasks, Action::Stop).as_deref(), Some("x"));
-        assert_eq!(moved.key(Context::Focus, Action::Stop).as_deref(), Some("s"), "its own context alone");
+        assert_eq!(moved.key(KeyContext::Tasks, Action::Stop).as_deref(), Some("x"));
+        assert_eq!(moved.key(KeyContext::Focus, Action::Stop).as_deref(), Some("s"), "its own context alone");
         let freed =
             over("[observe]\nquit = [\"Q\"]\n[tasks]\nstop = [\"q\"]\n[focus]\nzoom = []\n").expect("none");
-        assert_eq!(freed.key(Context::Focus, Action::Zoom), None);
+        assert_eq!(freed.key(KeyContext::Focus, Action::Zoom), None);
     }
 
     fn row(context: &str, action: &str) -> usize {

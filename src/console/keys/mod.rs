@@ -5,4 +5,4 @@ pub mod decode;
 pub mod keymap;
 
 pub use action::Action;
-pub use keymap::{Context, Keymap};
+pub use keymap::{KeyContext, Keymap};

@@ -4,12 +4,12 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::console::features::approval::{Preview, Unfit, card, preview, title, wider_for};
-use crate::console::features::attention::item::{Subject, Waits, waiting};
+use crate::console::features::approval::{RulePreview, UnfitRule, card, preview, title, wider_for};
+use crate::console::features::attention::item::{AttentionSubject, WaitingItem, waiting};
 use crate::console::features::question::QuestionDialog;
 use crate::console::msg;
-use crate::console::plain::line::{Line, who};
-use crate::console::plain::session::{Effect, Session, Step, Word};
+use crate::console::plain::line::{PlainLine, who};
+use crate::console::plain::session::{DialogueStep, PlainEffect, PlainSession, PlainWord};
 use crate::console::plain::steps::{BACK, reply};
 use crate::console::plain::{calls, tasks};
 use crate::console::state::names::place_of_number;
@@ -18,7 +18,7 @@ use crate::console::state::questions;
 use crate::console::state::refusal;
 use crate::console::state::words;
 use crate::console::state::{alias, call_name};
-use crate::console::text::document::Piece;
+use crate::console::text::document::StyledPiece;
 use crate::console::text::visible;
 use crate::link::Request;
 use crate::model::{
@@ -28,39 +28,39 @@ use crate::model::{
 /// Maximum length, in characters, of a command shown in the preview of a rule.
 const MOST_COLUMNS: usize = 400;
 
-impl Session {
+impl PlainSession {
     /// Returns what waits for the user, oldest first.
-    pub(super) fn waiting(&self) -> Vec<(Timestamp, Subject, String)> {
+    pub(super) fn waiting(&self) -> Vec<(Timestamp, AttentionSubject, String)> {
         let all = waiting(&self.snapshot, None).into_iter();
         let text = |waits| headline(&self.snapshot, waits);
         all.filter_map(|(since, waits)| Some((since, waits.subject(), text(waits)?))).collect()
     }
 
-    pub(super) fn attend(&mut self, rest: &str) -> Vec<Effect> {
+    pub(super) fn attend(&mut self, rest: &str) -> Vec<PlainEffect> {
         let all = self.waiting();
         if all.is_empty() {
             return vec![reply("nothing waits for you")];
         }
-        let subjects: Vec<Subject> = all.iter().map(|(_, subject, _)| subject.clone()).collect();
+        let subjects: Vec<AttentionSubject> = all.iter().map(|(_, subject, _)| subject.clone()).collect();
         if !rest.is_empty() {
             return self.pick(&subjects, rest);
         }
-        self.step = Step::Waits(subjects);
-        let mut effects: Vec<Effect> =
+        self.step = DialogueStep::Waits(subjects);
+        let mut effects: Vec<PlainEffect> =
             (1..).zip(&all).map(|(number, (.., text))| reply(format!("{number} {text}"))).collect();
         effects.push(reply("write a number to answer; an empty line leaves it all"));
         effects
     }
 
-    pub(super) fn pick(&mut self, subjects: &[Subject], line: &str) -> Vec<Effect> {
+    pub(super) fn pick(&mut self, subjects: &[AttentionSubject], line: &str) -> Vec<PlainEffect> {
         let word = line.trim();
         let place = |number: usize| subjects.get(number.checked_sub(1)?);
-        let named = |subject: &&Subject| match subject {
-            Subject::Question(id) => {
+        let named = |subject: &&AttentionSubject| match subject {
+            AttentionSubject::Question(id) => {
                 let open = self.snapshot.questions.iter().find(|open| open.id == *id);
                 open.is_some_and(|open| questions::alias(open) == word)
             }
-            Subject::Input(id) => self.task(id).is_some_and(|task| alias(task) == word),
+            AttentionSubject::Input(id) => self.task(id).is_some_and(|task| alias(task) == word),
             _ => false,
         };
         let listed = word.parse().ok().and_then(place).or_else(|| subjects.iter().find(named)).cloned();
@@ -70,36 +70,41 @@ impl Session {
         };
         match subject {
             None
-            | Some(Subject::Capped(_) | Subject::Orphans(_) | Subject::Lost(_) | Subject::Watched(..)) => {
+            | Some(
+                AttentionSubject::Capped(_)
+                | AttentionSubject::Orphans(_)
+                | AttentionSubject::Lost(_)
+                | AttentionSubject::Watched(..),
+            ) => {
                 vec![reply(format!("{word:?} does not wait; attention lists what does"))]
             }
-            Some(Subject::Input(id)) => {
+            Some(AttentionSubject::Input(id)) => {
                 let name = self.task(&id).map(|task| alias(task)).unwrap_or_default();
                 self.write(&name)
             }
-            Some(Subject::Question(id)) => {
+            Some(AttentionSubject::Question(id)) => {
                 let open = self.snapshot.questions.iter().find(|open| open.id == id).cloned();
                 open.map(|open| self.open_question(QuestionDialog::new(open))).unwrap_or_default()
             }
-            Some(Subject::Held(ticket)) => {
+            Some(AttentionSubject::Held(ticket)) => {
                 let call = self.snapshot.gate.held.iter().find(|held| held.ticket == ticket).cloned();
                 let Some(call) = call else { return vec![reply("it waits no longer")] };
                 let name = call_name(&self.snapshot.places, call.call);
                 let lines = call_lines(&call, &name, &self.about.zone);
-                let mut effects: Vec<Effect> = lines.into_iter().map(Effect::Say).collect();
+                let mut effects: Vec<PlainEffect> = lines.into_iter().map(PlainEffect::Say).collect();
                 let told = place_of_number(&self.snapshot.places, ticket).and_then(|place| refusal(place));
                 if let Some(told) = told {
                     effects.push(reply(told));
                     return effects;
                 }
-                let word = Word { ticket, hash: call.hash, shown: None, wider: None };
-                self.only_by_a_person(effects, Step::Held(word))
+                let word = PlainWord { ticket, hash: call.hash, shown: None, wider: None };
+                self.only_by_a_person(effects, DialogueStep::Held(word))
             }
         }
     }
 
     /// Finds the held call of that name. A number alone is one of the list, never a call.
-    fn held_by_name(&self, word: &str) -> Result<Option<Subject>, String> {
+    fn held_by_name(&self, word: &str) -> Result<Option<AttentionSubject>, String> {
         if !word.contains('/') && !word.starts_with("call ") {
             return Ok(None);
         }
@@ -109,28 +114,29 @@ impl Session {
             Err(why) if word.starts_with("call ") => return Err(why),
             Err(_) => return Ok(None),
         };
-        Ok(held().find(|held| held.call == number).map(|held| Subject::Held(held.ticket)))
+        Ok(held().find(|held| held.call == number).map(|held| AttentionSubject::Held(held.ticket)))
     }
 
-    fn open_question(&mut self, dialog: QuestionDialog) -> Vec<Effect> {
+    fn open_question(&mut self, dialog: QuestionDialog) -> Vec<PlainEffect> {
         let is_secret = matches!(dialog.question.kind, QuestionKind::Text { masked: true });
-        let mut effects: Vec<Effect> = question_lines(&dialog).into_iter().map(Effect::Say).collect();
+        let mut effects: Vec<PlainEffect> =
+            question_lines(&dialog).into_iter().map(PlainEffect::Say).collect();
         let told = place_of_question(&self.snapshot, &dialog.question).and_then(|place| refusal(place));
         if let Some(told) = told {
             effects.push(reply(told));
             return effects;
         }
-        effects.push(Effect::Hide(is_secret));
+        effects.push(PlainEffect::Hide(is_secret));
         if dialog.question.kind.is_operators() {
-            return self.only_by_a_person(effects, Step::Question(Box::new(dialog)));
+            return self.only_by_a_person(effects, DialogueStep::Question(Box::new(dialog)));
         }
-        self.step = Step::Question(Box::new(dialog));
+        self.step = DialogueStep::Question(Box::new(dialog));
         effects
     }
 
     /// Accepts an operator-only answer from a terminal but not from a pipe, because nobody can tell who is
     /// behind it.
-    fn only_by_a_person(&mut self, mut effects: Vec<Effect>, step: Step) -> Vec<Effect> {
+    fn only_by_a_person(&mut self, mut effects: Vec<PlainEffect>, step: DialogueStep) -> Vec<PlainEffect> {
         if self.about.is_person {
             self.step = step;
         } else {
@@ -144,61 +150,66 @@ impl Session {
         mut dialog: Box<QuestionDialog>,
         line: &str,
         at: Timestamp,
-    ) -> Vec<Effect> {
+    ) -> Vec<PlainEffect> {
         if !dialog.is_ready(at) {
-            self.step = Step::Question(dialog);
+            self.step = DialogueStep::Question(dialog);
             return vec![reply("that line came too early: read, then write it again")];
         }
         let Some(given) = read_answer(&dialog.question, line) else {
             if line.trim().is_empty() {
-                return vec![Effect::Hide(false), reply("left open")];
+                return vec![PlainEffect::Hide(false), reply("left open")];
             }
             let text = format!("that is no answer: {}", dialog.question.kind.expected());
-            self.step = Step::Question(dialog);
+            self.step = DialogueStep::Question(dialog);
             return vec![reply(text)];
         };
         dialog.is_sent = true;
         let question = dialog.question.id.clone();
         vec![
-            Effect::Hide(false),
-            Effect::Do(msg::Effect::Ask(Request::Answer { question, given, nonce: None })),
+            PlainEffect::Hide(false),
+            PlainEffect::Do(msg::Effect::Ask(Request::Answer { question, given, nonce: None })),
         ]
     }
 
-    pub(super) fn decide(&mut self, mut word: Word, line: &str, at: Timestamp) -> Vec<Effect> {
+    pub(super) fn decide(&mut self, mut word: PlainWord, line: &str, at: Timestamp) -> Vec<PlainEffect> {
         if line.trim().is_empty() || line.trim() == BACK {
             return vec![reply("left waiting")];
         }
         let held = self.snapshot.gate.held.iter().find(|held| held.ticket == word.ticket);
         let Some(call) = held.cloned() else { return vec![reply("it waits no longer")] };
         if word.shown.is_none_or(|shown| at < shown + READING) {
-            self.step = Step::Held(word);
+            self.step = DialogueStep::Held(word);
             return vec![reply("that line came too early: read, then write it again")];
         }
         let decision = match read_wider(&call, line) {
-            Some(Wider::Yes) => match word.wider.take() {
+            Some(WiderAnswer::Yes) => match word.wider.take() {
                 Some(prefix) => Some(Decision::Prefix(prefix)),
                 None => {
-                    self.step = Step::Held(word);
+                    self.step = DialogueStep::Held(word);
                     return vec![reply("write wider first, and read what would run")];
                 }
             },
-            Some(Wider::Rule(rule)) => {
+            Some(WiderAnswer::Rule(rule)) => {
                 let preview = preview(&self.snapshot, &call, &rule);
                 let lines = preview_lines(&call, &preview);
                 (word.wider, word.shown) = (preview.ok().map(|preview| preview.prefix), None);
-                self.step = Step::Held(word);
-                return lines.into_iter().map(Effect::Say).collect();
+                self.step = DialogueStep::Held(word);
+                return lines.into_iter().map(PlainEffect::Say).collect();
             }
             None => read_decision(&call, line),
         };
         match decision {
             Some(decision) => {
                 let (ticket, hash) = (word.ticket, word.hash);
-                vec![Effect::Do(msg::Effect::Ask(Request::Decide { ticket, hash, decision, nonce: None }))]
+                vec![PlainEffect::Do(msg::Effect::Ask(Request::Decide {
+                    ticket,
+                    hash,
+                    decision,
+                    nonce: None,
+                }))]
             }
             None => {
-                self.step = Step::Held(word);
+                self.step = DialogueStep::Held(word);
                 vec![reply(format!("that is no answer: {}", call_words(&call)))]
             }
         }
@@ -206,14 +217,14 @@ impl Session {
 }
 
 /// Returns everything to know before answering a question, and the possible answers.
-fn question_lines(dialog: &QuestionDialog) -> Vec<Line> {
-    let mut lines = vec![Line::reply(dialog.title())];
+fn question_lines(dialog: &QuestionDialog) -> Vec<PlainLine> {
+    let mut lines = vec![PlainLine::reply(dialog.title())];
     lines.extend(said(dialog.lines()));
     if let QuestionKind::Choice { labels } = &dialog.question.kind {
-        let label = |(number, label): (usize, &String)| Line::reply(format!("{number} {label}"));
+        let label = |(number, label): (usize, &String)| PlainLine::reply(format!("{number} {label}"));
         lines.extend((1..).zip(labels).map(label));
     }
-    lines.push(Line::reply(match &dialog.question.kind {
+    lines.push(PlainLine::reply(match &dialog.question.kind {
         QuestionKind::YesNo { .. } => "answer yes or no; words behind it are your note",
         QuestionKind::Choice { .. } => "answer with a number; words behind it are your note",
         QuestionKind::Text { masked: true } => "answer on the next line; it is not shown",
@@ -229,10 +240,10 @@ fn question_lines(dialog: &QuestionDialog) -> Vec<Line> {
 }
 
 /// Returns everything that a held call would run, and the possible answers.
-fn call_lines(held: &HeldCall, name: &str, zone: &TimeZone) -> Vec<Line> {
-    let mut lines = vec![Line::reply(title(held, 1, 1, "..."))];
+fn call_lines(held: &HeldCall, name: &str, zone: &TimeZone) -> Vec<PlainLine> {
+    let mut lines = vec![PlainLine::reply(title(held, 1, 1, "..."))];
     lines.extend(said(card::lines(held, name, zone)));
-    lines.push(Line::reply(format!(
+    lines.push(PlainLine::reply(format!(
         "answer {}; words behind deny are told to whoever called",
         call_words(held)
     )));
@@ -251,7 +262,7 @@ fn call_words(held: &HeldCall) -> String {
 
 /// An answer that concerns a rule for a broader approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Wider {
+enum WiderAnswer {
     /// Preview what a rule would allow.
     Rule(String),
     /// Give the approval that was previewed.
@@ -260,31 +271,31 @@ enum Wider {
 
 /// Parses an answer about a broader approval; `None` if it is something else, or if no such approval is
 /// offered for the call.
-fn read_wider(held: &HeldCall, line: &str) -> Option<Wider> {
+fn read_wider(held: &HeldCall, line: &str) -> Option<WiderAnswer> {
     let offered = wider_for(held)?;
     let (word, rest) = first_word(line);
     word.eq_ignore_ascii_case("wider").then(|| match rest {
-        None => Wider::Rule(offered.text().to_owned()),
-        Some(yes) if yes.eq_ignore_ascii_case("yes") => Wider::Yes,
-        Some(rule) => Wider::Rule(rule),
+        None => WiderAnswer::Rule(offered.text().to_owned()),
+        Some(yes) if yes.eq_ignore_ascii_case("yes") => WiderAnswer::Yes,
+        Some(rule) => WiderAnswer::Rule(rule),
     })
 }
 
 /// Returns what a broader approval would allow, and how to give it.
-fn preview_lines(held: &HeldCall, preview: &Result<Preview, Unfit>) -> Vec<Line> {
+fn preview_lines(held: &HeldCall, preview: &Result<RulePreview, UnfitRule>) -> Vec<PlainLine> {
     match preview {
         Ok(preview) => {
-            let mut lines: Vec<Line> = said(preview.rows(held, MOST_COLUMNS, "...")).collect();
-            lines.push(Line::reply("answer wider yes to let it run so, or wider and other first words"));
+            let mut lines: Vec<PlainLine> = said(preview.rows(held, MOST_COLUMNS, "...")).collect();
+            lines.push(PlainLine::reply("answer wider yes to let it run so, or wider and other first words"));
             lines
         }
-        Err(unfit) => vec![Line::reply(format!("that is no rule: {unfit}"))],
+        Err(unfit) => vec![PlainLine::reply(format!("that is no rule: {unfit}"))],
     }
 }
 
-fn said(rows: Vec<Vec<Piece>>) -> impl Iterator<Item = Line> {
-    let text = |row: Vec<Piece>| row.into_iter().map(|piece| piece.text).collect::<String>();
-    rows.into_iter().map(text).filter(|text| !text.trim().is_empty()).map(Line::reply)
+fn said(rows: Vec<Vec<StyledPiece>>) -> impl Iterator<Item = PlainLine> {
+    let text = |row: Vec<StyledPiece>| row.into_iter().map(|piece| piece.text).collect::<String>();
+    rows.into_iter().map(text).filter(|text| !text.trim().is_empty()).map(PlainLine::reply)
 }
 
 /// Parses an answer to a question; `None` if it is not one.
@@ -319,21 +330,21 @@ fn read_decision(held: &HeldCall, line: &str) -> Option<Decision> {
 }
 
 /// Returns the line for an item in the list; `None` for items that can only be looked at.
-fn headline(snapshot: &Snapshot, waits: Waits<'_>) -> Option<String> {
+fn headline(snapshot: &Snapshot, waits: WaitingItem<'_>) -> Option<String> {
     Some(match waits {
-        Waits::Question(question) => {
+        WaitingItem::Question(question) => {
             let text = visible::told(question.text.trim());
             format!("{}: {text}", questions::title(question).replacen("  ", " ", 1))
         }
-        Waits::Held(call) => {
+        WaitingItem::Held(call) => {
             let cmd = call.commands.first().map(|first| visible::told(&first.cmd)).unwrap_or_default();
             let name = call_name(&snapshot.places, call.call);
             format!("call {name}: {} wants to run {cmd}", who(&call.actor))
         }
-        Waits::Input(task, waiting) => {
+        WaitingItem::Input(task, waiting) => {
             format!("{} {}: {}", alias(task), words::needs(waiting), tasks::command(task))
         }
-        Waits::Capped(_) | Waits::Orphans(..) | Waits::Lost(..) => return None,
+        WaitingItem::Capped(_) | WaitingItem::Orphans(..) | WaitingItem::Lost(..) => return None,
     })
 }
 

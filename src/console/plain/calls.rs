@@ -3,7 +3,7 @@
 use crate::console::msg;
 use crate::console::plain::line::who;
 use crate::console::plain::places;
-use crate::console::plain::session::{Effect, Session};
+use crate::console::plain::session::{PlainEffect, PlainSession};
 use crate::console::plain::steps::reply;
 use crate::console::state::call_name;
 use crate::console::text::visible;
@@ -13,13 +13,13 @@ use crate::model::{CallSummary, PlaceState, Slot, Snapshot};
 /// Calls listed.
 const MOST_CALLS: usize = 10;
 
-impl Session {
+impl PlainSession {
     /// Lists the last calls, or asks for what an agent was told in one.
-    pub(super) fn receipts(&self, rest: &str) -> Vec<Effect> {
+    pub(super) fn receipts(&self, rest: &str) -> Vec<PlainEffect> {
         let calls = &self.snapshot.calls;
         if !rest.trim().is_empty() {
             return match named(&self.snapshot, calls.iter().map(|call| call.seq), rest) {
-                Ok(seq) => vec![Effect::Do(msg::Effect::Ask(Request::Record { seq }))],
+                Ok(seq) => vec![PlainEffect::Do(msg::Effect::Ask(Request::Record { seq }))],
                 Err(why) => vec![reply(why)],
             };
         }

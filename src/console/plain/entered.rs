@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use super::session::{Effect, Session, Step};
+use super::session::{DialogueStep, PlainEffect, PlainSession};
 use super::steps::reply;
 use crate::console::state::MOST_WRITTEN;
 
@@ -12,7 +12,7 @@ const TERMINAL_LINE: usize = 4_095;
 
 /// What was entered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entered {
+pub enum EnteredLine {
     /// A line, without its end.
     Line(String),
     /// A line of at least so many bytes, which is too long.
@@ -33,7 +33,7 @@ pub struct LineSplitter {
     /// How many bytes of a line that is too long were dropped.
     dropped: usize,
     /// The first of the lines that have come at once, how many there are, and their text as far as it is kept.
-    first: Option<Entered>,
+    first: Option<EnteredLine>,
     lines: usize,
     text: Option<String>,
     /// Whether a terminal passes on the lines.
@@ -53,7 +53,7 @@ impl LineSplitter {
     }
 
     /// Returns the next line; `None` if its end has not come yet.
-    pub fn line(&mut self) -> Option<Entered> {
+    pub fn line(&mut self) -> Option<EnteredLine> {
         let Some(at) = memchr::memchr(b'\n', &self.waiting) else {
             if self.waiting.len() > MOST_WRITTEN {
                 self.dropped += self.waiting.len();
@@ -66,7 +66,7 @@ impl LineSplitter {
     }
 
     /// Returns the last line, which has no end.
-    pub fn rest(&mut self) -> Option<Entered> {
+    pub fn rest(&mut self) -> Option<EnteredLine> {
         let line = std::mem::take(&mut self.waiting);
         (!line.is_empty() || self.dropped > 0).then(|| self.entered(&line))
     }
@@ -80,7 +80,7 @@ impl LineSplitter {
             self.lines += 1;
             let text = self.text.take();
             self.text = match entered {
-                Entered::Line(line) => {
+                EnteredLine::Line(line) => {
                     let fits = text.filter(|text| text.len() + line.len() < MOST_WRITTEN);
                     fits.map(|text| text + &line + "\n")
                 }
@@ -91,28 +91,28 @@ impl LineSplitter {
     }
 
     /// Returns what was collected.
-    pub fn collected(&mut self) -> Option<Entered> {
+    pub fn collected(&mut self) -> Option<EnteredLine> {
         let first = self.first.take()?;
         let (lines, text) = (std::mem::take(&mut self.lines), self.text.take());
-        Some(if lines == 1 { first } else { Entered::Pasted { lines, text } })
+        Some(if lines == 1 { first } else { EnteredLine::Pasted { lines, text } })
     }
 
-    fn entered(&mut self, line: &[u8]) -> Entered {
+    fn entered(&mut self, line: &[u8]) -> EnteredLine {
         let length = std::mem::take(&mut self.dropped) + line.len();
         if length > MOST_WRITTEN || self.is_terminal && length >= TERMINAL_LINE {
-            return Entered::TooLong(length);
+            return EnteredLine::TooLong(length);
         }
-        Entered::Line(String::from_utf8_lossy(line).trim_end_matches('\r').to_owned())
+        EnteredLine::Line(String::from_utf8_lossy(line).trim_end_matches('\r').to_owned())
     }
 }
 
-impl Session {
+impl PlainSession {
     /// Handles what was entered, and was read at this time.
-    pub(super) fn entered(&mut self, entered: Entered, at: Timestamp) -> Vec<Effect> {
+    pub(super) fn entered(&mut self, entered: EnteredLine, at: Timestamp) -> Vec<PlainEffect> {
         match entered {
-            Entered::Line(line) => self.line(&line, at),
-            Entered::TooLong(bytes) => match &mut self.step {
-                Step::Lines(_, written) => {
+            EnteredLine::Line(line) => self.line(&line, at),
+            EnteredLine::TooLong(bytes) => match &mut self.step {
+                DialogueStep::Lines(_, written) => {
                     *written = None;
                     Vec::new()
                 }
@@ -121,19 +121,19 @@ impl Session {
                      than {TERMINAL_LINE}"
                 ))],
             },
-            Entered::Pasted { lines, text } => self.pasted(lines, text.as_deref(), at),
+            EnteredLine::Pasted { lines, text } => self.pasted(lines, text.as_deref(), at),
         }
     }
 
     /// Handles lines that came at once: they go on with an answer of several lines, and are nothing else.
-    fn pasted(&mut self, lines: usize, text: Option<&str>, at: Timestamp) -> Vec<Effect> {
-        if !matches!(self.step, Step::Lines(..)) {
+    fn pasted(&mut self, lines: usize, text: Option<&str>, at: Timestamp) -> Vec<PlainEffect> {
+        if !matches!(self.step, DialogueStep::Lines(..)) {
             return vec![reply(format!("{lines} lines at once were not taken: write one line at a time"))];
         }
-        let Some(text) = text else { return self.entered(Entered::TooLong(MOST_WRITTEN + 1), at) };
+        let Some(text) = text else { return self.entered(EnteredLine::TooLong(MOST_WRITTEN + 1), at) };
         let mut rest = text.lines();
         let mut effects = Vec::new();
-        while matches!(self.step, Step::Lines(..))
+        while matches!(self.step, DialogueStep::Lines(..))
             && let Some(line) = rest.next()
         {
             effects.extend(self.line(line, at));
@@ -150,13 +150,13 @@ impl Session {
 mod tests {
     use super::*;
 
-    fn all(splitter: &mut LineSplitter) -> Vec<Entered> {
-        let lines: Vec<Entered> = std::iter::from_fn(|| splitter.line()).collect();
+    fn all(splitter: &mut LineSplitter) -> Vec<EnteredLine> {
+        let lines: Vec<EnteredLine> = std::iter::from_fn(|| splitter.line()).collect();
         lines.into_iter().chain(splitter.rest()).collect()
     }
 
-    fn line(text: &str) -> Entered {
-        Entered::Line(text.to_owned())
+    fn line(text: &str) -> EnteredLine {
+        EnteredLine::Line(text.to_owned())
     }
 
     #[test]
@@ -170,7 +170,7 @@ mod tests {
             }
         }
         got.extend(splitter.rest());
-        assert_eq!(got, [Entered::TooLong(3 * MOST_WRITTEN + 8), line("tasks"), line("q")]);
+        assert_eq!(got, [EnteredLine::TooLong(3 * MOST_WRITTEN + 8), line("tasks"), line("q")]);
     }
 
     #[test]
@@ -179,7 +179,7 @@ mod tests {
         splitter.add(&[&[b'x'; TERMINAL_LINE][..], b"\n", &[b'x'; TERMINAL_LINE - 1], b"\n"].concat());
         assert_eq!(
             all(&mut splitter),
-            [Entered::TooLong(TERMINAL_LINE), line(&"x".repeat(TERMINAL_LINE - 1))]
+            [EnteredLine::TooLong(TERMINAL_LINE), line(&"x".repeat(TERMINAL_LINE - 1))]
         );
     }
 
@@ -191,13 +191,16 @@ mod tests {
         assert_eq!(splitter.collected(), Some(line("yes")));
         splitter.add(b"yes\nno\nhalf");
         assert!(splitter.collect());
-        assert_eq!(splitter.collected(), Some(Entered::Pasted { lines: 2, text: Some("yes\nno\n".into()) }));
+        assert_eq!(
+            splitter.collected(),
+            Some(EnteredLine::Pasted { lines: 2, text: Some("yes\nno\n".into()) })
+        );
         for _ in 0..100_000 {
             splitter.add(b" of a paste of five megabytes, line after line\n");
             splitter.collect();
         }
         assert!(splitter.text.is_none() && splitter.waiting.is_empty());
-        assert_eq!(splitter.collected(), Some(Entered::Pasted { lines: 100_000, text: None }));
+        assert_eq!(splitter.collected(), Some(EnteredLine::Pasted { lines: 100_000, text: None }));
         assert_eq!(splitter.collected(), None);
     }
 }

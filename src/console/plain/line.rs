@@ -9,7 +9,7 @@ use crate::console::text::visible;
 
 /// A line of output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Line {
+pub enum PlainLine {
     /// Somebody did something, or something happened by itself.
     Event {
         /// Who did it.
@@ -28,7 +28,7 @@ pub enum Line {
     Reply(String),
 }
 
-impl Line {
+impl PlainLine {
     /// Creates a line about what somebody did.
     #[must_use]
     pub fn by(by: &Actor, text: impl Into<String>) -> Self {
@@ -48,7 +48,7 @@ impl Line {
     }
 }
 
-impl Line {
+impl PlainLine {
     /// Returns it as printed.
     #[must_use]
     pub fn shown(&self) -> SafeText {
@@ -56,7 +56,7 @@ impl Line {
     }
 }
 
-impl fmt::Display for Line {
+impl fmt::Display for PlainLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Event { by, text } => {
@@ -87,9 +87,9 @@ mod tests {
         #[test]
         fn whatever_it_says_a_line_is_one_line_without_controls(text in "\\PC*|.*", label in "\\PC*|.*") {
             let lines = [
-                Line::by(&Actor::Agent(label), text.clone()),
-                Line::Output { task: "t01".into(), text: text.clone() },
-                Line::reply(text),
+                PlainLine::by(&Actor::Agent(label), text.clone()),
+                PlainLine::Output { task: "t01".into(), text: text.clone() },
+                PlainLine::reply(text),
             ];
             for line in lines {
                 proptest::prop_assert!(!line.to_string().chars().any(char::is_control), "{line}");

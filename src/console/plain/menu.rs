@@ -1,11 +1,11 @@
 //! The menu: what can be entered when no question is open, by number or by word.
 
-use super::line::Line;
+use super::line::PlainLine;
 use crate::console::keys::action::Action;
 
 /// A menu command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verb {
+pub enum MenuCommand {
     /// List the tasks.
     Tasks,
     /// Show a task's output since it was last read.
@@ -43,66 +43,67 @@ pub enum Verb {
 }
 
 /// A line of the menu. If the console has an action with that name, it is that action.
-struct Entry {
+struct MenuEntry {
     number: u8,
-    verb: Verb,
+    verb: MenuCommand,
     word: &'static str,
     about: &'static str,
 }
 
-const fn entry(number: u8, verb: Verb, word: &'static str, about: &'static str) -> Entry {
-    Entry { number, verb, word, about }
+const fn entry(number: u8, verb: MenuCommand, word: &'static str, about: &'static str) -> MenuEntry {
+    MenuEntry { number, verb, word, about }
 }
 
-const MENU: [Entry; 17] = [
-    entry(1, Verb::Tasks, "tasks", "list them"),
-    entry(2, Verb::Output, "output", "what a task wrote since you last asked: output t01"),
-    entry(3, Verb::Line, "line", "type a line into a task: line t01, or line t01 TEXT"),
-    entry(4, Verb::Stop, "stop", "stop a task: stop t01"),
-    entry(5, Verb::Attend, "attention", "what waits for you, oldest first; answer it"),
-    entry(6, Verb::Start, "start", "start a command: start COMMAND"),
-    entry(7, Verb::Follow, "follow", "read a task's output as it comes, or no longer: follow t01"),
-    entry(8, Verb::Screen, "screen", "a task's screen as it looks now: screen t01"),
-    entry(9, Verb::Receipts, "receipts", "what agents were told: receipts, or receipts 12"),
-    entry(10, Verb::Pause, "pause", "pause agents: hold new calls; or resume"),
-    entry(11, Verb::Help, "help", "this menu; so does an empty line"),
-    entry(12, Verb::Signal, "signal", "send a signal to a task: signal t01, or signal t01 INT"),
-    entry(13, Verb::Rename, "name", "give a task a name: name t01, or name t01 NAME"),
-    entry(14, Verb::Tell, "tell", "write to an agent, for its next answer: tell claude-code TEXT"),
+const MENU: [MenuEntry; 17] = [
+    entry(1, MenuCommand::Tasks, "tasks", "list them"),
+    entry(2, MenuCommand::Output, "output", "what a task wrote since you last asked: output t01"),
+    entry(3, MenuCommand::Line, "line", "type a line into a task: line t01, or line t01 TEXT"),
+    entry(4, MenuCommand::Stop, "stop", "stop a task: stop t01"),
+    entry(5, MenuCommand::Attend, "attention", "what waits for you, oldest first; answer it"),
+    entry(6, MenuCommand::Start, "start", "start a command: start COMMAND"),
+    entry(7, MenuCommand::Follow, "follow", "read a task's output as it comes, or no longer: follow t01"),
+    entry(8, MenuCommand::Screen, "screen", "a task's screen as it looks now: screen t01"),
+    entry(9, MenuCommand::Receipts, "receipts", "what agents were told: receipts, or receipts 12"),
+    entry(10, MenuCommand::Pause, "pause", "pause agents: hold new calls; or resume"),
+    entry(11, MenuCommand::Help, "help", "this menu; so does an empty line"),
+    entry(12, MenuCommand::Signal, "signal", "send a signal to a task: signal t01, or signal t01 INT"),
+    entry(13, MenuCommand::Rename, "name", "give a task a name: name t01, or name t01 NAME"),
+    entry(14, MenuCommand::Tell, "tell", "write to an agent, for its next answer: tell claude-code TEXT"),
     entry(
         15,
-        Verb::Watch,
+        MenuCommand::Watch,
         "watch",
         "say when a task fails, is silent or busy, or prints: watch t01 fail, 30 s, 90 % or PATTERN",
     ),
     entry(
         16,
-        Verb::Places,
+        MenuCommand::Places,
         "places",
         "list them; with several, start in PLACE COMMAND starts a command there",
     ),
-    entry(0, Verb::Quit, "quit", "quit the console"),
+    entry(0, MenuCommand::Quit, "quit", "quit the console"),
 ];
 
 /// Returns the menu: all of it, or only what is possible in a recording.
 #[must_use]
-pub fn lines(of_recording: bool) -> Vec<Line> {
-    let line = |entry: &Entry| Line::reply(format!("{} {}: {}", entry.number, entry.word, entry.about));
+pub fn lines(of_recording: bool) -> Vec<PlainLine> {
+    let line =
+        |entry: &MenuEntry| PlainLine::reply(format!("{} {}: {}", entry.number, entry.word, entry.about));
     MENU.iter().filter(|entry| !of_recording || !entry.verb.needs_a_runtime()).map(line).collect()
 }
 
 /// Parses input: the command, and the rest of the line.
 #[must_use]
-pub fn read(line: &str) -> Option<(Verb, &str)> {
+pub fn read(line: &str) -> Option<(MenuCommand, &str)> {
     let line = line.trim();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     if word.is_empty() {
-        return Some((Verb::Help, ""));
+        return Some((MenuCommand::Help, ""));
     }
-    let is_meant = |entry: &&Entry| {
+    let is_meant = |entry: &&MenuEntry| {
         word.parse() == Ok(entry.number)
             || word.eq_ignore_ascii_case(entry.word)
-            || matches!((entry.verb, word), (Verb::Help, "?"))
+            || matches!((entry.verb, word), (MenuCommand::Help, "?"))
     };
     MENU.iter().find(is_meant).map(|entry| (entry.verb, rest.trim_start()))
 }
@@ -114,7 +115,7 @@ pub fn is_word(line: &str) -> bool {
     MENU.iter().any(|entry| word.eq_ignore_ascii_case(entry.word))
 }
 
-impl Verb {
+impl MenuCommand {
     /// Tells whether it requires a running runtime; recordings refuse it.
     #[must_use]
     pub fn needs_a_runtime(self) -> bool {
@@ -156,7 +157,7 @@ mod tests {
             assert_eq!(read(&number), Some((entry.verb, "")));
             assert_eq!(read(&format!(" {word}  t01 a b ")), Some((entry.verb, "t01 a b")));
         }
-        assert_eq!(read(""), Some((Verb::Help, "")));
+        assert_eq!(read(""), Some((MenuCommand::Help, "")));
         assert_eq!(read("nothing"), None);
         assert_eq!(read("99"), None);
     }

@@ -16,8 +16,8 @@ mod steps;
 pub mod tasks;
 mod watch;
 
-pub use entered::{Entered, LineSplitter};
+pub use entered::{EnteredLine, LineSplitter};
 pub use events::events;
-pub use line::Line;
-pub use output::{Purpose, Reading};
-pub use session::{Circumstances, Effect, Event, Session};
+pub use line::PlainLine;
+pub use output::{OutputReading, Purpose};
+pub use session::{Circumstances, PlainEffect, PlainEvent, PlainSession};

@@ -2,8 +2,8 @@
 
 use crate::envelope::TaskId;
 
-use crate::console::plain::line::Line;
-use crate::console::plain::session::{Effect, Session};
+use crate::console::plain::line::PlainLine;
+use crate::console::plain::session::{PlainEffect, PlainSession};
 use crate::console::state::alias;
 use crate::console::text;
 
@@ -12,7 +12,7 @@ const MOST_LINES: usize = 200;
 
 /// Output read from a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
+pub struct OutputReading {
     /// Why it was read.
     pub purpose: Purpose,
     /// The text.
@@ -36,14 +36,15 @@ pub enum Purpose {
     Watched,
 }
 
-impl Session {
-    pub(super) fn output(&mut self, task: &TaskId, reading: Reading) -> Vec<Effect> {
+impl PlainSession {
+    pub(super) fn output(&mut self, task: &TaskId, reading: OutputReading) -> Vec<PlainEffect> {
         let Some(view) = self.task(task).cloned() else { return Vec::new() };
         if reading.purpose == Purpose::Watched {
             return self.watched(task, &reading);
         }
         let name = alias(&view);
-        let said = |line: &str| Effect::Say(Line::Output { task: name.clone(), text: line.to_owned() });
+        let said =
+            |line: &str| PlainEffect::Say(PlainLine::Output { task: name.clone(), text: line.to_owned() });
         if reading.purpose == Purpose::Prompt {
             let last = reading.text.lines().rfind(|line| !line.trim().is_empty());
             return last.map(said).into_iter().collect();
@@ -57,7 +58,7 @@ impl Session {
         if reading.text.trim().is_empty() {
             let none = reading.purpose == Purpose::Asked && !view.status.is_terminal();
             return none
-                .then(|| Effect::Say(Line::reply(format!("{name} wrote nothing new"))))
+                .then(|| PlainEffect::Say(PlainLine::reply(format!("{name} wrote nothing new"))))
                 .into_iter()
                 .collect();
         }
@@ -68,7 +69,7 @@ impl Session {
             let lines = (skipped > 0).then(|| format!("{skipped} lines"));
             let left_out: Vec<String> = bytes.into_iter().chain(lines).collect();
             let log = view.folder.display();
-            Effect::Say(Line::reply(format!(
+            PlainEffect::Say(PlainLine::reply(format!(
                 "left out before this: {}; all of it is in {log}",
                 left_out.join(" and ")
             )))
@@ -76,17 +77,19 @@ impl Session {
         note.into_iter().chain(lines.into_iter().skip(skipped).map(said)).collect()
     }
 
-    pub(super) fn screen(&self, task: &TaskId, screen: Result<String, String>) -> Vec<Effect> {
+    pub(super) fn screen(&self, task: &TaskId, screen: Result<String, String>) -> Vec<PlainEffect> {
         let Some(view) = self.task(task) else { return Vec::new() };
         match screen {
             Ok(text) if text.trim().is_empty() => {
-                vec![Effect::Say(Line::reply(format!("the screen of {} is blank", alias(view))))]
+                vec![PlainEffect::Say(PlainLine::reply(format!("the screen of {} is blank", alias(view))))]
             }
             Ok(text) => {
-                let row = |row: &str| Effect::Say(Line::Output { task: alias(view), text: row.to_owned() });
+                let row = |row: &str| {
+                    PlainEffect::Say(PlainLine::Output { task: alias(view), text: row.to_owned() })
+                };
                 text.trim_end().lines().map(row).collect()
             }
-            Err(why) => vec![Effect::Say(Line::reply(format!("not done: {why}")))],
+            Err(why) => vec![PlainEffect::Say(PlainLine::reply(format!("not done: {why}")))],
         }
     }
 }

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::console::plain::session::{Effect, Session};
+use crate::console::plain::session::{PlainEffect, PlainSession};
 use crate::console::plain::steps::reply;
 use crate::console::state::link_word;
 use crate::console::state::start_of;
 use crate::console::text::visible;
 use crate::model::{PlaceState, Snapshot};
 
-impl Session {
+impl PlainSession {
     /// Lists the places.
-    pub(super) fn places(&self) -> Vec<Effect> {
+    pub(super) fn places(&self) -> Vec<PlainEffect> {
         let standing = |place: &Arc<PlaceState>| {
             let host = place.host.as_deref().unwrap_or("this machine");
             reply(format!(
@@ -30,16 +30,16 @@ impl Session {
     }
 
     /// Starts a command; with several places, in the one named in front: `in web-fix npm test`.
-    pub(super) fn start(&self, written: &str) -> Vec<Effect> {
+    pub(super) fn start(&self, written: &str) -> Vec<PlainEffect> {
         let places = &self.snapshot.places;
         if places.len() < 2 {
-            return vec![Effect::Do(start_of(None, written, None))];
+            return vec![PlainEffect::Do(start_of(None, written, None))];
         }
         let Some((name, cmd)) = named_place(written) else {
             return vec![reply(format!("say where: start in PLACE COMMAND; {}", names(&self.snapshot)))];
         };
         match places.iter().find(|place| place.name.name == name) {
-            Some(place) => vec![Effect::Do(start_of(Some(place.name.id.clone()), cmd, None))],
+            Some(place) => vec![PlainEffect::Do(start_of(Some(place.name.id.clone()), cmd, None))],
             None => vec![reply(format!("no place is called {name:?}; {}", names(&self.snapshot)))],
         }
     }

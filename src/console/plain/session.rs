@@ -11,14 +11,14 @@ use crate::config::{Prefix, WatchRule};
 use crate::envelope::TaskId;
 use crate::model::{Snapshot, TaskView};
 
-use crate::console::features::attention::item::Subject;
-use crate::console::features::attention::watch::Watching;
+use crate::console::features::attention::item::AttentionSubject;
+use crate::console::features::attention::watch::TaskWatches;
 use crate::console::features::question::QuestionDialog;
 use crate::console::msg::{self, Msg};
-use crate::console::plain::entered::Entered;
+use crate::console::plain::entered::EnteredLine;
 use crate::console::plain::events::{events, program_runs};
-use crate::console::plain::line::Line;
-use crate::console::plain::output::{Purpose, Reading};
+use crate::console::plain::line::PlainLine;
+use crate::console::plain::output::{OutputReading, Purpose};
 use crate::console::plain::{places, tasks};
 use crate::console::state::Usages;
 use crate::console::state::call_name;
@@ -31,9 +31,9 @@ const IDLE: SignedDuration = SignedDuration::from_secs(3);
 
 /// An event the conversation reacts to.
 #[derive(Debug, Clone)]
-pub enum Event {
+pub enum PlainEvent {
     /// Something was entered, and was read at this time.
-    Entered(Entered, Timestamp),
+    Entered(EnteredLine, Timestamp),
     /// No more lines will come.
     InputEnded,
     /// Control-D at a terminal.
@@ -47,7 +47,7 @@ pub enum Event {
     /// A request was carried out, with its result.
     Done(Msg),
     /// A task's output was read.
-    Read(TaskId, Reading),
+    Read(TaskId, OutputReading),
     /// The screen of a task was read, or why it could not be.
     Screen(TaskId, Result<String, String>),
     /// Control-C.
@@ -62,9 +62,9 @@ pub enum Event {
 
 /// Something to print or to do.
 #[derive(Debug, Clone)]
-pub enum Effect {
+pub enum PlainEffect {
     /// Print a line.
-    Say(Line),
+    Say(PlainLine),
     /// Carry out an effect of the console.
     Do(msg::Effect),
     /// Read a task's output from this offset on.
@@ -98,7 +98,7 @@ pub struct Circumstances {
 
 /// What the next line is taken as.
 #[derive(Debug, Clone)]
-pub(super) enum Step {
+pub(super) enum DialogueStep {
     /// A choice from the menu.
     Menu,
     /// A line for a task.
@@ -108,13 +108,13 @@ pub(super) enum Step {
     /// Whether to stop a task.
     Stop(TaskId),
     /// Which of the waiting items to open.
-    Waits(Vec<Subject>),
+    Waits(Vec<AttentionSubject>),
     /// The answer to a question.
     Question(Box<QuestionDialog>),
     /// The decision on a held call.
-    Held(Word),
+    Held(PlainWord),
     /// Further lines of an answer, along with those entered so far; none once they are too long.
-    Lines(Box<Step>, Option<String>),
+    Lines(Box<DialogueStep>, Option<String>),
     /// Which signal to send to a task.
     Signal(TaskId),
     /// The name for a task.
@@ -125,7 +125,7 @@ pub(super) enum Step {
 
 /// The held call that a decision is for.
 #[derive(Debug, Clone)]
-pub(super) struct Word {
+pub(super) struct PlainWord {
     pub(super) ticket: u64,
     /// The hash of the request that was shown.
     pub(super) hash: String,
@@ -137,15 +137,15 @@ pub(super) struct Word {
 
 /// The conversation.
 #[derive(Debug, Clone)]
-pub struct Session {
+pub struct PlainSession {
     pub(super) about: Circumstances,
     pub(super) snapshot: Arc<Snapshot>,
-    pub(super) step: Step,
+    pub(super) step: DialogueStep,
     pub(super) now: Timestamp,
     /// How far each task's output has been read.
     pub(super) read: BTreeMap<TaskId, u64>,
     pub(super) follows: Option<TaskId>,
-    pub(super) watching: Watching,
+    pub(super) watching: TaskWatches,
     pub(super) usage: Usages,
     last_said: Timestamp,
     has_input: bool,
@@ -158,34 +158,36 @@ pub struct Session {
     pub(super) is_asked_to_stop: bool,
 }
 
-impl Session {
+impl PlainSession {
     /// Starts the conversation, with the introductory lines.
     #[must_use]
-    pub fn begin(about: Circumstances, snapshot: Arc<Snapshot>, now: Timestamp) -> (Self, Vec<Effect>) {
-        let mut said = vec![Line::system(format!(
+    pub fn begin(about: Circumstances, snapshot: Arc<Snapshot>, now: Timestamp) -> (Self, Vec<PlainEffect>) {
+        let mut said = vec![PlainLine::system(format!(
             "accessible console, because of {}: plain lines, no drawing",
             about.because
         ))];
-        said.push(Line::system(match snapshot.places.is_empty() {
+        said.push(PlainLine::system(match snapshot.places.is_empty() {
             true => format!("workspace {}", snapshot.workspace.display()),
             false => places::names(&snapshot),
         }));
         said.push(match &about.recording {
-            Some(name) => Line::system(format!("the recording {name}; it is only looked at")),
-            None if about.is_remote => Line::system("attached: the runtime goes on without this console"),
-            None if about.can_detach => {
-                Line::system("the runtime is in this console and ends with it, unless you detach")
+            Some(name) => PlainLine::system(format!("the recording {name}; it is only looked at")),
+            None if about.is_remote => {
+                PlainLine::system("attached: the runtime goes on without this console")
             }
-            None => Line::system("the runtime is in this console and ends with it"),
+            None if about.can_detach => {
+                PlainLine::system("the runtime is in this console and ends with it, unless you detach")
+            }
+            None => PlainLine::system("the runtime is in this console and ends with it"),
         });
         let session = Self {
             about,
             snapshot,
-            step: Step::Menu,
+            step: DialogueStep::Menu,
             now,
             read: BTreeMap::new(),
             follows: None,
-            watching: Watching::since(now),
+            watching: TaskWatches::since(now),
             usage: Usages::default(),
             last_said: now,
             has_input: true,
@@ -196,47 +198,49 @@ impl Session {
         };
         said.extend(session.standing());
         said.extend(session.menu());
-        (session, said.into_iter().map(Effect::Say).collect())
+        (session, said.into_iter().map(PlainEffect::Say).collect())
     }
 
     /// Returns what runs and what waits now.
-    pub(super) fn standing(&self) -> Vec<Line> {
+    pub(super) fn standing(&self) -> Vec<PlainLine> {
         let programs = self.snapshot.programs.iter().filter(|program| !program.state.is_terminal());
-        let mut said: Vec<Line> = programs.map(|program| program_runs(program)).collect();
-        said.extend(self.live().map(|task| Line::system(tasks::standing(task, self.now))));
+        let mut said: Vec<PlainLine> = programs.map(|program| program_runs(program)).collect();
+        said.extend(self.live().map(|task| PlainLine::system(tasks::standing(task, self.now))));
         let waiting = if self.about.recording.is_some() { Vec::new() } else { self.waiting() };
-        said.extend(waiting.into_iter().map(|(.., text)| Line::system(format!("waits for you: {text}"))));
+        said.extend(
+            waiting.into_iter().map(|(.., text)| PlainLine::system(format!("waits for you: {text}"))),
+        );
         said
     }
 
     /// Handles an event; returns the lines to print and the effects to carry out.
-    pub fn update(&mut self, heard: Event, now: Timestamp) -> Vec<Effect> {
+    pub fn update(&mut self, heard: PlainEvent, now: Timestamp) -> Vec<PlainEffect> {
         self.now = now;
         let mut effects = match heard {
-            Event::Entered(entered, at) => self.entered(entered, at),
-            Event::InputEnded => {
+            PlainEvent::Entered(entered, at) => self.entered(entered, at),
+            PlainEvent::InputEnded => {
                 self.has_input = false;
                 vec![say("no more input: the console leaves when nothing runs")]
             }
-            Event::EndKey => {
-                let mut effects = vec![Effect::Hide(false)];
+            PlainEvent::EndKey => {
+                let mut effects = vec![PlainEffect::Hide(false)];
                 effects.extend(self.quit());
                 effects
             }
-            Event::StopAsked(by) => self.stop_asked(&by),
-            Event::LeftOut(lines) => self.left_out(lines),
-            Event::News(snapshot) => self.news(snapshot),
-            Event::Done(msg) => self.told(msg),
-            Event::Read(task, reading) => self.output(&task, reading),
-            Event::Screen(task, screen) => self.screen(&task, screen),
-            Event::Interrupted => self.interrupted(),
-            Event::LinkLost if self.is_leaving => vec![Effect::Leave],
-            Event::LinkLost => self.link_lost(),
-            Event::NextRuntime(snapshot) => self.next_runtime(snapshot),
-            Event::Time => self.look(),
+            PlainEvent::StopAsked(by) => self.stop_asked(&by),
+            PlainEvent::LeftOut(lines) => self.left_out(lines),
+            PlainEvent::News(snapshot) => self.news(snapshot),
+            PlainEvent::Done(msg) => self.told(msg),
+            PlainEvent::Read(task, reading) => self.output(&task, reading),
+            PlainEvent::Screen(task, screen) => self.screen(&task, screen),
+            PlainEvent::Interrupted => self.interrupted(),
+            PlainEvent::LinkLost if self.is_leaving => vec![PlainEffect::Leave],
+            PlainEvent::LinkLost => self.link_lost(),
+            PlainEvent::NextRuntime(snapshot) => self.next_runtime(snapshot),
+            PlainEvent::Time => self.look(),
         };
         effects.extend(self.by_itself());
-        if effects.iter().any(|effect| matches!(effect, Effect::Say(_))) {
+        if effects.iter().any(|effect| matches!(effect, PlainEffect::Say(_))) {
             self.last_said = now;
         }
         effects
@@ -245,8 +249,8 @@ impl Session {
     /// Records that everything to be printed has been printed, so it can have been read from now on.
     pub fn shown(&mut self, now: Timestamp) {
         match &mut self.step {
-            Step::Question(dialog) => drop(dialog.shown_at.get_or_insert(now)),
-            Step::Held(word) => drop(word.shown.get_or_insert(now)),
+            DialogueStep::Question(dialog) => drop(dialog.shown_at.get_or_insert(now)),
+            DialogueStep::Held(word) => drop(word.shown.get_or_insert(now)),
             _ => {}
         }
     }
@@ -278,12 +282,12 @@ impl Session {
     }
 
     /// Handles the passage of time: the heartbeat, and the exit once there is nothing left to wait for.
-    fn by_itself(&mut self) -> Vec<Effect> {
+    fn by_itself(&mut self) -> Vec<PlainEffect> {
         let has_agent = self.snapshot.agents.iter().any(|agent| agent.connected);
         let is_idle = !self.has_input && !self.is_busy() && !has_agent;
         self.idle_since = is_idle.then(|| self.idle_since.unwrap_or(self.now));
         if self.idle_since.is_some_and(|since| self.now.duration_since(since) >= IDLE) {
-            return vec![say("nothing runs any more"), Effect::Leave];
+            return vec![say("nothing runs any more"), PlainEffect::Leave];
         }
         if !self.is_busy() || self.now.duration_since(self.last_said) < HEARTBEAT {
             return Vec::new();
@@ -298,20 +302,21 @@ impl Session {
         vec![say(&format!("still running: {running}{waits}"))]
     }
 
-    fn news(&mut self, snapshot: Arc<Snapshot>) -> Vec<Effect> {
+    fn news(&mut self, snapshot: Arc<Snapshot>) -> Vec<PlainEffect> {
         let before = std::mem::replace(&mut self.snapshot, snapshot);
-        let mut effects: Vec<Effect> = events(&before, &self.snapshot).into_iter().map(Effect::Say).collect();
+        let mut effects: Vec<PlainEffect> =
+            events(&before, &self.snapshot).into_iter().map(PlainEffect::Say).collect();
         for task in &self.snapshot.tasks {
             let known = before.tasks.iter().find(|known| known.id == task.id);
             let wants = task.certain_wait();
             if wants.is_some() && known.and_then(|known| known.certain_wait()) != wants {
-                effects.push(Effect::Read(task.id.clone(), self.read_to(&task.id), Purpose::Prompt));
+                effects.push(PlainEffect::Read(task.id.clone(), self.read_to(&task.id), Purpose::Prompt));
             }
             let bytes = known.map_or(0, |known| known.output.bytes);
             let is_over = task.status.is_terminal() && known.is_none_or(|known| !known.status.is_terminal());
             if self.follows.as_ref() == Some(&task.id) && (task.output.bytes > bytes || is_over) {
                 let purpose = if is_over { Purpose::Asked } else { Purpose::Followed };
-                effects.push(Effect::Read(task.id.clone(), self.read_to(&task.id), purpose));
+                effects.push(PlainEffect::Read(task.id.clone(), self.read_to(&task.id), purpose));
                 self.follows.take_if(|_| is_over);
             }
         }
@@ -321,35 +326,39 @@ impl Session {
     }
 
     /// Handles the case that what is being answered was settled by somebody else.
-    fn overtaken(&mut self) -> Vec<Effect> {
+    fn overtaken(&mut self) -> Vec<PlainEffect> {
         let step = match &self.step {
-            Step::Lines(step, _) => &**step,
+            DialogueStep::Lines(step, _) => &**step,
             step => step,
         };
         let is_there = match step {
-            Step::Question(dialog) => {
+            DialogueStep::Question(dialog) => {
                 dialog.is_sent || self.snapshot.questions.iter().any(|open| open.id == dialog.question.id)
             }
-            Step::Held(word) => self.snapshot.gate.held.iter().any(|held| held.ticket == word.ticket),
-            Step::Line(task) | Step::Stop(task) | Step::Signal(task) => {
+            DialogueStep::Held(word) => self.snapshot.gate.held.iter().any(|held| held.ticket == word.ticket),
+            DialogueStep::Line(task) | DialogueStep::Stop(task) | DialogueStep::Signal(task) => {
                 self.task(task).is_some_and(|task| !task.status.is_terminal())
             }
-            Step::Rename(task) => self.task(task).is_some(),
-            Step::Menu | Step::Start | Step::Waits(_) | Step::Quit | Step::Lines(..) => true,
+            DialogueStep::Rename(task) => self.task(task).is_some(),
+            DialogueStep::Menu
+            | DialogueStep::Start
+            | DialogueStep::Waits(_)
+            | DialogueStep::Quit
+            | DialogueStep::Lines(..) => true,
         };
         if is_there {
             return Vec::new();
         }
-        self.step = Step::Menu;
-        vec![Effect::Hide(false), say("what you were asked is over; back at the menu")]
+        self.step = DialogueStep::Menu;
+        vec![PlainEffect::Hide(false), say("what you were asked is over; back at the menu")]
     }
 
     pub(super) fn read_to(&self, task: &TaskId) -> u64 {
         self.read.get(task).copied().unwrap_or(0)
     }
 
-    fn told(&mut self, msg: Msg) -> Vec<Effect> {
-        let reply = |text: String| vec![Effect::Say(Line::reply(text))];
+    fn told(&mut self, msg: Msg) -> Vec<PlainEffect> {
+        let reply = |text: String| vec![PlainEffect::Say(PlainLine::reply(text))];
         match msg {
             Msg::Answered(answered) if answered.is_error => reply(format!("not done: {}", answered.text)),
             // Its result is reported as news.
@@ -361,9 +370,9 @@ impl Session {
                 let head = format!("call {}, {}", call_name(&self.snapshot.places, record.seq), record.tool);
                 let receipt = record.receipt.clone().unwrap_or_else(|| "not answered yet".to_owned());
                 let lines = std::iter::once(head).chain(receipt.lines().map(str::to_owned));
-                lines.map(|line| Effect::Say(Line::reply(visible::in_text(&line)))).collect()
+                lines.map(|line| PlainEffect::Say(PlainLine::reply(visible::in_text(&line)))).collect()
             }
-            Msg::Stopped => vec![Effect::Leave],
+            Msg::Stopped => vec![PlainEffect::Leave],
             Msg::Usage(seen) => self.used(seen),
             _ => Vec::new(),
         }
@@ -371,16 +380,16 @@ impl Session {
 
     /// Handles Control-C: the first asks for confirmation, as in the drawn console; a second one, or one that
     /// no person can confirm, exits.
-    fn interrupted(&mut self) -> Vec<Effect> {
-        if matches!(self.step, Step::Quit) || !self.has_input || !self.about.is_person {
-            return vec![Effect::Leave];
+    fn interrupted(&mut self) -> Vec<PlainEffect> {
+        if matches!(self.step, DialogueStep::Quit) || !self.has_input || !self.about.is_person {
+            return vec![PlainEffect::Leave];
         }
-        let mut effects = vec![Effect::Hide(false)];
+        let mut effects = vec![PlainEffect::Hide(false)];
         effects.extend(self.quit());
         effects
     }
 }
 
-pub(super) fn say(text: &str) -> Effect {
-    Effect::Say(Line::system(text))
+pub(super) fn say(text: &str) -> PlainEffect {
+    PlainEffect::Say(PlainLine::system(text))
 }

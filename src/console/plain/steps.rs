@@ -8,10 +8,10 @@ use crate::model::{QuestionKind, TaskView};
 
 use crate::console::effect::Leave;
 use crate::console::msg;
-use crate::console::plain::line::Line;
-use crate::console::plain::menu::{self, Verb};
+use crate::console::plain::line::PlainLine;
+use crate::console::plain::menu::{self, MenuCommand};
 use crate::console::plain::output::Purpose;
-use crate::console::plain::session::{Circumstances, Effect, Session, Step};
+use crate::console::plain::session::{Circumstances, DialogueStep, PlainEffect, PlainSession};
 use crate::console::plain::tasks;
 use crate::console::state::MOST_WRITTEN;
 use crate::console::state::alias;
@@ -28,23 +28,28 @@ pub(super) const KEEP: &str = "keep";
 /// Leaves a question open, or abandons a line.
 pub(super) const BACK: &str = "/back";
 
-impl Session {
-    pub(super) fn line(&mut self, line: &str, at: Timestamp) -> Vec<Effect> {
+impl PlainSession {
+    pub(super) fn line(&mut self, line: &str, at: Timestamp) -> Vec<PlainEffect> {
         if self.is_asked_to_stop && line.trim().trim_start_matches('/') == KEEP {
             self.is_asked_to_stop = false;
-            return vec![reply("the runtime stays"), Effect::Do(msg::Effect::Stay)];
+            return vec![reply("the runtime stays"), PlainEffect::Do(msg::Effect::Stay)];
         }
-        let step = std::mem::replace(&mut self.step, Step::Menu);
+        let step = std::mem::replace(&mut self.step, DialogueStep::Menu);
         let is_back = line.trim() == BACK;
         match step {
-            Step::Menu => self.choose(line),
-            Step::Lines(..) | Step::Line(_) | Step::Question(_) | Step::Rename(_) if is_back => {
-                vec![Effect::Hide(false), reply("left as it is")]
+            DialogueStep::Menu => self.choose(line),
+            DialogueStep::Lines(..)
+            | DialogueStep::Line(_)
+            | DialogueStep::Question(_)
+            | DialogueStep::Rename(_)
+                if is_back =>
+            {
+                vec![PlainEffect::Hide(false), reply("left as it is")]
             }
-            Step::Lines(step, written) => self.write_on(step, written, line, at),
+            DialogueStep::Lines(step, written) => self.write_on(step, written, line, at),
             step if self.is_command(&step, line) => self.command_within(step, line),
             step if line.trim() == LINES && self.takes_lines(&step) => {
-                self.step = Step::Lines(Box::new(step), Some(String::new()));
+                self.step = DialogueStep::Lines(Box::new(step), Some(String::new()));
                 vec![reply(format!(
                     "write the lines; a line with a single {END} ends them, {BACK} sends none"
                 ))]
@@ -55,18 +60,20 @@ impl Session {
 
     /// Tells whether a line is a command although something else was asked: with a leading slash anywhere
     /// except in secrets, or by its word where it cannot be an answer.
-    fn is_command(&self, step: &Step, line: &str) -> bool {
+    fn is_command(&self, step: &DialogueStep, line: &str) -> bool {
         let line = line.trim();
         let is_hidden = match step {
-            Step::Line(task) => self.task(task).is_some_and(|task| wants_secret(task)),
-            Step::Question(dialog) => matches!(dialog.question.kind, QuestionKind::Text { masked: true }),
+            DialogueStep::Line(task) => self.task(task).is_some_and(|task| wants_secret(task)),
+            DialogueStep::Question(dialog) => {
+                matches!(dialog.question.kind, QuestionKind::Text { masked: true })
+            }
             _ => false,
         };
         match line.strip_prefix('/') {
             Some(command) => !is_hidden && line != LINES && menu::is_word(command),
             None => match step {
-                Step::Stop(_) => menu::is_word(line) && line != "stop",
-                Step::Signal(_) | Step::Waits(_) | Step::Quit => menu::is_word(line),
+                DialogueStep::Stop(_) => menu::is_word(line) && line != "stop",
+                DialogueStep::Signal(_) | DialogueStep::Waits(_) | DialogueStep::Quit => menu::is_word(line),
                 _ => false,
             },
         }
@@ -74,10 +81,10 @@ impl Session {
 
     /// Carries out a command while something else is being asked. That question stays open, unless the
     /// command asks one too.
-    fn command_within(&mut self, step: Step, line: &str) -> Vec<Effect> {
+    fn command_within(&mut self, step: DialogueStep, line: &str) -> Vec<PlainEffect> {
         let command = line.trim();
         let mut effects = self.choose(command.strip_prefix('/').unwrap_or(command));
-        if matches!(self.step, Step::Menu) {
+        if matches!(self.step, DialogueStep::Menu) {
             self.step = step;
             effects.push(reply("what was asked before is still open"));
         }
@@ -85,49 +92,51 @@ impl Session {
     }
 
     /// Handles the answer to what was asked, consisting of one or more lines.
-    fn take(&mut self, step: Step, line: &str, at: Timestamp) -> Vec<Effect> {
+    fn take(&mut self, step: DialogueStep, line: &str, at: Timestamp) -> Vec<PlainEffect> {
         match step {
-            Step::Line(task) => {
-                let mut effects = vec![Effect::Hide(false)];
-                effects.extend(self.task(&task).map(|task| Effect::Do(line_to(task, line))));
+            DialogueStep::Line(task) => {
+                let mut effects = vec![PlainEffect::Hide(false)];
+                effects.extend(self.task(&task).map(|task| PlainEffect::Do(line_to(task, line))));
                 effects
             }
-            Step::Question(dialog) => self.answer(dialog, line, at),
-            Step::Held(word) => self.decide(word, line, at),
-            Step::Rename(task) => vec![Effect::Do(rename_of(&task, line))],
+            DialogueStep::Question(dialog) => self.answer(dialog, line, at),
+            DialogueStep::Held(word) => self.decide(word, line, at),
+            DialogueStep::Rename(task) => vec![PlainEffect::Do(rename_of(&task, line))],
             _ if line.trim() == BACK || line.trim().is_empty() => vec![reply("left as it is")],
-            Step::Start => self.start(line.trim()),
-            Step::Stop(task) => match line.trim() {
-                "s" | "stop" => vec![Effect::Do(stop_of(&task, false))],
-                "k" | "kill" => vec![Effect::Do(stop_of(&task, true))],
+            DialogueStep::Start => self.start(line.trim()),
+            DialogueStep::Stop(task) => match line.trim() {
+                "s" | "stop" => vec![PlainEffect::Do(stop_of(&task, false))],
+                "k" | "kill" => vec![PlainEffect::Do(stop_of(&task, true))],
                 _ => vec![reply("left as it is")],
             },
-            Step::Signal(task) => match signal_named(line) {
-                Some(signal) => vec![Effect::Do(signal_of(&task, signal))],
+            DialogueStep::Signal(task) => match signal_named(line) {
+                Some(signal) => vec![PlainEffect::Do(signal_of(&task, signal))],
                 None => vec![reply(format!("{:?} is no signal; none was sent", line.trim()))],
             },
-            Step::Waits(subjects) => self.pick(&subjects, line),
-            Step::Quit => self.leave(line.trim()),
-            Step::Menu | Step::Lines(..) => Vec::new(),
+            DialogueStep::Waits(subjects) => self.pick(&subjects, line),
+            DialogueStep::Quit => self.leave(line.trim()),
+            DialogueStep::Menu | DialogueStep::Lines(..) => Vec::new(),
         }
     }
 
     /// Tells whether a multi-line answer is possible: only where input is visible as it is typed.
-    fn takes_lines(&self, step: &Step) -> bool {
+    fn takes_lines(&self, step: &DialogueStep) -> bool {
         match step {
-            Step::Line(task) => self.task(task).is_some_and(|task| !wants_secret(task)),
-            Step::Question(dialog) => matches!(dialog.question.kind, QuestionKind::Text { masked: false }),
+            DialogueStep::Line(task) => self.task(task).is_some_and(|task| !wants_secret(task)),
+            DialogueStep::Question(dialog) => {
+                matches!(dialog.question.kind, QuestionKind::Text { masked: false })
+            }
             _ => false,
         }
     }
 
     fn write_on(
         &mut self,
-        step: Box<Step>,
+        step: Box<DialogueStep>,
         written: Option<String>,
         line: &str,
         at: Timestamp,
-    ) -> Vec<Effect> {
+    ) -> Vec<PlainEffect> {
         let written = written.filter(|written| written.len() + line.len() <= MOST_WRITTEN);
         match written {
             Some(written) if line == END => {
@@ -135,15 +144,15 @@ impl Session {
             }
             None if line == END => {
                 let text = format!("that is more than {MOST_WRITTEN} bytes; nothing was sent");
-                return vec![Effect::Hide(false), reply(text)];
+                return vec![PlainEffect::Hide(false), reply(text)];
             }
             // Until the end, lines that are too many are lines all the same, and no commands.
-            written => self.step = Step::Lines(step, written.map(|written| written + line + "\n")),
+            written => self.step = DialogueStep::Lines(step, written.map(|written| written + line + "\n")),
         }
         Vec::new()
     }
 
-    fn choose(&mut self, line: &str) -> Vec<Effect> {
+    fn choose(&mut self, line: &str) -> Vec<PlainEffect> {
         let Some((verb, rest)) = menu::read(line) else {
             return vec![reply(format!("{:?} is not on the menu; an empty line shows it", line.trim()))];
         };
@@ -151,45 +160,47 @@ impl Session {
             return vec![reply("a recording is only looked at")];
         }
         match verb {
-            Verb::Help => self.menu().into_iter().map(Effect::Say).collect(),
-            Verb::Tasks => self.list(),
-            Verb::Output => self.with_task(
+            MenuCommand::Help => self.menu().into_iter().map(PlainEffect::Say).collect(),
+            MenuCommand::Tasks => self.list(),
+            MenuCommand::Output => self.with_task(
                 rest,
                 |_| true,
                 |session, task| {
-                    vec![Effect::Read(task.id.clone(), session.read_to(&task.id), Purpose::Asked)]
+                    vec![PlainEffect::Read(task.id.clone(), session.read_to(&task.id), Purpose::Asked)]
                 },
             ),
-            Verb::Screen => self.with_task(rest, |_| true, |_, task| vec![Effect::Screen(task.id.clone())]),
-            Verb::Follow => self.follow(rest),
-            Verb::Line => self.write(rest),
-            Verb::Start if rest.is_empty() => {
-                self.step = Step::Start;
+            MenuCommand::Screen => {
+                self.with_task(rest, |_| true, |_, task| vec![PlainEffect::Screen(task.id.clone())])
+            }
+            MenuCommand::Follow => self.follow(rest),
+            MenuCommand::Line => self.write(rest),
+            MenuCommand::Start if rest.is_empty() => {
+                self.step = DialogueStep::Start;
                 vec![reply("write the command; an empty line starts none")]
             }
-            Verb::Start => self.start(rest),
-            Verb::Places => self.places(),
-            Verb::Stop => self.with_task(rest, |task| !task.status.is_terminal(), Self::ask_to_stop),
-            Verb::Signal => self.signal(rest),
-            Verb::Rename => self.rename(rest),
-            Verb::Tell => self.tell(rest),
-            Verb::Watch => self.watch_for(rest),
-            Verb::Attend => self.attend(rest),
-            Verb::Pause => vec![Effect::Do(msg::Effect::Ask(Request::Pause {
+            MenuCommand::Start => self.start(rest),
+            MenuCommand::Places => self.places(),
+            MenuCommand::Stop => self.with_task(rest, |task| !task.status.is_terminal(), Self::ask_to_stop),
+            MenuCommand::Signal => self.signal(rest),
+            MenuCommand::Rename => self.rename(rest),
+            MenuCommand::Tell => self.tell(rest),
+            MenuCommand::Watch => self.watch_for(rest),
+            MenuCommand::Attend => self.attend(rest),
+            MenuCommand::Pause => vec![PlainEffect::Do(msg::Effect::Ask(Request::Pause {
                 paused: !self.snapshot.is_paused(),
                 nonce: None,
             }))],
-            Verb::Receipts => self.receipts(rest),
-            Verb::Quit => self.quit(),
+            MenuCommand::Receipts => self.receipts(rest),
+            MenuCommand::Quit => self.quit(),
         }
     }
 
     /// Returns the menu; for a recording, only what is possible there.
-    pub(super) fn menu(&self) -> Vec<Line> {
+    pub(super) fn menu(&self) -> Vec<PlainLine> {
         menu::lines(self.about.recording.is_some())
     }
 
-    fn list(&self) -> Vec<Effect> {
+    fn list(&self) -> Vec<PlainEffect> {
         if self.snapshot.tasks.is_empty() {
             return vec![reply("no tasks yet")];
         }
@@ -203,8 +214,8 @@ impl Session {
         &mut self,
         rest: &str,
         fits: impl Fn(&TaskView) -> bool,
-        act: impl Fn(&mut Self, &TaskView) -> Vec<Effect>,
-    ) -> Vec<Effect> {
+        act: impl Fn(&mut Self, &TaskView) -> Vec<PlainEffect>,
+    ) -> Vec<PlainEffect> {
         let name = rest.split_whitespace().next();
         let mut fitting = self.snapshot.tasks.iter().filter(|task| fits(task));
         let task = match name {
@@ -228,7 +239,7 @@ impl Session {
         }
     }
 
-    fn follow(&mut self, rest: &str) -> Vec<Effect> {
+    fn follow(&mut self, rest: &str) -> Vec<PlainEffect> {
         if rest.is_empty() && self.follows.take().is_some() {
             return vec![reply("no task is followed any more")];
         }
@@ -237,31 +248,31 @@ impl Session {
             |task| !task.status.is_terminal(),
             |session, task| {
                 session.follows = Some(task.id.clone());
-                let read = Effect::Read(task.id.clone(), session.read_to(&task.id), Purpose::Followed);
+                let read = PlainEffect::Read(task.id.clone(), session.read_to(&task.id), Purpose::Followed);
                 vec![reply(format!("{} is followed; follow alone ends it", alias(task))), read]
             },
         )
     }
 
-    pub(super) fn write(&mut self, rest: &str) -> Vec<Effect> {
+    pub(super) fn write(&mut self, rest: &str) -> Vec<PlainEffect> {
         let text = rest.split_once(char::is_whitespace).map(|(_, text)| text.to_owned());
         self.with_task(rest, takes_input, |session, task| match (&text, wants_secret(task)) {
             (Some(_), true) => {
                 vec![reply(format!("{0} wants a secret: write line {0} alone, then the secret", alias(task)))]
             }
-            (Some(text), false) => vec![Effect::Do(line_to(task, text))],
+            (Some(text), false) => vec![PlainEffect::Do(line_to(task, text))],
             (None, is_secret) => {
-                session.step = Step::Line(task.id.clone());
+                session.step = DialogueStep::Line(task.id.clone());
                 let hidden = if is_secret { " It is not shown and not recorded." } else { "" };
                 let lines = if is_secret { String::new() } else { format!("{LINES} for several, ") };
                 let text = format!("write the line for {}; {lines}{BACK} to send none.{hidden}", alias(task));
-                vec![Effect::Hide(is_secret), reply(text)]
+                vec![PlainEffect::Hide(is_secret), reply(text)]
             }
         })
     }
 
-    fn ask_to_stop(&mut self, task: &TaskView) -> Vec<Effect> {
-        self.step = Step::Stop(task.id.clone());
+    fn ask_to_stop(&mut self, task: &TaskView) -> Vec<PlainEffect> {
+        self.step = DialogueStep::Stop(task.id.clone());
         let name = alias(task);
         vec![
             reply(format!("stop {name}? {}", tasks::command(task))),
@@ -269,16 +280,16 @@ impl Session {
         ]
     }
 
-    fn signal(&mut self, rest: &str) -> Vec<Effect> {
+    fn signal(&mut self, rest: &str) -> Vec<PlainEffect> {
         let named = rest.split_once(char::is_whitespace).map(|(_, name)| name.to_owned());
         self.with_task(
             rest,
             |task| !task.status.is_terminal(),
             |session, task| match named.as_deref().map(|name| (name, signal_named(name))) {
-                Some((_, Some(signal))) => vec![Effect::Do(signal_of(&task.id, signal))],
+                Some((_, Some(signal))) => vec![PlainEffect::Do(signal_of(&task.id, signal))],
                 Some((name, None)) => vec![reply(format!("{name:?} is no signal: {}", signals()))],
                 None => {
-                    session.step = Step::Signal(task.id.clone());
+                    session.step = DialogueStep::Signal(task.id.clone());
                     let name = alias(task);
                     let ask = format!("which signal for {name}? {}. An empty line sends none", signals());
                     vec![reply(ask)]
@@ -287,15 +298,15 @@ impl Session {
         )
     }
 
-    fn rename(&mut self, rest: &str) -> Vec<Effect> {
+    fn rename(&mut self, rest: &str) -> Vec<PlainEffect> {
         let name = rest.split_once(char::is_whitespace).map(|(_, name)| name.to_owned());
         self.with_task(
             rest,
             |_| true,
             |session, task| match &name {
-                Some(name) => vec![Effect::Do(rename_of(&task.id, name))],
+                Some(name) => vec![PlainEffect::Do(rename_of(&task.id, name))],
                 None => {
-                    session.step = Step::Rename(task.id.clone());
+                    session.step = DialogueStep::Rename(task.id.clone());
                     let text = format!(
                         "write the name of {}; an empty line takes it away, {BACK} leaves it",
                         alias(task)
@@ -306,13 +317,13 @@ impl Session {
         )
     }
 
-    fn tell(&self, rest: &str) -> Vec<Effect> {
+    fn tell(&self, rest: &str) -> Vec<PlainEffect> {
         let agents = || self.snapshot.agents.iter();
         let (label, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
         let is_known = agents().any(|agent| agent.label == label);
         if is_known && !text.trim().is_empty() {
             let (agent, text) = (label.to_owned(), text.trim().to_owned());
-            return vec![Effect::Do(msg::Effect::Ask(Request::Tell { agent, text }))];
+            return vec![PlainEffect::Do(msg::Effect::Ask(Request::Tell { agent, text }))];
         }
         let connected: Vec<_> = agents().filter(|agent| agent.connected).map(|agent| &*agent.label).collect();
         vec![reply(match &connected[..] {
@@ -322,14 +333,14 @@ impl Session {
         })]
     }
 
-    pub(super) fn quit(&mut self) -> Vec<Effect> {
+    pub(super) fn quit(&mut self) -> Vec<PlainEffect> {
         let live = self.live().count();
         let programs = self.snapshot.programs.iter().filter(|program| !program.state.is_terminal()).count();
         let programs = if self.about.is_remote { 0 } else { programs };
         if live + programs == 0 || self.about.recording.is_some() || self.is_lost {
-            return vec![Effect::Leave];
+            return vec![PlainEffect::Leave];
         }
-        self.step = Step::Quit;
+        self.step = DialogueStep::Quit;
         let tasks =
             if live == 1 { "1 task is running".to_owned() } else { format!("{live} tasks are running") };
         let tasks = match programs {
@@ -347,15 +358,15 @@ impl Session {
         vec![reply(format!("{tasks}. {choices}"))]
     }
 
-    fn leave(&mut self, line: &str) -> Vec<Effect> {
+    fn leave(&mut self, line: &str) -> Vec<PlainEffect> {
         let may_stop = !self.about.is_remote || self.snapshot.headless;
         match line {
             "1" if may_stop => {
                 self.is_leaving = true;
-                vec![reply("stopping all tasks"), Effect::Do(msg::Effect::Quit(Leave::StopAll))]
+                vec![reply("stopping all tasks"), PlainEffect::Do(msg::Effect::Quit(Leave::StopAll))]
             }
             "2" if self.about.is_remote || self.about.can_detach => {
-                vec![Effect::Do(msg::Effect::Quit(Leave::Detach))]
+                vec![PlainEffect::Do(msg::Effect::Quit(Leave::Detach))]
             }
             _ => vec![reply("stays")],
         }
@@ -384,6 +395,6 @@ fn is_named(task: &TaskView, name: &str) -> bool {
     alias(task) == name || task.id.as_str() == name || task.place.is_none() && name.parse() == Ok(task.number)
 }
 
-pub(super) fn reply(text: impl Into<String>) -> Effect {
-    Effect::Say(Line::reply(text))
+pub(super) fn reply(text: impl Into<String>) -> PlainEffect {
+    PlainEffect::Say(PlainLine::reply(text))
 }

@@ -8,17 +8,17 @@ use crate::runtime::TaskUsage;
 
 use crate::console::features::attention::watch::Watched;
 use crate::console::msg;
-use crate::console::plain::line::Line;
-use crate::console::plain::output::{Purpose, Reading};
-use crate::console::plain::session::{Effect, Session};
+use crate::console::plain::line::PlainLine;
+use crate::console::plain::output::{OutputReading, Purpose};
+use crate::console::plain::session::{PlainEffect, PlainSession};
 use crate::console::plain::steps::reply;
 use crate::console::plain::tasks;
 use crate::console::state::alias;
 use crate::console::text::visible;
 
-impl Session {
+impl PlainSession {
     /// Sets a rule for a task: `watch t01 fail`; without a rule, removes the task's own rules.
-    pub(super) fn watch_for(&mut self, rest: &str) -> Vec<Effect> {
+    pub(super) fn watch_for(&mut self, rest: &str) -> Vec<PlainEffect> {
         let text = rest.split_once(char::is_whitespace).map_or("", |(_, text)| text.trim()).to_owned();
         let mut effects = self.with_task(
             rest,
@@ -29,7 +29,7 @@ impl Session {
         effects
     }
 
-    fn set_rule(&mut self, task: &TaskView, text: &str) -> Vec<Effect> {
+    fn set_rule(&mut self, task: &TaskView, text: &str) -> Vec<PlainEffect> {
         let name = alias(task);
         if text.is_empty() {
             self.watching.clear(&task.id);
@@ -48,30 +48,31 @@ impl Session {
     }
 
     /// Applies the rules; prints what is new, and requests the reads and measurements they need.
-    pub(super) fn look(&mut self) -> Vec<Effect> {
+    pub(super) fn look(&mut self) -> Vec<PlainEffect> {
         if self.about.recording.is_some() {
             return Vec::new();
         }
         let snapshot = self.snapshot.clone();
         let watched = Watched { rules: &self.about.watch, tasks: &snapshot.tasks, now: self.now };
         let reads = self.watching.look(watched);
-        let mut effects: Vec<Effect> = reads
+        let mut effects: Vec<PlainEffect> = reads
             .into_iter()
-            .map(|(task, from)| Effect::Read(task.id.clone(), from, Purpose::Watched))
+            .map(|(task, from)| PlainEffect::Read(task.id.clone(), from, Purpose::Watched))
             .collect();
         effects.extend(self.say_watched());
         self.usage
             .want(self.watching.measured(&self.about.watch, &snapshot.tasks).into_iter().map(|task| &**task));
         if self.usage.next().is_some_and(|at| at <= self.now) {
             let tasks = self.usage.due(self.now);
-            effects
-                .extend((!tasks.is_empty()).then(|| Effect::Do(msg::Effect::Ask(Request::Usage { tasks }))));
+            effects.extend(
+                (!tasks.is_empty()).then(|| PlainEffect::Do(msg::Effect::Ask(Request::Usage { tasks }))),
+            );
         }
         effects
     }
 
     /// Applies the rules to output that was read for them.
-    pub(super) fn watched(&mut self, task: &TaskId, reading: &Reading) -> Vec<Effect> {
+    pub(super) fn watched(&mut self, task: &TaskId, reading: &OutputReading) -> Vec<PlainEffect> {
         let Some(task) = self.task(task).cloned() else { return Vec::new() };
         let snapshot = self.snapshot.clone();
         let watched = Watched { rules: &self.about.watch, tasks: &snapshot.tasks, now: self.now };
@@ -80,7 +81,7 @@ impl Session {
     }
 
     /// Takes measurements of resource usage.
-    pub(super) fn used(&mut self, seen: Vec<TaskUsage>) -> Vec<Effect> {
+    pub(super) fn used(&mut self, seen: Vec<TaskUsage>) -> Vec<PlainEffect> {
         let snapshot = self.snapshot.clone();
         let bytes = |usage: &TaskUsage| {
             snapshot.tasks.iter().find(|task| task.id == usage.task).map_or(0, |task| task.output.bytes)
@@ -93,11 +94,11 @@ impl Session {
         self.look()
     }
 
-    fn say_watched(&mut self) -> Vec<Effect> {
+    fn say_watched(&mut self) -> Vec<PlainEffect> {
         let news = self.watching.news().into_iter().filter_map(|seen| {
             let task = self.task(&seen.task)?;
             let said = seen.line.unwrap_or_else(|| tasks::command(task));
-            Some(Effect::Say(Line::system(format!("watch: {} {}: {said}", alias(task), seen.what))))
+            Some(PlainEffect::Say(PlainLine::system(format!("watch: {} {}: {said}", alias(task), seen.what))))
         });
         news.collect()
     }

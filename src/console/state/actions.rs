@@ -7,7 +7,7 @@ use tui_input::Input as Editor;
 use crate::console::effect::Effect;
 use crate::console::state::focus::{Mode, Prompt, Screen};
 use crate::console::state::listing::filter::Filters;
-use crate::console::state::memory::Memory;
+use crate::console::state::memory::ConsoleMemory;
 use crate::console::state::{State, names};
 use crate::envelope::TaskId;
 use crate::model::PlaceId;
@@ -19,7 +19,7 @@ impl State {
     }
 
     /// Changes what is remembered, and saves it.
-    pub(in crate::console) fn remember(&mut self, change: impl FnOnce(&mut Memory)) {
+    pub(in crate::console) fn remember(&mut self, change: impl FnOnce(&mut ConsoleMemory)) {
         change(&mut self.memory);
         self.effects.push(Effect::Remember(self.memory.clone()));
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::console::state::focus::Screen;
-use crate::console::state::listing::rows::Listing;
+use crate::console::state::listing::rows::ListOrder;
 use crate::console::state::tiling::Tilings;
 use crate::envelope::TaskId;
 
@@ -20,7 +20,7 @@ pub struct Arrangement {
     /// How many steps larger than the default the list is.
     pub split: i16,
     /// The sort order, grouping and columns of the task list.
-    pub list: Listing,
+    pub list: ListOrder,
     /// How the tasks screen is split into panes, and the saved layouts.
     pub layout: Tilings,
 }

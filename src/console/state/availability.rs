@@ -6,7 +6,7 @@ use crate::console::keys::Action;
 
 /// Why an action would do nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub enum Obstacle {
     /// It belongs to another part of the console; says where.
     Elsewhere(&'static str),
     /// Recordings cannot be changed.
@@ -19,7 +19,7 @@ pub enum Why {
     Missing(&'static str),
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Elsewhere(text) | Self::Missing(text) => text,
@@ -31,4 +31,4 @@ impl fmt::Display for Why {
 }
 
 /// Tells whether an action is available now, or why not.
-pub type Availability<'a> = &'a dyn Fn(Action) -> Result<(), Why>;
+pub type Availability<'a> = &'a dyn Fn(Action) -> Result<(), Obstacle>;

@@ -7,7 +7,7 @@ use crate::console::state::State;
 use crate::console::state::names::alias;
 use crate::console::state::view::View;
 use crate::console::state::words::{how, who};
-use crate::console::text::finding::Words;
+use crate::console::text::finding::FilterWords;
 use crate::console::text::visible;
 use crate::model::{CallSummary, TaskStatus, TaskView};
 
@@ -41,7 +41,7 @@ impl State {
 
     /// Returns the rows of the list of calls, newest first.
     pub fn call_rows(&self) -> Vec<CallRow<'_>> {
-        let words = Words::smart(&self.calls.filter);
+        let words = FilterWords::smart(&self.calls.filter);
         let holds = |call: &&Arc<CallSummary>| words.is_empty() || words.are_in(&told_of(&self.view, call));
         let mut rows: Vec<CallRow<'_>> = Vec::new();
         for call in self.newest_calls().filter(holds) {

@@ -1,6 +1,6 @@
 //! What is selected on the receipts screen.
 
-use crate::console::state::finding::Finding;
+use crate::console::state::finding::TextSearch;
 
 /// The columns of the receipts screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -37,5 +37,5 @@ pub struct Calls {
     /// The oldest call of the row of polls that is unfolded.
     pub unfolded: Option<u64>,
     /// The search in the current text.
-    pub finding: Option<Finding>,
+    pub finding: Option<TextSearch>,
 }

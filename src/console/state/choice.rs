@@ -1,9 +1,9 @@
 //! What choosing an item of a list means.
 
 use crate::console::keys::Action;
-use crate::console::state::export::Export;
+use crate::console::state::export::ExportKind;
 use crate::console::state::listing::columns::ListColumn;
-use crate::console::state::listing::filter::{Filter, Whose};
+use crate::console::state::listing::filter::{AgentFilter, Filter};
 use crate::console::state::listing::rows::{Grouping, Sort};
 use crate::console::state::tiling::Pick;
 use crate::envelope::TaskId;
@@ -12,7 +12,7 @@ use crate::model::PlaceId;
 
 /// What choosing an item does.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Choice {
+pub enum ListChoice {
     /// Perform this action.
     Action(Action),
     /// Go to this task.
@@ -24,13 +24,13 @@ pub enum Choice {
     /// Use this theme.
     Theme(String),
     /// Export this to a file.
-    Export(Export),
+    Export(ExportKind),
     /// List only these tasks.
     Filter(Filter),
     /// List only the tasks of an agent.
-    Whose(Whose),
+    Whose(AgentFilter),
     /// Arrange the task list this way.
-    Arranged(Arranged),
+    Arranged(ListForm),
     /// Use this layout.
     Layout(Pick),
     /// Show what has changed since the first call of this agent.
@@ -50,7 +50,7 @@ pub enum Choice {
 
 /// A choice about the form of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arranged {
+pub enum ListForm {
     /// The sort order.
     Sort(Sort),
     /// The grouping.

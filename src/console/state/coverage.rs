@@ -5,7 +5,7 @@ use crate::runtime::OutputStream;
 
 /// The transcript of a stream, from the log as it is now.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Transcript {
+pub struct StreamTranscript {
     /// The complete text.
     pub all: String,
     /// The text up to where the reading began.
@@ -20,23 +20,23 @@ pub struct CommandCoverage {
     /// Its name among several: `[2] wc -l src/run.rs`. Empty when it is the only one.
     pub name: String,
     /// Its streams, or why they cannot be shown.
-    pub streams: Result<Vec<(ShownStream, Transcript)>, String>,
+    pub streams: Result<Vec<(CoveredStream, StreamTranscript)>, String>,
 }
 
 /// A command whose output is shown in an answer, at least in part.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShownCommand {
+pub struct CoveredCommand {
     /// Its name among several: `[2] wc -l src/run.rs`. Empty when it is the only one.
     pub name: String,
     /// The task whose log has all of its output, or why there is none.
     pub task: Result<TaskId, &'static str>,
     /// The parts of its output that were sent.
-    pub streams: Vec<ShownStream>,
+    pub streams: Vec<CoveredStream>,
 }
 
 /// A stream of which an answer shows a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShownStream {
+pub struct CoveredStream {
     /// The stream.
     pub stream: OutputStream,
     /// The text that was sent; `None` if it was blank.

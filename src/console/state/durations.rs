@@ -14,7 +14,7 @@ const LEAST_RUNS: usize = 3;
 
 /// The known durations of earlier runs.
 #[derive(Debug, Clone, Default)]
-pub struct Usual {
+pub struct UsualDurations {
     took: Durations,
     /// Listed tasks whose run is already included.
     counted: BTreeSet<TaskId>,
@@ -28,7 +28,7 @@ pub(crate) struct Median {
     pub(crate) runs: usize,
 }
 
-impl Usual {
+impl UsualDurations {
     /// Takes the durations on record; the runs of this runtime are appended to them.
     pub(in crate::console) fn take(&mut self, earlier: Durations) {
         let since = std::mem::replace(&mut self.took, earlier);

@@ -5,7 +5,7 @@ use crate::runtime::ExportForm;
 
 /// Something to export, and its format.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Export {
+pub enum ExportKind {
     /// The output of a task.
     Task(TaskId, ExportForm),
     /// The canonical envelope of a call, as JSON on one line.

@@ -1,15 +1,15 @@
 //! The text that is looked for in the text on screen, and its matches.
 
 use crate::console::state::calls::Column;
-use crate::console::text::Document;
-use crate::console::text::finding::{Needle, Span};
-use crate::console::text::reading::Text;
+use crate::console::text::WrappedText;
+use crate::console::text::finding::{SearchText, Span};
+use crate::console::text::reading::ReaderText;
 
 /// The text to find, and its matches.
 #[derive(Debug, Clone)]
-pub struct Finding {
+pub struct TextSearch {
     /// The text to find.
-    pub needle: Needle,
+    pub needle: SearchText,
     places: Vec<Vec<Span>>,
     at: usize,
     /// What was last searched: the text, and its size in rows and columns.
@@ -19,14 +19,14 @@ pub struct Finding {
 /// Identifies a text: the call, column and budget; `None` for the reader over the screen.
 pub type TextId = Option<(u64, Column, Option<u64>)>;
 
-impl Finding {
+impl TextSearch {
     /// Starts a search for a text.
     pub fn new(text: &str) -> Self {
-        Self { needle: Needle::smart(text), places: Vec::new(), at: 0, of: None }
+        Self { needle: SearchText::smart(text), places: Vec::new(), at: 0, of: None }
     }
 
     /// Searches a text, unless it is the one that was searched last.
-    pub fn look(&mut self, document: &Document, text: TextId) {
+    pub fn look(&mut self, document: &WrappedText, text: TextId) {
         let of = Some((text, document.rows().len(), document.columns()));
         if self.of != of {
             self.of = of;
@@ -36,12 +36,12 @@ impl Finding {
     }
 
     /// Goes to the first match at or below the current row, wrapping around at the end.
-    pub fn begin(&mut self, text: &mut Text) {
+    pub fn begin(&mut self, text: &mut ReaderText) {
         self.go_to(self.places.iter().position(|spans| row(spans) >= text.at).unwrap_or(0), text);
     }
 
     /// Goes to the next or previous match, wrapping at either end.
-    pub fn go_on(&mut self, forward: bool, text: &mut Text) {
+    pub fn go_on(&mut self, forward: bool, text: &mut ReaderText) {
         let many = self.places.len();
         if many == 0 {
             return;
@@ -59,7 +59,7 @@ impl Finding {
         self.go_to(to, text);
     }
 
-    fn go_to(&mut self, to: usize, text: &mut Text) {
+    fn go_to(&mut self, to: usize, text: &mut ReaderText) {
         if let Some(spans) = self.places.get(to) {
             (self.at, text.at) = (to, row(spans));
         }
@@ -84,12 +84,12 @@ pub(in crate::console) fn row(spans: &[Span]) -> usize {
 mod tests {
     use super::*;
 
-    fn finding(text: &str, needle: &str) -> (Finding, Text) {
-        let mut document = Document::plain(text);
+    fn finding(text: &str, needle: &str) -> (TextSearch, ReaderText) {
+        let mut document = WrappedText::plain(text);
         document.wrap(20);
-        let mut finding = Finding::new(needle);
+        let mut finding = TextSearch::new(needle);
         finding.look(&document, None);
-        (finding, Text::new(document))
+        (finding, ReaderText::new(document))
     }
 
     #[test]

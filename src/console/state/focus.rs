@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tui_input::Input as Editor;
 
-use crate::console::keys::Context;
+use crate::console::keys::KeyContext;
 use crate::console::state::copying::Copying;
 use crate::envelope::TaskId;
 
@@ -72,13 +72,13 @@ pub enum Prompt {
 
 impl Prompt {
     /// Returns the context whose key bindings apply while it is being typed.
-    pub fn context(&self) -> Context {
+    pub fn context(&self) -> KeyContext {
         match self {
-            Self::Line(_) => Context::Line,
-            Self::Start => Context::Start,
-            Self::Rename(_) | Self::Watch(_) | Self::Layout => Context::Note,
-            Self::Search(_) | Self::SearchAll | Self::Find => Context::Search,
-            Self::FilterCalls | Self::FilterTasks => Context::Search,
+            Self::Line(_) => KeyContext::Line,
+            Self::Start => KeyContext::Start,
+            Self::Rename(_) | Self::Watch(_) | Self::Layout => KeyContext::Note,
+            Self::Search(_) | Self::SearchAll | Self::Find => KeyContext::Search,
+            Self::FilterCalls | Self::FilterTasks => KeyContext::Search,
         }
     }
 }

@@ -5,13 +5,13 @@ pub(in crate::console) const KEPT: usize = 100;
 
 /// Lines entered before, and which of them is recalled.
 #[derive(Debug, Clone, Default)]
-pub struct History {
+pub struct InputHistory {
     lines: Vec<String>,
     /// How many lines back; 0 is the line being typed.
     back: usize,
 }
 
-impl History {
+impl InputHistory {
     /// Adds a line; an immediate repetition is not added again.
     pub fn keep(&mut self, line: &str) {
         self.back = 0;
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn lines_come_back_newest_first() {
-        let mut lines = History::default();
+        let mut lines = InputHistory::default();
         for line in ["one", "two", "two", " "] {
             lines.keep(line);
         }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::console::keys::Context;
+use crate::console::keys::KeyContext;
 use crate::console::state::agents::owner;
 use crate::console::state::copying::Copying;
 use crate::console::state::focus::{Mode, Prompt, Screen};
 use crate::console::state::layout::Pane;
-use crate::console::state::listing::rows::{Listed, Row};
+use crate::console::state::listing::rows::{ListRow, ListRows};
 use crate::console::state::{State, names};
 use crate::console::theme::Role;
 use crate::envelope::{Actor, TaskId};
@@ -33,15 +33,15 @@ impl State {
     }
 
     /// Returns the context of the current screen, ignoring any layers over it.
-    pub fn view_context(&self) -> Context {
+    pub fn view_context(&self) -> KeyContext {
         match self.screen {
-            _ if self.reader.is_some() => Context::Text,
-            _ if self.replay.is_some() => Context::Replay,
-            Screen::Tasks => Context::Tasks,
-            Screen::Focus => Context::Focus,
-            Screen::Receipts => Context::Receipts,
-            Screen::Metrics => Context::Metrics,
-            Screen::Program => Context::Program,
+            _ if self.reader.is_some() => KeyContext::Text,
+            _ if self.replay.is_some() => KeyContext::Replay,
+            Screen::Tasks => KeyContext::Tasks,
+            Screen::Focus => KeyContext::Focus,
+            Screen::Receipts => KeyContext::Receipts,
+            Screen::Metrics => KeyContext::Metrics,
+            Screen::Program => KeyContext::Program,
         }
     }
 
@@ -214,15 +214,15 @@ impl State {
 
     /// Returns the contents of the list. On screens other than the tasks screen, this is every task, newest
     /// first.
-    pub(crate) fn listed(&self) -> Arc<Listed> {
+    pub(crate) fn listed(&self) -> Arc<ListRows> {
         self.list.listed((&self.view.snapshot, &self.view.cleared), self.screen == Screen::Tasks, self.now)
     }
 
     /// Returns the task in a row of the list.
-    pub(crate) fn task_in(&self, row: &Row) -> Option<&Arc<TaskView>> {
+    pub(crate) fn task_in(&self, row: &ListRow) -> Option<&Arc<TaskView>> {
         match row {
-            Row::Task { at, .. } => self.view.snapshot.tasks.get(*at),
-            Row::Head(_) => None,
+            ListRow::Task { at, .. } => self.view.snapshot.tasks.get(*at),
+            ListRow::Head(_) => None,
         }
     }
 

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 /// What the console remembers between runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Memory {
+pub struct ConsoleMemory {
     /// Choices made in the palette, most recent first.
     pub recent: Vec<String>,
     /// Hints whose keys have been used.
     pub learnt: BTreeSet<String>,
 }
 
-impl Memory {
+impl ConsoleMemory {
     /// Moves an entry to the front, and drops those beyond `most`.
     pub fn use_now(&mut self, name: &str, most: usize) {
         self.recent.retain(|other| other != name);

@@ -48,51 +48,51 @@ use jiff::Timestamp;
 
 use crate::console::effect::Effect;
 use crate::console::state::calls::Calls;
-use crate::console::state::durations::Usual;
-use crate::console::state::history::History;
-use crate::console::state::listing::TaskList;
-use crate::console::state::outer::Outer;
-use crate::console::state::pane_slots::Places;
+use crate::console::state::durations::UsualDurations;
+use crate::console::state::history::InputHistory;
+use crate::console::state::listing::ListState;
+use crate::console::state::outer::OuterTerminal;
+use crate::console::state::pane_slots::PaneSlots;
 use crate::console::state::setup::Setup;
 use crate::console::state::stamps::Stamps;
 use crate::console::state::terms::Terms;
 use crate::console::state::tiling::Tilings;
 use crate::console::state::toasts::Toasts;
 use crate::console::state::usage::Pace;
-use crate::console::text::reading::Reader;
+use crate::console::text::reading::ReaderView;
 use crate::envelope::TaskId;
 use crate::model::{PlaceId, Snapshot};
 
 pub(super) use agents::owner;
 pub use areas::{centred, cut_bottom, cut_left, cut_top, inside};
 pub use arrangement::Arrangement;
-pub use availability::{Availability, Why};
+pub use availability::{Availability, Obstacle};
 pub use call_rows::CallRow;
 pub(super) use call_rows::{CallState, outcome};
 pub use calls::Column;
-pub use choice::Choice;
+pub use choice::ListChoice;
 pub use copying::Copying;
-pub use coverage::{CommandCoverage, ShownCommand, ShownStream, Transcript};
+pub use coverage::{CommandCoverage, CoveredCommand, CoveredStream, StreamTranscript};
 pub(super) use durations::roughly;
-pub use export::{Export, FileName, Shot};
-pub use finding::Finding;
+pub use export::{ExportKind, FileName, Shot};
+pub use finding::TextSearch;
 pub use focus::{Mode, Prompt, Screen};
 pub use input::takes_input;
 pub(super) use input::{MOST_WRITTEN, SIGNALS, line_to, signal, start_of, stop_of, wants_secret};
 pub use layout::{Breakpoint, Layout, Pane};
 pub use listing::columns::ListColumn;
 pub use listing::filter::{Filter, Filters};
-pub(super) use listing::rows::Row;
-pub use memory::Memory;
+pub(super) use listing::rows::ListRow;
+pub use memory::ConsoleMemory;
 pub use names::alias;
 pub(super) use names::{call_name, link_word, short_alias};
 pub use page::{Anchor, PageView, Scroll};
 pub use picture::Picture;
 pub(super) use places::refusal;
-pub use programs::Programs;
+pub use programs::ProgramScreen;
 pub(super) use programs::program_file;
 pub use replay::{Reel, Replay};
-pub use search::{Outcome, Place, Query, Search};
+pub use search::{FoundLine, LogSearch, SearchOutcome, SearchQuery};
 pub(super) use terms::HINTED;
 pub use terms::Term;
 pub use usage::Usages;
@@ -105,7 +105,7 @@ pub struct State {
     /// Settings and facts passed in from outside.
     pub setup: Setup,
     /// The terminal around the console, but for its size.
-    pub outer: Outer,
+    pub outer: OuterTerminal,
     /// Size of that terminal: columns and rows.
     pub size: (u16, u16),
     /// The current time, as of the last message.
@@ -119,11 +119,11 @@ pub struct State {
     /// Transient messages.
     pub toasts: Toasts,
     /// The task list.
-    pub list: TaskList,
+    pub list: ListState,
     /// The scrolled-back pane, if any.
     pub scroll: Option<Scroll>,
     /// The current or finished search; cleared when the pane follows its output again.
-    pub search: Option<Search>,
+    pub search: Option<LogSearch>,
     /// The timestamps beside the pane's lines, if they are shown.
     pub stamps: Stamps,
     /// On the tasks screen: navigation keys go to the pane instead of the list.
@@ -141,11 +141,11 @@ pub struct State {
     /// How the tasks screen is split into panes.
     pub tilings: Tilings,
     /// Which tasks have a pane on the tasks screen.
-    pub places: Places,
+    pub places: PaneSlots,
     /// Input lines sent before, newest last; never a line from a hidden prompt.
-    pub history: History,
+    pub history: InputHistory,
     /// Commands started from the console, in earlier sessions too.
-    pub commands: History,
+    pub commands: InputHistory,
     /// When a key was last pressed.
     pub touched: Option<Timestamp>,
     /// The timeline covers all tasks.
@@ -153,19 +153,19 @@ pub struct State {
     /// The receipts screen: calls, receipts and envelopes.
     pub calls: Calls,
     /// The text open in the reader over the screen, if any.
-    pub reader: Option<Reader>,
+    pub reader: Option<ReaderView>,
     /// The task being replayed, if any.
     pub replay: Option<Replay>,
     /// The program screen.
-    pub programs: Programs,
+    pub programs: ProgramScreen,
     /// How fast the console responds.
     pub pace: Pace,
     /// The usual durations of commands.
-    pub usual: Usual,
+    pub usual: UsualDurations,
     /// Whether we capture the mouse.
     pub has_mouse: bool,
     /// What is remembered across sessions.
-    pub memory: Memory,
+    pub memory: ConsoleMemory,
     /// Which terms are on screen for the first time.
     pub terms: Terms,
     /// When the console was opened.
@@ -191,14 +191,14 @@ impl State {
     pub fn new(setup: Setup, snapshot: Arc<Snapshot>, size: (u16, u16), now: Timestamp) -> Self {
         let mut state = Self {
             setup,
-            outer: Outer::default(),
+            outer: OuterTerminal::default(),
             size,
             now,
             view: View::new(snapshot),
             screen: Screen::Tasks,
             mode: Mode::Observe,
             toasts: Toasts::default(),
-            list: TaskList::default(),
+            list: ListState::default(),
             scroll: None,
             search: None,
             stamps: Stamps::default(),
@@ -209,19 +209,19 @@ impl State {
             pins: Vec::new(),
             split: 0,
             tilings: Tilings::default(),
-            places: Places::default(),
-            history: History::default(),
-            commands: History::default(),
+            places: PaneSlots::default(),
+            history: InputHistory::default(),
+            commands: InputHistory::default(),
             touched: None,
             is_overall: false,
             calls: Calls::default(),
             reader: None,
             replay: None,
-            programs: Programs::default(),
+            programs: ProgramScreen::default(),
             pace: Pace::default(),
-            usual: Usual::default(),
+            usual: UsualDurations::default(),
             has_mouse: true,
-            memory: Memory::default(),
+            memory: ConsoleMemory::default(),
             terms: Terms::default(),
             opened: now,
             is_leaving: false,

@@ -5,7 +5,7 @@ use crate::terminal::host_terminal::DefaultColours;
 
 /// What is known of the terminal, and what follows from it.
 #[derive(Debug, Clone, Default)]
-pub struct Outer {
+pub struct OuterTerminal {
     /// Whether it is known not to have the focus.
     pub is_elsewhere: bool,
     /// Its colours, once it has answered.

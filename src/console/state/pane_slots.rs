@@ -7,18 +7,18 @@ use crate::model::{InputWait, TaskStatus, TaskView};
 
 /// The tasks that have a pane.
 #[derive(Debug, Clone, Default)]
-pub struct Places {
+pub struct PaneSlots {
     /// The tasks by position, pinned ones first.
     pub(super) order: Vec<TaskId>,
     /// The state for which the positions were decided.
-    pub(super) decided: Option<Decided>,
+    pub(super) decided: Option<SlotBasis>,
     /// Whether something has happened since that may change them.
     pub(super) is_due: bool,
 }
 
 /// The state that determines the positions: they stay while it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Decided {
+pub(super) struct SlotBasis {
     pub(super) room: usize,
     pub(super) selected: Option<TaskId>,
     pub(super) pins: Vec<TaskId>,
@@ -47,7 +47,7 @@ impl Rank {
     }
 }
 
-impl Places {
+impl PaneSlots {
     /// Records that tasks have changed or a key was pressed.
     pub(in crate::console) fn review(&mut self) {
         self.is_due = true;

@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 use crate::console::state::State;
 use crate::console::state::focus::Mode;
 use crate::console::state::layout::Layout;
-use crate::console::state::pane_slots::{Decided, Rank};
+use crate::console::state::pane_slots::{Rank, SlotBasis};
 use crate::envelope::TaskId;
 use crate::model::TaskView;
 
@@ -52,8 +52,8 @@ impl State {
     }
 
     /// Returns what determines the positions now.
-    fn pane_choice(&self, room: usize) -> Decided {
-        Decided { room, selected: self.list.selected.clone(), pins: self.pins.clone() }
+    fn pane_choice(&self, room: usize) -> SlotBasis {
+        SlotBasis { room, selected: self.list.selected.clone(), pins: self.pins.clone() }
     }
 
     /// Decides whether to change positions although the selection has not changed.

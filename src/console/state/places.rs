@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::console::state::availability::Why;
+use crate::console::state::availability::Obstacle;
 use crate::console::state::names::at_place;
 use crate::console::state::{State, names};
 use crate::console::text;
@@ -78,17 +78,17 @@ impl State {
     }
 
     /// Checks whether the current task's place accepts actions.
-    pub(in crate::console) fn place_is_attached(&self) -> Result<(), Why> {
+    pub(in crate::console) fn place_is_attached(&self) -> Result<(), Obstacle> {
         is_attached(self.at_hand().and_then(|task| self.place_of(task)))
     }
 
     /// Checks whether the place of a call or held call accepts actions.
-    pub(in crate::console) fn number_is_attached(&self, number: u64) -> Result<(), Why> {
+    pub(in crate::console) fn number_is_attached(&self, number: u64) -> Result<(), Obstacle> {
         is_attached(self.place_of_number(number))
     }
 
     /// Tells whether a question can be answered at its place.
-    pub(in crate::console) fn question_is_attached(&self, question: &Question) -> Result<(), Why> {
+    pub(in crate::console) fn question_is_attached(&self, question: &Question) -> Result<(), Obstacle> {
         is_attached(place_of_question(&self.view.snapshot, question))
     }
 
@@ -200,10 +200,10 @@ impl State {
     }
 }
 
-fn is_attached(place: Option<&Arc<PlaceState>>) -> Result<(), Why> {
+fn is_attached(place: Option<&Arc<PlaceState>>) -> Result<(), Obstacle> {
     match place.map(|place| &place.link) {
         None | Some(PlaceLink::Live) => Ok(()),
-        Some(_) => Err(Why::Place),
+        Some(_) => Err(Obstacle::Place),
     }
 }
 

@@ -2,7 +2,7 @@
 
 /// The state of the program screen.
 #[derive(Debug, Clone, Default)]
-pub struct Programs {
+pub struct ProgramScreen {
     /// The run chosen; if none, the newest.
     pub run: Option<String>,
     /// The first line shown, once the user has scrolled; the source no longer follows the program then.

@@ -21,7 +21,7 @@ const LONGEST_FRAME: u32 = 1_000;
 
 /// A moment in a task's life at which its screen changed or something happened to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Moment {
+pub struct ReplayMoment {
     /// The position on the time line, in milliseconds.
     pub at: u32,
     /// The actual time, in milliseconds since the task was created.
@@ -36,20 +36,20 @@ pub struct Moment {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reel {
     /// In order.
-    pub moments: Vec<Moment>,
+    pub moments: Vec<ReplayMoment>,
 }
 
 impl Reel {
     /// Lays out the moments of a task on a time line.
     pub fn new(marks: &[Mark], events: &[TaskEvent], created_at: Timestamp) -> Self {
-        let mut moments = vec![Moment { at: 0, really_at: 0, marks: 0, note: None }];
+        let mut moments = vec![ReplayMoment { at: 0, really_at: 0, marks: 0, note: None }];
         for (done, mark) in (1..).zip(marks) {
             if matches!(mark.kind, MarkKind::Gap { .. }) {
                 continue;
             }
             match moments.last_mut().filter(|last| last.really_at >= mark.at_ms) {
                 Some(last) => last.marks = done,
-                None => moments.push(Moment { at: 0, really_at: mark.at_ms, marks: done, note: None }),
+                None => moments.push(ReplayMoment { at: 0, really_at: mark.at_ms, marks: done, note: None }),
             }
         }
         for event in events.iter().filter(|event| is_told(event)) {
@@ -58,7 +58,7 @@ impl Reel {
             let place = moments.partition_point(|moment| moment.really_at <= really_at);
             let marks = place.checked_sub(1).and_then(|before| moments.get(before)).map_or(0, |m| m.marks);
             let note = Some(event.clone());
-            moments.insert(place, Moment { at: 0, really_at, marks, note });
+            moments.insert(place, ReplayMoment { at: 0, really_at, marks, note });
         }
         let (mut at, mut before) = (0_u32, 0);
         for moment in &mut moments {
@@ -211,12 +211,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn reel(times: &[u32]) -> Reel {
-        let mut moments = vec![Moment { at: 0, really_at: 0, marks: 0, note: None }];
+        let mut moments = vec![ReplayMoment { at: 0, really_at: 0, marks: 0, note: None }];
         let (mut at, mut before) = (0, 0);
         for (marks, really_at) in (1..).zip(times) {
             at += (really_at - before).min(LONGEST_SILENCE);
             before = *really_at;
-            moments.push(Moment { at, really_at: *really_at, marks, note: None });
+            moments.push(ReplayMoment { at, really_at: *really_at, marks, note: None });
         }
         Reel { moments }
     }

@@ -5,12 +5,12 @@ use std::ops::Range;
 use unicode_width::UnicodeWidthStr;
 
 use crate::console::state::page::PageView;
-use crate::console::text::finding::{Line, Needle};
+use crate::console::text::finding::{RowText, SearchText};
 use crate::envelope::TaskId;
 
 /// A search query: what to look for in a log, from which line and in which direction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Query {
+pub struct SearchQuery {
     /// The text to find, as it appears on screen; matches case-insensitively unless it contains a capital
     /// letter.
     pub needle: String,
@@ -20,14 +20,14 @@ pub struct Query {
     pub forward: bool,
 }
 
-impl Query {
+impl SearchQuery {
     /// Search from the end of the log, wherever that is when it is read.
     pub const END: u64 = u64::MAX;
 }
 
 /// The state of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum SearchOutcome {
     /// The log is being read.
     Asked,
     /// Found in this line.
@@ -38,26 +38,26 @@ pub enum Outcome {
 
 /// A search in one task's log.
 #[derive(Debug, Clone)]
-pub struct Search {
+pub struct LogSearch {
     /// The task.
     pub task: TaskId,
     /// The latest query.
-    pub query: Query,
+    pub query: SearchQuery,
     /// The line of the previous match.
     pub last: Option<u64>,
     /// The result of the latest query.
-    pub outcome: Outcome,
+    pub outcome: SearchOutcome,
     /// The position of the current line among the matching lines and their number, once counted.
     pub counted: Option<(u64, u64)>,
 }
 
-impl Search {
+impl LogSearch {
     /// Returns the line of the current match.
     pub fn line(&self) -> Option<u64> {
         match self.outcome {
-            Outcome::At(line) => Some(line),
-            Outcome::Asked => self.last,
-            Outcome::Nowhere(line) => line,
+            SearchOutcome::At(line) => Some(line),
+            SearchOutcome::Asked => self.last,
+            SearchOutcome::Nowhere(line) => line,
         }
     }
 }
@@ -75,7 +75,7 @@ pub struct Match {
 
 /// Returns where a page shows `needle`; the rows of a wrapped log line are treated as one text.
 pub fn matches(page: &PageView, needle: &str) -> Vec<Match> {
-    let needle = Needle::smart(needle);
+    let needle = SearchText::smart(needle);
     let mut found = Vec::new();
     let mut row = 0;
     for rows in page.rows.chunk_by(|one, next| one == next) {
@@ -95,8 +95,12 @@ pub fn row_of(page: &PageView, line: u64) -> Option<Match> {
     Some(Match { row, columns: 0..page.picture.text_columns(row), line })
 }
 
-pub(in crate::console) fn read<'a>(page: &PageView, rows: Range<usize>, needle: &'a Needle) -> Line<'a> {
-    let mut line = Line::new(needle);
+pub(in crate::console) fn read<'a>(
+    page: &PageView,
+    rows: Range<usize>,
+    needle: &'a SearchText,
+) -> RowText<'a> {
+    let mut line = RowText::new(needle);
     for row in rows {
         let mut column = 0;
         while let Some(cell) = page.picture.cell(u16::try_from(row).unwrap_or(u16::MAX), column) {
@@ -109,7 +113,7 @@ pub(in crate::console) fn read<'a>(page: &PageView, rows: Range<usize>, needle: 
 
 /// A matching line of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct FoundLine {
     /// The task.
     pub task: TaskId,
     /// The line in its log.

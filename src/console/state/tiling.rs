@@ -50,7 +50,7 @@ pub struct Tiling {
 
 /// A layout saved under a name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Saved {
+pub struct SavedTiling {
     /// Its name.
     pub name: String,
     /// The layout; if none, the automatic one.
@@ -70,7 +70,7 @@ pub struct Tilings {
     /// The name it was chosen by, if any.
     pub name: Option<String>,
     /// The saved layouts, in the order they were saved.
-    pub saved: Vec<Saved>,
+    pub saved: Vec<SavedTiling>,
 }
 
 /// A layout to choose.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::console::state::listing::rows::Listed;
+use crate::console::state::listing::rows::ListRows;
 use crate::envelope::TaskId;
 use crate::model::TaskView;
 use crate::runtime::TaskUsage;
@@ -32,18 +32,18 @@ const PATIENCE: SignedDuration = SignedDuration::from_secs(10);
 /// The measurements of all tasks.
 #[derive(Debug, Clone, Default)]
 pub struct Usages {
-    of: BTreeMap<TaskId, Used>,
+    of: BTreeMap<TaskId, UsageSamples>,
     /// The tasks on screen.
     wanted: Vec<TaskId>,
     /// The list and the range of it that they were taken from.
-    basis: Option<(Arc<Listed>, Range<usize>)>,
+    basis: Option<(Arc<ListRows>, Range<usize>)>,
     /// The pending request: when it was made, and for which tasks.
     asked: Option<(Timestamp, Vec<TaskId>)>,
 }
 
 /// The measurements of one task.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Used {
+pub struct UsageSamples {
     /// Percent of one CPU; none before the second measurement, or where it cannot be determined.
     pub cpu: Option<u64>,
     /// Memory in use, in bytes.
@@ -70,13 +70,14 @@ struct Look {
 
 impl Usages {
     /// Returns the measurements of a task.
-    pub fn of(&self, task: &TaskId) -> Option<&Used> {
+    pub fn of(&self, task: &TaskId) -> Option<&UsageSamples> {
         self.of.get(task)
     }
 
     /// Tells whether this range of the list differs from the one last recorded, and records it.
-    pub(crate) fn is_new(&mut self, listed: &Arc<Listed>, places: Range<usize>) -> bool {
-        let is_same = |(known, at): &(Arc<Listed>, Range<usize>)| Arc::ptr_eq(known, listed) && *at == places;
+    pub(crate) fn is_new(&mut self, listed: &Arc<ListRows>, places: Range<usize>) -> bool {
+        let is_same =
+            |(known, at): &(Arc<ListRows>, Range<usize>)| Arc::ptr_eq(known, listed) && *at == places;
         if self.basis.as_ref().is_some_and(is_same) {
             return false;
         }
@@ -134,14 +135,14 @@ impl Usages {
         for (usage, bytes) in seen {
             let look = Look { at: now, cpu_ms: usage.tree.map(|tree| tree.cpu_ms), bytes };
             let before = self.of.remove(&usage.task);
-            let shown = before.as_ref().map(Used::shown);
-            let used = Used::next(before, &usage, look);
+            let shown = before.as_ref().map(UsageSamples::shown);
+            let used = UsageSamples::next(before, &usage, look);
             is_new |= shown != Some(used.shown());
             self.of.insert(usage.task, used);
         }
         // A task missing from the reply has just ended and will leave the list of live tasks by itself.
         for task in asked {
-            let used = self.of.entry(task).or_insert_with(|| Used::unseen(now));
+            let used = self.of.entry(task).or_insert_with(|| UsageSamples::unseen(now));
             if used.due <= now {
                 used.due = after(now, LONGEST);
             }
@@ -152,7 +153,7 @@ impl Usages {
 
 type Shown = (Option<u64>, Option<u64>, Option<u32>, u64, Option<u64>, VecDeque<u64>);
 
-impl Used {
+impl UsageSamples {
     fn next(before: Option<Self>, usage: &TaskUsage, look: Look) -> Self {
         let elapsed_ms = |last: Look| u64::try_from(look.at.duration_since(last.at).as_millis()).unwrap_or(0);
         let rate = |delta: u64, ms: u64| delta.saturating_mul(1_000) / ms.max(1);
@@ -205,16 +206,16 @@ const REMEMBERED: usize = 500;
 #[derive(Debug, Clone, Default)]
 pub struct Pace {
     /// From reading a key to having written the frame that shows its echo.
-    pub echo: Lately,
+    pub echo: Latencies,
     /// From starting to draw a frame to having written it.
-    pub frame: Lately,
+    pub frame: Latencies,
 }
 
 /// The latest durations of one kind, in microseconds.
 #[derive(Debug, Clone, Default)]
-pub struct Lately(VecDeque<u64>);
+pub struct Latencies(VecDeque<u64>);
 
-impl Lately {
+impl Latencies {
     /// Adds a duration.
     pub fn add(&mut self, took: Duration) {
         if self.0.len() == REMEMBERED {
@@ -332,7 +333,7 @@ mod tests {
 
     #[test]
     fn percentiles_are_of_the_last_durations() {
-        let mut lately = Lately::default();
+        let mut lately = Latencies::default();
         assert_eq!(lately.shares(), None);
         (1..=100).for_each(|us| lately.add(Duration::from_micros(us)));
         assert_eq!(lately.shares(), Some([50, 95, 99]));

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::console::state::agents::short_name;
-use crate::console::text::{Piece, piece, visible};
+use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
 use crate::envelope::{Actor, ErrorKind};
 use crate::model::{InputEvidence, InputNeed, InputWait, TaskEnd, TaskFact, TaskView};
@@ -32,16 +32,16 @@ pub(crate) fn who(actor: &Actor) -> String {
 }
 
 /// Returns a task's command on one line, preceded by its position in its batch and its name, if it has them.
-pub(crate) fn command(task: &TaskView) -> Vec<Piece> {
+pub(crate) fn command(task: &TaskView) -> Vec<StyledPiece> {
     placed(task, "batch ")
 }
 
 /// Returns the same for use where there is little room.
-pub(crate) fn short_command(task: &TaskView) -> Vec<Piece> {
+pub(crate) fn short_command(task: &TaskView) -> Vec<StyledPiece> {
     placed(task, "")
 }
 
-fn placed(task: &TaskView, word: &str) -> Vec<Piece> {
+fn placed(task: &TaskView, word: &str) -> Vec<StyledPiece> {
     let place = task.item.map(|item| piece(format!("{word}{}/{}  ", item.index, item.count), Role::Faint));
     let cmd = piece(visible::told(task.cmd.trim()), Role::Text);
     let named = match &task.name {
@@ -52,13 +52,13 @@ fn placed(task: &TaskView, word: &str) -> Vec<Piece> {
 }
 
 /// Returns the description of a task, as given by its initiator.
-pub(crate) fn why(task: &TaskView) -> Vec<Piece> {
+pub(crate) fn why(task: &TaskView) -> Vec<StyledPiece> {
     let why = task.description.as_deref().map(str::trim).filter(|why| !why.is_empty());
     why.map(|why| piece(visible::told(why), Role::Faint)).into_iter().collect()
 }
 
-fn faint(part: Piece) -> Piece {
-    Piece { role: Role::Faint, ..part }
+fn faint(part: StyledPiece) -> StyledPiece {
+    StyledPiece { role: Role::Faint, ..part }
 }
 
 pub(in crate::console) fn ended_at(task: &TaskView) -> Option<Timestamp> {

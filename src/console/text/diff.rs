@@ -3,7 +3,7 @@
 
 use similar::{Algorithm, ChangeTag, capture_diff_slices};
 
-use super::document::{Document, Piece, piece};
+use super::document::{StyledPiece, WrappedText, piece};
 use super::visible;
 use crate::console::theme::Role;
 
@@ -15,7 +15,7 @@ const MOST_LINES: usize = 3_000;
 #[derive(Debug)]
 pub struct Diff {
     /// The lines of both, each with its mark.
-    pub document: Document,
+    pub document: WrappedText,
     /// The lines at which changes begin.
     pub changes: Vec<usize>,
     /// The number of lines only in the second text.
@@ -44,7 +44,7 @@ impl Diff {
                 };
                 removed += usize::from(change.tag() == ChangeTag::Delete);
                 added += usize::from(change.tag() == ChangeTag::Insert);
-                let last: Option<&Piece> = marks.last();
+                let last: Option<&StyledPiece> = marks.last();
                 if role != Role::Faint && last.is_none_or(|last| last.role == Role::Faint) {
                     changes.push(shown.len());
                 }
@@ -53,7 +53,7 @@ impl Diff {
                 shown.push(vec![piece(text, if role == Role::Faint { Role::Text } else { role })]);
             }
         }
-        let mut document = Document::new(shown);
+        let mut document = WrappedText::new(shown);
         document.set_gutter(marks);
         Self { document, changes, added, removed, is_cut }
     }
@@ -67,7 +67,7 @@ mod tests {
 
     fn shown(diff: &mut Diff) -> Vec<String> {
         diff.document.wrap(80);
-        let row = |row: &Vec<Piece>| row.iter().map(|piece| piece.text.as_str()).collect();
+        let row = |row: &Vec<StyledPiece>| row.iter().map(|piece| piece.text.as_str()).collect();
         diff.document.rows().iter().map(row).collect()
     }
 

@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::finding::{Line, Needle, Span};
-use super::json::{Group, Layout};
+use super::finding::{RowText, SearchText, Span};
+use super::json::{Group, JsonLayout};
 use super::visible;
 use super::width;
 use crate::console::theme::Role;
 
 /// A run of text in one role.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
+pub struct StyledPiece {
     /// The text, safe to display.
     pub text: String,
     /// Its role.
@@ -22,9 +22,9 @@ pub struct Piece {
 
 /// Lines of pieces, and the rows they are wrapped into at the current width.
 #[derive(Debug, Clone, Default)]
-pub struct Document {
-    lines: Vec<Vec<Piece>>,
-    rows: Vec<Vec<Piece>>,
+pub struct WrappedText {
+    lines: Vec<Vec<StyledPiece>>,
+    rows: Vec<Vec<StyledPiece>>,
     /// The first row of each line.
     starts: Vec<usize>,
     columns: usize,
@@ -35,13 +35,13 @@ pub struct Document {
     /// The first lines of folded groups.
     folded: BTreeSet<usize>,
     /// The mark in front of each line of the text, repeated in all of its rows.
-    gutter: Vec<Piece>,
+    gutter: Vec<StyledPiece>,
 }
 
-impl Document {
+impl WrappedText {
     /// Creates a document from lines.
     #[must_use]
-    pub fn new(lines: Vec<Vec<Piece>>) -> Self {
+    pub fn new(lines: Vec<Vec<StyledPiece>>) -> Self {
         Self { lines, ..Self::default() }
     }
 
@@ -55,29 +55,29 @@ impl Document {
     /// Creates a document from a JSON value, indented, with its keys highlighted.
     #[must_use]
     pub fn json(value: &Value) -> Self {
-        let Layout { lines, groups } = Layout::of(value);
+        let JsonLayout { lines, groups } = JsonLayout::of(value);
         Self { lines, groups, ..Self::default() }
     }
 
     /// Creates a document from a shortened JSON value, with a mark at each field that says what happened to
     /// it.
     #[must_use]
-    pub fn marked(value: &Value, marks: &Marks<'_>) -> Self {
-        let Layout { lines, groups } = Layout::of(value);
+    pub fn marked(value: &Value, marks: &ValueMarks<'_>) -> Self {
+        let JsonLayout { lines, groups } = JsonLayout::of(value);
         let mut fates = Vec::new();
         tell_fates(&mut fates, value, Some(marks.whole));
-        let gutter = |fate: &Option<Fate>| match fate {
+        let gutter = |fate: &Option<FieldFate>| match fate {
             None => piece("  ", Role::Text),
-            Some(Fate::Kept) => piece(format!("{} ", marks.kept), Role::Faint),
-            Some(Fate::Cut) => piece(format!("{} ", marks.cut), Role::Capped),
-            Some(Fate::Gone) => piece(format!("{} ", marks.gone), Role::Failed),
+            Some(FieldFate::Kept) => piece(format!("{} ", marks.kept), Role::Faint),
+            Some(FieldFate::Cut) => piece(format!("{} ", marks.cut), Role::Capped),
+            Some(FieldFate::Gone) => piece(format!("{} ", marks.gone), Role::Failed),
         };
         let marked = lines.into_iter().zip(&fates).map(|(line, fate)| [vec![gutter(fate)], line].concat());
         Self { lines: marked.collect(), groups, ..Self::default() }
     }
 
     /// Inserts header lines before all others.
-    pub fn head(&mut self, lines: Vec<Vec<Piece>>) {
+    pub fn head(&mut self, lines: Vec<Vec<StyledPiece>>) {
         self.heads += lines.len();
         self.lines.splice(0..0, lines);
         self.columns = 0;
@@ -110,7 +110,7 @@ impl Document {
     }
 
     /// Sets the mark in front of each line of the text.
-    pub fn set_gutter(&mut self, marks: Vec<Piece>) {
+    pub fn set_gutter(&mut self, marks: Vec<StyledPiece>) {
         (self.gutter, self.columns) = (marks, 0);
     }
 
@@ -148,7 +148,7 @@ impl Document {
 
     /// Returns the rows, once the text is wrapped.
     #[must_use]
-    pub fn rows(&self) -> &[Vec<Piece>] {
+    pub fn rows(&self) -> &[Vec<StyledPiece>] {
         &self.rows
     }
 
@@ -160,11 +160,11 @@ impl Document {
 
     /// Returns where a needle occurs in the rows; each occurrence is a list of spans by row.
     #[must_use]
-    pub fn find(&self, needle: &Needle) -> Vec<Vec<Span>> {
+    pub fn find(&self, needle: &SearchText) -> Vec<Vec<Span>> {
         let mut found = Vec::new();
         for (at, first) in self.starts.iter().enumerate() {
             let next = self.starts.get(at + 1).copied().unwrap_or(self.rows.len());
-            let mut line = Line::new(needle);
+            let mut line = RowText::new(needle);
             for (row, pieces) in (*first..next).zip(&self.rows[*first..next]) {
                 let mut column = 0;
                 for cluster in pieces.iter().flat_map(|part| part.text.graphemes(true)) {
@@ -214,7 +214,7 @@ impl Document {
 
 /// The glyphs for marking a shortened value, and the original value.
 #[derive(Debug, Clone, Copy)]
-pub struct Marks<'a> {
+pub struct ValueMarks<'a> {
     /// A field that was kept unchanged.
     pub kept: &'static str,
     /// A text that was shortened.
@@ -227,7 +227,7 @@ pub struct Marks<'a> {
 
 /// What happened to a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum FieldFate {
     Kept,
     Cut,
     Gone,
@@ -235,13 +235,13 @@ enum Fate {
 
 /// Appends, for each line of the layout, what happened to the field on it; lines with just a bracket have
 /// none.
-fn tell_fates(fates: &mut Vec<Option<Fate>>, value: &Value, whole: Option<&Value>) {
+fn tell_fates(fates: &mut Vec<Option<FieldFate>>, value: &Value, whole: Option<&Value>) {
     tell_fate(fates, value, whole);
     let below = value.as_str().map_or(0, super::json::lines_below);
     fates.extend(std::iter::repeat_n(None, below));
 }
 
-fn tell_fate(fates: &mut Vec<Option<Fate>>, value: &Value, whole: Option<&Value>) {
+fn tell_fate(fates: &mut Vec<Option<FieldFate>>, value: &Value, whole: Option<&Value>) {
     match value {
         Value::Object(fields) if !fields.is_empty() => {
             fates.push(None);
@@ -256,28 +256,28 @@ fn tell_fate(fates: &mut Vec<Option<Fate>>, value: &Value, whole: Option<&Value>
                 .for_each(|(at, item)| tell_fates(fates, item, whole.and_then(|w| w.get(at))));
             fates.push(None);
         }
-        Value::Null if whole.is_some_and(|whole| !whole.is_null()) => fates.push(Some(Fate::Gone)),
+        Value::Null if whole.is_some_and(|whole| !whole.is_null()) => fates.push(Some(FieldFate::Gone)),
         Value::String(text) if whole.and_then(Value::as_str).is_some_and(|whole| whole != text) => {
-            fates.push(Some(Fate::Cut));
+            fates.push(Some(FieldFate::Cut));
         }
-        _ => fates.push(Some(Fate::Kept)),
+        _ => fates.push(Some(FieldFate::Kept)),
     }
 }
 
 /// Creates a piece.
 #[must_use]
-pub fn piece(text: impl Into<String>, role: Role) -> Piece {
-    Piece { text: text.into(), role }
+pub fn piece(text: impl Into<String>, role: Role) -> StyledPiece {
+    StyledPiece { text: text.into(), role }
 }
 
 /// Returns lines wrapped to `columns`.
 #[must_use]
-pub fn wrapped(lines: &[Vec<Piece>], columns: usize) -> Vec<Vec<Piece>> {
+pub fn wrapped(lines: &[Vec<StyledPiece>], columns: usize) -> Vec<Vec<StyledPiece>> {
     lines.iter().flat_map(|line| wrap(line, columns.max(1))).collect()
 }
 
 /// Wraps a line: after a blank in the second half of the row, or else where the row is full.
-fn wrap(line: &[Piece], columns: usize) -> Vec<Vec<Piece>> {
+fn wrap(line: &[StyledPiece], columns: usize) -> Vec<Vec<StyledPiece>> {
     let clusters: Vec<(&str, Role)> =
         line.iter().flat_map(|part| part.text.graphemes(true).map(|cluster| (cluster, part.role))).collect();
     let mut rows = Vec::new();
@@ -300,8 +300,8 @@ fn wrap(line: &[Piece], columns: usize) -> Vec<Vec<Piece>> {
     rows
 }
 
-fn row(clusters: &[(&str, Role)]) -> Vec<Piece> {
-    let mut row: Vec<Piece> = Vec::new();
+fn row(clusters: &[(&str, Role)]) -> Vec<StyledPiece> {
+    let mut row: Vec<StyledPiece> = Vec::new();
     for (cluster, role) in clusters {
         match row.last_mut().filter(|last| last.role == *role) {
             Some(last) => last.text.push_str(cluster),
@@ -315,15 +315,15 @@ fn row(clusters: &[(&str, Role)]) -> Vec<Piece> {
 mod tests {
     use super::*;
 
-    fn shown(document: &Document) -> Vec<String> {
-        let row = |row: &Vec<Piece>| row.iter().map(|piece| piece.text.as_str()).collect();
+    fn shown(document: &WrappedText) -> Vec<String> {
+        let row = |row: &Vec<StyledPiece>| row.iter().map(|piece| piece.text.as_str()).collect();
         document.rows().iter().map(row).collect()
     }
 
     #[test]
     fn json_is_laid_out_as_serde_lays_it_out() {
         let value = serde_json::json!({"a":[1,true,null,"x\n"],"b":{},"c":[],"d":{"e":"\u{202e}"}});
-        let mut document = Document::json(&value);
+        let mut document = WrappedText::json(&value);
         document.wrap(200);
         let expected = serde_json::to_string_pretty(&value).expect("json").replace('\u{202e}', "⟨U+202E⟩");
         assert_eq!(shown(&document).join("\n"), expected);
@@ -332,7 +332,7 @@ mod tests {
     #[test]
     fn a_text_of_several_lines_is_read_line_by_line() {
         let value = serde_json::json!({"a": {"b": "x\n  y\n", "c": "x\n\ny"}, "d": 1});
-        let mut document = Document::json(&value);
+        let mut document = WrappedText::json(&value);
         document.wrap(40);
         let lines = [
             "{",
@@ -354,7 +354,7 @@ mod tests {
     #[test]
     fn a_group_is_folded_to_one_line_and_unfolded_where_it_was() {
         let value = serde_json::json!({"a": {"b": [1, 2], "c": "x"}, "d": [{}], "e": null});
-        let mut document = Document::json(&value);
+        let mut document = WrappedText::json(&value);
         document.wrap(40);
         let whole = shown(&document);
         assert_eq!(document.fold(4), 2, "a line folds what it stands in");
@@ -382,7 +382,7 @@ mod tests {
 
     #[test]
     fn what_stands_before_a_line_stands_before_each_row_of_it() {
-        let mut document = Document::plain("abcdef\ng");
+        let mut document = WrappedText::plain("abcdef\ng");
         document.set_gutter(vec![piece("+ ", Role::Running), piece("  ", Role::Text)]);
         document.wrap(6);
         assert_eq!(shown(&document), ["+ abcd", "+ ef", "  g"]);
@@ -392,8 +392,8 @@ mod tests {
     fn a_shortened_value_says_what_became_of_each_field() {
         let whole = serde_json::json!({"a": "long text", "b": {"c": [1], "d": "x"}, "e": null, "f": false});
         let short = serde_json::json!({"a": "lo", "b": {"c": [1], "d": null}, "e": null, "f": true});
-        let marks = Marks { kept: "+", cut: "^", gone: "x", whole: &whole };
-        let mut document = Document::marked(&short, &marks);
+        let marks = ValueMarks { kept: "+", cut: "^", gone: "x", whole: &whole };
+        let mut document = WrappedText::marked(&short, &marks);
         document.wrap(80);
         let gutter: Vec<String> = shown(&document).iter().map(|row| row.chars().take(1).collect()).collect();
         assert_eq!(gutter.concat(), " ^  + x ++ ");
@@ -404,24 +404,24 @@ mod tests {
 
     #[test]
     fn a_line_wraps_after_a_blank_where_that_wastes_little() {
-        let mut document = Document::plain("one two three");
+        let mut document = WrappedText::plain("one two three");
         document.wrap(8);
         assert_eq!(shown(&document), ["one two ", "three"]);
-        let mut document = Document::plain("a bcdefghijk");
+        let mut document = WrappedText::plain("a bcdefghijk");
         document.wrap(8);
         assert_eq!(shown(&document), ["a bcdefg", "hijk"]);
     }
 
     #[test]
     fn a_text_is_found_across_the_rows_of_a_line_and_not_across_lines() {
-        let mut document = Document::plain("0123456needle\nnee\ndle");
+        let mut document = WrappedText::plain("0123456needle\nnee\ndle");
         document.wrap(10);
-        assert_eq!(document.find(&Needle::smart("needle")), [[(0, 7..10), (1, 0..3)]]);
+        assert_eq!(document.find(&SearchText::smart("needle")), [[(0, 7..10), (1, 0..3)]]);
     }
 
     #[test]
     fn a_long_line_wraps_by_columns_and_keeps_every_character() {
-        let mut document = Document::plain("abc你好def\n\nx");
+        let mut document = WrappedText::plain("abc你好def\n\nx");
         document.wrap(4);
         assert_eq!(shown(&document), ["abc", "你好", "def", "", "x"]);
     }

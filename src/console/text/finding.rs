@@ -7,13 +7,13 @@ pub type Span = (usize, Range<u16>);
 
 /// A text to find. Matches case-insensitively unless it contains a capital letter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Needle {
+pub struct SearchText {
     /// The needle as typed.
     pub text: String,
     is_exact: bool,
 }
 
-impl Needle {
+impl SearchText {
     /// Creates a needle that is case-sensitive if it contains a capital letter.
     #[must_use]
     pub fn smart(text: &str) -> Self {
@@ -30,13 +30,13 @@ impl Needle {
 /// Words to find in a text: all of them, in any order. A word matches case-insensitively unless it contains a
 /// capital letter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Words(Vec<Needle>);
+pub struct FilterWords(Vec<SearchText>);
 
-impl Words {
+impl FilterWords {
     /// Splits a typed text into words at blanks.
     #[must_use]
     pub fn smart(text: &str) -> Self {
-        Self(text.split_whitespace().map(Needle::smart).collect())
+        Self(text.split_whitespace().map(SearchText::smart).collect())
     }
 
     /// Tells whether there are no words.
@@ -58,16 +58,16 @@ impl Words {
 
 /// The rows of one line as a text, with the cell that each of its bytes came from.
 #[derive(Debug)]
-pub struct Line<'a> {
-    needle: &'a Needle,
+pub struct RowText<'a> {
+    needle: &'a SearchText,
     text: String,
     cells: Vec<(usize, u16)>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> RowText<'a> {
     /// Starts a line in which to look for a needle.
     #[must_use]
-    pub fn new(needle: &'a Needle) -> Self {
+    pub fn new(needle: &'a SearchText) -> Self {
         Self { needle, text: String::new(), cells: Vec::new() }
     }
 
@@ -103,8 +103,8 @@ impl<'a> Line<'a> {
 mod tests {
     use super::*;
 
-    fn found(text: &str, needle: &Needle) -> Vec<u16> {
-        let mut line = Line::new(needle);
+    fn found(text: &str, needle: &SearchText) -> Vec<u16> {
+        let mut line = RowText::new(needle);
         for (column, c) in (0..).zip(text.chars()) {
             line.push(&c.to_string(), 0, column);
         }
@@ -113,15 +113,15 @@ mod tests {
 
     #[test]
     fn small_letters_stand_for_both_and_a_capital_for_itself() {
-        assert_eq!(found("Exit exit EXIT", &Needle::smart("exit")), [0, 5, 10]);
-        assert_eq!(found("Exit exit EXIT", &Needle::smart("Exit")), [0]);
-        assert_eq!(found("Exit exit EXIT", &Needle::exact("exit")), [5]);
-        assert_eq!(found("", &Needle::smart("")), [0; 0]);
+        assert_eq!(found("Exit exit EXIT", &SearchText::smart("exit")), [0, 5, 10]);
+        assert_eq!(found("Exit exit EXIT", &SearchText::smart("Exit")), [0]);
+        assert_eq!(found("Exit exit EXIT", &SearchText::exact("exit")), [5]);
+        assert_eq!(found("", &SearchText::smart("")), [0; 0]);
     }
 
     #[test]
     fn letters_that_grow_when_they_are_small_keep_their_cells() {
-        assert_eq!(found("İİ ok", &Needle::smart("ok")), [3]);
-        assert_eq!(found("ÄÖ ä", &Needle::smart("ä")), [0, 3]);
+        assert_eq!(found("İİ ok", &SearchText::smart("ok")), [3]);
+        assert_eq!(found("ÄÖ ä", &SearchText::smart("ä")), [0, 3]);
     }
 }

@@ -5,14 +5,14 @@ use std::ops::RangeInclusive;
 use serde_json::Value;
 
 use super::count;
-use super::document::{Piece, piece};
+use super::document::{StyledPiece, piece};
 use super::visible;
 use crate::console::theme::Role;
 
 /// The lines of a value, and its groups.
 #[derive(Debug, Default)]
-pub(super) struct Layout {
-    pub(super) lines: Vec<Vec<Piece>>,
+pub(super) struct JsonLayout {
+    pub(super) lines: Vec<Vec<StyledPiece>>,
     pub(super) groups: Vec<Group>,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Group {
     pub(super) holds: String,
 }
 
-impl Layout {
+impl JsonLayout {
     pub(super) fn of(value: &Value) -> Self {
         let mut layout = Self { lines: vec![Vec::new()], groups: Vec::new() };
         layout.write(value, 0);
@@ -94,7 +94,7 @@ impl Layout {
 
 impl Group {
     /// Returns the folded group as a single line, from its opening to its closing bracket.
-    pub(super) fn folded(&self, open: &[Piece], close: &[Piece]) -> Vec<Piece> {
+    pub(super) fn folded(&self, open: &[StyledPiece], close: &[StyledPiece]) -> Vec<StyledPiece> {
         let close = close.iter().skip_while(|part| part.text.trim().is_empty()).cloned();
         let mut line = open.to_vec();
         line.push(piece("...", Role::Faint));
@@ -118,8 +118,8 @@ pub(in crate::console) fn lines_below(text: &str) -> usize {
 /// Returns a value as displayed, line by line.
 #[must_use]
 pub(in crate::console) fn text(value: &Value) -> String {
-    let line = |line: Vec<Piece>| line.into_iter().map(|part| part.text).collect::<String>();
-    Layout::of(value).lines.into_iter().map(line).collect::<Vec<_>>().join("\n")
+    let line = |line: Vec<StyledPiece>| line.into_iter().map(|part| part.text).collect::<String>();
+    JsonLayout::of(value).lines.into_iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn quoted(text: &str) -> String {

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-pub use document::{Document, Piece, piece, wrapped};
+pub use document::{StyledPiece, WrappedText, piece, wrapped};
 
 /// Returns the width of `text` in columns.
 #[must_use]

@@ -1,25 +1,25 @@
 //! A text that is read: wrapped, with the current row, and how keys move a position.
 
 use crate::console::keys::Action;
-use crate::console::text::{Document, Piece};
+use crate::console::text::{StyledPiece, WrappedText};
 
 /// Rows of context above a part that was jumped to.
 pub(in crate::console) const CONTEXT: usize = 3;
 
 /// A text laid out for its area, with the reading position.
 #[derive(Debug, Clone, Default)]
-pub struct Text {
+pub struct ReaderText {
     /// The text.
-    pub document: Document,
+    pub document: WrappedText,
     /// The current row.
     pub at: usize,
     /// The first row shown.
     pub top: usize,
 }
 
-impl Text {
+impl ReaderText {
     /// Opens a document at its beginning.
-    pub fn new(document: Document) -> Self {
+    pub fn new(document: WrappedText) -> Self {
         Self { document, at: 0, top: 0 }
     }
 
@@ -58,13 +58,13 @@ impl Text {
 
 /// The reader: a text shown over the screen it belongs to.
 #[derive(Debug, Clone)]
-pub struct Reader {
+pub struct ReaderView {
     /// The title of the text.
     pub title: String,
     /// Facts about it, most important first.
-    pub facts: Vec<Piece>,
+    pub facts: Vec<StyledPiece>,
     /// The text.
-    pub text: Text,
+    pub text: ReaderText,
     /// The lines at which its parts begin, which keys jump between.
     pub parts: Vec<usize>,
     /// The index of the part it opens at.
@@ -73,7 +73,7 @@ pub struct Reader {
     pub part: &'static str,
 }
 
-impl Reader {
+impl ReaderView {
     /// Jumps to the next or previous part, if there is one.
     pub fn jump(&mut self, forward: bool) {
         let mut rows = self.parts.iter().filter_map(|line| self.text.document.row_of(*line));

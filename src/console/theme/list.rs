@@ -21,7 +21,7 @@ const MOST_OWN: usize = 64;
 
 /// A named theme.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Listed {
+pub struct NamedTheme {
     /// Its name.
     pub name: String,
     /// The contents of its file.
@@ -32,7 +32,7 @@ pub struct Listed {
 
 /// The available themes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Themes(Vec<Listed>);
+pub struct Themes(Vec<NamedTheme>);
 
 impl Default for Themes {
     fn default() -> Self {
@@ -40,7 +40,7 @@ impl Default for Themes {
         let listed = BUILT_IN.iter().map(|(name, text)| {
             let source = Source { name: format!("themes/{name}.toml"), text: (*text).to_owned() };
             let file = base.over(&source).expect("the embedded themes parse: a test reads them");
-            Listed { name: (*name).to_owned(), file, is_own: false }
+            NamedTheme { name: (*name).to_owned(), file, is_own: false }
         });
         Self(listed.collect())
     }
@@ -76,7 +76,7 @@ impl Themes {
     fn add(&mut self, name: &str, source: &Source) -> Result<(), Faults> {
         let base = self.find(name).or_else(|| self.0.first()).map(|listed| listed.file.clone());
         let file = base.unwrap_or_default().over(source)?;
-        let listed = Listed { name: name.to_owned(), file, is_own: true };
+        let listed = NamedTheme { name: name.to_owned(), file, is_own: true };
         match self.0.iter_mut().find(|listed| listed.name == name) {
             Some(there) => *there = listed,
             None => self.0.push(listed),
@@ -86,13 +86,13 @@ impl Themes {
 
     /// Returns all themes.
     #[must_use]
-    pub fn list(&self) -> &[Listed] {
+    pub fn list(&self) -> &[NamedTheme] {
         &self.0
     }
 
     /// Returns the theme with a given name.
     #[must_use]
-    pub fn find(&self, name: &str) -> Option<&Listed> {
+    pub fn find(&self, name: &str) -> Option<&NamedTheme> {
         self.0.iter().find(|listed| listed.name == name)
     }
 

@@ -23,7 +23,7 @@ const LIGHT: &str = "light";
 
 /// Command-line flags, which override the settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Flags {
+pub struct UiFlags {
     /// `--theme`.
     pub theme: Option<String>,
     /// `--color-level`.
@@ -185,7 +185,7 @@ impl Capabilities {
 impl Preferences {
     /// Reads the files in the settings folder; without one, the defaults apply.
     #[must_use]
-    pub fn read(config: Option<&Path>, flags: &Flags, capabilities: &Capabilities) -> (Self, Vec<Fault>) {
+    pub fn read(config: Option<&Path>, flags: &UiFlags, capabilities: &Capabilities) -> (Self, Vec<Fault>) {
         let mut faults = Vec::new();
         let (settings, is_chosen) = match config.map(settings) {
             None => (ConsoleSettings::default(), false),
@@ -269,7 +269,7 @@ fn settings(config: &Path) -> Result<(ConsoleSettings, bool), Faults> {
 fn theme_set(
     config: Option<&Path>,
     (settings, wanted): (&ConsoleSettings, &String),
-    flags: &Flags,
+    flags: &UiFlags,
     capabilities: &Capabilities,
     faults: &mut Vec<Fault>,
 ) -> ThemeSet {
@@ -317,7 +317,7 @@ pub fn check(config: &Path) -> (Vec<String>, Vec<Fault>) {
     if let Ok((settings, _)) = settings(config)
         && Themes::read(config).0.find(&settings.theme).is_none()
     {
-        let (_, wrong) = Preferences::read(Some(config), &Flags::default(), &Capabilities::default());
+        let (_, wrong) = Preferences::read(Some(config), &UiFlags::default(), &Capabilities::default());
         faults.extend(wrong.into_iter().filter(|fault| fault.key == "console.theme"));
     }
     (files, faults)
@@ -329,7 +329,7 @@ mod tests {
 
     fn read(
         files: &[(&str, &str)],
-        flags: &Flags,
+        flags: &UiFlags,
         capabilities: &Capabilities,
     ) -> (Preferences, Vec<String>) {
         let home = tempfile::tempdir().expect("temp dir");
@@ -344,11 +344,15 @@ mod tests {
     #[test]
     fn a_flag_wins_over_a_setting_and_a_setting_over_the_terminal() {
         let file = [(FILE, "[console]\ntheme = \"dark\"\nmouse = \"off\"\nclock = false\ncolor = \"256\"\n")];
-        let (looks, faults) = read(&file, &Flags::default(), &Capabilities::default());
+        let (looks, faults) = read(&file, &UiFlags::default(), &Capabilities::default());
         assert_eq!((looks.theme_set.active.as_str(), looks.ui.mouse), ("dark", Mouse::Off));
         assert_eq!((looks.ui.level, looks.ui.clock, faults.len()), (Level::Many, false, 0));
-        let flags =
-            Flags { theme: Some("mono".into()), mouse: Some(Mouse::Full), ascii: true, ..Flags::default() };
+        let flags = UiFlags {
+            theme: Some("mono".into()),
+            mouse: Some(Mouse::Full),
+            ascii: true,
+            ..UiFlags::default()
+        };
         let (looks, _) = read(&file, &flags, &Capabilities::default());
         assert_eq!((looks.theme_set.active.as_str(), looks.ui.mouse), ("mono", Mouse::Full));
         assert!(looks.theme_set.ascii);
@@ -357,12 +361,12 @@ mod tests {
     #[test]
     fn without_colour_the_chrome_is_plain_and_panes_keep_theirs() {
         let capabilities = Capabilities { no_color: true, level: Level::Many, ..Capabilities::default() };
-        let (looks, _) = read(&[], &Flags::default(), &capabilities);
+        let (looks, _) = read(&[], &UiFlags::default(), &capabilities);
         assert_eq!((looks.theme_set.colours, looks.ui.level), (Colours::None, Level::Many));
-        let flags = Flags { color: Some(Color::None), ..Flags::default() };
+        let flags = UiFlags { color: Some(Color::None), ..UiFlags::default() };
         let (looks, _) = read(&[], &flags, &capabilities);
         assert_eq!((looks.theme_set.colours, looks.ui.level), (Colours::None, Level::None));
-        let flags = Flags { color: Some(Color::True), ..Flags::default() };
+        let flags = UiFlags { color: Some(Color::True), ..UiFlags::default() };
         let (looks, _) = read(&[], &flags, &capabilities);
         assert_eq!((looks.theme_set.colours, looks.ui.level), (Colours::Named, Level::True));
     }
@@ -372,24 +376,24 @@ mod tests {
         let mut outer = HostTerminal { background: Some((253, 246, 227)), ..HostTerminal::default() };
         outer.ambiguous_columns = Some(2);
         let capabilities = Capabilities { level: Level::Many, ..Capabilities::default() }.learn(&outer);
-        let active = |files: &[(&str, &str)], flags: &Flags, capabilities: &Capabilities| {
+        let active = |files: &[(&str, &str)], flags: &UiFlags, capabilities: &Capabilities| {
             read(files, flags, capabilities).0.theme_set
         };
-        let pale = active(&[], &Flags::default(), &capabilities);
+        let pale = active(&[], &UiFlags::default(), &capabilities);
         assert_eq!((pale.active.as_str(), pale.ascii, pale.backdrop), ("light", true, None));
         let file = [(FILE, "[console]\ntheme = \"default\"\nglyphs = \"unicode\"\n")];
-        let chosen = active(&file, &Flags::default(), &capabilities);
+        let chosen = active(&file, &UiFlags::default(), &capabilities);
         assert_eq!((chosen.active.as_str(), chosen.ascii), ("default", false));
-        let flags = Flags { theme: Some("mono".into()), ..Flags::default() };
+        let flags = UiFlags { theme: Some("mono".into()), ..UiFlags::default() };
         assert_eq!(active(&[], &flags, &capabilities).active, "mono");
         let few = Capabilities { level: Level::Sixteen, ..capabilities.clone() };
-        assert_eq!(active(&[], &Flags::default(), &few).active, "default", "it cannot show its colours");
+        assert_eq!(active(&[], &UiFlags::default(), &few).active, "default", "it cannot show its colours");
         outer = HostTerminal {
             background: Some((0, 0, 0)),
             palette: [Some((9, 9, 9)); 16],
             ..HostTerminal::default()
         };
-        let dark = active(&[], &Flags::default(), &Capabilities::default().learn(&outer));
+        let dark = active(&[], &UiFlags::default(), &Capabilities::default().learn(&outer));
         assert_eq!(dark.active, "default");
         assert!(dark.backdrop.is_some(), "colours that cannot be told from the background are left out");
     }
@@ -400,7 +404,7 @@ mod tests {
             (FILE, "[console]\ntheme = \"drak\"\nclock = false\n"),
             (KEYS_FILE, "[tasks]\nstop = [\"x\"]\n"),
         ];
-        let (looks, faults) = read(&files, &Flags::default(), &Capabilities::default());
+        let (looks, faults) = read(&files, &UiFlags::default(), &Capabilities::default());
         assert!(!looks.ui.clock);
         assert_eq!(looks.theme_set.active, "default");
         assert!(
@@ -412,9 +416,9 @@ mod tests {
 
     #[test]
     fn changes_are_named() {
-        let (before, _) = read(&[], &Flags::default(), &Capabilities::default());
+        let (before, _) = read(&[], &UiFlags::default(), &Capabilities::default());
         let file = [(FILE, "[console]\ntheme = \"light\"\nkeys = \"vim\"\nmotion = false\n")];
-        let (after, _) = read(&file, &Flags::default(), &Capabilities::default());
+        let (after, _) = read(&file, &UiFlags::default(), &Capabilities::default());
         let changes = after.changes(&before.theme_set, &before.ui);
         assert_eq!(changes, ["theme light", "keys vim", "motion off"]);
         assert!(after.changes(&after.theme_set, &after.ui).is_empty());

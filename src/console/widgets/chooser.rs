@@ -8,10 +8,10 @@ use ratatui::style::Modifier;
 use tui_input::Input as Editor;
 
 use crate::console::keys::Action;
-use crate::console::state::{Choice, cut_top};
+use crate::console::state::{ListChoice, cut_top};
 use crate::console::text;
 use crate::console::text::reading::moved;
-use crate::console::text::{Piece, column, piece, visible};
+use crate::console::text::{StyledPiece, column, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns};
 
@@ -28,10 +28,10 @@ const MOST_COLUMNS: u16 = 112;
 #[derive(Debug, Clone)]
 pub struct Chooser {
     /// What the list contains.
-    pub kind: Kind,
+    pub kind: ListKind,
     /// The filter text.
     pub editor: Editor,
-    items: Vec<Item>,
+    items: Vec<ListItem>,
     shown: Vec<Hit>,
     /// The index of the selected item among those shown.
     pub at: usize,
@@ -39,7 +39,7 @@ pub struct Chooser {
 
 /// What a list contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum ListKind {
     /// Everything, by name.
     Palette,
     /// Themes; holds the one to restore on cancel.
@@ -64,7 +64,7 @@ pub enum Kind {
 
 /// One row of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Item {
+pub struct ListItem {
     /// Its name.
     pub label: String,
     /// A description of what it is or does.
@@ -80,7 +80,7 @@ pub struct Item {
     /// Other words it can be found by.
     pub also: &'static str,
     /// What choosing it does.
-    pub choice: Choice,
+    pub choice: ListChoice,
 }
 
 /// A matching item, and the letters of its name that matched.
@@ -91,23 +91,23 @@ pub struct Hit {
     pub letters: Vec<u32>,
 }
 
-impl Item {
+impl ListItem {
     /// Makes an item with a name and a meaning.
-    pub fn new(label: impl Into<String>, about: impl Into<String>, choice: Choice) -> Self {
+    pub fn new(label: impl Into<String>, about: impl Into<String>, choice: ListChoice) -> Self {
         Self { label: label.into(), about: about.into(), choice, ..Self::default() }
     }
 }
 
 impl Chooser {
     /// Opens a list, its first item selected.
-    pub fn new(kind: Kind, items: Vec<Item>) -> Self {
+    pub fn new(kind: ListKind, items: Vec<ListItem>) -> Self {
         let mut chooser = Self { kind, editor: Editor::default(), items, shown: Vec::new(), at: 0 };
         chooser.filter();
         chooser
     }
 
     /// Adds items that arrived later; the filter text and the selection stay.
-    pub fn add(&mut self, items: Vec<Item>) {
+    pub fn add(&mut self, items: Vec<ListItem>) {
         let at = self.at;
         self.items.extend(items);
         self.filter();
@@ -140,7 +140,7 @@ impl Chooser {
     }
 
     /// Selects the item with this choice.
-    pub fn select(&mut self, choice: &Choice) {
+    pub fn select(&mut self, choice: &ListChoice) {
         let at =
             self.shown.iter().position(|hit| self.items.get(hit.item).is_some_and(|i| i.choice == *choice));
         self.at = at.unwrap_or(self.at);
@@ -155,12 +155,12 @@ impl Chooser {
     }
 
     /// Returns the selected item.
-    pub fn selected(&self) -> Option<&Item> {
+    pub fn selected(&self) -> Option<&ListItem> {
         self.shown.get(self.at).and_then(|hit| self.items.get(hit.item))
     }
 
     /// Returns the matching items, best first, with the matching letters.
-    pub fn shown(&self) -> impl ExactSizeIterator<Item = (&Item, &Hit)> {
+    pub fn shown(&self) -> impl ExactSizeIterator<Item = (&ListItem, &Hit)> {
         self.shown.iter().map(|hit| (&self.items[hit.item], hit))
     }
 
@@ -173,7 +173,7 @@ impl Chooser {
 }
 
 /// Scores how well an item matches; a match in the name counts more than one in the description.
-fn fit(item: &Item, written: &str, pattern: &Pattern, matcher: &mut Matcher) -> Option<(u32, Vec<u32>)> {
+fn fit(item: &ListItem, written: &str, pattern: &Pattern, matcher: &mut Matcher) -> Option<(u32, Vec<u32>)> {
     if item.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(written)) {
         return Some((u32::MAX, Vec::new()));
     }
@@ -202,11 +202,11 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, chooser: &Chooser) {
     let height = u16::try_from(rows + 4).unwrap_or(u16::MAX).min(screen.height.saturating_sub(2));
     // Themes are previewed live, so the screen must stay visible above and beside the list.
     let (width, x) = match chooser.kind {
-        Kind::Themes(_) => (width.min(64), screen.width.saturating_sub(width.min(64) + 2)),
+        ListKind::Themes(_) => (width.min(64), screen.width.saturating_sub(width.min(64) + 2)),
         _ => (width, (screen.width - width) / 2),
     };
     let area = Rect { x, y: screen.height.saturating_sub(height + 2), width, height };
-    let area = if matches!(chooser.kind, Kind::Palette) { Rect { y: 1, ..area } } else { area };
+    let area = if matches!(chooser.kind, ListKind::Palette) { Rect { y: 1, ..area } } else { area };
     let inside = painter.boxed(area, &title(chooser));
     let (line, list) = cut_top(inside, 1);
     let mark = [piece(format!("{} ", painter.glyphs().selected), Role::Accent)];
@@ -216,7 +216,8 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, chooser: &Chooser) {
     let keys = chooser.shown().map(|(item, _)| text::width(&item.key)).max().unwrap_or(0);
     // The palette also lists tasks and calls: their long names must not push away the descriptions of
     // actions.
-    let most = if matches!(chooser.kind, Kind::Palette) { MOST_NAME } else { usize::from(list.width) / 2 };
+    let most =
+        if matches!(chooser.kind, ListKind::Palette) { MOST_NAME } else { usize::from(list.width) / 2 };
     let names = chooser.name_columns().min(most);
     let top = chooser.at.saturating_sub(shown.saturating_sub(1));
     for (y, (at, (item, hit))) in (0..list.height).zip(chooser.shown().enumerate().skip(top)) {
@@ -244,16 +245,16 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, chooser: &Chooser) {
 fn title(chooser: &Chooser) -> String {
     let (shown, all) = (chooser.shown().len(), chooser.items.len());
     let name = match chooser.kind {
-        Kind::Palette => "all",
-        Kind::Themes(_) => "theme",
-        Kind::Messages => "messages",
-        Kind::Exports => "export",
-        Kind::Filters => "filter",
-        Kind::Listing => "order, groups and columns",
-        Kind::Layouts => "layout",
-        Kind::Places => "found in all tasks",
-        Kind::Agents => "files changed since the first call of",
-        Kind::Fleet => "places",
+        ListKind::Palette => "all",
+        ListKind::Themes(_) => "theme",
+        ListKind::Messages => "messages",
+        ListKind::Exports => "export",
+        ListKind::Filters => "filter",
+        ListKind::Listing => "order, groups and columns",
+        ListKind::Layouts => "layout",
+        ListKind::Places => "found in all tasks",
+        ListKind::Agents => "files changed since the first call of",
+        ListKind::Fleet => "places",
     };
     if shown == all { format!("{name}  {all}") } else { format!("{name}  {shown} of {all}") }
 }
@@ -262,14 +263,14 @@ fn title(chooser: &Chooser) -> String {
 fn draw_item(
     painter: &mut Painter<'_>,
     row: Rect,
-    item: &Item,
+    item: &ListItem,
     (is_selected, keys, names): (bool, usize, usize),
 ) -> u16 {
     let dots = painter.glyphs().cut;
     let mark = painter.marker(is_selected);
     let role = |role| if item.obstacle.is_some() { Role::Faint } else { role };
     let is_wide = row.width >= WITH_SAME;
-    let mut tail: Vec<Piece> = Vec::new();
+    let mut tail: Vec<StyledPiece> = Vec::new();
     if is_wide && !item.same.is_empty() {
         tail.push(piece(format!("  {}", item.same), Role::Faint));
     }
@@ -307,8 +308,8 @@ mod tests {
     }
 
     fn list(labels: &[(&str, &str)]) -> Chooser {
-        let items = labels.iter().map(|(label, about)| Item::new(*label, *about, Choice::Nothing));
-        Chooser::new(Kind::Palette, items.collect())
+        let items = labels.iter().map(|(label, about)| ListItem::new(*label, *about, ListChoice::Nothing));
+        Chooser::new(ListKind::Palette, items.collect())
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use ratatui::layout::Rect;
 
-use crate::console::keys::{Action, Context};
+use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{centred, cut_bottom, inside};
 use crate::console::text::reading::moved;
-use crate::console::text::{Piece, piece, visible, wrapped};
+use crate::console::text::{StyledPiece, piece, visible, wrapped};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::model::{READING, TaskView};
@@ -36,8 +36,8 @@ pub(in crate::console) fn scrolled(top: usize, action: Action, (rows, shown): (u
 pub(in crate::console) fn dialog(
     painter: &mut Painter<'_>,
     title: &str,
-    mut rows: Vec<Vec<Piece>>,
-    context: Context,
+    mut rows: Vec<Vec<StyledPiece>>,
+    context: KeyContext,
     keys: &[(Action, &str)],
 ) {
     rows.extend([Vec::new(), painter.keys(context, keys)]);
@@ -52,7 +52,7 @@ pub(in crate::console) fn command_rows(
     task: &TaskView,
     width: u16,
     most: usize,
-) -> Vec<Vec<Piece>> {
+) -> Vec<Vec<StyledPiece>> {
     let (shown, dots) = (visible::told(task.cmd.trim()), painter.glyphs().cut);
     let mut rows = wrapped(&[vec![piece(shown, Role::Strong)]], usize::from(width));
     if rows.len() > most {

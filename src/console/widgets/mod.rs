@@ -11,9 +11,9 @@ mod terms;
 pub mod text;
 pub mod text_field;
 
-pub use chooser::{Chooser, Item, Kind};
+pub use chooser::{Chooser, ListItem, ListKind};
 pub(super) use dialog::{DIALOG_COLUMNS, command_rows, dialog, has_been_read, places, scrolled};
-pub use painter::Drawn;
+pub use painter::FrameExtras;
 pub(super) use painter::Painter;
 pub(super) use pieces::{columns, joined};
 pub(super) use task_state::{role, usually};

@@ -10,10 +10,10 @@ use ratatui::style::{Modifier, Style};
 use tui_input::Input as Editor;
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::console::keys::{Action, Context};
+use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{Availability, State, inside};
 use crate::console::text;
-use crate::console::text::{Piece, cell, piece, visible};
+use crate::console::text::{StyledPiece, cell, piece, visible};
 use crate::console::theme::{Glyphs, Role};
 use crate::console::widgets::pieces::cut;
 use crate::console::widgets::{columns, joined};
@@ -25,7 +25,7 @@ const TITLE_COLUMNS: u16 = 22;
 
 /// What a frame consists of besides its cells.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Drawn {
+pub struct FrameExtras {
     /// Position and shape of the cursor; hidden if none.
     pub cursor: Option<(Position, CursorShape)>,
     /// When a text on this frame will change.
@@ -34,9 +34,9 @@ pub struct Drawn {
 
 /// Where the keys go while a frame is drawn.
 #[derive(Clone, Copy)]
-pub(crate) struct Focus<'a> {
+pub(crate) struct FrameFocus<'a> {
     /// The bindings that apply.
-    pub(crate) context: Context,
+    pub(crate) context: KeyContext,
     /// Whether a dialog lies over the screen.
     pub(crate) has_dialog: bool,
     /// What the dialog is called, where its keys do not say it.
@@ -47,9 +47,9 @@ pub(crate) struct Focus<'a> {
 /// The state, the frame, and what is collected while drawing.
 pub(crate) struct Painter<'a> {
     pub(crate) state: &'a State,
-    pub(crate) focus: Focus<'a>,
+    pub(crate) focus: FrameFocus<'a>,
     pub(crate) buf: &'a mut Buffer,
-    pub(crate) drawn: Drawn,
+    pub(crate) drawn: FrameExtras,
 }
 
 impl Painter<'_> {
@@ -100,12 +100,12 @@ impl Painter<'_> {
     }
 
     /// Writes pieces into a row of `area`; returns the column after them.
-    pub(crate) fn row(&mut self, area: Rect, y: u16, pieces: &[Piece]) -> u16 {
+    pub(crate) fn row(&mut self, area: Rect, y: u16, pieces: &[StyledPiece]) -> u16 {
         self.row_from(area, (0, y), pieces)
     }
 
     /// Does the same, starting at a column.
-    pub(crate) fn row_from(&mut self, area: Rect, at: (u16, u16), pieces: &[Piece]) -> u16 {
+    pub(crate) fn row_from(&mut self, area: Rect, at: (u16, u16), pieces: &[StyledPiece]) -> u16 {
         let mut x = at.0;
         for part in pieces {
             x = self.text(area, (x, at.1), &part.text, self.style(part.role));
@@ -114,19 +114,19 @@ impl Painter<'_> {
     }
 
     /// Writes pieces right-aligned in `area`.
-    pub(crate) fn row_right(&mut self, area: Rect, y: u16, pieces: &[Piece]) {
+    pub(crate) fn row_right(&mut self, area: Rect, y: u16, pieces: &[StyledPiece]) {
         let x = area.width.saturating_sub(columns(pieces));
         self.row_from(area, (x, y), pieces);
     }
 
     /// Writes a row that ends in a mark if it does not fit into `area`.
-    pub(crate) fn line(&mut self, area: Rect, y: u16, pieces: &[Piece]) {
+    pub(crate) fn line(&mut self, area: Rect, y: u16, pieces: &[StyledPiece]) {
         let shown = self.cut(pieces, area.width);
         self.row(area, y, &shown);
     }
 
     /// Writes rows from the top of `area` down, as many as fit.
-    pub(crate) fn rows<'r>(&mut self, area: Rect, rows: impl IntoIterator<Item = &'r Vec<Piece>>) {
+    pub(crate) fn rows<'r>(&mut self, area: Rect, rows: impl IntoIterator<Item = &'r Vec<StyledPiece>>) {
         for (y, row) in (0..area.height).zip(rows) {
             self.row(area, y, row);
         }
@@ -137,7 +137,7 @@ impl Painter<'_> {
         &mut self,
         area: Rect,
         items: impl IntoIterator<Item = T>,
-        mut row: impl FnMut(&mut Self, T) -> (Vec<Piece>, bool),
+        mut row: impl FnMut(&mut Self, T) -> (Vec<StyledPiece>, bool),
     ) {
         for (y, item) in (0..area.height).zip(items) {
             let (pieces, is_selected) = row(self, item);
@@ -154,31 +154,31 @@ impl Painter<'_> {
     }
 
     /// Cuts a row of pieces to this many columns, with a mark if anything was cut.
-    pub(crate) fn cut(&self, pieces: &[Piece], room: impl Into<usize>) -> Vec<Piece> {
+    pub(crate) fn cut(&self, pieces: &[StyledPiece], room: impl Into<usize>) -> Vec<StyledPiece> {
         cut(pieces, room.into(), self.glyphs().cut)
     }
 
     /// Returns a key and the word for what it does; empty if no key is bound to it.
-    pub(crate) fn key(&self, context: Context, action: Action, word: &str) -> Vec<Piece> {
+    pub(crate) fn key(&self, context: KeyContext, action: Action, word: &str) -> Vec<StyledPiece> {
         let key = self.state.setup.keymap.key(context, action);
         let pieces = |key| [piece(key, Role::Key), piece(format!(" {word}"), Role::Text)];
         key.into_iter().flat_map(pieces).collect()
     }
 
     /// Returns the same with a leading gap, to follow other text.
-    pub(crate) fn hint(&self, context: Context, action: Action, word: &str) -> Vec<Piece> {
+    pub(crate) fn hint(&self, context: KeyContext, action: Action, word: &str) -> Vec<StyledPiece> {
         let key = self.key(context, action, word);
         if key.is_empty() { key } else { [vec![piece("  ", Role::Key)], key].concat() }
     }
 
     /// Returns the keys of a dialog.
-    pub(crate) fn keys(&self, context: Context, actions: &[(Action, &str)]) -> Vec<Piece> {
+    pub(crate) fn keys(&self, context: KeyContext, actions: &[(Action, &str)]) -> Vec<StyledPiece> {
         let keys = actions.iter().map(|(action, word)| self.key(context, *action, word));
         joined(keys.collect(), &piece("   ", Role::Text))
     }
 
     /// Draws the header of an area: a rule with a title and, at its end, as many facts as fit.
-    pub(crate) fn head(&mut self, area: Rect, title: &[Piece], facts: &[Piece]) {
+    pub(crate) fn head(&mut self, area: Rect, title: &[StyledPiece], facts: &[StyledPiece]) {
         let rule = self.style(Role::Rule);
         let line = self.glyphs().rules[0].repeat(usize::from(area.width));
         self.text(area, (0, 0), &line, rule);
@@ -256,7 +256,7 @@ impl Painter<'_> {
     }
 
     /// Returns the marker in front of an input line.
-    pub(crate) fn prompt(&self) -> Piece {
+    pub(crate) fn prompt(&self) -> StyledPiece {
         piece(format!("{} ", self.glyphs().selected), Role::Accent)
     }
 
@@ -266,7 +266,7 @@ impl Painter<'_> {
         &mut self,
         area: Rect,
         y: u16,
-        label: &[Piece],
+        label: &[StyledPiece],
         editor: &Editor,
         is_masked: bool,
         has_cursor: bool,
@@ -368,7 +368,7 @@ impl Painter<'_> {
     }
 }
 
-fn joined_facts(facts: &[Piece], painter: &Painter<'_>) -> Vec<Piece> {
+fn joined_facts(facts: &[StyledPiece], painter: &Painter<'_>) -> Vec<StyledPiece> {
     let dot = piece(format!(" {} ", painter.glyphs().dot), Role::Rule);
     joined(facts.iter().map(|fact| vec![fact.clone()]).collect(), &dot)
 }

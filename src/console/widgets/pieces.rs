@@ -1,16 +1,16 @@
 //! Rows of pieces: their width, cutting and joining them.
 
 use crate::console::text;
-use crate::console::text::{Piece, piece};
+use crate::console::text::{StyledPiece, piece};
 
 /// Returns the width of a row of pieces in columns.
-pub(crate) fn columns(pieces: &[Piece]) -> u16 {
+pub(crate) fn columns(pieces: &[StyledPiece]) -> u16 {
     let sum = pieces.iter().map(|part| text::width(&part.text)).sum::<usize>();
     u16::try_from(sum).unwrap_or(u16::MAX)
 }
 
 /// Cuts a row of pieces to this many columns, ending in `mark` if anything was cut.
-pub(crate) fn cut(pieces: &[Piece], room: usize, mark: &str) -> Vec<Piece> {
+pub(crate) fn cut(pieces: &[StyledPiece], room: usize, mark: &str) -> Vec<StyledPiece> {
     if usize::from(columns(pieces)) <= room {
         return pieces.to_vec();
     }
@@ -34,7 +34,7 @@ pub(crate) fn cut(pieces: &[Piece], room: usize, mark: &str) -> Vec<Piece> {
 }
 
 /// Joins groups of pieces with a separator.
-pub(crate) fn joined(groups: Vec<Vec<Piece>>, separator: &Piece) -> Vec<Piece> {
+pub(crate) fn joined(groups: Vec<Vec<StyledPiece>>, separator: &StyledPiece) -> Vec<StyledPiece> {
     let mut out = Vec::new();
     for group in groups.into_iter().filter(|group| !group.is_empty()) {
         if !out.is_empty() {

@@ -3,21 +3,21 @@
 use crate::console::state::words::ended_at;
 use crate::console::state::{State, how, last_sign, roughly, who};
 use crate::console::text;
-use crate::console::text::{Piece, piece, visible};
+use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::model::{HoldReason, InputNeed, TaskFact, TaskStatus, TaskView};
 
 /// A state as displayed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TaskState {
+pub(crate) struct StateLabel {
     pub(crate) glyph: &'static str,
     pub(crate) word: String,
     pub(crate) role: Role,
 }
 
 impl Painter<'_> {
-    pub(crate) fn state(&self, task: &TaskView) -> TaskState {
+    pub(crate) fn state(&self, task: &TaskView) -> StateLabel {
         let states = self.glyphs().states;
         let (at, word, role) = match task.status {
             TaskStatus::Queued if task.held.is_some() => (0, "to approve".to_owned(), Role::Waiting),
@@ -37,11 +37,11 @@ impl Painter<'_> {
             TaskStatus::Cancelled => (3, "cancelled".to_owned(), Role::Cancelled),
             TaskStatus::Interrupted => (6, "interrupted".to_owned(), Role::Interrupted),
         };
-        TaskState { glyph: states[at], word, role }
+        StateLabel { glyph: states[at], word, role }
     }
 
     /// Returns what the user must know about a task besides its state, if anything.
-    pub(crate) fn note(&mut self, task: &TaskView) -> Option<Piece> {
+    pub(crate) fn note(&mut self, task: &TaskView) -> Option<StyledPiece> {
         if let Some(reason) = &task.held {
             let why = match reason {
                 HoldReason::Paused => "agent calls are paused",
@@ -99,7 +99,7 @@ impl Painter<'_> {
 }
 
 /// Returns how long the command of a running task usually takes, if known.
-pub(in crate::console) fn usually(state: &State, task: &TaskView) -> Option<Piece> {
+pub(in crate::console) fn usually(state: &State, task: &TaskView) -> Option<StyledPiece> {
     let usual = state.usual.of(task).filter(|_| task.status == TaskStatus::Running)?;
     Some(piece(format!("usually {}", roughly(usual.ms)), Role::Faint))
 }

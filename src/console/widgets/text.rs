@@ -3,14 +3,19 @@
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
-use crate::console::state::{Finding, cut_left};
-use crate::console::text::reading::Text;
+use crate::console::state::{TextSearch, cut_left};
+use crate::console::text::reading::ReaderText;
 use crate::console::text::{count, piece};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 
 /// Highlights matches in reverse video, the current one bold and underlined too.
-pub(in crate::console) fn found(painter: &mut Painter<'_>, area: Rect, text: &Text, finding: &Finding) {
+pub(in crate::console) fn found(
+    painter: &mut Painter<'_>,
+    area: Rect,
+    text: &ReaderText,
+    finding: &TextSearch,
+) {
     let inside = cut_left(area, 1).1;
     for (spans, is_here) in finding.places() {
         for (row, columns) in spans {
@@ -25,7 +30,7 @@ pub(in crate::console) fn found(painter: &mut Painter<'_>, area: Rect, text: &Te
 
 /// Draws a text from row `top` on, indented by one column, with the number of remaining rows at the lower
 /// right.
-pub(in crate::console) fn reading(painter: &mut Painter<'_>, area: Rect, text: &Text, top: usize) {
+pub(in crate::console) fn reading(painter: &mut Painter<'_>, area: Rect, text: &ReaderText, top: usize) {
     let rows = text.document.rows();
     painter.rows(cut_left(area, 1).1, rows.iter().skip(top));
     let below = rows.len().saturating_sub(top + usize::from(area.height));

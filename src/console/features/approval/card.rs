@@ -7,9 +7,9 @@ use ratatui::layout::Rect;
 use tui_input::Input as Editor;
 
 use crate::console::features::approval::{preview, title};
-use crate::console::keys::{Action, Context};
+use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{State, Term};
-use crate::console::text::{Piece, piece, visible, wrapped};
+use crate::console::text::{StyledPiece, piece, visible, wrapped};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, dialog, has_been_read, places};
 use crate::model::{HeldCall, HoldReason};
@@ -35,19 +35,19 @@ pub struct Card {
     /// Whether its call no longer waits, and this console has not answered it.
     pub is_over: bool,
     /// The text being typed on it, if any.
-    pub writing: Option<Writing>,
+    pub writing: Option<CardText>,
 }
 
 /// The text being typed on a card.
 #[derive(Debug, Clone)]
-pub enum Writing {
+pub enum CardText {
     /// A note that goes with a denial.
     Note(Editor),
     /// A rule: the beginning of commands that may run without asking.
     Rule(Editor),
 }
 
-impl Writing {
+impl CardText {
     /// Returns the editor of the text.
     pub fn editor(&mut self) -> &mut Editor {
         match self {
@@ -75,18 +75,18 @@ impl Card {
     }
 
     /// Returns what keys mean on it.
-    pub(crate) fn context(&self) -> Context {
+    pub(crate) fn context(&self) -> KeyContext {
         match self.writing {
-            Some(_) => Context::Note,
-            None if self.is_over => Context::Settled,
-            None => Context::Held,
+            Some(_) => KeyContext::Note,
+            None if self.is_over => KeyContext::Settled,
+            None => KeyContext::Held,
         }
     }
 
     /// Returns the rule being typed on it, if any.
     pub fn rule(&self) -> Option<&str> {
         match &self.writing {
-            Some(Writing::Rule(editor)) => Some(editor.value()),
+            Some(CardText::Rule(editor)) => Some(editor.value()),
             _ => None,
         }
     }
@@ -104,7 +104,7 @@ pub(crate) fn place(size: (u16, u16), text_rows: usize) -> (Rect, Rect, Rect) {
 
 /// Returns the rows of a call's card: everything that would run, complete and unmasked because it must be
 /// seen before answering; or, while a rule is being typed, what the rule would allow.
-pub(crate) fn rows(state: &State, call: &HeldCall, card: &Card) -> Vec<Vec<Piece>> {
+pub(crate) fn rows(state: &State, call: &HeldCall, card: &Card) -> Vec<Vec<StyledPiece>> {
     let room = usize::from(place(state.size, usize::MAX).1.width);
     if let Some(rule) = card.rule() {
         let preview = preview(&state.view.snapshot, call, rule);
@@ -115,7 +115,7 @@ pub(crate) fn rows(state: &State, call: &HeldCall, card: &Card) -> Vec<Vec<Piece
 }
 
 /// Returns the same as unwrapped lines. `name` is the displayed name of the call.
-pub(crate) fn lines(call: &HeldCall, name: &str, zone: &TimeZone) -> Vec<Vec<Piece>> {
+pub(crate) fn lines(call: &HeldCall, name: &str, zone: &TimeZone) -> Vec<Vec<StyledPiece>> {
     let mut lines = Vec::new();
     if call.commands.iter().any(|command| visible::has_hidden(&command.cmd)) {
         lines.push(vec![piece("contains hidden characters", Role::Waiting)]);
@@ -156,7 +156,7 @@ pub(crate) fn lines(call: &HeldCall, name: &str, zone: &TimeZone) -> Vec<Vec<Pie
 }
 
 /// Splits a command into lines, with a mark at each line break.
-fn command_lines(cmd: &str) -> Vec<Vec<Piece>> {
+fn command_lines(cmd: &str) -> Vec<Vec<StyledPiece>> {
     let lines: Vec<&str> = cmd.split('\n').collect();
     let last = lines.len() - 1;
     let line = |(at, line): (usize, &str)| {
@@ -179,13 +179,13 @@ pub(crate) fn draw(painter: &mut Painter<'_>, card: &Card) {
     painter.row(foot, 0, held.as_slice());
     let mark = piece("> ", Role::Accent);
     match &card.writing {
-        Some(Writing::Note(note)) => {
+        Some(CardText::Note(note)) => {
             painter.editor(foot, 1, &[piece("why not? ", Role::Faint), mark], note, false, true);
         }
-        Some(Writing::Rule(rule)) => {
+        Some(CardText::Rule(rule)) => {
             painter.editor(foot, 1, &[piece("what begins with ", Role::Faint), mark], rule, false, true);
             let ways = [(Action::Send, "run it, ask no more about these"), (Action::Leave, "back")];
-            let keys = painter.keys(Context::Note, &ways);
+            let keys = painter.keys(KeyContext::Note, &ways);
             painter.row(foot, 2, &keys);
         }
         None => {
@@ -205,7 +205,7 @@ fn draw_ended(painter: &mut Painter<'_>, card: &Card) {
 }
 
 /// Returns the keys for answering, and below them the other keys.
-fn keys(painter: &Painter<'_>, card: &Card, below: usize) -> [Vec<Piece>; 2] {
+fn keys(painter: &Painter<'_>, card: &Card, below: usize) -> [Vec<StyledPiece>; 2] {
     let _state = painter.state;
     if card.is_answered {
         return [vec![piece("answered", Role::Faint)], Vec::new()];
@@ -215,21 +215,21 @@ fn keys(painter: &Painter<'_>, card: &Card, below: usize) -> [Vec<Piece>; 2] {
     }
     if !card.is_read {
         let mut row = vec![piece(format!("{below} more rows   "), Role::Waiting)];
-        row.extend(painter.keys(Context::Held, &[(Action::Down, "read on"), (Action::Deny, "deny")]));
+        row.extend(painter.keys(KeyContext::Held, &[(Action::Down, "read on"), (Action::Deny, "deny")]));
         return [row, others(painter)];
     }
     let (exact, wider) =
         ((Action::ApproveExact, "ask no more about it"), (Action::ApproveWider, "about more"));
     let mut ways = vec![(Action::Approve, "run"), exact, wider, (Action::Deny, "deny with note")];
     ways.retain(|(action, _)| painter.can(*action));
-    [painter.keys(Context::Held, &ways), others(painter)]
+    [painter.keys(KeyContext::Held, &ways), others(painter)]
 }
 
-fn others(painter: &Painter<'_>) -> Vec<Piece> {
+fn others(painter: &Painter<'_>) -> Vec<StyledPiece> {
     let gate = &painter.state.view.snapshot.gate;
     let next = (gate.held.len() > 1).then_some((Action::NextHeld, "next"));
     let may = painter.can(Action::Approve);
     let go_on = gate.paused.filter(|_| may).map(|_| (Action::Pause, "resume agents"));
     let ways = [next, go_on, Some((Action::TellAgent, "tell agent")), Some((Action::Back, "later"))];
-    painter.keys(Context::Held, &ways.into_iter().flatten().collect::<Vec<_>>())
+    painter.keys(KeyContext::Held, &ways.into_iter().flatten().collect::<Vec<_>>())
 }

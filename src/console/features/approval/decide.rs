@@ -3,7 +3,7 @@
 use tui_input::Input as Editor;
 
 use crate::console::effect::Effect;
-use crate::console::features::approval::card::{Card, Writing, place, rows};
+use crate::console::features::approval::card::{Card, CardText, place, rows};
 use crate::console::features::approval::{preview, wider_for};
 use crate::console::keys::Action;
 use crate::console::state::{State, owner};
@@ -68,10 +68,10 @@ impl Card {
                 self.decide(state, &call, Decision::Exact)
             }
             Action::ApproveWider if has_settled => {
-                let rule = wider_for(&call).map(|prefix| Writing::Rule(prefix.text().to_owned().into()));
+                let rule = wider_for(&call).map(|prefix| CardText::Rule(prefix.text().to_owned().into()));
                 (self.top, self.shown_at, self.writing) = (0, None, rule);
             }
-            Action::Deny if has_settled => self.writing = Some(Writing::Note(Editor::default())),
+            Action::Deny if has_settled => self.writing = Some(CardText::Note(Editor::default())),
             Action::Pause if has_settled && state.view.snapshot.gate.paused.is_some() => {
                 self.is_answered = call.reason == HoldReason::Paused;
                 resume_place_of(state, &call);
@@ -92,12 +92,12 @@ impl Card {
     pub(in crate::console) fn send(&mut self, state: &mut State) {
         let call = self.call(state).cloned();
         match (self.writing.take(), call) {
-            (Some(Writing::Note(note)), Some(call)) => {
+            (Some(CardText::Note(note)), Some(call)) => {
                 self.decide(state, &call, Decision::Deny { note: note.value().trim().to_owned() })
             }
-            (Some(Writing::Rule(rule)), Some(call)) => {
+            (Some(CardText::Rule(rule)), Some(call)) => {
                 let preview = preview(&state.view.snapshot, &call, rule.value());
-                self.writing = Some(Writing::Rule(rule));
+                self.writing = Some(CardText::Rule(rule));
                 let (rows, shown) = self.rows(state, &call);
                 let fits = rows <= shown;
                 match preview {

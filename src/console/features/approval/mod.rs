@@ -7,7 +7,7 @@ use std::fmt;
 
 use crate::config::{NoPrefix, Prefix};
 use crate::console::text;
-use crate::console::text::{Piece, piece, visible};
+use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
 use crate::envelope::Actor;
 use crate::model::{HeldCall, HoldReason, Snapshot};
@@ -19,14 +19,14 @@ const LABEL: usize = 15;
 
 /// Why a rule cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unfit {
+pub(crate) enum UnfitRule {
     /// It is not a valid command prefix.
     NoPrefix(NoPrefix),
     /// It does not cover the held call.
     Misses,
 }
 
-impl fmt::Display for Unfit {
+impl fmt::Display for UnfitRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoPrefix(why) => why.fmt(f),
@@ -37,7 +37,7 @@ impl fmt::Display for Unfit {
 
 /// Example commands on both sides of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Preview {
+pub(crate) struct RulePreview {
     /// The rule.
     pub(crate) prefix: Prefix,
     /// Commands that would run, the held one first, each with a label.
@@ -47,17 +47,17 @@ pub(crate) struct Preview {
 }
 
 /// Returns a preview of what a rule would allow, based on commands seen so far where there are enough.
-pub(crate) fn preview(snapshot: &Snapshot, call: &HeldCall, rule: &str) -> Result<Preview, Unfit> {
-    let prefix = Prefix::new(rule).map_err(Unfit::NoPrefix)?;
+pub(crate) fn preview(snapshot: &Snapshot, call: &HeldCall, rule: &str) -> Result<RulePreview, UnfitRule> {
+    let prefix = Prefix::new(rule).map_err(UnfitRule::NoPrefix)?;
     let held = call.commands.first().map(|command| command.cmd.trim()).unwrap_or_default();
     if !prefix.covers(held) {
-        return Err(Unfit::Misses);
+        return Err(UnfitRule::Misses);
     }
     let seen = snapshot.tasks.iter().rev().map(|task| task.cmd.trim());
-    Ok(Preview::of(prefix, held, seen))
+    Ok(RulePreview::of(prefix, held, seen))
 }
 
-impl Preview {
+impl RulePreview {
     fn of<'a>(prefix: Prefix, held: &str, seen: impl Iterator<Item = &'a str>) -> Self {
         let words = prefix.text();
         let mut matches = vec![("this one", held.to_owned())];
@@ -81,7 +81,7 @@ impl Preview {
     }
 
     /// Returns it as rows of a card.
-    pub(crate) fn rows(&self, call: &HeldCall, room: usize, dots: &str) -> Vec<Vec<Piece>> {
+    pub(crate) fn rows(&self, call: &HeldCall, room: usize, dots: &str) -> Vec<Vec<StyledPiece>> {
         let row = |label: &str, role: Role, cmd: &str| {
             let cmd = text::cut(&visible::told(cmd), room.saturating_sub(LABEL), dots);
             vec![piece(text::column(label, LABEL, dots), Role::Faint), piece(cmd, role)]
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     fn told(rule: &str, held: &str, seen: &[&str]) -> Vec<String> {
-        let preview = Preview::of(Prefix::new(rule).expect("a prefix"), held, seen.iter().copied());
+        let preview = RulePreview::of(Prefix::new(rule).expect("a prefix"), held, seen.iter().copied());
         let said = preview.matches.iter().map(|(label, cmd)| format!("{label}: {cmd}"));
         said.chain([format!("not: {}", preview.miss)]).collect()
     }

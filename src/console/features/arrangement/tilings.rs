@@ -4,9 +4,9 @@ use ratatui::layout::Rect;
 
 use crate::console::effect::Effect;
 use crate::console::state::tiles::{divided, list_apart};
-use crate::console::state::tiling::{ListPlace, MOST_SAVED, Panes, Pick, Saved, Tiling, tidy};
-use crate::console::state::{Arrangement, Choice, Prompt, State};
-use crate::console::widgets::{Chooser, Item, Kind};
+use crate::console::state::tiling::{ListPlace, MOST_SAVED, Panes, Pick, SavedTiling, Tiling, tidy};
+use crate::console::state::{Arrangement, ListChoice, Prompt, State};
+use crate::console::widgets::{Chooser, ListItem, ListKind};
 
 /// Other words by which a layout can be found.
 pub(in crate::console) const SYNONYMS: &str =
@@ -14,13 +14,13 @@ pub(in crate::console) const SYNONYMS: &str =
 
 /// Opens the list of layouts, with the current one selected.
 pub(in crate::console) fn layout_list(state: &State) -> Chooser {
-    let mut chooser = Chooser::new(Kind::Layouts, layout_items(state));
-    chooser.select(&Choice::Layout(state.tilings.picked()));
+    let mut chooser = Chooser::new(ListKind::Layouts, layout_items(state));
+    chooser.select(&ListChoice::Layout(state.tilings.picked()));
     chooser
 }
 
 /// Returns all layouts as list items.
-pub(in crate::console) fn layout_items(state: &State) -> Vec<Item> {
+pub(in crate::console) fn layout_items(state: &State) -> Vec<ListItem> {
     let automatic = "As the size of the terminal suggests".to_owned();
     let built_in = Tiling::all().map(|tiling| (tiling.label(), tiling.about(), Pick::Tiled(tiling)));
     let saved = state.tilings.saved.iter().map(|saved| {
@@ -31,7 +31,7 @@ pub(in crate::console) fn layout_items(state: &State) -> Vec<Item> {
     let all = automatic.chain(saved).chain(built_in);
     all.map(|(label, about, pick)| {
         let obstacle = layout_obstacle(state, &pick).map(str::to_owned);
-        Item { obstacle, also: SYNONYMS, ..Item::new(label, about, Choice::Layout(pick)) }
+        ListItem { obstacle, also: SYNONYMS, ..ListItem::new(label, about, ListChoice::Layout(pick)) }
     })
     .collect()
 }
@@ -56,7 +56,7 @@ fn layout_obstacle(state: &State, pick: &Pick) -> Option<&'static str> {
     }
 }
 
-fn saved<'a>(state: &'a State, name: &str) -> Option<&'a Saved> {
+fn saved<'a>(state: &'a State, name: &str) -> Option<&'a SavedTiling> {
     state.tilings.saved.iter().find(|saved| saved.name == name)
 }
 
@@ -82,13 +82,13 @@ pub(in crate::console) fn next_layout(state: &mut State) {
     let items = layout_items(state).into_iter().filter(|item| {
         let stays = |tiling: &Tiling| tiling.list == list;
         item.obstacle.is_none()
-            && !matches!(&item.choice, Choice::Layout(Pick::Tiled(tiling)) if !stays(tiling))
+            && !matches!(&item.choice, ListChoice::Layout(Pick::Tiled(tiling)) if !stays(tiling))
     });
-    let items: Vec<Item> = items.collect();
-    let picked = Choice::Layout(state.tilings.picked());
+    let items: Vec<ListItem> = items.collect();
+    let picked = ListChoice::Layout(state.tilings.picked());
     let at = items.iter().position(|item| item.choice == picked).map_or(0, |at| at + 1);
     let Some(item) = items.get(at).or(items.first()) else { return };
-    if let Choice::Layout(pick) = &item.choice {
+    if let ListChoice::Layout(pick) = &item.choice {
         pick_layout(state, pick);
         let said = if matches!(pick, Pick::Named(_)) { &item.label } else { &item.about };
         state.say(format!("layout: {said}"));
@@ -106,7 +106,7 @@ pub(in crate::console) fn save_layout(state: &mut State, name: &str) {
     if name.is_empty() {
         return;
     }
-    let saved = Saved { name: name.clone(), tiling: state.tilings.now, split: state.split };
+    let saved = SavedTiling { name: name.clone(), tiling: state.tilings.now, split: state.split };
     let is_full = state.tilings.saved.len() >= MOST_SAVED;
     match state.tilings.saved.iter_mut().find(|other| other.name == name) {
         Some(other) => *other = saved,

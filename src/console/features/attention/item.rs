@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use crate::console::effect::News;
+use crate::console::effect::Notification;
 use crate::console::state::{State, alias, questions, words};
 use crate::console::text::visible;
 use crate::envelope::TaskId;
@@ -14,7 +14,7 @@ use crate::terminal::Dialogue;
 
 /// What an attention item concerns.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Subject {
+pub enum AttentionSubject {
     /// A question waits for an answer.
     Question(QuestionId),
     /// A task waits for input.
@@ -33,7 +33,7 @@ pub enum Subject {
 
 /// An item in a snapshot that waits, with its data.
 #[derive(Debug, Clone, Copy)]
-pub enum Waits<'a> {
+pub enum WaitingItem<'a> {
     /// A question.
     Question(&'a Question),
     /// A held call.
@@ -50,9 +50,9 @@ pub enum Waits<'a> {
 
 /// Something that waits for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Item {
+pub struct AttentionItem {
     /// What it concerns.
-    pub subject: Subject,
+    pub subject: AttentionSubject,
     /// Since when it has been waiting.
     pub since: Timestamp,
     /// Its short name: `q03`, `t07`.
@@ -69,10 +69,10 @@ pub struct Item {
 
 /// Returns what waits in a snapshot and since when, oldest first. A task that the user is typing into does
 /// not count as waiting for input.
-pub fn waiting<'a>(snapshot: &'a Snapshot, typing: Option<&TaskId>) -> Vec<(Timestamp, Waits<'a>)> {
+pub fn waiting<'a>(snapshot: &'a Snapshot, typing: Option<&TaskId>) -> Vec<(Timestamp, WaitingItem<'a>)> {
     let questions = snapshot.questions.iter().filter(|question| question.needs_somebody());
-    let questions = questions.map(|question| (question.asked_at, Waits::Question(question)));
-    let held = snapshot.gate.held.iter().map(|held| (held.since, Waits::Held(held)));
+    let questions = questions.map(|question| (question.asked_at, WaitingItem::Question(question)));
+    let held = snapshot.gate.held.iter().map(|held| (held.since, WaitingItem::Held(held)));
     let tasks = snapshot.tasks.iter().filter_map(|task| task_waits(snapshot, task, typing));
     let mut all: Vec<_> = questions.chain(held).chain(tasks).collect();
     all.sort_by_key(|(since, _)| *since);
@@ -83,43 +83,43 @@ fn task_waits<'a>(
     snapshot: &'a Snapshot,
     task: &'a TaskView,
     typing: Option<&TaskId>,
-) -> Option<(Timestamp, Waits<'a>)> {
+) -> Option<(Timestamp, WaitingItem<'a>)> {
     if let Some(waiting) = task.certain_wait().filter(|_| typing != Some(&task.id)) {
-        return Some((waiting.since, Waits::Input(task, waiting)));
+        return Some((waiting.since, WaitingItem::Input(task, waiting)));
     }
     if let Some(ended) = &task.ended {
         let is_over_limit = ended.error.as_ref().is_some_and(|(kind, _)| kind == "output_limit_exceeded");
         return match ended.survivors.len() {
-            0 => is_over_limit.then_some((ended.at, Waits::Capped(task))),
-            survivors => Some((task.updated_at, Waits::Orphans(task, survivors))),
+            0 => is_over_limit.then_some((ended.at, WaitingItem::Capped(task))),
+            survivors => Some((task.updated_at, WaitingItem::Orphans(task, survivors))),
         };
     }
     if task.status != TaskStatus::Running {
         return None;
     }
     if task.output.dropped_bytes > 0 {
-        return Some((task.output.last_at.unwrap_or(task.updated_at), Waits::Capped(task)));
+        return Some((task.output.last_at.unwrap_or(task.updated_at), WaitingItem::Capped(task)));
     }
     let agent = snapshot.agents.iter().find(|agent| task.started_by.is_agent(&agent.label));
     let gone = agent.filter(|agent| !agent.connected)?;
-    Some((gone.last_call.unwrap_or(task.created_at), Waits::Lost(task, gone)))
+    Some((gone.last_call.unwrap_or(task.created_at), WaitingItem::Lost(task, gone)))
 }
 
 /// Returns what the runtime's state says waits for the user.
-pub(in crate::console) fn waiting_items(state: &State) -> Vec<Item> {
+pub(in crate::console) fn waiting_items(state: &State) -> Vec<AttentionItem> {
     let all = waiting(&state.view.snapshot, state.typing_into());
     all.into_iter().map(|(since, waits)| item(state, since, &waits)).collect()
 }
 
-fn item(state: &State, since: Timestamp, waits: &Waits<'_>) -> Item {
+fn item(state: &State, since: Timestamp, waits: &WaitingItem<'_>) -> AttentionItem {
     let command = |task: &TaskView| visible::told(&task.cmd);
     let (name, what, said, key, rings) = match *waits {
-        Waits::Question(question) => {
+        WaitingItem::Question(question) => {
             let title = questions::title(question);
             let what = title.split_once("  ").map_or_else(String::new, |(_, what)| what.to_owned());
             (questions::alias(question), what, visible::told(question.text.trim()), "answer", true)
         }
-        Waits::Held(held) => {
+        WaitingItem::Held(held) => {
             let task = held.task.as_ref().and_then(|task| state.view.task(task));
             let what = match held.reason {
                 HoldReason::Paused => "held: agents paused",
@@ -133,25 +133,25 @@ fn item(state: &State, since: Timestamp, waits: &Waits<'_>) -> Item {
             let name = task.map_or_else(|| format!("#{}", state.call_name(held.call)), |task| alias(task));
             (name, what.to_owned(), format!("{}{more}", visible::told(first)), "decide", true)
         }
-        Waits::Input(task, waiting) => {
+        WaitingItem::Input(task, waiting) => {
             let said = prompt(state, task).unwrap_or_else(|| command(task));
             (alias(task), words::wants(task, waiting), said, "type", true)
         }
-        Waits::Orphans(task, survivors) => {
+        WaitingItem::Orphans(task, survivors) => {
             let noun = if survivors == 1 { "process" } else { "processes" };
             (alias(task), format!("left {survivors} {noun} alive"), command(task), "look", true)
         }
-        Waits::Capped(task) => {
+        WaitingItem::Capped(task) => {
             let is_over = task.ended.is_some();
             let what = if is_over { "printed too much" } else { "output dropped (limit)" };
             (alias(task), what.to_owned(), command(task), "look", is_over)
         }
-        Waits::Lost(task, agent) => {
+        WaitingItem::Lost(task, agent) => {
             let what = format!("{} has gone", visible::one_line(&agent.label));
             (alias(task), what, command(task), "look", false)
         }
     };
-    Item { subject: waits.subject(), since, name, what, said, key, rings }
+    AttentionItem { subject: waits.subject(), since, name, what, said, key, rings }
 }
 
 /// Returns the last line of text on a task's screen.
@@ -161,21 +161,21 @@ fn prompt(state: &State, task: &TaskView) -> Option<String> {
     Some(visible::told(Dialogue::unmarked(text.trim())))
 }
 
-impl Waits<'_> {
+impl WaitingItem<'_> {
     /// Returns what the item concerns.
-    pub fn subject(&self) -> Subject {
+    pub fn subject(&self) -> AttentionSubject {
         match self {
-            Self::Question(question) => Subject::Question(question.id.clone()),
-            Self::Held(held) => Subject::Held(held.ticket),
-            Self::Input(task, _) => Subject::Input(task.id.clone()),
-            Self::Capped(task) => Subject::Capped(task.id.clone()),
-            Self::Orphans(task, _) => Subject::Orphans(task.id.clone()),
-            Self::Lost(task, _) => Subject::Lost(task.id.clone()),
+            Self::Question(question) => AttentionSubject::Question(question.id.clone()),
+            Self::Held(held) => AttentionSubject::Held(held.ticket),
+            Self::Input(task, _) => AttentionSubject::Input(task.id.clone()),
+            Self::Capped(task) => AttentionSubject::Capped(task.id.clone()),
+            Self::Orphans(task, _) => AttentionSubject::Orphans(task.id.clone()),
+            Self::Lost(task, _) => AttentionSubject::Lost(task.id.clone()),
         }
     }
 }
 
-impl Subject {
+impl AttentionSubject {
     /// Returns the word for the kind of item.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -190,10 +190,10 @@ impl Subject {
     }
 }
 
-impl Item {
+impl AttentionItem {
     /// Returns the item as the user's notification program receives it.
-    pub(in crate::console) fn news(&self) -> News {
-        News {
+    pub(in crate::console) fn news(&self) -> Notification {
+        Notification {
             id: self.id(),
             kind: self.subject.kind(),
             name: self.name.clone(),
@@ -205,13 +205,13 @@ impl Item {
     /// Returns an id that is unique among all items, including others of the same task.
     pub(in crate::console) fn id(&self) -> String {
         match &self.subject {
-            Subject::Question(id) => id.to_string(),
-            Subject::Input(id) => format!("{id} waits {}", self.since),
-            Subject::Held(ticket) => format!("held {ticket}"),
-            Subject::Capped(id) => format!("{id} capped"),
-            Subject::Orphans(id) => format!("{id} orphans"),
-            Subject::Lost(id) => format!("{id} lost"),
-            Subject::Watched(id, _) => id.clone(),
+            AttentionSubject::Question(id) => id.to_string(),
+            AttentionSubject::Input(id) => format!("{id} waits {}", self.since),
+            AttentionSubject::Held(ticket) => format!("held {ticket}"),
+            AttentionSubject::Capped(id) => format!("{id} capped"),
+            AttentionSubject::Orphans(id) => format!("{id} orphans"),
+            AttentionSubject::Lost(id) => format!("{id} lost"),
+            AttentionSubject::Watched(id, _) => id.clone(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The list of what waits for the user, over the screen.
 
-use crate::console::features::attention::item::{Item, Subject};
-use crate::console::keys::{Action, Context};
+use crate::console::features::attention::item::{AttentionItem, AttentionSubject};
+use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{centred, cut_bottom};
 use crate::console::text::reading::moved;
 use crate::console::text::{column, piece, width};
@@ -15,17 +15,21 @@ pub(in crate::console) const WHAT_COLUMNS: std::ops::RangeInclusive<usize> = 21.
 
 /// The selection in the attention list, identified by subject because rows come and go.
 #[derive(Debug, Clone)]
-pub struct Chosen {
+pub struct AttentionSelection {
     /// `None` if the list was empty.
-    subject: Option<Subject>,
+    subject: Option<AttentionSubject>,
     /// The index it had.
     at: usize,
 }
 
-impl Chosen {
+impl AttentionSelection {
     /// Returns what is selected after a key, or what was chosen with it. If the selected item has been settled, the item
     /// that took its position is selected, which needs another key press.
-    pub(in crate::console) fn after(&self, items: &[Item], action: Action) -> Result<Self, Subject> {
+    pub(in crate::console) fn after(
+        &self,
+        items: &[AttentionItem],
+        action: Action,
+    ) -> Result<Self, AttentionSubject> {
         let at = self.place(items);
         match (action, &self.subject) {
             (Action::Choose, Some(subject)) if items.iter().any(|item| item.subject == *subject) => {
@@ -36,18 +40,22 @@ impl Chosen {
         }
     }
 
-    pub(in crate::console) fn of(items: &[Item], at: usize) -> Self {
+    pub(in crate::console) fn of(items: &[AttentionItem], at: usize) -> Self {
         Self { subject: items.get(at).map(|item| item.subject.clone()), at }
     }
 
     /// Returns its current index; if it is gone, the index of the item that took its position.
-    fn place(&self, items: &[Item]) -> usize {
-        let is_it = |item: &Item| Some(&item.subject) == self.subject.as_ref();
+    fn place(&self, items: &[AttentionItem]) -> usize {
+        let is_it = |item: &AttentionItem| Some(&item.subject) == self.subject.as_ref();
         items.iter().position(is_it).unwrap_or(self.at).min(items.len().saturating_sub(1))
     }
 }
 
-pub(in crate::console) fn draw(painter: &mut Painter<'_>, items: &[Item], chosen: &Chosen) {
+pub(in crate::console) fn draw(
+    painter: &mut Painter<'_>,
+    items: &[AttentionItem],
+    chosen: &AttentionSelection,
+) {
     let state = painter.state;
     let area = centred(painter.size(), MOST_COLUMNS, items.len().max(1) + 2, 2);
     let title = match items.len() {
@@ -75,8 +83,8 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, items: &[Item], chosen
         ];
         (row, number == at)
     });
-    let choose = items.get(at).map(|item| painter.key(Context::Attention, Action::Choose, item.key));
-    let close = painter.key(Context::Attention, Action::Back, "close");
+    let choose = items.get(at).map(|item| painter.key(KeyContext::Attention, Action::Choose, item.key));
+    let close = painter.key(KeyContext::Attention, Action::Back, "close");
     let keys = joined(vec![choose.unwrap_or_default(), close], &piece("   ", Role::Text));
     painter.row(foot, 1, &keys);
 }

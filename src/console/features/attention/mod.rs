@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use crate::config::WatchRule;
 use crate::console::effect::Effect;
 use crate::console::features::attention::bell::Bell;
-use crate::console::features::attention::item::{Item, waiting_items};
-use crate::console::features::attention::watch::{Seen, Watched, Watching};
+use crate::console::features::attention::item::{AttentionItem, waiting_items};
+use crate::console::features::attention::watch::{Seen, TaskWatches, Watched};
 use crate::console::state::{Screen, State, alias};
 use crate::console::text::visible;
 use crate::envelope::TaskId;
@@ -22,7 +22,7 @@ pub struct Attention {
     /// What the bell has already rung for.
     bell: Bell,
     /// The watch rules and what they have found.
-    pub watching: Watching,
+    pub watching: TaskWatches,
     /// The window title we have set, if any.
     pub title: Option<String>,
 }
@@ -30,7 +30,7 @@ pub struct Attention {
 impl Attention {
     /// Nothing has been rung for, and no rule has found anything, before `began`.
     pub fn since(began: Timestamp) -> Self {
-        Self { bell: Bell::default(), watching: Watching::since(began), title: None }
+        Self { bell: Bell::default(), watching: TaskWatches::since(began), title: None }
     }
 
     /// Forgets what another runtime asked for; the window title stays.
@@ -39,7 +39,7 @@ impl Attention {
     }
 
     /// Returns all that waits for the user, the oldest first.
-    pub fn items(&self, state: &State) -> Vec<Item> {
+    pub fn items(&self, state: &State) -> Vec<AttentionItem> {
         let mut items = waiting_items(state);
         items.extend(self.watching.items(&state.view));
         items.sort_by(|a, b| a.since.cmp(&b.since).then_with(|| a.name.cmp(&b.name)));

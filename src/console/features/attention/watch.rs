@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::config::WatchRule;
-use crate::console::features::attention::item::{Item, Subject};
+use crate::console::features::attention::item::{AttentionItem, AttentionSubject};
 use crate::console::state::{View, alias, how, last_sign};
 use crate::console::text::visible;
 use crate::envelope::TaskId;
@@ -22,13 +22,13 @@ const MOST_MEASURED: usize = 50;
 
 /// The watch rules of tasks and what they have found.
 #[derive(Debug, Clone, Default)]
-pub struct Watching {
+pub struct TaskWatches {
     /// When the console was opened; earlier events do not ring.
     began: Timestamp,
     /// Rules the user typed for individual tasks.
     own: BTreeMap<TaskId, Vec<WatchRule>>,
     /// How far each task's output has been read.
-    read: BTreeMap<TaskId, Read>,
+    read: BTreeMap<TaskId, OutputPosition>,
     /// Since when tasks have used more than a given percentage of a CPU.
     pub(super) busy: BTreeMap<(TaskId, u32), Timestamp>,
     /// Findings that have not been looked at yet, by id.
@@ -41,7 +41,7 @@ pub struct Watching {
 
 /// How far a task's output has been read.
 #[derive(Debug, Clone, Copy, Default)]
-struct Read {
+struct OutputPosition {
     /// The offset at which to continue reading.
     next: u64,
     /// The number of bytes when it was last read, and whether the task had ended.
@@ -50,7 +50,7 @@ struct Read {
     is_under_way: bool,
 }
 
-impl Read {
+impl OutputPosition {
     fn from(next: u64) -> Self {
         Self { next, at: (next, false), is_under_way: false }
     }
@@ -74,7 +74,7 @@ pub(in crate::console) struct Watched<'a> {
     pub(in crate::console) now: Timestamp,
 }
 
-impl Watching {
+impl TaskWatches {
     /// Starts with events from now on.
     pub(in crate::console) fn since(began: Timestamp) -> Self {
         Self { began, ..Self::default() }
@@ -83,7 +83,7 @@ impl Watching {
     /// Adds a rule for one task.
     pub(in crate::console) fn add(&mut self, task: &TaskView, rule: WatchRule) {
         self.own.entry(task.id.clone()).or_default().push(rule);
-        self.read.entry(task.id.clone()).or_insert(Read::from(task.output.bytes));
+        self.read.entry(task.id.clone()).or_insert(OutputPosition::from(task.output.bytes));
     }
 
     /// Removes a task's own rules.
@@ -179,7 +179,7 @@ impl Watching {
     /// Returns the offset from which to read a task's output, if there is more of it.
     fn read_on(&mut self, task: &TaskView) -> Option<u64> {
         let first = if task.created_at >= self.began { 0 } else { task.output.bytes };
-        let read = self.read.entry(task.id.clone()).or_insert(Read::from(first));
+        let read = self.read.entry(task.id.clone()).or_insert(OutputPosition::from(first));
         let at = (task.output.bytes, task.status.is_terminal());
         if read.is_under_way || read.at == at {
             return None;
@@ -238,11 +238,11 @@ impl Watching {
     }
 
     /// Returns the findings as attention items.
-    pub(in crate::console) fn items(&self, view: &View) -> Vec<Item> {
+    pub(in crate::console) fn items(&self, view: &View) -> Vec<AttentionItem> {
         let item = |(id, seen): (&String, &Seen)| {
             let task = view.task(&seen.task)?;
-            Some(Item {
-                subject: Subject::Watched(id.clone(), seen.task.clone()),
+            Some(AttentionItem {
+                subject: AttentionSubject::Watched(id.clone(), seen.task.clone()),
                 since: seen.since,
                 name: alias(task),
                 what: seen.what.clone(),

@@ -4,9 +4,9 @@
 use ratatui::layout::Rect;
 
 use crate::console::features::metrics::timed;
-use crate::console::state::usage::Used;
+use crate::console::state::usage::UsageSamples;
 use crate::console::state::{alias, command, cut_top};
-use crate::console::text::{Piece, bytes, column, count, millis, piece, right};
+use crate::console::text::{StyledPiece, bytes, column, count, millis, piece, right};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::model::{Gauge, Histogram, LimitKind, TaskView};
@@ -27,7 +27,7 @@ const LONG_HISTORY: usize = 10;
 
 /// Returns rows for the waits that do not belong to a tool: as buckets where they are counted that way,
 /// otherwise exact.
-pub(crate) fn waits(painter: &Painter<'_>, wide: usize) -> Vec<Vec<Piece>> {
+pub(crate) fn waits(painter: &Painter<'_>, wide: usize) -> Vec<Vec<StyledPiece>> {
     let state = painter.state;
     let row = |name, many, shares| timed(painter, name, wide, [many, None], shares);
     let counted = [
@@ -57,7 +57,7 @@ fn tenths(us: u64) -> String {
 }
 
 /// Returns the limits and how much of each is used.
-pub(crate) fn limits(painter: &mut Painter<'_>) -> Vec<Vec<Piece>> {
+pub(crate) fn limits(painter: &mut Painter<'_>) -> Vec<Vec<StyledPiece>> {
     let state = painter.state;
     if state.metrics().gauges.is_empty() {
         return Vec::new();
@@ -69,7 +69,7 @@ pub(crate) fn limits(painter: &mut Painter<'_>) -> Vec<Vec<Piece>> {
     rows
 }
 
-fn limit(painter: &mut Painter<'_>, gauge: &Gauge) -> Vec<Piece> {
+fn limit(painter: &mut Painter<'_>, gauge: &Gauge) -> Vec<StyledPiece> {
     let used = gauge.used_at(painter.state.now);
     if gauge.since.is_some() {
         // Elapsed time grows even without new data.
@@ -134,7 +134,7 @@ fn task_row(
     task: &TaskView,
     is_selected: bool,
     (is_roomy, spark, columns): (bool, usize, usize),
-) -> Vec<Piece> {
+) -> Vec<StyledPiece> {
     let state = painter.state(task);
     let mark = painter.marker(is_selected);
     let word = format!("{} {}", state.glyph, state.word);
@@ -142,7 +142,7 @@ fn task_row(
     let glyphs = painter.glyphs();
     let used = painter.state.view.usage.of(&task.id).filter(|_| !task.status.is_terminal());
     let known = |value: Option<String>| value.unwrap_or_else(|| glyphs.dot.to_owned());
-    let fact = |value: fn(&Used) -> Option<String>| known(used.and_then(value));
+    let fact = |value: fn(&UsageSamples) -> Option<String>| known(used.and_then(value));
     let mut row = vec![
         piece(format!(" {mark} "), Role::Accent),
         piece(column(&alias(task), painter.state.alias_columns(5), ""), Role::Text),
@@ -165,7 +165,7 @@ fn task_row(
 }
 
 /// Draws the CPU usage per second as bars; 100 percent fills the cell.
-fn history(used: Option<&Used>, seconds: usize, levels: [&str; 8]) -> String {
+fn history(used: Option<&UsageSamples>, seconds: usize, levels: [&str; 8]) -> String {
     let known: Vec<u64> = used.map(|used| used.history.iter().copied().collect()).unwrap_or_default();
     let shown = &known[known.len().saturating_sub(seconds)..];
     let bar = |cpu: &u64| levels[usize::try_from(cpu.saturating_mul(7).div_ceil(100)).unwrap_or(7).min(7)];

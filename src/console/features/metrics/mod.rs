@@ -6,7 +6,7 @@ pub mod places;
 use ratatui::layout::Rect;
 
 use crate::console::state::{View, cut_left, cut_top};
-use crate::console::text::{Piece, bytes, column, count, piece, right, visible};
+use crate::console::text::{StyledPiece, bytes, column, count, piece, right, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::model::{Histogram, Metrics};
@@ -22,7 +22,7 @@ const LEAST_BY_TASK: u16 = 5;
 /// How many tools are listed where there is little room: the most frequently called.
 const FEW_TOOLS: usize = 4;
 
-type Rows = Vec<Vec<Piece>>;
+type Rows = Vec<Vec<StyledPiece>>;
 
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, area: Rect) {
     let (view, is_short) = (&painter.state.view, area.height < SHORT);
@@ -54,11 +54,11 @@ fn write(painter: &mut Painter<'_>, area: Rect, rows: &Rows) -> u16 {
     u16::try_from(rows.len()).unwrap_or(u16::MAX).min(area.height)
 }
 
-fn heading(name: &str) -> Vec<Piece> {
+fn heading(name: &str) -> Vec<StyledPiece> {
     vec![piece(format!(" {name}"), Role::Title)]
 }
 
-fn fact(name: &str, value: impl Into<String>) -> Vec<Piece> {
+fn fact(name: &str, value: impl Into<String>) -> Vec<StyledPiece> {
     vec![
         piece(format!(" {}", column(name, 13, "")), Role::Text),
         piece(right(&value.into(), 15), Role::Strong),
@@ -135,7 +135,7 @@ fn calls(painter: &Painter<'_>, width: u16, is_short: bool) -> Rows {
 }
 
 /// Returns a row for all ended tasks, with percentiles as precise as the buckets.
-fn whole_tasks(painter: &Painter<'_>, wide: usize) -> Option<Vec<Piece>> {
+fn whole_tasks(painter: &Painter<'_>, wide: usize) -> Option<Vec<StyledPiece>> {
     let metrics = painter.state.metrics();
     let mut all = Histogram::default();
     metrics.task_ms.values().for_each(|histogram| all.merge(histogram));
@@ -159,7 +159,7 @@ fn timed(
     wide: usize,
     [well, badly]: [Option<u64>; 2],
     shares: [String; 3],
-) -> Vec<Piece> {
+) -> Vec<StyledPiece> {
     let [ok, err] = [well, badly].map(|many| many.map_or_else(String::new, count));
     let role = if badly > Some(0) { Role::Failed } else { Role::Faint };
     vec![
@@ -188,7 +188,7 @@ fn refused(metrics: &Metrics) -> Rows {
 }
 
 /// Draws the latest values as bars; the highest value fills its cell.
-fn graph(painter: &Painter<'_>, values: &[u64], width: u16) -> Vec<Piece> {
+fn graph(painter: &Painter<'_>, values: &[u64], width: u16) -> Vec<StyledPiece> {
     let room = usize::from(width.saturating_sub(1)).min(60);
     let shown = &values[values.len().saturating_sub(room)..];
     let highest = shown.iter().copied().max().unwrap_or(0);

@@ -6,10 +6,10 @@ use ratatui::style::Modifier;
 
 use crate::console::features::pane::stamps;
 use crate::console::state::{
-    Copying, Layout, Mode, Pane, Picture, Screen, Scroll, Search, State, alias, command, last_sign, words,
+    Copying, Layout, LogSearch, Mode, Pane, Picture, Screen, Scroll, State, alias, command, last_sign, words,
 };
 use crate::console::text;
-use crate::console::text::{Piece, piece};
+use crate::console::text::{StyledPiece, piece};
 use crate::console::theme::Role;
 use crate::console::widgets::cells::cells;
 use crate::console::widgets::{Painter, columns, place_state, usually};
@@ -55,7 +55,7 @@ fn title(painter: &mut Painter<'_>, layout: &Layout, pane: &Pane, task: &TaskVie
         (is_selected && has_others).then(|| piece(format!("{} ", painter.glyphs().selected), Role::Accent));
     let is_pinned = painter.state.pins.contains(&task.id);
     let name = if stands_out { Role::Title } else { Role::Text };
-    let mut left: Vec<Piece> = mark.into_iter().collect();
+    let mut left: Vec<StyledPiece> = mark.into_iter().collect();
     left.extend([piece(format!("{} ", shown.glyph), shown.role), piece(format!("{}  ", alias(task)), name)]);
     left.extend(is_pinned.then(|| piece("pinned  ", Role::Faint)));
     left.extend(command(task).into_iter().map(|part| if stands_out { part } else { faint(part) }));
@@ -77,10 +77,16 @@ fn title(painter: &mut Painter<'_>, layout: &Layout, pane: &Pane, task: &TaskVie
 }
 
 /// Returns the facts beside the command in the title, most important first.
-fn facts(painter: &mut Painter<'_>, pane: &Pane, task: &TaskView, scroll: Option<&Scroll>) -> Vec<Piece> {
+fn facts(
+    painter: &mut Painter<'_>,
+    pane: &Pane,
+    task: &TaskView,
+    scroll: Option<&Scroll>,
+) -> Vec<StyledPiece> {
     let mut facts = place_state::stale(painter, task);
     if let Some(page) = scroll.and_then(|scroll| scroll.page.as_ref()) {
-        let at = painter.state.search.as_ref().and_then(Search::line).filter(|line| page.rows.contains(line));
+        let at =
+            painter.state.search.as_ref().and_then(LogSearch::line).filter(|line| page.rows.contains(line));
         let (what, line) = at.map_or(("line", page.first_line), |line| ("match in line", line));
         // An unfinished line does not count as output yet, but it is shown.
         let lines = task.output.lines.max(line + 1);
@@ -112,8 +118,8 @@ fn facts(painter: &mut Painter<'_>, pane: &Pane, task: &TaskView, scroll: Option
     facts
 }
 
-fn faint(part: Piece) -> Piece {
-    Piece { role: Role::Faint, ..part }
+fn faint(part: StyledPiece) -> StyledPiece {
+    StyledPiece { role: Role::Faint, ..part }
 }
 
 fn is_at_hand(state: &State, pane: &Pane) -> bool {
@@ -123,7 +129,7 @@ fn is_at_hand(state: &State, pane: &Pane) -> bool {
 /// Shows search matches in reverse video, those on the current line in bold too.
 fn draw_matches(painter: &mut Painter<'_>, pane: &Pane, scroll: &Scroll) {
     let pan = painter.state.panned(pane);
-    let at = painter.state.search.as_ref().and_then(Search::line);
+    let at = painter.state.search.as_ref().and_then(LogSearch::line);
     for found in &scroll.matches {
         let columns = found.columns.start.saturating_sub(pan)..found.columns.end.saturating_sub(pan);
         painter.restyle_row(pane.cells, found.row, columns, |cell| {

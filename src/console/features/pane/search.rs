@@ -3,7 +3,7 @@
 
 use crate::console::effect::Effect;
 use crate::console::features::pane::{copy, log};
-use crate::console::state::{Anchor, Mode, Outcome, Prompt, Query, Search, State};
+use crate::console::state::{Anchor, LogSearch, Mode, Prompt, SearchOutcome, SearchQuery, State};
 use crate::envelope::TaskId;
 
 /// Jumps to the prompt before the current position, or to the next one.
@@ -88,7 +88,7 @@ fn say_no_prompt(state: &mut State, forward: bool) {
 pub(in crate::console) fn open_search(state: &mut State, task: TaskId) {
     state.take_up(task.clone());
     let page = state.scroll.as_ref().filter(|scroll| scroll.task == task).and_then(|s| s.page.as_ref());
-    state.search_from = page.map_or(Query::END, |page| page.next_line.saturating_sub(1));
+    state.search_from = page.map_or(SearchQuery::END, |page| page.next_line.saturating_sub(1));
     state.write(Prompt::Search(task));
 }
 
@@ -103,7 +103,7 @@ pub(in crate::console) fn find(state: &mut State, task: TaskId) {
         return;
     }
     let from = state.search_from;
-    ask(state, task, Query { needle, from, forward: false }, None)
+    ask(state, task, SearchQuery { needle, from, forward: false }, None)
 }
 
 /// Searches incrementally as the text is typed, from where the search began; a long log is only searched
@@ -116,7 +116,7 @@ pub(in crate::console) fn find_as_written(state: &mut State) {
         return;
     }
     let from = state.search_from;
-    ask(state, task, Query { needle, from, forward: false }, None);
+    ask(state, task, SearchQuery { needle, from, forward: false }, None);
 }
 
 /// Continues the search from the current match.
@@ -126,23 +126,23 @@ pub(in crate::console) fn find_next(state: &mut State, forward: bool) {
     let from = if forward { line.checked_add(1) } else { line.checked_sub(1) };
     let (task, query) = (search.task.clone(), search.query.clone());
     match from {
-        Some(from) => ask(state, task, Query { from, forward, ..query }, Some(line)),
+        Some(from) => ask(state, task, SearchQuery { from, forward, ..query }, Some(line)),
         None => {
-            let query = Query { forward, ..query };
-            state.search = Some(Search {
+            let query = SearchQuery { forward, ..query };
+            state.search = Some(LogSearch {
                 task,
                 query,
                 last: None,
-                outcome: Outcome::Nowhere(Some(line)),
+                outcome: SearchOutcome::Nowhere(Some(line)),
                 counted: None,
             });
         }
     }
 }
 
-fn ask(state: &mut State, task: TaskId, query: Query, last: Option<u64>) {
+fn ask(state: &mut State, task: TaskId, query: SearchQuery, last: Option<u64>) {
     let effect = Effect::Search(task.clone(), query.clone());
-    state.search = Some(Search { task, query, last, outcome: Outcome::Asked, counted: None });
+    state.search = Some(LogSearch { task, query, last, outcome: SearchOutcome::Asked, counted: None });
     state.effects.push(effect);
 }
 
@@ -150,7 +150,7 @@ fn ask(state: &mut State, task: TaskId, query: Query, last: Option<u64>) {
 pub(in crate::console) fn found(
     state: &mut State,
     task: TaskId,
-    query: &Query,
+    query: &SearchQuery,
     line: Option<u64>,
     counted: Option<(u64, u64)>,
 ) {
@@ -158,10 +158,10 @@ pub(in crate::console) fn found(
         return;
     };
     let Some(line) = line else {
-        search.outcome = Outcome::Nowhere(search.last);
+        search.outcome = SearchOutcome::Nowhere(search.last);
         return;
     };
-    search.outcome = Outcome::At(line);
+    search.outcome = SearchOutcome::At(line);
     search.counted = counted;
     go_to_line(state, task, line)
 }

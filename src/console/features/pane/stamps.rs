@@ -5,7 +5,7 @@
 use crate::console::features::pane::reflow;
 use crate::console::state::stamps::Stamps;
 use crate::console::state::{Anchor, Layout, Mode, PageView, Pane, State, cut_left};
-use crate::console::text::{Piece, piece};
+use crate::console::text::{StyledPiece, piece};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::envelope::TaskId;
@@ -80,7 +80,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, pane: &Pane, page: &Pa
     for (y, (line, time)) in (0..times.height).zip(page.rows.iter().zip(&page.times)) {
         // Only the first row of a wrapped line has a timestamp.
         let time = time.filter(|_| last != Some(*line)).map(|time| painter.time(time));
-        let row: Vec<Piece> = time.map(|time| piece(time, Role::Faint)).into_iter().collect();
+        let row: Vec<StyledPiece> = time.map(|time| piece(time, Role::Faint)).into_iter().collect();
         painter.row(times, y, &row);
         last = Some(*line);
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::console::effect::Effect;
 use crate::console::features::question::QuestionDialog;
 use crate::console::features::question::draw::rows;
-use crate::console::keys::{Action, Context};
+use crate::console::keys::{Action, KeyContext};
 use crate::console::state::State;
 use crate::console::widgets::scrolled;
 use crate::link::Request;
@@ -26,7 +26,7 @@ impl QuestionDialog {
         match action {
             Note if !self.is_sent => self.is_noting = true,
             Action::Send | Action::Choose if self.is_noting => self.is_noting = false,
-            Up | Down if self.context() == Context::Choice => {
+            Up | Down if self.context() == KeyContext::Choice => {
                 self.point(if action == Up { -1 } else { 1 });
             }
             Up | Down | PageUp | PageDown | First | Last => {

@@ -4,9 +4,9 @@
 use ratatui::layout::Rect;
 
 use crate::console::features::question::QuestionDialog;
-use crate::console::keys::{Action, Context};
+use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{State, Term};
-use crate::console::text::{Piece, piece, visible};
+use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, joined, places};
 use crate::model::QuestionKind;
@@ -64,7 +64,7 @@ fn more(painter: &mut Painter<'_>, area: Rect, above: usize, below: usize) {
 }
 
 fn foot(painter: &mut Painter<'_>, dialog: &QuestionDialog, area: Rect) {
-    let gate = painter.explained(Term::Gate).filter(|_| dialog.context() == Context::Gate);
+    let gate = painter.explained(Term::Gate).filter(|_| dialog.context() == KeyContext::Gate);
     painter.row(area, 0, gate.as_slice());
     let mut at = 1;
     match &dialog.question.kind {
@@ -98,7 +98,7 @@ fn foot(painter: &mut Painter<'_>, dialog: &QuestionDialog, area: Rect) {
     painter.line(area, at, &keys);
 }
 
-fn keys(painter: &Painter<'_>, dialog: &QuestionDialog) -> Vec<Piece> {
+fn keys(painter: &Painter<'_>, dialog: &QuestionDialog) -> Vec<StyledPiece> {
     use Action::*;
     if dialog.is_sent && !dialog.is_over {
         return vec![piece("on its way", Role::Faint)];
@@ -134,7 +134,7 @@ fn keys(painter: &Painter<'_>, dialog: &QuestionDialog) -> Vec<Piece> {
     let agents = if dialog.question.agents { "no agents" } else { "let agents" };
     let rest = [(Note, "note"), (LetAgents, agents), (Abort, "end program"), (Back, "later")];
     // Questions that agents may answer have these keys too.
-    let is_shared = matches!(context, Context::YesNo | Context::Choice);
+    let is_shared = matches!(context, KeyContext::YesNo | KeyContext::Choice);
     let rest = rest
         .iter()
         .filter(|(action, _)| is_shared && (*action != LetAgents || !dialog.question.kind.is_operators()));

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tui_input::Input as Editor;
 
-use crate::console::keys::{Action, Context};
+use crate::console::keys::{Action, KeyContext};
 use crate::console::state::questions::title;
-use crate::console::text::{Piece, piece, visible, wrapped};
+use crate::console::text::{StyledPiece, piece, visible, wrapped};
 use crate::console::theme::Role;
 use crate::console::widgets::{has_been_read, places};
 use crate::model::{AnswerInput, AnswerValue, BindingView, ExpectedAnswerer, Question, QuestionKind};
@@ -59,19 +59,19 @@ impl QuestionDialog {
     }
 
     /// Returns the context whose key bindings apply.
-    pub fn context(&self) -> Context {
+    pub fn context(&self) -> KeyContext {
         if self.is_over {
-            return Context::Settled;
+            return KeyContext::Settled;
         }
         if self.is_noting {
-            return Context::Reason;
+            return KeyContext::Reason;
         }
         match self.question.kind {
-            QuestionKind::Gate { .. } | QuestionKind::Command => Context::Gate,
-            QuestionKind::YesNo { .. } => Context::YesNo,
-            QuestionKind::Choice { .. } => Context::Choice,
-            QuestionKind::Text { .. } => Context::Answer,
-            QuestionKind::InFlight => Context::InFlight,
+            QuestionKind::Gate { .. } | QuestionKind::Command => KeyContext::Gate,
+            QuestionKind::YesNo { .. } => KeyContext::YesNo,
+            QuestionKind::Choice { .. } => KeyContext::Choice,
+            QuestionKind::Text { .. } => KeyContext::Answer,
+            QuestionKind::InFlight => KeyContext::InFlight,
         }
     }
 
@@ -125,12 +125,12 @@ impl QuestionDialog {
     }
 
     /// Returns the full text, wrapped to the width of the dialog.
-    pub(crate) fn rows(&self, size: (u16, u16)) -> Vec<Vec<Piece>> {
+    pub(crate) fn rows(&self, size: (u16, u16)) -> Vec<Vec<StyledPiece>> {
         wrapped(&self.lines(), usize::from(places(size, 0, 0).1.width))
     }
 
     /// Returns the same as unwrapped lines.
-    pub(crate) fn lines(&self) -> Vec<Vec<Piece>> {
+    pub(crate) fn lines(&self) -> Vec<Vec<StyledPiece>> {
         let Question { text, evidence, comments, kind, .. } = &*self.question;
         let mut lines = vec![self.origin()];
         lines.extend(self.question.expected.iter().flat_map(expected));
@@ -167,7 +167,7 @@ impl QuestionDialog {
         lines
     }
 
-    fn origin(&self) -> Vec<Piece> {
+    fn origin(&self) -> Vec<StyledPiece> {
         let Question { origin, evidence, .. } = &*self.question;
         let file = origin.program.as_ref().and_then(|path| path.file_name());
         let file = file.map(|name| visible::one_line(&name.to_string_lossy()).into_owned());
@@ -187,7 +187,7 @@ impl QuestionDialog {
 }
 
 /// Describes who is expected to answer, and with which settings.
-fn expected(expected: &ExpectedAnswerer) -> Vec<Vec<Piece>> {
+fn expected(expected: &ExpectedAnswerer) -> Vec<Vec<StyledPiece>> {
     let ExpectedAnswerer { by, task, agent, model, permissions, skills } = expected;
     let by = visible::one_line(by).into_owned();
     let who = match task {
@@ -205,11 +205,11 @@ fn expected(expected: &ExpectedAnswerer) -> Vec<Vec<Piece>> {
 }
 
 /// Returns a text in full and unmasked: whoever answers must see what they are answering.
-fn whole(text: &str, role: Role) -> Vec<Vec<Piece>> {
+fn whole(text: &str, role: Role) -> Vec<Vec<StyledPiece>> {
     text.trim_end().split('\n').map(|line| vec![piece(visible::in_text(line).into_owned(), role)]).collect()
 }
 
-fn value(binding: &BindingView) -> Vec<Vec<Piece>> {
+fn value(binding: &BindingView) -> Vec<Vec<StyledPiece>> {
     let mut head = vec![piece(visible::one_line(&binding.name).into_owned(), Role::Name)];
     if let Some(code) = binding.exit_code {
         let role = if code == 0 { Role::Completed } else { Role::Failed };

@@ -3,7 +3,7 @@
 use crate::console::features::receipts::Receipts;
 use crate::console::state::{Column, State};
 use crate::console::text::diff::Diff;
-use crate::console::text::reading::{Reader, Text};
+use crate::console::text::reading::{ReaderText, ReaderView};
 use crate::console::text::{json, piece};
 use crate::console::theme::Role;
 use crate::model::CallRecord;
@@ -38,7 +38,7 @@ pub(in crate::console) fn difference(
     after: &CallRecord,
     names: [String; 2],
     column: Column,
-) -> Reader {
+) -> ReaderView {
     let texts = [before, after].map(|record| match column {
         Column::Receipt => record.receipt.clone().unwrap_or_default(),
         _ => record.envelope.as_ref().map(json::text).unwrap_or_default(),
@@ -48,10 +48,10 @@ pub(in crate::console) fn difference(
     let mut facts = vec![piece(format!("-{} +{}", diff.removed, diff.added), Role::Strong)];
     facts.extend(diff.changes.is_empty().then(|| piece("they are the same", Role::Faint)));
     facts.extend(diff.is_cut.then(|| piece("the first lines of long texts", Role::Faint)));
-    Reader {
+    ReaderView {
         title: format!("{what} of calls - {} and + {}", names[0], names[1]),
         facts,
-        text: Text::new(diff.document),
+        text: ReaderText::new(diff.document),
         parts: diff.changes,
         begin: 0,
         part: "change",

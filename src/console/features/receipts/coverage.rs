@@ -9,9 +9,11 @@ use serde_json::Value;
 
 use crate::console::effect::Effect;
 use crate::console::features::receipts::Receipts;
-use crate::console::state::{CommandCoverage, Screen, ShownCommand, ShownStream, State, Transcript, alias};
-use crate::console::text::reading::{Reader, Text};
-use crate::console::text::{Document, Piece, count, piece, visible};
+use crate::console::state::{
+    CommandCoverage, CoveredCommand, CoveredStream, Screen, State, StreamTranscript, alias,
+};
+use crate::console::text::reading::{ReaderText, ReaderView};
+use crate::console::text::{StyledPiece, WrappedText, count, piece, visible};
 use crate::console::theme::{Glyphs, Role};
 use crate::envelope::{TaskId, preview};
 use crate::model::{CallRecord, TaskView};
@@ -21,7 +23,7 @@ use crate::tools::exec_command_batch::{SentItem, sent_of_batch};
 
 /// Returns the byte ranges of a transcript that were sent, or `None` if they cannot be determined with
 /// certainty.
-pub fn parts(stream_shown: &ShownStream, transcript: &Transcript) -> Option<Vec<Range<usize>>> {
+pub fn parts(stream_shown: &CoveredStream, transcript: &StreamTranscript) -> Option<Vec<Range<usize>>> {
     let all = &transcript.all;
     let Some(sent) = &stream_shown.sent else { return Some(Vec::new()) };
     // An overwritten line may have changed since: then search for the text that was sent instead.
@@ -51,8 +53,8 @@ fn only(text: &str, part: &str) -> Option<usize> {
 }
 
 /// Lays out the transcripts of commands, with a mark at each line that was sent in whole or in part.
-pub fn reader(title: String, commands: &[CommandCoverage], glyphs: Glyphs) -> Reader {
-    let mut page = Page::default();
+pub fn reader(title: String, commands: &[CommandCoverage], glyphs: Glyphs) -> ReaderView {
+    let mut page = CoveragePage::default();
     for command in commands {
         if !command.name.is_empty() {
             if !page.lines.is_empty() {
@@ -71,9 +73,9 @@ pub fn reader(title: String, commands: &[CommandCoverage], glyphs: Glyphs) -> Re
 
 /// The transcripts being laid out.
 #[derive(Default)]
-struct Page {
-    lines: Vec<Vec<Piece>>,
-    marks: Vec<Piece>,
+struct CoveragePage {
+    lines: Vec<Vec<StyledPiece>>,
+    marks: Vec<StyledPiece>,
     /// The lines at which commands begin.
     heads: Vec<usize>,
     /// The lines at which the parts that were sent begin.
@@ -83,7 +85,7 @@ struct Page {
     is_unknown: bool,
 }
 
-impl Page {
+impl CoveragePage {
     fn say(&mut self, text: &str, role: Role) {
         self.marks.push(piece("  ", Role::Faint));
         self.lines.push(vec![piece(visible::in_text(text).into_owned(), role)]);
@@ -91,7 +93,7 @@ impl Page {
 
     fn stream(
         &mut self,
-        (stream_shown, transcript): &(ShownStream, Transcript),
+        (stream_shown, transcript): &(CoveredStream, StreamTranscript),
         is_named: bool,
         glyphs: Glyphs,
     ) {
@@ -125,7 +127,7 @@ impl Page {
         }
     }
 
-    fn reader(self, title: String) -> Reader {
+    fn reader(self, title: String) -> ReaderView {
         let [seen, all, unseen] = [self.seen, self.all, self.all - self.seen].map(|many| count(many as u64));
         let facts = if self.is_unknown {
             let some = if self.heads.is_empty() { "" } else { "some of " };
@@ -135,12 +137,12 @@ impl Page {
             let facts = (format!("{seen} of {all} lines seen"), format!("{unseen} not"));
             vec![piece(facts.0, Role::Strong), piece(facts.1, Role::Faint)]
         };
-        let mut document = Document::new(self.lines);
+        let mut document = WrappedText::new(self.lines);
         document.set_gutter(self.marks);
         // With several commands, the keys go from command to command.
         let is_one = self.heads.is_empty();
         let (parts, part) = if is_one { (self.begins, "part") } else { (self.heads, "command") };
-        Reader { title, facts, text: Text::new(document), parts, begin: 0, part }
+        ReaderView { title, facts, text: ReaderText::new(document), parts, begin: 0, part }
     }
 }
 
@@ -152,7 +154,7 @@ pub fn shown(
     record: &CallRecord,
     task: Option<&TaskId>,
     tasks: &[Arc<TaskView>],
-) -> Result<Vec<ShownCommand>, &'static str> {
+) -> Result<Vec<CoveredCommand>, &'static str> {
     match (record.tool.as_str(), task) {
         ("ExecCommandBatch", _) => of_batch(record, tasks),
         (_, Some(task)) if tasks.iter().all(|known| known.id != *task) => {
@@ -160,14 +162,14 @@ pub fn shown(
         }
         (_, Some(task)) => {
             let streams = streams(record)?;
-            Ok(vec![ShownCommand { name: String::new(), task: Ok(task.clone()), streams }])
+            Ok(vec![CoveredCommand { name: String::new(), task: Ok(task.clone()), streams }])
         }
         (_, None) => Err("this answer shows no output of a task"),
     }
 }
 
 /// Does the same for a batch: what its receipt shows of each item.
-fn of_batch(record: &CallRecord, tasks: &[Arc<TaskView>]) -> Result<Vec<ShownCommand>, &'static str> {
+fn of_batch(record: &CallRecord, tasks: &[Arc<TaskView>]) -> Result<Vec<CoveredCommand>, &'static str> {
     let result = record.envelope.as_ref().and_then(|envelope| envelope.get("result"));
     let result = result.ok_or("the call is not answered yet")?;
     let items = sent_of_batch(result).ok_or("this answer shows no output of a task")?;
@@ -181,23 +183,23 @@ fn of_batch(record: &CallRecord, tasks: &[Arc<TaskView>]) -> Result<Vec<ShownCom
             _ => Err("it was not run"),
         };
         let stream_shown =
-            |stream, sent| ShownStream { stream, sent, is_cut: item.is_cut, from: 0, to: None };
+            |stream, sent| CoveredStream { stream, sent, is_cut: item.is_cut, from: 0, to: None };
         let streams = vec![
             stream_shown(OutputStream::Stdout, item.stdout.clone()),
             stream_shown(OutputStream::Stderr, item.stderr.clone()),
         ];
-        ShownCommand { name: format!("[{}] {}", item.index, item.cmd), task, streams }
+        CoveredCommand { name: format!("[{}] {}", item.index, item.cmd), task, streams }
     };
     Ok(items.into_iter().map(shown).collect())
 }
 
 /// Returns the streams that an answer about a single task shows parts of.
-fn streams(record: &CallRecord) -> Result<Vec<ShownStream>, &'static str> {
+fn streams(record: &CallRecord) -> Result<Vec<CoveredStream>, &'static str> {
     let Some(result) = record.envelope.as_ref().and_then(|envelope| envelope.get("result")) else {
         return Err("the call is not answered yet");
     };
     let text = |value: &Value| value.as_str().map(str::to_owned);
-    let shown = |stream, sent: &Value, is_cut: &Value| ShownStream {
+    let shown = |stream, sent: &Value, is_cut: &Value| CoveredStream {
         stream,
         sent: text(sent),
         is_cut: is_cut == true,
@@ -218,7 +220,7 @@ fn streams(record: &CallRecord) -> Result<Vec<ShownStream>, &'static str> {
             let to = cursor(&task["next_cursor"]);
             let stream_shown =
                 shown(OutputStream::Merged, &task["output_preview"], &task["output_truncated"]);
-            Ok(vec![ShownStream { from, to, ..stream_shown }])
+            Ok(vec![CoveredStream { from, to, ..stream_shown }])
         }
         ("ExecCommand", Some("promoted_to_task")) => Ok(vec![shown(
             OutputStream::Merged,
@@ -264,7 +266,7 @@ impl Receipts {
         let at = self.item_read(state.calls.column).unwrap_or_default();
         state.calls.finding = None;
         let reader = reader(title, commands, state.setup.theme.glyphs);
-        state.reader = Some(Reader { begin: at, ..reader });
+        state.reader = Some(ReaderView { begin: at, ..reader });
     }
 }
 
@@ -273,13 +275,18 @@ mod tests {
     use super::*;
     use crate::envelope::preview::StreamText;
 
-    fn stream_shown(sent: &str, is_cut: bool) -> ShownStream {
-        ShownStream { stream: OutputStream::Merged, sent: Some(sent.into()), is_cut, from: 0, to: None }
+    fn stream_shown(sent: &str, is_cut: bool) -> CoveredStream {
+        CoveredStream { stream: OutputStream::Merged, sent: Some(sent.into()), is_cut, from: 0, to: None }
     }
 
-    fn told(stream_shown: &ShownStream, all: &str, before: &str, until: Option<&str>) -> Option<Vec<String>> {
+    fn told(
+        stream_shown: &CoveredStream,
+        all: &str,
+        before: &str,
+        until: Option<&str>,
+    ) -> Option<Vec<String>> {
         let until = until.map(str::to_owned);
-        let transcript = Transcript { all: all.into(), before: before.into(), until };
+        let transcript = StreamTranscript { all: all.into(), before: before.into(), until };
         let parts = parts(stream_shown, &transcript)?;
         Some(parts.into_iter().map(|part| all[part].to_owned()).collect())
     }
@@ -315,7 +322,7 @@ mod tests {
             None,
             "another form"
         );
-        let nothing = ShownStream { sent: None, ..stream_shown("", false) };
+        let nothing = CoveredStream { sent: None, ..stream_shown("", false) };
         assert_eq!(told(&nothing, "x\n", "", None), Some(Vec::new()));
     }
 }

@@ -7,14 +7,16 @@ use ratatui::layout::Rect;
 use serde_json::Value;
 
 use crate::console::features::receipts::Receipts;
-use crate::console::features::receipts::sheet::Sheet;
-use crate::console::keys::{Action, Context};
+use crate::console::features::receipts::sheet::CallSheet;
+use crate::console::keys::{Action, KeyContext};
 use crate::console::state::call_rows::subject;
 use crate::console::state::{
     CallRow, CallState, Column, Layout, Screen, State, Term, View, cut_left, cut_top, outcome, short,
     short_alias, who,
 };
-use crate::console::text::{Piece, column, count, millis, piece, right, tokens, visible, width, wrapped};
+use crate::console::text::{
+    StyledPiece, column, count, millis, piece, right, tokens, visible, width, wrapped,
+};
 use crate::console::theme::Role;
 use crate::console::widgets::text::{found, reading};
 use crate::console::widgets::{Painter, columns};
@@ -74,7 +76,7 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout, receipts: &Receip
     }
 }
 
-fn title(painter: &Painter<'_>, column: Column, is_reading: bool) -> Vec<Piece> {
+fn title(painter: &Painter<'_>, column: Column, is_reading: bool) -> Vec<StyledPiece> {
     let state = painter.state;
     let mark = if is_reading { format!("{} ", painter.glyphs().selected) } else { String::new() };
     let name = if column == Column::Envelope { "envelope" } else { "receipt" };
@@ -90,7 +92,7 @@ fn title(painter: &Painter<'_>, column: Column, is_reading: bool) -> Vec<Piece> 
     title
 }
 
-fn sizes(chars: u64) -> Vec<Piece> {
+fn sizes(chars: u64) -> Vec<StyledPiece> {
     vec![piece(format!("{} chars, ~{} tokens", count(chars), count(tokens(chars))), Role::Faint)]
 }
 
@@ -105,7 +107,7 @@ fn nothing_yet(painter: &mut Painter<'_>, area: Rect) {
 }
 
 /// Marks the current row, and its counterpart in the other column.
-fn mark(painter: &mut Painter<'_>, area: Rect, sheet: &Sheet, column: Column) {
+fn mark(painter: &mut Painter<'_>, area: Rect, sheet: &CallSheet, column: Column) {
     let (text, read) = (sheet.text(column), painter.state.calls.column);
     let Some(y) = text.row_on_screen(text.at) else { return };
     let glyphs = painter.glyphs();
@@ -171,7 +173,7 @@ fn list(painter: &mut Painter<'_>, layout: &Layout, receipts: &Receipts) {
 }
 
 /// Returns how the calls are filtered, and the visible range if not all are visible.
-fn place(painter: &Painter<'_>, count: usize, shown: usize) -> Vec<Piece> {
+fn place(painter: &Painter<'_>, count: usize, shown: usize) -> Vec<StyledPiece> {
     let calls = &painter.state.calls;
     let range = (count > shown).then(|| {
         let range = format!("{}-{} of {count} ", calls.top + 1, (calls.top + shown).min(count));
@@ -181,7 +183,7 @@ fn place(painter: &Painter<'_>, count: usize, shown: usize) -> Vec<Piece> {
     let narrowed = painter.state.listed_alone().map(|place| visible::one_line(&place.name.name));
     let filter = (!calls.filter.is_empty()).then(|| format!("/{}", visible::one_line(&calls.filter)));
     if narrowed.is_some() || filter.is_some() {
-        let key = painter.state.setup.keymap.key(Context::Receipts, Action::Back).unwrap_or_default();
+        let key = painter.state.setup.keymap.key(KeyContext::Receipts, Action::Back).unwrap_or_default();
         let all = painter.state.view.snapshot.calls.len();
         let held: Vec<String> = narrowed.map(String::from).into_iter().chain(filter).collect();
         pieces.push(piece(held.join(" "), Role::Strong));
@@ -215,7 +217,7 @@ fn row(
     row: &CallRow<'_>,
     width: u16,
     (is_selected, is_marked): (bool, bool),
-) -> Vec<Piece> {
+) -> Vec<StyledPiece> {
     let (glyphs, call) = (painter.glyphs(), row.call);
     let (state, how) = outcome(&painter.state.view, call);
     let (glyph, role) = match state {
@@ -314,13 +316,13 @@ fn draw_batch(painter: &mut Painter<'_>, area: Rect) {
     });
 }
 
-fn ran(painter: &mut Painter<'_>, task: &TaskView) -> Vec<Piece> {
+fn ran(painter: &mut Painter<'_>, task: &TaskView) -> Vec<StyledPiece> {
     let (shown, ran) = (painter.state(task), painter.ran(task));
     let word = column(&format!("{} {}", shown.glyph, shown.word), STATE, painter.glyphs().cut);
     vec![piece(word, shown.role), piece(format!("{}  ", right(&ran, RAN)), Role::Faint)]
 }
 
-fn unstarted(glyph: &'static str, word: &str, role: Role) -> Vec<Piece> {
+fn unstarted(glyph: &'static str, word: &str, role: Role) -> Vec<StyledPiece> {
     vec![piece(column(&format!("{glyph} {word}"), STATE + RAN + 2, ""), role)]
 }
 
@@ -360,7 +362,7 @@ fn stream_head(stream: &StreamView) -> String {
     format!("{source}{dry}  {} done, {} failed", count(*done), count(*failed))
 }
 
-fn line_row(painter: &Painter<'_>, line: &StreamLine) -> Vec<Piece> {
+fn line_row(painter: &Painter<'_>, line: &StreamLine) -> Vec<StyledPiece> {
     let glyphs = painter.glyphs();
     let (glyph, code, role) = match line.state.as_deref() {
         None => (glyphs.states[1], None, Role::Running),

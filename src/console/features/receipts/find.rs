@@ -1,16 +1,16 @@
 //! Finding text in the current reader or sheet, and going from match to match.
 
 use crate::console::features::receipts::Receipts;
-use crate::console::keys::Context;
+use crate::console::keys::KeyContext;
 use crate::console::state::finding::TextId;
-use crate::console::state::{Column, Finding, Screen, State};
-use crate::console::text::reading::Text;
+use crate::console::state::{Column, Screen, State, TextSearch};
+use crate::console::text::reading::ReaderText;
 
 impl Receipts {
     /// Tells whether there is a text to search.
     pub(in crate::console) fn can_find(&self, state: &State) -> bool {
         state.reader.is_some()
-            || state.view_context() == Context::Tasks && !state.view.snapshot.tasks.is_empty()
+            || state.view_context() == KeyContext::Tasks && !state.view.snapshot.tasks.is_empty()
             || state.screen == Screen::Receipts && state.calls.column == Column::Calls
             || state.screen == Screen::Receipts && self.sheet.as_ref().is_some_and(|sheet| sheet.is_answered)
     }
@@ -19,7 +19,7 @@ impl Receipts {
     pub(in crate::console) fn start_finding(&mut self, state: &mut State) {
         let text = state.take_written();
         self.unfold(state);
-        state.calls.finding = (!text.is_empty()).then(|| Finding::new(&text));
+        state.calls.finding = (!text.is_empty()).then(|| TextSearch::new(&text));
         self.find_in_shown_text(state);
         if let Some((finding, text, _)) = self.shown_text(state) {
             finding.begin(text);
@@ -41,7 +41,10 @@ impl Receipts {
     }
 
     /// Returns the current search and the text on screen.
-    fn shown_text<'a>(&'a mut self, state: &'a mut State) -> Option<(&'a mut Finding, &'a mut Text, TextId)> {
+    fn shown_text<'a>(
+        &'a mut self,
+        state: &'a mut State,
+    ) -> Option<(&'a mut TextSearch, &'a mut ReaderText, TextId)> {
         let (finding, column) = (state.calls.finding.as_mut()?, state.calls.column);
         if let Some(reader) = &mut state.reader {
             return Some((finding, &mut reader.text, None));

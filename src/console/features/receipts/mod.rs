@@ -9,7 +9,7 @@ pub mod sheet;
 use std::sync::Arc;
 
 use crate::console::effect::Effect;
-use crate::console::features::receipts::sheet::{Link, Sheet, more, next_less, sheet};
+use crate::console::features::receipts::sheet::{CallSheet, LineLink, more, next_less, sheet};
 use crate::console::keys::Action;
 use crate::console::state::{Column, Layout, Mode, Prompt, Screen, State};
 use crate::console::text::reading::moved;
@@ -20,7 +20,7 @@ use crate::model::CallRecord;
 #[derive(Debug, Clone, Default)]
 pub struct Receipts {
     /// The texts of the current call.
-    pub sheet: Option<Sheet>,
+    pub sheet: Option<CallSheet>,
     /// The answer marked for comparison.
     pub marked: Option<Arc<CallRecord>>,
 }
@@ -31,7 +31,7 @@ impl Receipts {
         let sheet = self.sheet.as_ref().filter(|_| column != Column::Calls)?;
         let text = sheet.text(column);
         let line = text.document.line_of(text.at)?;
-        let start = |link: &&Link| link.lines(column).start;
+        let start = |link: &&LineLink| link.lines(column).start;
         // The list of all items comes first: the item that began last is the one being read.
         let begun = sheet.links.iter().filter(|link| link.item.is_some() && start(link) <= line);
         usize::try_from(begun.max_by_key(start)?.item?.checked_sub(1)?).ok()

@@ -8,10 +8,10 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use crate::console::state::Column;
-use crate::console::text::document::Marks;
+use crate::console::text::document::ValueMarks;
 use crate::console::text::json::lines_below;
-use crate::console::text::reading::Text;
-use crate::console::text::{Document, Piece, count, piece, tokens};
+use crate::console::text::reading::ReaderText;
+use crate::console::text::{StyledPiece, WrappedText, count, piece, tokens};
 use crate::console::theme::{Glyphs, Role};
 use crate::envelope::{Envelope, compact};
 use crate::model::CallRecord;
@@ -23,7 +23,7 @@ const LEAST: u64 = 50;
 
 /// A call's texts, wrapped for the areas they are shown in.
 #[derive(Debug, Clone)]
-pub struct Sheet {
+pub struct CallSheet {
     /// The call.
     pub seq: u64,
     /// Whether the call was answered.
@@ -31,11 +31,11 @@ pub struct Sheet {
     /// The budget of the texts, if limited.
     pub budget: Option<u64>,
     /// The receipt.
-    pub receipt: Text,
+    pub receipt: ReaderText,
     /// The envelope.
-    pub envelope: Text,
+    pub envelope: ReaderText,
     /// The lines of both texts that correspond.
-    pub links: Vec<Link>,
+    pub links: Vec<LineLink>,
     /// The column and row whose counterpart was last looked up.
     pub(super) followed: Option<(Column, usize)>,
     /// Length of the receipt in characters.
@@ -50,14 +50,14 @@ pub struct Sheet {
     pub envelope_text: String,
 }
 
-impl Sheet {
+impl CallSheet {
     /// Returns the text of a column.
-    pub fn text(&self, column: Column) -> &Text {
+    pub fn text(&self, column: Column) -> &ReaderText {
         if column == Column::Envelope { &self.envelope } else { &self.receipt }
     }
 
     /// Returns the same, mutably.
-    pub(crate) fn text_mut(&mut self, column: Column) -> &mut Text {
+    pub(crate) fn text_mut(&mut self, column: Column) -> &mut ReaderText {
         if column == Column::Envelope { &mut self.envelope } else { &mut self.receipt }
     }
 
@@ -84,34 +84,34 @@ impl Sheet {
         self.text(other).document.row_of(link.lines(other).start)
     }
 
-    fn counterparts(&self, column: Column, row: usize) -> impl Iterator<Item = &Link> {
+    fn counterparts(&self, column: Column, row: usize) -> impl Iterator<Item = &LineLink> {
         let line = self.text(column).document.line_of(row);
         self.links.iter().filter(move |link| line.is_some_and(|line| link.lines(column).contains(&line)))
     }
 }
 
 /// Lays out the texts of a call.
-pub(crate) fn sheet(record: &CallRecord, budget: Option<u64>, glyphs: Glyphs) -> Sheet {
-    let whole = Sent::of(record);
+pub(crate) fn sheet(record: &CallRecord, budget: Option<u64>, glyphs: Glyphs) -> CallSheet {
+    let whole = AnswerTexts::of(record);
     let shorter = budget.and_then(|budget| whole.within(budget)).filter(|shorter| shorter.is_within(&whole));
     let (receipt, envelope, links) = match &shorter {
         None => (
-            Document::plain(&whole.receipt),
-            Document::json(&whole.envelope),
+            WrappedText::plain(&whole.receipt),
+            WrappedText::json(&whole.envelope),
             links(&whole.envelope, &whole.sources),
         ),
         Some(shorter) => shorter.beside(&whole, glyphs),
     };
     let whole_chars = chars(&whole.envelope.to_string());
-    let Sent { receipt: receipt_text, envelope: value, .. } = shorter.unwrap_or(whole);
+    let AnswerTexts { receipt: receipt_text, envelope: value, .. } = shorter.unwrap_or(whole);
     let envelope_text = value.to_string();
     let is_answered = record.envelope.is_some();
-    Sheet {
+    CallSheet {
         seq: record.seq,
         is_answered,
         budget,
-        receipt: Text::new(receipt),
-        envelope: Text::new(if is_answered { envelope } else { Document::default() }),
+        receipt: ReaderText::new(receipt),
+        envelope: ReaderText::new(if is_answered { envelope } else { WrappedText::default() }),
         links,
         followed: None,
         receipt_chars: chars(&receipt_text),
@@ -130,7 +130,7 @@ pub(crate) fn less(chars: u64) -> u64 {
 
 /// Returns the largest budget below this many characters that makes the texts shorter, if there is one.
 pub(crate) fn next_less(record: &CallRecord, chars: u64) -> Option<u64> {
-    let whole = Sent::of(record);
+    let whole = AnswerTexts::of(record);
     let shortens = |budget: &u64| whole.within(*budget).is_some_and(|shorter| shorter.is_within(&whole));
     let mut budget = chars;
     std::iter::from_fn(|| {
@@ -152,13 +152,13 @@ fn grain(chars: u64) -> u64 {
 }
 
 /// Both texts of an answer, and which of their lines correspond.
-struct Sent {
+struct AnswerTexts {
     receipt: String,
     envelope: Value,
     sources: Vec<ReceiptSource>,
 }
 
-impl Sent {
+impl AnswerTexts {
     /// Returns the texts on record. The sources come from rendering the same envelope again, kept only where
     /// its lines are still those that were sent.
     fn of(record: &CallRecord) -> Self {
@@ -187,14 +187,14 @@ impl Sent {
     }
 
     /// Lays out both texts with their sizes, with a mark at each field of the envelope.
-    fn beside(&self, whole: &Self, glyphs: Glyphs) -> (Document, Document, Vec<Link>) {
-        let marks = Marks {
+    fn beside(&self, whole: &Self, glyphs: Glyphs) -> (WrappedText, WrappedText, Vec<LineLink>) {
+        let marks = ValueMarks {
             kept: glyphs.states[4],
             cut: glyphs.states[7],
             gone: glyphs.states[5],
             whole: &whole.envelope,
         };
-        let mut receipt = Document::plain(&self.receipt);
+        let mut receipt = WrappedText::plain(&self.receipt);
         receipt.head(vec![sizes(chars(&self.receipt), chars(&whole.receipt)), Vec::new()]);
         let mut shown = self.envelope.clone();
         let had_details = whole.envelope.pointer("/error/details").is_some();
@@ -202,14 +202,14 @@ impl Sent {
             // Omitted from the envelope altogether: listed here to carry its mark.
             error.entry("details").or_insert(Value::Null);
         }
-        let mut envelope = Document::marked(&shown, &marks);
+        let mut envelope = WrappedText::marked(&shown, &marks);
         let (now, before) = (chars(&self.envelope.to_string()), chars(&whole.envelope.to_string()));
         envelope.head(vec![sizes(now, before), legend(&marks), Vec::new()]);
         (receipt, envelope, links(&shown, &self.sources))
     }
 }
 
-fn sizes(now: u64, before: u64) -> Vec<Piece> {
+fn sizes(now: u64, before: u64) -> Vec<StyledPiece> {
     let text = format!(
         "{} of {} chars, ~{} of ~{} tokens",
         count(now),
@@ -220,8 +220,8 @@ fn sizes(now: u64, before: u64) -> Vec<Piece> {
     vec![piece(text, Role::Strong)]
 }
 
-fn legend(marks: &Marks<'_>) -> Vec<Piece> {
-    let Marks { kept, cut, gone, .. } = marks;
+fn legend(marks: &ValueMarks<'_>) -> Vec<StyledPiece> {
+    let ValueMarks { kept, cut, gone, .. } = marks;
     vec![piece(format!("{kept} kept  {cut} cut  {gone} left out"), Role::Faint)]
 }
 
@@ -231,7 +231,7 @@ fn chars(text: &str) -> u64 {
 
 /// Lines of an envelope and of its receipt that correspond, each counted from the first line of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Link {
+pub struct LineLink {
     /// Lines of the envelope, as laid out.
     pub envelope: Range<usize>,
     /// Lines of the receipt.
@@ -240,7 +240,7 @@ pub struct Link {
     pub item: Option<u64>,
 }
 
-impl Link {
+impl LineLink {
     /// Returns the lines of the text in a column.
     pub fn lines(&self, column: Column) -> &Range<usize> {
         if column == Column::Envelope { &self.envelope } else { &self.receipt }
@@ -248,7 +248,7 @@ impl Link {
 }
 
 /// Returns which lines of an envelope, as laid out, correspond to which lines of its receipt.
-pub(in crate::console) fn links(envelope: &Value, sources: &[ReceiptSource]) -> Vec<Link> {
+pub(in crate::console) fn links(envelope: &Value, sources: &[ReceiptSource]) -> Vec<LineLink> {
     let mut places = BTreeMap::new();
     lay_out(&mut places, envelope, String::new(), 0);
     let link = |source: &ReceiptSource| {
@@ -259,7 +259,7 @@ pub(in crate::console) fn links(envelope: &Value, sources: &[ReceiptSource]) -> 
         // its first line.
         let is_item = item.is_some_and(|at| source.pointer.ends_with(&format!("/items/{at}")));
         let end = if is_item { place.start + 1 } else { place.end };
-        Some(Link { envelope: place.start..end, receipt: source.lines.clone(), item: number })
+        Some(LineLink { envelope: place.start..end, receipt: source.lines.clone(), item: number })
     };
     sources.iter().filter_map(link).collect()
 }
@@ -312,7 +312,7 @@ mod tests {
             duration_ms: None,
         };
         let pointers: Vec<String> =
-            Sent::of(&record).sources.into_iter().map(|source| source.pointer).collect();
+            AnswerTexts::of(&record).sources.into_iter().map(|source| source.pointer).collect();
         assert_eq!(pointers, ["/result/stdout_preview"]);
     }
 
@@ -328,7 +328,7 @@ mod tests {
         let laid_out = crate::console::text::json::text(envelope);
         let fields: Vec<&str> = laid_out.split('\n').map(|line| line.trim().trim_end_matches(',')).collect();
         let lines: Vec<&str> = text.split('\n').collect();
-        let say = |link: &Link| {
+        let say = |link: &LineLink| {
             let lines = lines[link.receipt.clone()].join("|");
             format!("{} = {lines}", fields[link.envelope.start])
         };

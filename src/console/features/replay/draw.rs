@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use crate::console::state::{
     Pane, Reel, Replay, alias, command, cut_bottom, cut_top, told as fact_told, who,
 };
-use crate::console::text::{Piece, count, piece, visible};
+use crate::console::text::{StyledPiece, count, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, cells, role};
 
@@ -95,7 +95,7 @@ fn time_line(painter: &mut Painter<'_>, area: Rect, replay: &Replay, reel: &Reel
 }
 
 /// Describes the last event, or that a silence is being shortened.
-fn words(painter: &Painter<'_>, replay: &Replay, reel: &Reel) -> Vec<Piece> {
+fn words(painter: &Painter<'_>, replay: &Replay, reel: &Reel) -> Vec<StyledPiece> {
     let place = replay.place();
     if let Some(silence) = reel.silence_after(place).filter(|_| replay.is_playing()) {
         let text = format!("silent for {}: played in 0:01.5", clock(silence));
@@ -115,7 +115,7 @@ fn words(painter: &Painter<'_>, replay: &Replay, reel: &Reel) -> Vec<Piece> {
 }
 
 /// Describes whether it is playing, and the position.
-pub(crate) fn told(replay: &Replay) -> Vec<Piece> {
+pub(crate) fn told(replay: &Replay) -> Vec<StyledPiece> {
     let Some(reel) = &replay.reel else { return Vec::new() };
     let word = match replay.is_playing() {
         true => "playing",

@@ -3,9 +3,9 @@
 
 use crate::console::effect::Effect;
 use crate::console::features::status::StatusFacts;
-use crate::console::keys::{Action, Context};
+use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{Column, HINTED, Mode, Prompt, State, takes_input};
-use crate::console::text::{Piece, piece};
+use crate::console::text::{StyledPiece, piece};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns, joined};
 
@@ -33,51 +33,59 @@ fn candidates(painter: &Painter<'_>, facts: &StatusFacts) -> &'static [Action] {
     use Action::*;
     let state = painter.state;
     match painter.focus.context {
-        Context::Tasks | Context::Focus | Context::Program if state.search.is_some() => {
+        KeyContext::Tasks | KeyContext::Focus | KeyContext::Program if state.search.is_some() => {
             &[NextMatch, PreviousMatch, Back]
         }
-        Context::Tasks | Context::Focus if state.view.is_lost => &[Quit, ShowFocus, Search, ShowReceipts],
-        Context::Tasks if state.view.snapshot.tasks.is_empty() => &[Start],
-        Context::Tasks if state.in_pane => &[Up, PageUp, FindText, First, Last, Back],
-        Context::Tasks => &[Approvals, Type, Line, Release, Stop, Restart, ShowFocus, Start, Dismiss],
-        Context::Focus | Context::Program if state.scroll.is_some() => &[Last, Up, Down, Search, Back],
-        Context::Focus => {
+        KeyContext::Tasks | KeyContext::Focus if state.view.is_lost => {
+            &[Quit, ShowFocus, Search, ShowReceipts]
+        }
+        KeyContext::Tasks if state.view.snapshot.tasks.is_empty() => &[Start],
+        KeyContext::Tasks if state.in_pane => &[Up, PageUp, FindText, First, Last, Back],
+        KeyContext::Tasks => &[Approvals, Type, Line, Release, Stop, Restart, ShowFocus, Start, Dismiss],
+        KeyContext::Focus | KeyContext::Program if state.scroll.is_some() => &[Last, Up, Down, Search, Back],
+        KeyContext::Focus => {
             &[Approvals, Type, Line, Release, Stop, Restart, Fit, Search, PageUp, NextTask, ShowTasks]
         }
-        Context::Receipts if is_finding(painter) => &[NextFound, PreviousFound, Back, NextColumn, FindText],
-        Context::Receipts if state.calls.budget.is_some() => {
+        KeyContext::Receipts if is_finding(painter) => {
+            &[NextFound, PreviousFound, Back, NextColumn, FindText]
+        }
+        KeyContext::Receipts if state.calls.budget.is_some() => {
             &[LessRoom, MoreRoom, AllRoom, NextColumn, CopyText]
         }
-        Context::Receipts if facts.has_marked_call => &[Compare, Up, Down, NextColumn, Fold],
-        Context::Receipts if state.calls.column == Column::Envelope => {
+        KeyContext::Receipts if facts.has_marked_call => &[Compare, Up, Down, NextColumn, Fold],
+        KeyContext::Receipts if state.calls.column == Column::Envelope => {
             &[Fold, NextColumn, CopyText, LessRoom, Compare]
         }
-        Context::Receipts => &[NextColumn, CopyText, Seen, LessRoom, OpenTask, Zoom, ShowTasks],
-        Context::Text if is_finding(painter) => &[NextFound, PreviousFound, Back],
-        Context::Replay => &[Play, StepForward, Faster, NextPart, Back],
-        Context::Text => &[NextPart, FindText, Down, Back],
-        Context::Metrics => &[Up, Down, ShowFocus, ShowTasks],
-        Context::Program => {
+        KeyContext::Receipts => &[NextColumn, CopyText, Seen, LessRoom, OpenTask, Zoom, ShowTasks],
+        KeyContext::Text if is_finding(painter) => &[NextFound, PreviousFound, Back],
+        KeyContext::Replay => &[Play, StepForward, Faster, NextPart, Back],
+        KeyContext::Text => &[NextPart, FindText, Down, Back],
+        KeyContext::Metrics => &[Up, Down, ShowFocus, ShowTasks],
+        KeyContext::Program => {
             &[AnswerQuestion, Type, Line, Release, NextPane, OpenTask, Last, NextProgram, ShowTasks]
         }
-        Context::Attention => &[Choose, Up, Down, Back],
-        Context::Gate | Context::YesNo | Context::InFlight | Context::Choice | Context::Settled => &[Back],
-        Context::Answer | Context::Reason => &[Send, Back],
-        Context::Input => &[Leave],
-        Context::Copy => &[Select, SelectLines, SelectBlock, Yank, Back],
-        Context::Line => &[Send, Newline, Raw, Leave],
-        Context::Start => &[Run, Leave],
-        Context::Search => &[Find, Leave],
-        Context::Help => &[Palette, Up, Down, Back],
-        Context::Held => &[Approve, Deny, NextHeld, Back],
-        Context::Note | Context::Tell => &[Send, Leave],
-        Context::List => &[Choose, Up, Down, Back],
-        Context::Observe
-        | Context::Stop
-        | Context::Restart
-        | Context::Signal
-        | Context::Quit
-        | Context::Paste => &[Back],
+        KeyContext::Attention => &[Choose, Up, Down, Back],
+        KeyContext::Gate
+        | KeyContext::YesNo
+        | KeyContext::InFlight
+        | KeyContext::Choice
+        | KeyContext::Settled => &[Back],
+        KeyContext::Answer | KeyContext::Reason => &[Send, Back],
+        KeyContext::Input => &[Leave],
+        KeyContext::Copy => &[Select, SelectLines, SelectBlock, Yank, Back],
+        KeyContext::Line => &[Send, Newline, Raw, Leave],
+        KeyContext::Start => &[Run, Leave],
+        KeyContext::Search => &[Find, Leave],
+        KeyContext::Help => &[Palette, Up, Down, Back],
+        KeyContext::Held => &[Approve, Deny, NextHeld, Back],
+        KeyContext::Note | KeyContext::Tell => &[Send, Leave],
+        KeyContext::List => &[Choose, Up, Down, Back],
+        KeyContext::Observe
+        | KeyContext::Stop
+        | KeyContext::Restart
+        | KeyContext::Signal
+        | KeyContext::Quit
+        | KeyContext::Paste => &[Back],
     }
 }
 
@@ -94,7 +102,7 @@ fn is_useful(painter: &Painter<'_>, action: Action) -> bool {
     painter.focus.has_dialog && !is_answer || painter.can(action) && is_worth
 }
 
-pub(in crate::console) fn hints(painter: &Painter<'_>, facts: &StatusFacts, room: u16) -> Vec<Piece> {
+pub(in crate::console) fn hints(painter: &Painter<'_>, facts: &StatusFacts, room: u16) -> Vec<StyledPiece> {
     let state = painter.state;
     if state.is_leaving {
         return vec![piece("ending the tasks, then leaving", Role::Text)];
@@ -104,17 +112,18 @@ pub(in crate::console) fn hints(painter: &Painter<'_>, facts: &StatusFacts, room
     let word = |action: Action| match action {
         Action::Send if is_kept => "save",
         // The same key filters tasks, or searches the output once keys go to the pane.
-        Action::FindText if context == Context::Tasks && state.in_pane => "search",
+        Action::FindText if context == KeyContext::Tasks && state.in_pane => "search",
         _ => action.hint(),
     };
     let hint = |action: Action| painter.key(context, action, word(action));
     let gap = piece("  ", Role::Text);
     let help = hint(Action::Help);
-    let mut groups: Vec<Vec<Piece>> = Vec::new();
+    let mut groups: Vec<Vec<StyledPiece>> = Vec::new();
     for action in candidates(painter, facts).iter().filter(|action| is_useful(painter, **action)) {
         let tried = [&groups[..], &[hint(*action)]].concat();
-        let shown =
-            |tried: &[Vec<Piece>]| tried.iter().chain([&help]).filter(|group| !group.is_empty()).count();
+        let shown = |tried: &[Vec<StyledPiece>]| {
+            tried.iter().chain([&help]).filter(|group| !group.is_empty()).count()
+        };
         let whole = joined([&tried[..], std::slice::from_ref(&help)].concat(), &gap);
         if shown(&tried) <= MOST_HINTS && columns(&whole) <= room {
             groups = tried;
@@ -125,7 +134,7 @@ pub(in crate::console) fn hints(painter: &Painter<'_>, facts: &StatusFacts, room
 }
 
 /// Returns the hint for a newcomer; empty once its key has been used.
-pub(in crate::console) fn hint(painter: &Painter<'_>) -> Vec<Piece> {
+pub(in crate::console) fn hint(painter: &Painter<'_>) -> Vec<StyledPiece> {
     let state = painter.state;
     let is_over = state.now.duration_since(state.opened) >= HINTED;
     if !state.setup.ui.hints || state.setup.recording.is_some() || is_over {
@@ -137,7 +146,7 @@ pub(in crate::console) fn hint(painter: &Painter<'_>) -> Vec<Piece> {
     let Some((key, use_of)) = next.filter_map(|(action, use_of)| Some((key(*action)?, use_of))).next() else {
         return Vec::new();
     };
-    let chord = state.setup.keymap.key(Context::Input, Action::Leave).unwrap_or_default();
+    let chord = state.setup.keymap.key(KeyContext::Input, Action::Leave).unwrap_or_default();
     let back = if use_of.starts_with("types") { format!(", {chord} comes back") } else { String::new() };
     vec![
         piece(" new here?  ", Role::Faint),
@@ -148,6 +157,6 @@ pub(in crate::console) fn hint(painter: &Painter<'_>) -> Vec<Piece> {
 
 /// Tells whether a search is active and the keys of its text apply.
 pub(in crate::console) fn is_finding(painter: &Painter<'_>) -> bool {
-    let is_text = matches!(painter.focus.context, Context::Receipts | Context::Text);
+    let is_text = matches!(painter.focus.context, KeyContext::Receipts | KeyContext::Text);
     painter.state.calls.finding.is_some() && is_text
 }

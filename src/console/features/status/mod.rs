@@ -8,20 +8,20 @@ use ratatui::layout::Rect;
 
 use crate::config::Mouse;
 use crate::console::features::status::hints::{hint, hints, is_finding};
-use crate::console::keys::{Action, Context};
+use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{
-    Column, Finding, HINTED, Mode, Outcome, Prompt, Screen, Search, Term, alias, needs, questions,
-    wants_secret, who,
+    Column, HINTED, LogSearch, Mode, Prompt, Screen, SearchOutcome, Term, TextSearch, alias, needs,
+    questions, wants_secret, who,
 };
 use crate::console::text;
-use crate::console::text::{Piece, count, piece, visible};
+use crate::console::text::{StyledPiece, count, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns};
 use crate::envelope::Actor;
 use crate::model::Notice;
 
 /// Describes the number of matches and the position of the current one.
-pub(in crate::console) fn match_count(finding: &Finding, needle: String) -> Vec<Piece> {
+pub(in crate::console) fn match_count(finding: &TextSearch, needle: String) -> Vec<StyledPiece> {
     let what = match finding.count() {
         (_, 0) => "no match".to_owned(),
         (at, all) => format!("{}/{}", count(at as u64), count(all as u64)),
@@ -35,7 +35,7 @@ pub struct StatusFacts {
     /// Which result of the search across all tasks is shown.
     pub found_at: Option<String>,
     /// Where the text or the replay over the screen stands.
-    pub over_screen: Option<Vec<Piece>>,
+    pub over_screen: Option<Vec<StyledPiece>>,
     /// Whether an answer is marked for comparison.
     pub has_marked_call: bool,
 }
@@ -69,21 +69,21 @@ fn mode_word(painter: &Painter<'_>) -> String {
     let word = match (painter.focus.context, &state.mode) {
         _ if state.is_leaving => "STOPPING",
         _ if painter.focus.word.is_some() => painter.focus.word.unwrap_or_default(),
-        (Context::Stop, _) => "STOP?",
-        (Context::Signal, _) => "SIGNAL?",
-        (Context::Restart, _) => "RESTART?",
-        (Context::Quit, _) => "QUIT?",
-        (Context::Paste, _) => "PASTE?",
-        (Context::Tell, _) => "TELL",
-        (Context::Held, _) => "APPROVE?",
-        (Context::Note, _) if painter.focus.has_dialog => "DENY?",
-        (Context::Help, _) => "HELP",
-        (Context::Attention, _) => "ATTENTION",
-        (Context::Gate, _) => "GATE?",
-        (Context::YesNo | Context::Choice | Context::Answer | Context::InFlight, _) => "ANSWER?",
-        (Context::Reason, _) => "NOTE",
-        (Context::Settled, _) => "SETTLED",
-        (Context::List, _) => "CHOOSE",
+        (KeyContext::Stop, _) => "STOP?",
+        (KeyContext::Signal, _) => "SIGNAL?",
+        (KeyContext::Restart, _) => "RESTART?",
+        (KeyContext::Quit, _) => "QUIT?",
+        (KeyContext::Paste, _) => "PASTE?",
+        (KeyContext::Tell, _) => "TELL",
+        (KeyContext::Held, _) => "APPROVE?",
+        (KeyContext::Note, _) if painter.focus.has_dialog => "DENY?",
+        (KeyContext::Help, _) => "HELP",
+        (KeyContext::Attention, _) => "ATTENTION",
+        (KeyContext::Gate, _) => "GATE?",
+        (KeyContext::YesNo | KeyContext::Choice | KeyContext::Answer | KeyContext::InFlight, _) => "ANSWER?",
+        (KeyContext::Reason, _) => "NOTE",
+        (KeyContext::Settled, _) => "SETTLED",
+        (KeyContext::List, _) => "CHOOSE",
         (_, Mode::Input(task)) => return format!("INPUT {}", of(task)),
         (_, Mode::Copy(_)) => "COPY",
         (_, Mode::Write(Prompt::Line(task), _)) => return format!("LINE {}", of(task)),
@@ -93,11 +93,11 @@ fn mode_word(painter: &Painter<'_>) -> String {
         (_, Mode::Write(Prompt::Search(_) | Prompt::SearchAll | Prompt::Find, _)) => "SEARCH",
         (_, Mode::Write(Prompt::FilterCalls | Prompt::FilterTasks, _)) => "FILTER",
         (_, Mode::Observe) if is_searching(painter) || is_finding(painter) => "SEARCH",
-        (Context::Replay, _) => {
+        (KeyContext::Replay, _) => {
             let task = state.replay.as_ref().map(|replay| of(&replay.task));
             return format!("REPLAY {}", task.unwrap_or_default());
         }
-        (Context::Tasks, Mode::Observe) if state.in_pane => {
+        (KeyContext::Tasks, Mode::Observe) if state.in_pane => {
             let task = state.selected().map(|task| alias(task));
             return format!("PANE {}", task.unwrap_or_default());
         }
@@ -110,19 +110,19 @@ fn mode_word(painter: &Painter<'_>) -> String {
 /// Tells whether a search is shown and the keys of its screen apply.
 fn is_searching(painter: &Painter<'_>) -> bool {
     painter.state.search.is_some()
-        && matches!(painter.focus.context, Context::Tasks | Context::Focus | Context::Program)
+        && matches!(painter.focus.context, KeyContext::Tasks | KeyContext::Focus | KeyContext::Program)
 }
 
 /// Describes the result of a search.
-fn searched(search: &Search, dots: &str) -> Vec<Piece> {
+fn searched(search: &LogSearch, dots: &str) -> Vec<StyledPiece> {
     let what = match (search.outcome, search.query.forward) {
-        (Outcome::Asked, _) => "searching",
-        (Outcome::At(_), _) => "found",
-        (Outcome::Nowhere(None), _) => "no match",
-        (Outcome::Nowhere(Some(_)), false) => "no older match",
-        (Outcome::Nowhere(Some(_)), true) => "no newer match",
+        (SearchOutcome::Asked, _) => "searching",
+        (SearchOutcome::At(_), _) => "found",
+        (SearchOutcome::Nowhere(None), _) => "no match",
+        (SearchOutcome::Nowhere(Some(_)), false) => "no older match",
+        (SearchOutcome::Nowhere(Some(_)), true) => "no newer match",
     };
-    let what = match search.counted.filter(|_| matches!(search.outcome, Outcome::At(_))) {
+    let what = match search.counted.filter(|_| matches!(search.outcome, SearchOutcome::At(_))) {
         Some((at, all)) => format!("{} of {}", text::count(at), text::count(all)),
         None => what.to_owned(),
     };
@@ -130,7 +130,7 @@ fn searched(search: &Search, dots: &str) -> Vec<Piece> {
     vec![piece(format!("{what} "), Role::Strong), piece(needle, Role::Text)]
 }
 
-fn driver(painter: &mut Painter<'_>, facts: &StatusFacts) -> Vec<Piece> {
+fn driver(painter: &mut Painter<'_>, facts: &StatusFacts) -> Vec<StyledPiece> {
     let state = painter.state;
     let is_written = matches!(state.mode, Mode::Write(Prompt::Search(_), _)) && !painter.focus.has_dialog;
     if let Some(told) = facts.found_at.clone().filter(|_| !is_written && is_searching(painter)) {
@@ -190,7 +190,7 @@ fn driver(painter: &mut Painter<'_>, facts: &StatusFacts) -> Vec<Piece> {
     }
 }
 
-fn flag(painter: &Painter<'_>) -> Vec<Piece> {
+fn flag(painter: &Painter<'_>) -> Vec<StyledPiece> {
     let state = painter.state;
     if let Some(scroll) = &state.scroll {
         let lines = state.view.task(&scroll.task).map_or(0, |task| task.output.lines);
@@ -260,7 +260,7 @@ pub(in crate::console) fn notice(painter: &mut Painter<'_>, area: Rect) {
 
 /// Returns the newest of: a task that needs the user, a notice from the runtime, and the end of a task that
 /// was being typed into.
-fn news(painter: &mut Painter<'_>) -> Vec<Piece> {
+fn news(painter: &mut Painter<'_>) -> Vec<StyledPiece> {
     let state = painter.state;
     if state.view.is_lost {
         let text = piece(" the runtime went away; this console waits for the next one.", Role::Failed);
@@ -323,7 +323,7 @@ fn news(painter: &mut Painter<'_>) -> Vec<Piece> {
 }
 
 /// Returns the notice of calls that need approval, unless the card of one is on screen.
-fn held(painter: &Painter<'_>) -> Option<Vec<Piece>> {
+fn held(painter: &Painter<'_>) -> Option<Vec<StyledPiece>> {
     let state = painter.state;
     let first = state.view.snapshot.gate.held.first().filter(|_| !painter.focus.has_dialog)?;
     let glyph = painter.glyphs().states[0];
@@ -339,7 +339,7 @@ fn held(painter: &Painter<'_>) -> Option<Vec<Piece>> {
 
 /// Returns the notice of the oldest open question, unless a task has been waiting longer or the screen
 /// already shows the question.
-fn asked(painter: &mut Painter<'_>) -> Option<Vec<Piece>> {
+fn asked(painter: &mut Painter<'_>) -> Option<Vec<StyledPiece>> {
     let state = painter.state;
     let question = state.view.snapshot.questions.iter().find(|question| question.needs_somebody())?;
     let waits = state.waiter().and_then(|task| task.waiting.as_ref()).map(|waiting| waiting.since);
@@ -358,7 +358,7 @@ fn asked(painter: &mut Painter<'_>) -> Option<Vec<Piece>> {
     Some(row)
 }
 
-fn told(painter: &Painter<'_>, notice: &Notice) -> Vec<Piece> {
+fn told(painter: &Painter<'_>, notice: &Notice) -> Vec<StyledPiece> {
     let text = visible::told(&notice.text);
     // Instructions from a demonstration should catch the eye. Anything else was true when it was said: an agent that had
     // disconnected may be back.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::console::keys::{Action, Context};
+use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{SIGNALS, alias, who};
 use crate::console::text::{column, piece, visible};
 use crate::console::theme::Role;
@@ -30,8 +30,8 @@ pub(in crate::console) struct StopQuestion {
 
 /// What is being stopped, and what was asked about it.
 #[derive(Debug, Clone, Default)]
-pub struct Stopping {
-    pub(in crate::console) guard: Guard,
+pub struct PendingStops {
+    pub(in crate::console) guard: KeyGuard,
     /// What `serve --stop` asks, until it is answered.
     pub(in crate::console) question: Option<StopQuestion>,
     /// Tasks being stopped for a restart, and since when.
@@ -40,7 +40,7 @@ pub struct Stopping {
 
 /// The keys that dialogs about tasks were opened and answered with.
 #[derive(Debug, Clone, Default)]
-pub struct Guard {
+pub struct KeyGuard {
     /// The task of the last dialog.
     task: Option<TaskId>,
     /// The actions it was opened and answered with.
@@ -49,7 +49,7 @@ pub struct Guard {
     barred: Option<(Vec<Action>, Timestamp)>,
 }
 
-impl Guard {
+impl KeyGuard {
     /// Records that an action opens a dialog about a task.
     pub(crate) fn opens(&mut self, task: &TaskId, action: Action, now: Timestamp) {
         if self.task.as_ref() != Some(task) {
@@ -95,7 +95,7 @@ pub(in crate::console) fn draw_stop(painter: &mut Painter<'_>, task: &TaskView, 
     };
     let keys: Vec<_> = keys.into_iter().filter(gentle).collect();
     let title = format!("{} {}?", if kill { "kill" } else { "stop" }, alias(task));
-    dialog(painter, &title, rows, Context::Stop, &keys);
+    dialog(painter, &title, rows, KeyContext::Stop, &keys);
 }
 
 fn told(task: &TaskView) -> String {
@@ -110,7 +110,7 @@ pub(in crate::console) fn draw_signal(painter: &mut Painter<'_>, task: &TaskView
     let mut rows = command_rows(painter, task, DIALOG_COLUMNS - 5, 2);
     rows.push(Vec::new());
     for (action, _) in SIGNALS {
-        let key = painter.state.setup.keymap.key(Context::Signal, action).unwrap_or_default();
+        let key = painter.state.setup.keymap.key(KeyContext::Signal, action).unwrap_or_default();
         rows.push(vec![
             piece(column(&key, 4, ""), Role::Key),
             piece(column(action.hint(), 6, ""), Role::Text),
@@ -118,7 +118,7 @@ pub(in crate::console) fn draw_signal(painter: &mut Painter<'_>, task: &TaskView
         ]);
     }
     let title = format!("signal to {}", alias(task));
-    dialog(painter, &title, rows, Context::Signal, &[(Action::Back, "none")]);
+    dialog(painter, &title, rows, KeyContext::Signal, &[(Action::Back, "none")]);
 }
 
 pub(in crate::console) fn draw_quit(painter: &mut Painter<'_>, question: Option<&StopQuestion>) {
@@ -169,7 +169,7 @@ pub(in crate::console) fn draw_quit(painter: &mut Painter<'_>, question: Option<
         let asked = format!("Unanswered, it ends within {} s.", ASKED_FOR.as_secs());
         rows.push(vec![piece(asked, Role::Waiting)]);
         let keys = [(Action::StopAll, "end it"), (Action::Back, "keep it")];
-        return dialog(painter, "pilothouse serve --stop", rows, Context::Quit, &keys);
+        return dialog(painter, "pilothouse serve --stop", rows, KeyContext::Quit, &keys);
     }
     let stop = if live.is_empty() { "end it and quit" } else { "stop all and quit" };
     let ends_program = state.setup.shows_run && !programs.is_empty();
@@ -186,7 +186,7 @@ pub(in crate::console) fn draw_quit(painter: &mut Painter<'_>, question: Option<
         1 => "quit? 1 task is running".to_owned(),
         many => format!("quit? {many} tasks are running"),
     };
-    dialog(painter, &title, rows, Context::Quit, &keys);
+    dialog(painter, &title, rows, KeyContext::Quit, &keys);
 }
 
 #[cfg(test)]
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn a_dialog_about_another_task_does_not_take_the_same_key_for_a_second() {
         let [one, other] = [[1; 8], [2; 8]].map(TaskId::from_random);
-        let mut guard = Guard::default();
+        let mut guard = KeyGuard::default();
         guard.opens(&one, Action::Stop, at(0));
         assert!(guard.admits(Action::Stop, at(1)), "the first dialog takes the key that opened it");
         guard.opens(&one, Action::Stop, at(2));

@@ -5,8 +5,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use crate::console::effect::Effect;
-use crate::console::features::stop::Stopping;
-use crate::console::keys::{Action, Context};
+use crate::console::features::stop::PendingStops;
+use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{State, alias, stop_of};
 use crate::console::text::piece;
 use crate::console::theme::Role;
@@ -17,7 +17,7 @@ use crate::model::{TaskStatus, TaskView};
 /// A task that has not started stopping within this time is no longer restarted when it ends.
 const PATIENCE: SignedDuration = SignedDuration::from_secs(10);
 
-impl Stopping {
+impl PendingStops {
     /// Stops the task, to be started again once it has ended.
     pub(in crate::console) fn restart(&mut self, state: &mut State, task: TaskId) {
         state.effects.push(stop_of(&task, false));
@@ -72,5 +72,5 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, task: &TaskView) {
     rows.push(vec![piece("It is stopped: TERM, after 5 s KILL, to all it started.", Role::Text)]);
     rows.push(vec![piece("Then the same command runs again, as a task of yours.", Role::Text)]);
     let keys = [(Action::Restart, "stop and restart"), (Action::Back, "keep")];
-    dialog(painter, &format!("restart {}?", alias(task)), rows, Context::Restart, &keys);
+    dialog(painter, &format!("restart {}?", alias(task)), rows, KeyContext::Restart, &keys);
 }

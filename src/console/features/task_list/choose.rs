@@ -3,12 +3,12 @@
 use strum::VariantArray as _;
 
 use crate::console::state::agents::parted;
-use crate::console::state::choice::Arranged;
-use crate::console::state::listing::filter::Whose;
-use crate::console::state::listing::rows::{Grouping, Listing, Sort};
-use crate::console::state::{Choice, Filter, Filters, ListColumn, State};
+use crate::console::state::choice::ListForm;
+use crate::console::state::listing::filter::AgentFilter;
+use crate::console::state::listing::rows::{Grouping, ListOrder, Sort};
+use crate::console::state::{Filter, Filters, ListChoice, ListColumn, State};
 use crate::console::text::visible;
-use crate::console::widgets::{Chooser, Item, Kind};
+use crate::console::widgets::{Chooser, ListItem, ListKind};
 use crate::envelope::Actor;
 use crate::model::TaskView;
 
@@ -65,32 +65,32 @@ pub(in crate::console) fn list_of_filters(state: &State) -> Chooser {
         1 => "1 task".to_owned(),
         count => format!("{count} tasks"),
     };
-    let mut items: Vec<Item> = Vec::new();
+    let mut items: Vec<ListItem> = Vec::new();
     for filter in Filter::VARIANTS {
         let about = counted(&|task| filter.holds(task));
         let key = filter.letter().to_string();
-        items.push(Item { key, ..Item::new(filter.word(), about, Choice::Filter(*filter)) });
+        items.push(ListItem { key, ..ListItem::new(filter.word(), about, ListChoice::Filter(*filter)) });
     }
     for (number, whose) in present(state).into_iter().enumerate() {
-        let what = if matches!(whose, Whose::Agent(_)) { ", all its connections" } else { "" };
+        let what = if matches!(whose, AgentFilter::Agent(_)) { ", all its connections" } else { "" };
         let about = format!("{}{what}", counted(&|task| whose.holds(task)));
         let key = if number < 9 { (number + 1).to_string() } else { String::new() };
         let name = visible::one_line(whose.name()).into_owned();
-        items.push(Item { key, ..Item::new(name, about, Choice::Whose(whose)) });
+        items.push(ListItem { key, ..ListItem::new(name, about, ListChoice::Whose(whose)) });
     }
-    let mut chooser = Chooser::new(Kind::Filters, items);
+    let mut chooser = Chooser::new(ListKind::Filters, items);
     match &state.list.filters {
         Filters { state: Filter::All, whose: Some(whose), .. } => {
-            chooser.select(&Choice::Whose(whose.clone()))
+            chooser.select(&ListChoice::Whose(whose.clone()))
         }
-        filters => chooser.select(&Choice::Filter(filters.state)),
+        filters => chooser.select(&ListChoice::Filter(filters.state)),
     }
     chooser
 }
 
 /// Returns the agents that started a listed task: each connection, preceded by the agent as a whole if it
 /// has several.
-fn present(state: &State) -> Vec<Whose> {
+fn present(state: &State) -> Vec<AgentFilter> {
     let mut labels: Vec<&str> = Vec::new();
     for task in &state.view.snapshot.tasks {
         if let Actor::Agent(label) = &task.started_by
@@ -101,21 +101,21 @@ fn present(state: &State) -> Vec<Whose> {
         }
     }
     labels.sort_unstable();
-    let mut present: Vec<Whose> = Vec::new();
+    let mut present: Vec<AgentFilter> = Vec::new();
     for label in &labels {
         let own = parted(label).0;
         let has_others = labels.iter().any(|other| other != label && parted(other).0 == own);
-        let agent = Whose::Agent(own.to_owned());
+        let agent = AgentFilter::Agent(own.to_owned());
         if has_others && !present.contains(&agent) {
             present.push(agent);
         }
-        present.push(Whose::Session((*label).to_owned()));
+        present.push(AgentFilter::Session((*label).to_owned()));
     }
     present
 }
 
 /// Lists only the tasks of one agent or connection.
-pub(in crate::console) fn list_those_of(state: &mut State, whose: Whose) {
+pub(in crate::console) fn list_those_of(state: &mut State, whose: AgentFilter) {
     state.thaw();
     state.set_filters(Filters { whose: Some(whose), ..state.list.filters.clone() });
 }
@@ -134,46 +134,50 @@ pub(in crate::console) fn list_only(state: &mut State, filter: Filter) {
 pub(in crate::console) fn arrangement_list(state: &State) -> Chooser {
     let listing = &state.list.listing;
     let chosen = |is_chosen: bool| if is_chosen { "now: " } else { "" };
-    let mut items: Vec<Item> = Vec::new();
+    let mut items: Vec<ListItem> = Vec::new();
     for sort in Sort::VARIANTS {
         let word: &str = sort.into();
         let about = format!("{}{}", chosen(listing.sort == *sort), sort.about());
-        let choice = Choice::Arranged(Arranged::Sort(*sort));
-        items.push(Item {
+        let choice = ListChoice::Arranged(ListForm::Sort(*sort));
+        items.push(ListItem {
             key: sort.letter().to_string(),
-            ..Item::new(format!("sort {word}"), about, choice)
+            ..ListItem::new(format!("sort {word}"), about, choice)
         });
     }
     for groups in Grouping::VARIANTS {
         let word: &str = groups.into();
         let about = format!("{}{}", chosen(listing.groups == *groups), groups.about());
-        let choice = Choice::Arranged(Arranged::Groups(*groups));
-        items.push(Item {
+        let choice = ListChoice::Arranged(ListForm::Groups(*groups));
+        items.push(ListItem {
             key: groups.key().to_string(),
-            ..Item::new(format!("group {word}"), about, choice)
+            ..ListItem::new(format!("group {word}"), about, choice)
         });
     }
     for one in ListColumn::VARIANTS {
         let word: &str = one.into();
         let is_shown = if listing.columns.contains(one) { "shown" } else { "not shown" };
         let about = format!("{is_shown}: {}", one.about());
-        items.push(Item::new(format!("column {word}"), about, Choice::Arranged(Arranged::Column(*one))));
+        items.push(ListItem::new(
+            format!("column {word}"),
+            about,
+            ListChoice::Arranged(ListForm::Column(*one)),
+        ));
     }
-    Chooser::new(Kind::Listing, items)
+    Chooser::new(ListKind::Listing, items)
 }
 
 /// Changes the form of the list; the options stay open after choosing a column.
-pub(in crate::console) fn arrange_list(state: &mut State, choice: Arranged) -> Option<Chooser> {
-    let listing: &mut Listing = &mut state.list.listing;
+pub(in crate::console) fn arrange_list(state: &mut State, choice: ListForm) -> Option<Chooser> {
+    let listing: &mut ListOrder = &mut state.list.listing;
     match choice {
-        Arranged::Sort(sort) => listing.sort = sort,
-        Arranged::Groups(groups) => listing.groups = groups,
-        Arranged::Column(one) => {
+        ListForm::Sort(sort) => listing.sort = sort,
+        ListForm::Groups(groups) => listing.groups = groups,
+        ListForm::Column(one) => {
             if !listing.columns.remove(&one) {
                 listing.columns.insert(one);
             }
             let mut list = arrangement_list(state);
-            list.select(&Choice::Arranged(choice));
+            list.select(&ListChoice::Arranged(choice));
             return Some(list);
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::console::state::agents::short_name;
 use crate::console::state::{ListColumn, how, who};
-use crate::console::text::{Piece, column, cut_middle, millis, piece, right, visible};
+use crate::console::text::{StyledPiece, column, cut_middle, millis, piece, right, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::model::TaskView;
@@ -45,7 +45,7 @@ impl ListColumn {
     }
 
     /// Returns its contents for a task.
-    pub(in crate::console) fn cell(self, painter: &mut Painter<'_>, task: &TaskView) -> Piece {
+    pub(in crate::console) fn cell(self, painter: &mut Painter<'_>, task: &TaskView) -> StyledPiece {
         let dots = painter.glyphs().cut;
         match self {
             Self::By => by(painter, task),
@@ -84,7 +84,7 @@ impl ListColumn {
 }
 
 /// Returns the initiator of a task, in that actor's colour.
-pub(in crate::console) fn by(painter: &Painter<'_>, task: &TaskView) -> Piece {
+pub(in crate::console) fn by(painter: &Painter<'_>, task: &TaskView) -> StyledPiece {
     let dots = painter.glyphs().cut;
     let name = short_name(painter.state.own_label(&who(&task.started_by)), WHO, dots);
     piece(column(&name, WHO + 1, dots), painter.state.role_of(&task.started_by))

@@ -3,12 +3,12 @@
 use ratatui::layout::Rect;
 
 use crate::console::features::task_list::columns::by;
-use crate::console::keys::{Action, Context};
+use crate::console::keys::{Action, KeyContext};
 use crate::console::state::listing::filter;
-use crate::console::state::listing::heads::{Batch, Counts, Head, HeadOf};
+use crate::console::state::listing::heads::{BatchRow, GroupHead, GroupKey, StateCounts};
 use crate::console::state::words::{short_command, why};
-use crate::console::state::{Layout, ListColumn, Row, command, cut_top, short_alias};
-use crate::console::text::{Piece, column, cut, piece, visible};
+use crate::console::state::{Layout, ListColumn, ListRow, command, cut_top, short_alias};
+use crate::console::text::{StyledPiece, column, cut, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns, place_state, usually};
 use crate::model::TaskView;
@@ -70,11 +70,11 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
         let offset = u16::try_from(at).unwrap_or(u16::MAX).saturating_mul(layout.item_rows);
         let item = cut_top(cut_top(body, offset).1, layout.item_rows).0;
         let batch = match row {
-            Row::Head(head) => {
+            ListRow::Head(head) => {
                 group(painter, item, head);
                 continue;
             }
-            Row::Task { batch, .. } => batch.as_ref(),
+            ListRow::Task { batch, .. } => batch.as_ref(),
         };
         let Some(task) = state.task_in(row) else { continue };
         let is_selected = state.list.selected.as_ref() == Some(&task.id);
@@ -93,16 +93,16 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
 }
 
 /// Draws a group header: the name, and the number of tasks by state.
-fn group(painter: &mut Painter<'_>, area: Rect, head: &Head) {
+fn group(painter: &mut Painter<'_>, area: Rect, head: &GroupHead) {
     let name = visible::one_line(&head.name).into_owned();
     let noun = if head.counts.all == 1 { "task" } else { "tasks" };
     let role = match &head.of {
-        HeadOf::Actor(by) => painter.state.role_of(by),
-        HeadOf::Place(_) => Role::Title,
+        GroupKey::Actor(by) => painter.state.role_of(by),
+        GroupKey::Place(_) => Role::Title,
     };
     let mut row = vec![piece(" ", Role::Text), piece(name, role)];
     // Where list items are two rows high, the state of a place gets a row of its own.
-    if let HeadOf::Place(place) = &head.of {
+    if let GroupKey::Place(place) = &head.of {
         let standing = place_state::standing(painter, place);
         match area.height {
             0 | 1 => row.extend(standing),
@@ -115,9 +115,9 @@ fn group(painter: &mut Painter<'_>, area: Rect, head: &Head) {
 }
 
 /// Returns the number of tasks by state.
-fn counted(painter: &Painter<'_>, counts: Counts) -> Vec<Piece> {
+fn counted(painter: &Painter<'_>, counts: StateCounts) -> Vec<StyledPiece> {
     let states = painter.glyphs().states;
-    let Counts { live, waiting, failed, completed, .. } = counts;
+    let StateCounts { live, waiting, failed, completed, .. } = counts;
     let mut row = Vec::new();
     for (glyph, role, count) in [
         (states[1], Role::Running, live.saturating_sub(waiting)),
@@ -131,7 +131,7 @@ fn counted(painter: &Painter<'_>, counts: Counts) -> Vec<Piece> {
 }
 
 /// Returns the active filters, if any, and how to remove them.
-fn filtered(painter: &Painter<'_>, layout: &Layout) -> Vec<Piece> {
+fn filtered(painter: &Painter<'_>, layout: &Layout) -> Vec<StyledPiece> {
     let (state, dots) = (painter.state, painter.glyphs().cut);
     let filters = &state.list.filters;
     if filters.is_empty() {
@@ -141,7 +141,7 @@ fn filtered(painter: &Painter<'_>, layout: &Layout) -> Vec<Piece> {
     let mut words: Vec<String> = Vec::new();
     words.extend(filters.place.as_ref().and_then(|id| state.place(id)).map(|place| place.name.name.clone()));
     words.extend((filters.state != filter::Filter::All).then(|| filters.state.word().to_owned()));
-    let name = |whose: &filter::Whose| visible::one_line(whose.name()).into_owned();
+    let name = |whose: &filter::AgentFilter| visible::one_line(whose.name()).into_owned();
     words.extend(filters.whose.as_ref().map(name).map(|name| cut(&name, MOST_TEXT, dots)));
     let text = visible::one_line(&filters.text).into_owned();
     let most = if is_narrow { MOST_TEXT / 3 } else { MOST_TEXT };
@@ -149,7 +149,7 @@ fn filtered(painter: &Painter<'_>, layout: &Layout) -> Vec<Piece> {
     let range = position(painter, layout).filter(|_| !is_narrow || words.len() == 1);
     let range = range.map_or_else(String::new, |range| format!("  {range}"));
     let matching = state.listed().matching;
-    let key = state.setup.keymap.key(Context::Tasks, Action::Back).unwrap_or_default();
+    let key = state.setup.keymap.key(KeyContext::Tasks, Action::Back).unwrap_or_default();
     vec![
         piece(words.join("  "), Role::Strong),
         piece(format!("  {matching} of {}{range}  ", state.view.snapshot.tasks.len()), Role::Text),
@@ -165,14 +165,14 @@ fn position(painter: &Painter<'_>, layout: &Layout) -> Option<String> {
     (count > shown).then(|| format!("{}-{} of {count}", from + 1, (from + shown).min(count)))
 }
 
-fn mark(painter: &Painter<'_>, is_selected: bool) -> Piece {
+fn mark(painter: &Painter<'_>, is_selected: bool) -> StyledPiece {
     piece(format!(" {} ", painter.marker(is_selected)), Role::Accent)
 }
 
 fn wide(
     painter: &mut Painter<'_>,
     area: Rect,
-    (task, batch): (&TaskView, Option<&Batch>),
+    (task, batch): (&TaskView, Option<&BatchRow>),
     is_selected: bool,
 ) {
     let shown = painter.state(task);
@@ -207,9 +207,9 @@ fn wide(
 }
 
 /// Returns the text for a task: its command; for a batch in one row, preceded by the states of its tasks.
-fn told(painter: &Painter<'_>, cmd: Vec<Piece>, batch: Option<&Batch>) -> Vec<Piece> {
+fn told(painter: &Painter<'_>, cmd: Vec<StyledPiece>, batch: Option<&BatchRow>) -> Vec<StyledPiece> {
     let Some(batch) = batch else { return cmd };
-    let key = painter.state.setup.keymap.key(Context::Tasks, Action::Fold);
+    let key = painter.state.setup.keymap.key(KeyContext::Tasks, Action::Fold);
     let key = key.map(|_| piece("+", Role::Key));
     let counts = counted(painter, batch.counts);
     key.into_iter().chain(counts).chain([piece("  ", Role::Text)]).chain(cmd).collect()
@@ -222,11 +222,11 @@ fn described(
     painter: &mut Painter<'_>,
     area: Rect,
     at: (u16, u16),
-    cmd: &[Piece],
-    note: Option<Piece>,
+    cmd: &[StyledPiece],
+    note: Option<StyledPiece>,
 ) -> (u16, usize) {
     let room = usize::from(area.width.saturating_sub(at.0));
-    let note: Vec<Piece> = note.into_iter().collect();
+    let note: Vec<StyledPiece> = note.into_iter().collect();
     let wanted = usize::from(columns(&note));
     let left = room.saturating_sub(usize::from(columns(cmd)).min(room * 2 / 3) + 2);
     let note = match wanted {
@@ -244,7 +244,7 @@ fn described(
 fn narrow(
     painter: &mut Painter<'_>,
     area: Rect,
-    (task, batch): (&TaskView, Option<&Batch>),
+    (task, batch): (&TaskView, Option<&BatchRow>),
     is_selected: bool,
 ) {
     let shown = painter.state(task);
@@ -265,12 +265,12 @@ fn narrow(
     let note = painter.note(task).filter(|_| !task.status.is_terminal());
     // To the right of the state, as far as there is room: its age, then what the user must know, then its CPU
     // usage.
-    let mut right: Vec<Piece> = Vec::new();
+    let mut right: Vec<StyledPiece> = Vec::new();
     let mut told_above = false;
     let parts = [(Some(piece(time, Role::Faint)), false), (note.clone(), true), (busy, false)];
     for (part, is_note) in parts.into_iter().filter_map(|(part, is_note)| Some((part?, is_note))) {
         let gap = if right.is_empty() { Vec::new() } else { vec![piece(" ", Role::Text)] };
-        let row: Vec<Piece> = [part].into_iter().chain(gap).chain(right.iter().cloned()).collect();
+        let row: Vec<StyledPiece> = [part].into_iter().chain(gap).chain(right.iter().cloned()).collect();
         if x + columns(&row) < inside.width {
             right = row;
             told_above |= is_note;

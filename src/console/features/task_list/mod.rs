@@ -10,7 +10,7 @@ use jiff::SignedDuration;
 
 use crate::console::effect::Effect;
 use crate::console::keys::Action;
-use crate::console::state::{Filters, Mode, Prompt, Row, Screen, State};
+use crate::console::state::{Filters, ListRow, Mode, Prompt, Screen, State};
 use crate::console::text::reading::{moved, window};
 use crate::envelope::TaskId;
 use crate::link::Request;
@@ -50,7 +50,7 @@ pub(in crate::console) fn place_list(state: &mut State, shown: usize) {
     state.list.top = window(state.list.top, at, count, shown);
     let listed = state.listed();
     let before = at.checked_sub(1).and_then(|before| listed.rows.get(before));
-    if state.list.top == at && shown > 1 && matches!(before, Some(Row::Head(_))) {
+    if state.list.top == at && shown > 1 && matches!(before, Some(ListRow::Head(_))) {
         state.list.top = at - 1;
     }
 }

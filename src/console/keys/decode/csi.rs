@@ -3,44 +3,44 @@
 use crate::terminal::host_terminal::TerminalAnswer;
 use crate::terminal::{Key, KeyPress, MouseButton, MouseInput, MouseKind};
 
-use super::Decoded;
-use super::sequence::{Step, alt};
+use super::TerminalInput;
+use super::sequence::{DecodeStep, alt};
 
 /// Decodes a sequence that begins with `ESC [`.
-pub(super) fn step(held: &[u8]) -> Step {
+pub(super) fn step(held: &[u8]) -> DecodeStep {
     let body = held.get(2..).unwrap_or_default();
     match body {
         // Alt and the bracket: no sequence contains an Escape.
-        [0x1b, ..] => return Step::Took(2, Some(alt(b'['))),
+        [0x1b, ..] => return DecodeStep::Took(2, Some(alt(b'['))),
         // The Linux console: F1 to F5.
         [b'[', letter @ b'A'..=b'E', ..] => {
-            return Step::Took(4, Some(Decoded::Key(Key::F(letter - b'A' + 1).into())));
+            return DecodeStep::Took(4, Some(TerminalInput::Key(Key::F(letter - b'A' + 1).into())));
         }
-        [b'[', 0x1b, ..] => return Step::Took(3, None),
-        [b'[', _, ..] => return Step::Took(4, None),
-        [b'['] => return Step::More,
+        [b'[', 0x1b, ..] => return DecodeStep::Took(3, None),
+        [b'[', _, ..] => return DecodeStep::Took(4, None),
+        [b'['] => return DecodeStep::More,
         [b'M', report @ ..] => return byte_report(report),
         _ => {}
     }
     let is_parameter = |byte: &u8| matches!(byte, b' '..=b'?');
-    let Some(at) = body.iter().position(|byte| !is_parameter(byte)) else { return Step::More };
+    let Some(at) = body.iter().position(|byte| !is_parameter(byte)) else { return DecodeStep::More };
     match body[at] {
-        letter @ b'@'..=b'~' => Step::Took(at + 3, decoded(&body[..at], letter)),
+        letter @ b'@'..=b'~' => DecodeStep::Took(at + 3, decoded(&body[..at], letter)),
         // Aborted: the next byte begins something else.
-        _ => Step::Took(at + 2, None),
+        _ => DecodeStep::Took(at + 2, None),
     }
 }
 
 /// Decodes a mouse report in the byte encoding, of which `ESC [ M` has come.
-fn byte_report(report: &[u8]) -> Step {
+fn byte_report(report: &[u8]) -> DecodeStep {
     // Each byte is at least a blank: anything less begins something else.
     if let Some(at) = report.iter().take(3).position(|byte| *byte < b' ') {
-        return Step::Took(at + 3, None);
+        return DecodeStep::Took(at + 3, None);
     }
-    let [button, column, row, ..] = report else { return Step::More };
+    let [button, column, row, ..] = report else { return DecodeStep::More };
     let place = |byte: &u8| u16::from(byte.saturating_sub(33));
     let mouse = mouse(u16::from(button.saturating_sub(32)), place(column), place(row), true);
-    Step::Took(6, mouse.map(Decoded::Mouse))
+    DecodeStep::Took(6, mouse.map(TerminalInput::Mouse))
 }
 
 /// Returns the key for `ESC O` and a letter.
@@ -70,17 +70,17 @@ fn numbers(parameters: &[u8]) -> Vec<Vec<u32>> {
     text.split(';').map(|part| part.split(':').map(|number| number.parse().unwrap_or(0)).collect()).collect()
 }
 
-fn decoded(parameters: &[u8], letter: u8) -> Option<Decoded> {
+fn decoded(parameters: &[u8], letter: u8) -> Option<TerminalInput> {
     if let Some(rest) = parameters.strip_prefix(b"<") {
         let [button, column, row] = numbers(rest).try_into().ok()?;
         let number = |part: Vec<u32>| u16::try_from(part[0]).ok();
         let place = |part| number(part).map(|place| place.saturating_sub(1));
-        return mouse(number(button)?, place(column)?, place(row)?, letter == b'M').map(Decoded::Mouse);
+        return mouse(number(button)?, place(column)?, place(row)?, letter == b'M').map(TerminalInput::Mouse);
     }
     if parameters.starts_with(b"?") {
         return match letter {
-            b'c' => Some(Decoded::Answer(TerminalAnswer::Attributes)),
-            b'u' => Some(Decoded::Answer(TerminalAnswer::Keys)),
+            b'c' => Some(TerminalInput::Answer(TerminalAnswer::Attributes)),
+            b'u' => Some(TerminalInput::Answer(TerminalAnswer::Keys)),
             _ => None,
         };
     }
@@ -91,20 +91,22 @@ fn decoded(parameters: &[u8], letter: u8) -> Option<Decoded> {
     let first = numbers[0][0];
     let number = |at: usize| numbers.get(at).map_or(0, |part| part[0]);
     let key = match letter {
-        b'I' | b'O' if parameters.is_empty() => return Some(Decoded::Focus(letter == b'I')),
+        b'I' | b'O' if parameters.is_empty() => return Some(TerminalInput::Focus(letter == b'I')),
         b'R' if first > 1 => {
             let (row, column) = (u16::try_from(first).ok()?, u16::try_from(number(1)).ok()?);
-            return Some(Decoded::Answer(TerminalAnswer::Cursor { row, column }));
+            return Some(TerminalInput::Answer(TerminalAnswer::Cursor { row, column }));
         }
         b'P' | b'Q' | b'R' | b'S' => Key::F(letter - b'P' + 1),
         b'Z' => Key::BackTab,
-        b'~' if first == 200 => return Some(Decoded::PasteBegins),
-        b'~' if first == 27 => return coded(&[number(2)], numbers.get(1)?).map(Decoded::Key),
+        b'~' if first == 200 => return Some(TerminalInput::PasteBegins),
+        b'~' if first == 27 => return coded(&[number(2)], numbers.get(1)?).map(TerminalInput::Key),
         b'~' => numbered(first)?,
-        b'u' => return coded(&numbers[0], numbers.get(1).map_or(&[1], Vec::as_slice)).map(Decoded::Key),
+        b'u' => {
+            return coded(&numbers[0], numbers.get(1).map_or(&[1], Vec::as_slice)).map(TerminalInput::Key);
+        }
         _ => arrow(letter)?,
     };
-    pressed(key, numbers.get(1).map(Vec::as_slice)).map(Decoded::Key)
+    pressed(key, numbers.get(1).map(Vec::as_slice)).map(TerminalInput::Key)
 }
 
 /// Builds a key press from a key and its modifiers; `None` if it is a key release.

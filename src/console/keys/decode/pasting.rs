@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use memchr::memmem;
 
-use super::{Decoded, ESCAPE, MOST_PASTE, PasteTrouble};
+use super::{ESCAPE, MOST_PASTE, PasteTrouble, TerminalInput};
 
 /// The marker at its beginning.
 pub(super) const BEGIN: &[u8] = b"\x1b[200~";
@@ -16,7 +16,7 @@ const STALLED: Duration = Duration::from_secs(2);
 
 /// A paste whose end has not come yet.
 #[derive(Debug, Default)]
-pub(super) struct Pasting {
+pub(super) struct OpenPaste {
     text: Vec<u8>,
     /// How many bytes came before the text, because it is too long.
     forgotten: usize,
@@ -25,9 +25,9 @@ pub(super) struct Pasting {
     escapes: usize,
 }
 
-impl Pasting {
+impl OpenPaste {
     /// Takes more bytes. At the end of the paste, returns what came of it and the bytes behind it.
-    pub(super) fn take<'a>(&mut self, bytes: &'a [u8]) -> Option<(Decoded, &'a [u8])> {
+    pub(super) fn take<'a>(&mut self, bytes: &'a [u8]) -> Option<(TerminalInput, &'a [u8])> {
         // The marker may have begun in the bytes before.
         let from = self.text.len().saturating_sub(END.len() - 1);
         self.text.extend(std::iter::repeat_n(0x1b, self.escapes));
@@ -45,8 +45,8 @@ impl Pasting {
         self.text.truncate(from + at);
         let total = self.total();
         let pasted = match total > MOST_PASTE {
-            true => Decoded::PasteTrouble(PasteTrouble::TooLong(total)),
-            false => Decoded::Paste(text(std::mem::take(&mut self.text))),
+            true => TerminalInput::PasteTrouble(PasteTrouble::TooLong(total)),
+            false => TerminalInput::Paste(text(std::mem::take(&mut self.text))),
         };
         Some((pasted, &bytes[bytes.len() - behind..]))
     }

@@ -3,12 +3,12 @@
 use crate::terminal::host_terminal;
 use crate::terminal::{Key, KeyPress};
 
-use super::{Decoded, csi};
+use super::{TerminalInput, csi};
 
 /// The result of decoding the bytes held.
-pub(super) enum Step {
+pub(super) enum DecodeStep {
     /// This many bytes were consumed, and what they mean, if anything.
-    Took(usize, Option<Decoded>),
+    Took(usize, Option<TerminalInput>),
     /// More bytes are needed, however long they take.
     More,
     /// More bytes are needed, or a key was pressed: time decides.
@@ -16,13 +16,13 @@ pub(super) enum Step {
 }
 
 /// Decodes the bytes, of which there is at least one.
-pub(super) fn step(held: &[u8]) -> Step {
+pub(super) fn step(held: &[u8]) -> DecodeStep {
     match held {
-        [0x1b] | [0x1b, 0x1b] | [0x1b, b'[' | b'O' | b']' | b'P' | b'_'] => Step::Unsure,
+        [0x1b] | [0x1b, 0x1b] | [0x1b, b'[' | b'O' | b']' | b'P' | b'_'] => DecodeStep::Unsure,
         [0x1b, b'[', ..] => csi::step(held),
         [0x1b, b'O', third, ..] => match csi::application(*third) {
-            Some(key) => Step::Took(3, Some(Decoded::Key(key.into()))),
-            None => Step::Took(2, Some(alt(b'O'))),
+            Some(key) => DecodeStep::Took(3, Some(TerminalInput::Key(key.into()))),
+            None => DecodeStep::Took(2, Some(alt(b'O'))),
         },
         // OSC, DCS and APC.
         [0x1b, b']', b'0'..=b'9', ..] | [0x1b, b'P', b' '..=b'?', ..] | [0x1b, b'_', b'G', ..] => {
@@ -31,56 +31,60 @@ pub(super) fn step(held: &[u8]) -> Step {
         [0x1b, 0x1b, rest @ ..] => escaped_twice(rest),
         [0x1b, rest @ ..] => match plain(rest) {
             Some((bytes, key)) => {
-                Step::Took(1 + bytes, key.map(|key| Decoded::Key(KeyPress { alt: true, ..key })))
+                DecodeStep::Took(1 + bytes, key.map(|key| TerminalInput::Key(KeyPress { alt: true, ..key })))
             }
-            None => Step::More,
+            None => DecodeStep::More,
         },
         _ => match plain(held) {
-            Some((bytes, key)) => Step::Took(bytes, key.map(Decoded::Key)),
-            None => Step::More,
+            Some((bytes, key)) => DecodeStep::Took(bytes, key.map(TerminalInput::Key)),
+            None => DecodeStep::More,
         },
     }
 }
 
 /// Decodes a double Escape: some terminals put an Escape before the sequence of a key pressed with Alt;
 /// otherwise the first is the Escape key.
-fn escaped_twice(rest: &[u8]) -> Step {
-    let escape = Step::Took(1, Some(Decoded::Key(Key::Esc.into())));
+fn escaped_twice(rest: &[u8]) -> DecodeStep {
+    let escape = DecodeStep::Took(1, Some(TerminalInput::Key(Key::Esc.into())));
     if !matches!(rest, [b'[' | b'O', ..]) {
         return escape;
     }
     let mut once = vec![0x1b];
     once.extend_from_slice(rest);
     match step(&once) {
-        Step::Took(bytes @ 3.., Some(Decoded::Key(key))) => {
-            Step::Took(bytes + 1, Some(Decoded::Key(KeyPress { alt: true, ..key })))
+        DecodeStep::Took(bytes @ 3.., Some(TerminalInput::Key(key))) => {
+            DecodeStep::Took(bytes + 1, Some(TerminalInput::Key(KeyPress { alt: true, ..key })))
         }
-        Step::Took(..) => escape,
+        DecodeStep::Took(..) => escape,
         // A key reports numbers at most.
-        Step::More | Step::Unsure if matches!(rest, [b'[', b'<' | b'?' | b'>' | b'=' | b'M', ..]) => escape,
-        Step::More | Step::Unsure => Step::Unsure,
+        DecodeStep::More | DecodeStep::Unsure
+            if matches!(rest, [b'[', b'<' | b'?' | b'>' | b'=' | b'M', ..]) =>
+        {
+            escape
+        }
+        DecodeStep::More | DecodeStep::Unsure => DecodeStep::Unsure,
     }
 }
 
 /// Decodes an answer, such as `ESC ] number …`; nothing that a person types begins like that.
-fn answer(held: &[u8]) -> Step {
+fn answer(held: &[u8]) -> DecodeStep {
     let end = held[2..].iter().position(|byte| matches!(byte, 0x07 | 0x18 | 0x1a | 0x1b));
-    let Some(at) = end.map(|at| at + 2) else { return Step::More };
+    let Some(at) = end.map(|at| at + 2) else { return DecodeStep::More };
     let is_osc = held[1] == b']';
-    let answer = || host_terminal::parse_osc(&held[2..at]).filter(|_| is_osc).map(Decoded::Answer);
+    let answer = || host_terminal::parse_osc(&held[2..at]).filter(|_| is_osc).map(TerminalInput::Answer);
     match &held[at..] {
-        [0x07, ..] => Step::Took(at + 1, answer()),
-        [0x1b, b'\\', ..] => Step::Took(at + 2, answer()),
-        [0x1b] => Step::Unsure,
+        [0x07, ..] => DecodeStep::Took(at + 1, answer()),
+        [0x1b, b'\\', ..] => DecodeStep::Took(at + 2, answer()),
+        [0x1b] => DecodeStep::Unsure,
         // Interrupted by another sequence, or cancelled.
-        [0x1b, ..] => Step::Took(at, None),
-        _ => Step::Took(at + 1, None),
+        [0x1b, ..] => DecodeStep::Took(at, None),
+        _ => DecodeStep::Took(at + 1, None),
     }
 }
 
 /// Returns the key for Alt and a letter.
-pub(super) fn alt(letter: u8) -> Decoded {
-    Decoded::Key(KeyPress { alt: true, ..Key::Char(char::from(letter)).into() })
+pub(super) fn alt(letter: u8) -> TerminalInput {
+    TerminalInput::Key(KeyPress { alt: true, ..Key::Char(char::from(letter)).into() })
 }
 
 /// Decodes a character or control: the number of bytes and the key, or `None` if it is incomplete.

@@ -4,17 +4,17 @@
 //! the beginning of a paste is recognized however it comes, because what follows it must not be taken for keys.
 
 use super::pasting::{BEGIN, END};
-use super::sequence::{Step, step};
+use super::sequence::{DecodeStep, step};
 
 /// A beginning: Escape, or Escape and one character, and perhaps what was typed since.
 #[derive(Debug)]
-pub(super) struct Torn {
+pub(super) struct TornSequence {
     bytes: Vec<u8>,
-    kind: Kind,
+    kind: TornKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum TornKind {
     /// Delivered as one key.
     Key,
     /// Delivered as several keys, one after the other.
@@ -26,7 +26,7 @@ enum Kind {
 }
 
 /// Whether later bytes belong to it.
-pub(super) enum GoesOn {
+pub(super) enum Continuation {
     /// They do not.
     No,
     /// That depends on what follows soon.
@@ -37,20 +37,20 @@ pub(super) enum GoesOn {
     Ended(usize),
 }
 
-impl Torn {
+impl TornSequence {
     /// What was delivered as one key.
     pub(super) fn key(bytes: &[u8]) -> Self {
-        Self { bytes: bytes.to_vec(), kind: Kind::Key }
+        Self { bytes: bytes.to_vec(), kind: TornKind::Key }
     }
 
     /// The first half of the end of an answer.
     pub(super) fn answer_end() -> Self {
-        Self { bytes: vec![0x1b], kind: Kind::AnswerEnd }
+        Self { bytes: vec![0x1b], kind: TornKind::AnswerEnd }
     }
 
     /// The first byte of the end of a paste.
     pub(super) fn paste_end() -> Self {
-        Self { bytes: vec![0x1b], kind: Kind::PasteEnd }
+        Self { bytes: vec![0x1b], kind: TornKind::PasteEnd }
     }
 
     /// Returns the bytes so far.
@@ -61,55 +61,55 @@ impl Torn {
     /// Adds keys that were typed; returns what may still go on.
     pub(super) fn typed(self, keys: &[u8]) -> Option<Self> {
         let bytes = [&self.bytes, keys].concat();
-        BEGIN.starts_with(&bytes).then_some(Self { bytes, kind: Kind::Typed })
+        BEGIN.starts_with(&bytes).then_some(Self { bytes, kind: TornKind::Typed })
     }
 
-    /// Returns what is left of it after `GoesOn::Ended`.
+    /// Returns what is left of it after `Continuation::Ended`.
     pub(super) fn rest(self) -> Option<Self> {
-        (self.kind == Kind::PasteEnd && self.bytes != END).then_some(self)
+        (self.kind == TornKind::PasteEnd && self.bytes != END).then_some(self)
     }
 
     /// Tells whether the bytes, of which there is at least one, belong to it.
-    pub(super) fn goes_on(&mut self, rest: &[u8]) -> GoesOn {
+    pub(super) fn goes_on(&mut self, rest: &[u8]) -> Continuation {
         let all = [&self.bytes, rest].concat();
         match self.kind {
-            Kind::AnswerEnd if rest[0] == b'\\' => return GoesOn::Ended(1),
-            Kind::PasteEnd if all.starts_with(END) => {
+            TornKind::AnswerEnd if rest[0] == b'\\' => return Continuation::Ended(1),
+            TornKind::PasteEnd if all.starts_with(END) => {
                 let bytes = END.len() - self.bytes.len();
                 self.bytes = END.to_vec();
-                return GoesOn::Ended(bytes);
+                return Continuation::Ended(bytes);
             }
-            Kind::PasteEnd if END.starts_with(&all) => {
+            TornKind::PasteEnd if END.starts_with(&all) => {
                 self.bytes = all;
-                return GoesOn::Ended(rest.len());
+                return Continuation::Ended(rest.len());
             }
-            Kind::PasteEnd if self.bytes.len() > 1 => return GoesOn::No,
+            TornKind::PasteEnd if self.bytes.len() > 1 => return Continuation::No,
             _ => {}
         }
         let is_single = rest.len() == 1;
         if all.starts_with(BEGIN) {
-            return GoesOn::Yes { is_dropped: false };
+            return Continuation::Yes { is_dropped: false };
         }
         match BEGIN.starts_with(&all) {
-            true if is_single || self.kind == Kind::Typed => return GoesOn::Perhaps,
-            true => return GoesOn::Yes { is_dropped: false },
-            false if self.kind == Kind::Typed => return GoesOn::No,
+            true if is_single || self.kind == TornKind::Typed => return Continuation::Perhaps,
+            true => return Continuation::Yes { is_dropped: false },
+            false if self.kind == TornKind::Typed => return Continuation::No,
             false => {}
         }
         match (&self.bytes[..], rest) {
-            ([_], [b'[' | b'O' | b']' | b'P' | b'_']) => return GoesOn::Perhaps,
+            ([_], [b'[' | b'O' | b']' | b'P' | b'_']) => return Continuation::Perhaps,
             // A key that repeats.
-            ([_], [b'[', b'[']) => return GoesOn::No,
+            ([_], [b'[', b'[']) => return Continuation::No,
             ([_], [b'[' | b'O' | b']' | b'P' | b'_', ..]) | ([_, _], _) => {}
-            _ => return GoesOn::No,
+            _ => return Continuation::No,
         }
         let has_parameter = all[1] != b'[' || matches!(all.get(2), Some(b' '..=b'?'));
         match step(&all) {
-            Step::Took(3.., Some(_)) => GoesOn::Yes { is_dropped: is_single },
-            Step::Took(3.., None) if has_parameter => GoesOn::Yes { is_dropped: false },
-            Step::Took(..) => GoesOn::No,
-            Step::More | Step::Unsure if is_single => GoesOn::Perhaps,
-            Step::More | Step::Unsure => GoesOn::Yes { is_dropped: false },
+            DecodeStep::Took(3.., Some(_)) => Continuation::Yes { is_dropped: is_single },
+            DecodeStep::Took(3.., None) if has_parameter => Continuation::Yes { is_dropped: false },
+            DecodeStep::Took(..) => Continuation::No,
+            DecodeStep::More | DecodeStep::Unsure if is_single => Continuation::Perhaps,
+            DecodeStep::More | DecodeStep::Unsure => Continuation::Yes { is_dropped: false },
         }
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::console::state::agents::parted;
 use crate::console::state::names::alias;
 use crate::console::state::words::{how, who};
-use crate::console::text::finding::Words;
+use crate::console::text::finding::FilterWords;
 use crate::envelope::Actor;
 use crate::model::{InputNeed, PlaceId, TaskStatus, TaskView};
 
@@ -63,14 +63,14 @@ impl Filter {
 
 /// A filter by agent.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Whose {
+pub enum AgentFilter {
     /// The tasks of all connections of an agent.
     Agent(String),
     /// The tasks of one connection, by its label.
     Session(String),
 }
 
-impl Whose {
+impl AgentFilter {
     /// Tells whether a task matches.
     pub fn holds(&self, task: &TaskView) -> bool {
         let Actor::Agent(label) = &task.started_by else { return false };
@@ -94,7 +94,7 @@ pub struct Filters {
     /// By state or kind of actor.
     pub state: Filter,
     /// By agent.
-    pub whose: Option<Whose>,
+    pub whose: Option<AgentFilter>,
     /// Words that a task must contain.
     pub text: String,
     /// By place, where there are several.
@@ -109,7 +109,7 @@ impl Filters {
 
     /// Returns a predicate for whether a task matches.
     pub(in crate::console) fn holding(&self) -> impl Fn(&TaskView) -> bool + use<> {
-        let words = Words::smart(&self.text);
+        let words = FilterWords::smart(&self.text);
         let (state, whose, place) = (self.state, self.whose.clone(), self.place.clone());
         move |task: &TaskView| {
             let is_there = |id: &PlaceId| task.place.as_ref().is_some_and(|place| place.id == *id);

@@ -7,7 +7,7 @@ use crate::model::{PlaceId, TaskStatus, TaskView};
 
 /// What a group has in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum HeadOf {
+pub(crate) enum GroupKey {
     /// The initiator of its tasks: one of the group's actors.
     Actor(Actor),
     /// A place.
@@ -16,23 +16,23 @@ pub(crate) enum HeadOf {
 
 /// A group header: the initiator or place, and the states of its tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Head {
-    pub(crate) of: HeadOf,
+pub(crate) struct GroupHead {
+    pub(crate) of: GroupKey,
     pub(crate) name: String,
-    pub(crate) counts: Counts,
+    pub(crate) counts: StateCounts,
 }
 
 /// A batch in one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Batch {
+pub(crate) struct BatchRow {
     /// Its call.
     pub(crate) call: u64,
-    pub(crate) counts: Counts,
+    pub(crate) counts: StateCounts,
 }
 
 /// The number of tasks by state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Counts {
+pub(crate) struct StateCounts {
     pub(crate) all: usize,
     pub(crate) live: usize,
     pub(crate) waiting: usize,
@@ -40,7 +40,7 @@ pub(crate) struct Counts {
     pub(crate) completed: usize,
 }
 
-impl Counts {
+impl StateCounts {
     pub(in crate::console) fn of<'a>(tasks: impl Iterator<Item = &'a TaskView>) -> Self {
         let mut counts = Self::default();
         for task in tasks {

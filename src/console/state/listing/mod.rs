@@ -11,13 +11,15 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::console::state::listing::filter::Filters;
-use crate::console::state::listing::rows::{Basis, ByPlace, Grouping, Listed, Listing, Memo, Sort, work_out};
+use crate::console::state::listing::rows::{
+    Basis, Grouping, ListOrder, ListRows, Memo, SnapshotIdentity, Sort, work_out,
+};
 use crate::envelope::TaskId;
 use crate::model::Snapshot;
 
 /// The task list.
 #[derive(Debug, Clone, Default)]
-pub struct TaskList {
+pub struct ListState {
     /// The selected task.
     pub selected: Option<TaskId>,
     /// Whether the user has moved the selection, so that it no longer follows the newest live task.
@@ -27,14 +29,14 @@ pub struct TaskList {
     /// The filters.
     pub filters: Filters,
     /// The sort order, grouping and columns.
-    pub listing: Listing,
+    pub listing: ListOrder,
     /// Calls of unfolded batches, whose tasks have rows of their own.
     pub unfolded: BTreeSet<u64>,
     /// The rows computed last.
     pub(in crate::console) memo: Memo,
 }
 
-impl TaskList {
+impl ListState {
     /// Returns the contents of the list. On screens other than the tasks screen, this is every task, newest
     /// first.
     pub(crate) fn listed(
@@ -42,9 +44,9 @@ impl TaskList {
         (snapshot, cleared): (&Arc<Snapshot>, &BTreeSet<TaskId>),
         is_list: bool,
         now: Timestamp,
-    ) -> Arc<Listed> {
+    ) -> Arc<ListRows> {
         let basis = Basis {
-            snapshot: ByPlace(Arc::clone(snapshot)),
+            snapshot: SnapshotIdentity(Arc::clone(snapshot)),
             is_list,
             selected: self.selected.clone(),
             filters: if is_list { self.filters.clone() } else { Filters::default() },

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::console::state::agents::parted;
 use crate::console::state::listing::columns::ListColumn;
 use crate::console::state::listing::filter::{Filter, Filters};
-use crate::console::state::listing::heads::{Batch, Counts, Head, HeadOf, waits};
+use crate::console::state::listing::heads::{BatchRow, GroupHead, GroupKey, StateCounts, waits};
 use crate::console::state::names::born;
 use crate::console::state::words;
 use crate::console::state::words::last_sign;
@@ -79,7 +79,7 @@ pub enum Grouping {
 /// How the list is arranged; saved per workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Listing {
+pub struct ListOrder {
     /// The sort order.
     pub sort: Sort,
     /// The grouping.
@@ -88,13 +88,13 @@ pub struct Listing {
     pub columns: BTreeSet<ListColumn>,
 }
 
-impl Default for Listing {
+impl Default for ListOrder {
     fn default() -> Self {
         Self { sort: Sort::default(), groups: Grouping::default(), columns: ListColumn::USUAL.into() }
     }
 }
 
-impl Listing {
+impl ListOrder {
     /// Tells whether the newest task is in the first row.
     pub(in crate::console) fn is_newest_first(&self) -> bool {
         self.sort == Sort::Newest && self.groups == Grouping::None
@@ -103,23 +103,23 @@ impl Listing {
 
 /// A row of the list; tasks are identified by their index in the snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Row {
+pub(crate) enum ListRow {
     /// A group header.
-    Head(Head),
+    Head(GroupHead),
     /// A task, or the task that represents its batch.
     Task {
         at: usize,
         /// The batch, if the row represents one.
-        batch: Option<Batch>,
+        batch: Option<BatchRow>,
     },
 }
 
 /// The contents of the list.
 #[derive(Debug, Default)]
-pub(crate) struct Listed {
+pub(crate) struct ListRows {
     /// All matching tasks in order, including those folded into another task's row.
     pub(crate) tasks: Vec<usize>,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<ListRow>,
     /// The number of matching tasks.
     pub(crate) matching: usize,
 }
@@ -127,7 +127,7 @@ pub(crate) struct Listed {
 /// The inputs the rows were computed from.
 #[derive(Clone, PartialEq)]
 pub(super) struct Basis {
-    pub(super) snapshot: ByPlace,
+    pub(super) snapshot: SnapshotIdentity,
     pub(super) is_list: bool,
     pub(super) selected: Option<TaskId>,
     pub(super) filters: Filters,
@@ -138,9 +138,9 @@ pub(super) struct Basis {
 
 /// A snapshot compared by identity.
 #[derive(Clone)]
-pub(super) struct ByPlace(pub(super) Arc<Snapshot>);
+pub(super) struct SnapshotIdentity(pub(super) Arc<Snapshot>);
 
-impl PartialEq for ByPlace {
+impl PartialEq for SnapshotIdentity {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -148,7 +148,7 @@ impl PartialEq for ByPlace {
 
 /// The rows computed last.
 #[derive(Default)]
-pub struct Memo(pub(super) RefCell<Option<(Basis, Arc<Listed>)>>);
+pub struct Memo(pub(super) RefCell<Option<(Basis, Arc<ListRows>)>>);
 
 impl Clone for Memo {
     fn clone(&self) -> Self {
@@ -162,7 +162,7 @@ impl fmt::Debug for Memo {
     }
 }
 
-pub(super) fn work_out(basis: &Basis, now: Timestamp) -> Listed {
+pub(super) fn work_out(basis: &Basis, now: Timestamp) -> ListRows {
     let tasks = &basis.snapshot.0.tasks;
     let holds = basis.filters.holding();
     let mut matching = 0;
@@ -192,9 +192,9 @@ pub(super) fn work_out(basis: &Basis, now: Timestamp) -> Listed {
     let rows = match basis.is_list {
         true if !order.is_empty() => rows_by_place(&places, tasks, basis, place_of, group_of),
         true => rows(&places, tasks, basis, group_of),
-        false => places.iter().map(|at| Row::Task { at: *at, batch: None }).collect(),
+        false => places.iter().map(|at| ListRow::Task { at: *at, batch: None }).collect(),
     };
-    Listed { tasks: places, rows, matching }
+    ListRows { tasks: places, rows, matching }
 }
 
 /// Returns the position of a task's group among the groups, and its name.
@@ -251,7 +251,7 @@ fn rows_by_place<G: PartialEq>(
     basis: &Basis,
     place_of: impl Fn(&TaskView) -> Option<usize>,
     group_of: impl Fn(usize) -> (G, String),
-) -> Vec<Row> {
+) -> Vec<ListRow> {
     let mut all = Vec::new();
     for (at, place) in basis.snapshot.0.places.iter().enumerate() {
         let from = places.partition_point(|task| place_of(&tasks[*task]) < Some(at));
@@ -261,9 +261,9 @@ fn rows_by_place<G: PartialEq>(
         if its.is_empty() && !is_asked_for {
             continue;
         }
-        let counts = Counts::of(its.iter().map(|at| &*tasks[*at]));
-        let of = HeadOf::Place(place.name.id.clone());
-        all.push(Row::Head(Head { of, name: place.name.name.clone(), counts }));
+        let counts = StateCounts::of(its.iter().map(|at| &*tasks[*at]));
+        let of = GroupKey::Place(place.name.id.clone());
+        all.push(ListRow::Head(GroupHead { of, name: place.name.name.clone(), counts }));
         all.extend(rows(its, tasks, basis, &group_of));
     }
     all
@@ -275,7 +275,7 @@ fn rows<G: PartialEq>(
     tasks: &[Arc<TaskView>],
     basis: &Basis,
     group_of: impl Fn(usize) -> (G, String),
-) -> Vec<Row> {
+) -> Vec<ListRow> {
     let mut batches: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for at in places.iter().filter(|at| tasks[**at].item.is_some()) {
         batches.entry(tasks[*at].call).or_default().push(*at);
@@ -283,21 +283,21 @@ fn rows<G: PartialEq>(
     batches.retain(|call, items| items.len() > 1 && !basis.unfolded.contains(call));
     let mut rows = Vec::new();
     for group in places.chunk_by(|one, next| group_of(*one) == group_of(*next)) {
-        let counts = Counts::of(group.iter().map(|at| &*tasks[*at]));
+        let counts = StateCounts::of(group.iter().map(|at| &*tasks[*at]));
         if let Some(first) = group.first().filter(|_| basis.order.1 != Grouping::None) {
             let name = group_of(*first).1;
-            let of = HeadOf::Actor(tasks[*first].started_by.clone());
-            rows.push(Row::Head(Head { of, name, counts }));
+            let of = GroupKey::Actor(tasks[*first].started_by.clone());
+            rows.push(ListRow::Head(GroupHead { of, name, counts }));
         }
         for &at in group {
             let call = tasks[at].item.map(|_| tasks[at].call);
             match call.filter(|call| batches.contains_key(call)) {
-                None => rows.push(Row::Task { at, batch: None }),
+                None => rows.push(ListRow::Task { at, batch: None }),
                 Some(call) if batches.get(&call).and_then(|items| items.first()) == Some(&at) => {
                     let items = batches.get(&call).map(Vec::as_slice).unwrap_or_default();
-                    let counts = Counts::of(items.iter().map(|at| &*tasks[*at]));
+                    let counts = StateCounts::of(items.iter().map(|at| &*tasks[*at]));
                     let at = stands_for(items, tasks, basis.selected.as_ref());
-                    rows.push(Row::Task { at, batch: Some(Batch { call, counts }) });
+                    rows.push(ListRow::Task { at, batch: Some(BatchRow { call, counts }) });
                 }
                 Some(_) => {}
             }
