@@ -122,12 +122,12 @@ async fn show(
     let size = io::tty::size(options.capabilities.usual_size).map_err(ConsoleError::Terminal)?;
     let snapshot = Arc::clone(&operator.snapshot().borrow());
     let mut app = App::new(setup, snapshot, size, clock.now().wall);
-    app.state.screen = options.opens;
-    app.state.has_mouse = mouse != Mouse::Off;
+    app.state.focus.screen = options.opens;
+    app.state.outer.has_mouse = mouse != Mouse::Off;
     app.state.memory =
         options.state.as_deref().map(|state| kept::read(&state.join(kept::MEMORY))).unwrap_or_default();
     let commands: Vec<String> = options.commands.as_deref().map(kept::read).unwrap_or_default();
-    commands.iter().for_each(|cmd| app.state.commands.keep(cmd));
+    commands.iter().for_each(|cmd| app.state.composer.commands.keep(cmd));
     for fault in faults {
         app.state.toasts.fail(text::visible::one_line(&fault.to_string()), None);
     }

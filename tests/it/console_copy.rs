@@ -42,7 +42,7 @@ fn keys_select_and_copy_rows_and_go_back() {
     let text = yanked(&press(&mut app, &["g", "V", "j", "y"]));
     assert_eq!(text.len(), 1);
     assert_eq!(text[0].lines().next().map(str::trim_end), before.first().map(String::as_str));
-    assert!(matches!(app.state.mode, Mode::Observe));
+    assert!(matches!(app.state.focus.mode, Mode::Observe));
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn nothing_but_copying_happens_while_copying() {
     assert!(press(&mut app, &["s", "q", "v"]).iter().all(|effect| matches!(effect, Effect::Page { .. })));
     assert!(app.layers.is_empty());
     let _ = press(&mut app, &["Esc"]);
-    assert!(matches!(app.state.mode, Mode::Observe));
+    assert!(matches!(app.state.focus.mode, Mode::Observe));
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_drag_copies_what_it_goes_over_and_gives_the_keys_back() {
         let effects = mouse(&mut app, MouseKind::Release(MouseButton::Left), (cells.x + 3, cells.y));
         let expected: String = row.chars().take(4).collect();
         assert_eq!(yanked(&effects), [expected.trim_end()]);
-        assert_eq!(matches!(app.state.mode, Mode::Input(_)), enter);
+        assert_eq!(matches!(app.state.focus.mode, Mode::Input(_)), enter);
     }
 }
 

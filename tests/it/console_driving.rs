@@ -40,7 +40,7 @@ fn a_task_is_given_a_name_and_loses_it() {
     let effects = press(&mut app, &["Enter"]);
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Ask(Request::Rename { name: None, .. }))));
     let _ = press(&mut app, &[",", "x", "Esc"]);
-    assert!(matches!(app.state.mode, Mode::Observe));
+    assert!(matches!(app.state.focus.mode, Mode::Observe));
 }
 
 #[test]
@@ -50,7 +50,8 @@ fn finished_tasks_are_cleared_and_live_ones_stay() {
     let dismissed = |effects: &[Effect]| {
         effects.iter().filter(|effect| matches!(effect, Effect::Ask(Request::Dismiss { .. }))).count()
     };
-    let later = |app: &App, seconds| Msg::Tick(app.state.now + jiff::SignedDuration::from_secs(seconds));
+    let later =
+        |app: &App, seconds| Msg::Tick(app.state.clock.now + jiff::SignedDuration::from_secs(seconds));
     let all = app.state.tasks().len();
     assert_eq!(dismissed(&press(&mut app, &["C"])), 0, "it can be undone");
     assert_eq!(app.state.tasks().len(), all - ended);

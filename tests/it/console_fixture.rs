@@ -537,7 +537,7 @@ pub(crate) fn select(app: &mut App, number: u32) {
 
 /// Draws the console.
 pub(crate) fn draw(app: &App) -> (Buffer, FrameExtras) {
-    let mut buffer = Buffer::empty(Rect::new(0, 0, app.state.size.0, app.state.size.1));
+    let mut buffer = Buffer::empty(Rect::new(0, 0, app.state.outer.size.0, app.state.outer.size.1));
     let drawn = draw::draw(app, &mut buffer);
     (buffer, drawn)
 }

@@ -62,7 +62,7 @@ pub(crate) fn looked_at(held: Vec<HeldCall>, size: (u16, u16)) -> App {
 }
 
 fn later(app: &mut App, ms: i64) {
-    let _ = app.update(Msg::Tick(app.state.now + SignedDuration::from_millis(ms)));
+    let _ = app.update(Msg::Tick(app.state.clock.now + SignedDuration::from_millis(ms)));
 }
 
 fn decisions(effects: &[Effect]) -> Vec<(u64, Decision)> {
@@ -305,7 +305,7 @@ fn a_card_hides_nothing_and_draws_nothing_foreign() {
     let text = shown(&app);
     assert!(text.contains("contains hidden characters") && text.contains("⟨U+202E⟩"), "{text}");
     assert!(text.contains("Bearer abc"), "what runs is shown whole");
-    assert_eq!(app.state.now, now() + SignedDuration::from_secs(1));
+    assert_eq!(app.state.clock.now, now() + SignedDuration::from_secs(1));
 }
 
 #[test]

@@ -68,7 +68,7 @@ proptest! {
         pins in prop::collection::vec(1..11_u32, 0..6), selected in 1..11_u32, tiling in tiling(),
     ) {
         let mut app = arranged(size, screen, zoom, &pins, split);
-        app.state.tilings.now = tiling;
+        app.state.division.tilings.now = tiling;
         app.state.list.selected = Some(id(selected));
         let plan = app.state.layout();
         let whole = Rect::new(0, 0, size.0, size.1);
@@ -84,7 +84,7 @@ proptest! {
         shown.sort();
         shown.dedup();
         prop_assert_eq!(shown.len(), panes, "no task has two panes");
-        if plan.breakpoint != Breakpoint::Sentence && matches!(app.state.screen, Screen::Tasks | Screen::Focus) {
+        if plan.breakpoint != Breakpoint::Sentence && matches!(app.state.focus.screen, Screen::Tasks | Screen::Focus) {
             prop_assert!(shown.contains(&id(selected)), "the selected task is always on screen");
         }
         let _ = draw(&app);
@@ -164,7 +164,7 @@ fn end(app: &mut App, number: usize, ago: i64) {
 fn pick(app: &mut App, number: u32) {
     app.state.list.selected = Some(id(number));
     app.state.list.is_held = true;
-    let _ = app.update(Msg::Resize(app.state.size.0, app.state.size.1));
+    let _ = app.update(Msg::Resize(app.state.outer.size.0, app.state.outer.size.1));
 }
 
 fn tiled(size: (u16, u16), panes: Panes, list: ListPlace) -> App {
@@ -267,12 +267,16 @@ fn a_key_goes_through_the_layouts_and_zoom_shows_one_of_any() {
     let _ = press(&mut app, &["z"]);
     assert_eq!(app.state.layout().panes.len(), 1);
     let _ = press(&mut app, &["Z"]);
-    assert_eq!((app.state.tilings.now, app.state.is_zoomed), (None, false), "around to the automatic one");
+    assert_eq!(
+        (app.state.division.tilings.now, app.state.division.is_zoomed),
+        (None, false),
+        "around to the automatic one"
+    );
     // Layouts that there is no room for are skipped.
     let mut app = console(snapshot(), (60, 18));
     for _ in 0..4 {
         let _ = press(&mut app, &["Z"]);
-        let wanted = app.state.tilings.now.map(|tiling| tiling.panes.count());
+        let wanted = app.state.division.tilings.now.map(|tiling| tiling.panes.count());
         assert!(wanted.is_none_or(|count| count == app.state.layout().panes.len()), "{wanted:?}");
     }
 }
@@ -297,7 +301,7 @@ fn a_layout_is_found_by_its_usual_names_and_kept_under_ones_own() {
     write(&mut app, "layout 2 side left");
     let _ = press(&mut app, &["Enter"]);
     let tiling = Tiling { panes: Panes::TwoBeside, list: ListPlace::Left };
-    assert_eq!(app.state.tilings.now, Some(tiling));
+    assert_eq!(app.state.division.tilings.now, Some(tiling));
     let _ = press(&mut app, &[">", ":"]);
     write(&mut app, "save-layout");
     let _ = press(&mut app, &["Enter"]);
@@ -312,16 +316,23 @@ fn a_layout_is_found_by_its_usual_names_and_kept_under_ones_own() {
 
     let mut other = console(snapshot(), (120, 40));
     kept.apply(&mut other.state);
-    assert_eq!((other.state.tilings.now, other.state.split), (Some(tiling), 1), "as it was left");
+    assert_eq!(
+        (other.state.division.tilings.now, other.state.division.split),
+        (Some(tiling), 1),
+        "as it was left"
+    );
     let _ = press(&mut other, &["V"]);
     write(&mut other, "automatic");
     let _ = press(&mut other, &["Enter", "<", "V"]);
     insta::assert_snapshot!("layouts_120x40", shown(&other));
     write(&mut other, "review");
     let _ = press(&mut other, &["Enter"]);
-    assert_eq!((other.state.tilings.now, other.state.split), (Some(tiling), 1));
+    assert_eq!((other.state.division.tilings.now, other.state.division.split), (Some(tiling), 1));
     let _ = press(&mut other, &[":"]);
     write(&mut other, "forget-layout");
     let _ = press(&mut other, &["Enter"]);
-    assert_eq!((other.state.tilings.saved.len(), other.state.tilings.now), (0, Some(tiling)));
+    assert_eq!(
+        (other.state.division.tilings.saved.len(), other.state.division.tilings.now),
+        (0, Some(tiling))
+    );
 }

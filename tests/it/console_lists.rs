@@ -73,7 +73,7 @@ fn words_list_some_tasks_as_they_are_written_and_esc_lists_all() {
     assert_eq!(app.state.selected().map(|task| task.number), Some(2), "arrows go on through the list");
     let _ = press(&mut app, &["Enter", "s"]);
     assert!(shown(&app).contains("\"car\"  2 of 5"), "{}", shown(&app));
-    assert!(matches!(app.state.mode, Mode::Observe));
+    assert!(matches!(app.state.focus.mode, Mode::Observe));
     let _ = press(&mut app, &["Esc", "Esc"]);
     assert_eq!(numbers(&app).len(), 5);
     for (words, found) in [
@@ -352,7 +352,7 @@ fn a_text_is_looked_for_in_all_tasks_and_gone_through_from_task_to_task() {
     assert_eq!(app.state.selected().map(|task| task.number), Some(6));
     assert!(shown(&app).contains("1 of 3 in all tasks"), "{}", shown(&app));
     let _ = press(&mut app, &["Esc", "Esc"]);
-    assert!(app.state.search.is_none() && app.state.scroll.is_none());
+    assert!(app.state.reading.search.is_none() && app.state.reading.scroll.is_none());
 }
 
 fn app_number(task: &pilothouse::envelope::TaskId) -> u32 {

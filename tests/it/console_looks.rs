@@ -177,7 +177,7 @@ fn over(app: &App) -> (Buffer, Rect) {
     let (shown, _) = draw(app);
     let mut below = app.clone();
     below.layers.clear();
-    below.state.mode = Mode::Observe;
+    below.state.focus.mode = Mode::Observe;
     let (below, _) = draw(&below);
     let lasts = shown.area.height.saturating_sub(2);
     let differs = |at: &Position| at.y < lasts && shown[*at].symbol() != below[*at].symbol();

@@ -71,7 +71,7 @@ fn pauses(effects: &[Effect]) -> Vec<bool> {
 
 fn look(app: &mut App) {
     app.drawn();
-    let _ = app.update(Msg::Tick(app.state.now + SignedDuration::from_millis(1_000)));
+    let _ = app.update(Msg::Tick(app.state.clock.now + SignedDuration::from_millis(1_000)));
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn what_is_finished_there_is_not_cleared_and_that_is_said_once() {
     let _ = press(&mut app, &["C"]);
     let text = shown(&app);
     assert!(text.contains("1 finished task cleared") && text.contains("docs is lost"), "{text}");
-    let later = app.state.now + SignedDuration::from_secs(11);
+    let later = app.state.clock.now + SignedDuration::from_secs(11);
     let effects = app.update(Msg::Tick(later));
     let dismissed: Vec<_> = effects
         .iter()

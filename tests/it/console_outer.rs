@@ -38,7 +38,7 @@ fn on_program(written: &str) -> App {
 
 /// Types into the task from now on, key by key.
 fn enter(app: &mut App) -> Vec<Effect> {
-    app.state.mode = Mode::Input(id(6));
+    app.state.focus.mode = Mode::Input(id(6));
     app.update(Msg::Tick(now()))
 }
 

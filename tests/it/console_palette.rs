@@ -6,7 +6,9 @@ use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::state::State;
 use pilothouse::console::state::choice::ListChoice;
+use pilothouse::console::state::focus::Focus;
 use pilothouse::console::state::focus::Screen;
+use pilothouse::console::state::pane_reading::PaneReading;
 use pilothouse::console::theme::ThemeSet;
 use pilothouse::console::theme::{Colours, Role, Theme};
 use pilothouse::console::widgets::chooser::Chooser;
@@ -73,7 +75,10 @@ fn the_palette_in_ascii_and_without_colour() {
 
 /// Everything about a console that a person could notice, except the palette itself.
 fn trace(app: &App) -> String {
-    let State { screen, mode, list, scroll, search, pan, is_zoomed, calls, has_mouse, .. } = &app.state;
+    let State { list, calls, .. } = &app.state;
+    let Focus { screen, mode, .. } = &app.state.focus;
+    let PaneReading { scroll, search, pan, .. } = &app.state.reading;
+    let (is_zoomed, has_mouse) = (app.state.division.is_zoomed, app.state.outer.has_mouse);
     let layers = &app.layers;
     let texts = app.receipts.sheet.as_ref().map(|sheet| [&sheet.receipt, &sheet.envelope]);
     let places = texts.map(|texts| texts.map(|text| (text.at, text.top)));
@@ -101,7 +106,7 @@ fn states() -> Vec<App> {
     let mut remote = console(snapshot(), (120, 40));
     remote.state.setup.is_remote = true;
     remote.state.setup.program = Some("/opt/pilothouse".into());
-    remote.state.toasts.say("hello", None, remote.state.now);
+    remote.state.toasts.say("hello", None, remote.state.clock.now);
     states.push(remote);
     states.push(console(empty(), (80, 24)));
     states
@@ -205,7 +210,7 @@ fn a_number_goes_to_a_call_and_a_name_to_a_task() {
     let _ = press(&mut app, &[":"]);
     let _ = write(&mut app, "309");
     let _ = press(&mut app, &["Enter"]);
-    assert_eq!((app.state.screen, app.state.calls.selected), (Screen::Receipts, Some(309)));
+    assert_eq!((app.state.focus.screen, app.state.calls.selected), (Screen::Receipts, Some(309)));
     let _ = press(&mut app, &[":"]);
     let _ = write(&mut app, ":t03");
     let _ = press(&mut app, &["Enter"]);
@@ -218,7 +223,7 @@ fn what_was_used_last_stands_first_and_is_remembered() {
     let _ = press(&mut app, &[":"]);
     let _ = write(&mut app, "zoom");
     let effects = press(&mut app, &["Enter"]);
-    assert!(app.state.is_zoomed);
+    assert!(app.state.division.is_zoomed);
     assert!(matches!(effects.last(), Some(Effect::Remember(memory)) if memory.recent == ["zoom"]));
     let _ = press(&mut app, &[":"]);
     assert_eq!(list(&app).and_then(|list| list.selected()).map(|item| item.label.as_str()), Some("zoom"));
@@ -253,7 +258,7 @@ fn messages_are_read_again() {
     let _ = press(&mut app, &["Enter"]);
     insta::assert_snapshot!("messages_120x40", shown(&app));
     let _ = press(&mut app, &["Enter"]);
-    assert_eq!((app.state.screen, app.state.calls.selected), (Screen::Receipts, Some(309)));
+    assert_eq!((app.state.focus.screen, app.state.calls.selected), (Screen::Receipts, Some(309)));
 }
 
 #[test]

@@ -215,7 +215,7 @@ fn opened(questions: Vec<Question>, size: (u16, u16)) -> App {
 /// The frame has been drawn, and the person has had time to read it.
 fn read(app: &mut App) {
     app.drawn();
-    let later = app.state.now + SignedDuration::from_secs(1);
+    let later = app.state.clock.now + SignedDuration::from_secs(1);
     let _ = app.update(Msg::Tick(later));
 }
 
@@ -293,9 +293,9 @@ fn a_key_typed_before_the_question_was_seen_decides_nothing() {
     assert_eq!(answers(&press(&mut app, &["Enter", "y"])), [], "before the first frame");
     app.drawn();
     assert_eq!(answers(&press(&mut app, &["y"])), [], "at its moment");
-    let _ = app.update(Msg::Tick(app.state.now + SignedDuration::from_millis(399)));
+    let _ = app.update(Msg::Tick(app.state.clock.now + SignedDuration::from_millis(399)));
     assert_eq!(answers(&press(&mut app, &["y", "n"])), [], "too soon after it");
-    let _ = app.update(Msg::Tick(app.state.now + SignedDuration::from_millis(1)));
+    let _ = app.update(Msg::Tick(app.state.clock.now + SignedDuration::from_millis(1)));
     let expected = [("question_00000003".to_owned(), AnswerValue::Approve, None)];
     assert_eq!(answers(&press(&mut app, &["y"])), expected);
     assert_eq!(answers(&press(&mut app, &["y", "n"])), [], "once");
@@ -309,7 +309,7 @@ fn only_the_deliberate_key_approves_and_escape_is_safe() {
     }
     let mut app = in_dialog(gate(), (80, 24));
     let _ = press(&mut app, &["Esc"]);
-    assert!(app.layers.is_empty() && app.state.screen == Screen::Program);
+    assert!(app.layers.is_empty() && app.state.focus.screen == Screen::Program);
     let mut app = in_dialog(gate(), (80, 24));
     let effects = press(&mut app, &["c", "n", "o", "t", "Space", "a", "Enter", "n"]);
     let expected = ("question_00000003".to_owned(), AnswerValue::Reject, Some("not a".to_owned()));
@@ -435,9 +435,9 @@ fn tab_leads_from_the_source_to_the_pane_and_back() {
     };
     assert!(asks_for(&press(&mut app, &["k"])), "the pane scrolls back");
     let _ = press(&mut app, &["Esc"]);
-    assert!(app.state.scroll.is_none() && app.state.programs.in_pane, "the pane follows again first");
+    assert!(app.state.reading.scroll.is_none() && app.state.programs.in_pane, "the pane follows again first");
     let _ = press(&mut app, &["Esc"]);
-    assert_eq!((at(&app).0, app.state.screen), (false, Screen::Program));
+    assert_eq!((at(&app).0, app.state.focus.screen), (false, Screen::Program));
     let _ = press(&mut app, &["Tab", "Tab"]);
     assert!(!asks_for(&press(&mut app, &["k"])) && app.state.programs.top.is_some(), "the source scrolls");
 }
@@ -446,7 +446,7 @@ fn tab_leads_from_the_source_to_the_pane_and_back() {
 fn what_is_wider_than_its_room_is_panned() {
     let mut app = with_wide_pane((80, 24));
     let _ = press(&mut app, &["g", "L"]);
-    assert_eq!((app.state.programs.pan, app.state.pan), (0, 0), "the source fits");
+    assert_eq!((app.state.programs.pan, app.state.reading.pan), (0, 0), "the source fits");
     let long = format!("{SOURCE}exec \"{}the end\"\n", "x".repeat(80));
     let mut wide = program();
     wide.source = long.as_str().into();
@@ -460,15 +460,19 @@ fn what_is_wider_than_its_room_is_panned() {
     let _ = press(&mut app, &["Tab", "L", "L", "L"]);
     assert!(shown(&app).contains("right"), "{}", shown(&app));
     let _ = press(&mut app, &["H", "H", "H"]);
-    assert!(shown(&app).contains("end  ") && app.state.pan == 0, "{}", shown(&app));
+    assert!(shown(&app).contains("end  ") && app.state.reading.pan == 0, "{}", shown(&app));
 }
 
 #[test]
 fn the_command_of_a_program_is_typed_into_where_it_stands() {
     let mut app = with_wide_pane((120, 40));
     let _ = press(&mut app, &["I"]);
-    assert!(matches!(&app.state.mode, Mode::Input(task) if *task == id(6)), "{:?}", app.state.mode);
-    assert_eq!(app.state.screen, Screen::Program, "the source stays in sight");
+    assert!(
+        matches!(&app.state.focus.mode, Mode::Input(task) if *task == id(6)),
+        "{:?}",
+        app.state.focus.mode
+    );
+    assert_eq!(app.state.focus.screen, Screen::Program, "the source stays in sight");
     let sent = press(&mut app, &["x"]);
     assert!(matches!(&sent[..], [Effect::Ask(Request::Send { task, .. })] if *task == id(6)), "{sent:?}");
     // The next command starts: the task that has the focus stays.
@@ -483,7 +487,7 @@ fn the_command_of_a_program_is_typed_into_where_it_stands() {
     // This task takes no input, and the console says so.
     let _ = press(&mut app, &["i"]);
     assert!(
-        matches!(app.state.mode, Mode::Observe) && shown(&app).contains("the task takes no input"),
+        matches!(app.state.focus.mode, Mode::Observe) && shown(&app).contains("the task takes no input"),
         "{}",
         shown(&app)
     );

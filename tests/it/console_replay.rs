@@ -44,7 +44,7 @@ fn drawn(app: &mut App, place: usize, text: &str) -> Vec<Effect> {
 }
 
 fn after(app: &mut App, ms: i64) -> Vec<Effect> {
-    let at = app.state.now + SignedDuration::from_millis(ms);
+    let at = app.state.clock.now + SignedDuration::from_millis(ms);
     app.update(Msg::Tick(at))
 }
 
@@ -101,7 +101,10 @@ fn it_stands_still_steps_and_plays_on() {
     assert!(shown(&app).contains("input by you  9 bytes"), "{}", shown(&app));
     let _ = press(&mut app, &["g", "Space"]);
     let (_, frame) = draw(&app);
-    assert!(frame.wake.is_some_and(|at| at <= app.state.now + SignedDuration::from_millis(100)), "{frame:?}");
+    assert!(
+        frame.wake.is_some_and(|at| at <= app.state.clock.now + SignedDuration::from_millis(100)),
+        "{frame:?}"
+    );
 }
 
 #[test]
@@ -109,7 +112,10 @@ fn it_plays_without_motion_too_for_it_was_asked_for() {
     let mut app = opened((120, 40));
     app.state.setup.ui.motion = false;
     let (_, frame) = draw(&app);
-    assert!(frame.wake.is_some_and(|at| at <= app.state.now + SignedDuration::from_millis(100)), "{frame:?}");
+    assert!(
+        frame.wake.is_some_and(|at| at <= app.state.clock.now + SignedDuration::from_millis(100)),
+        "{frame:?}"
+    );
 }
 
 #[test]

@@ -104,7 +104,7 @@ fn kept(effects: &[Effect]) -> Vec<&str> {
 #[test]
 fn commands_started_here_are_called_back_and_lines_for_tasks_are_not_among_them() {
     let mut app = opened();
-    app.state.commands.keep("make from last time");
+    app.state.composer.commands.keep("make from last time");
     assert_eq!(kept(&start(&mut app, "cargo build")), ["cargo build"]);
     select(&mut app, 7);
     let _ = press(&mut app, &["i", "s", "e", "c", "r", "e", "t", "Enter", "Esc", "o", "Up"]);
@@ -124,7 +124,11 @@ fn a_command_with_a_secret_or_a_space_in_front_is_not_written_down() {
     assert_eq!((kept(&spaced), calls(&spaced).len()), (Vec::<&str>::new(), 1));
     let _ = press(&mut app, &["o", "Up"]);
     let written = |app: &App| {
-        if let Mode::Write(_, editor) = &app.state.mode { editor.value().to_owned() } else { String::new() }
+        if let Mode::Write(_, editor) = &app.state.focus.mode {
+            editor.value().to_owned()
+        } else {
+            String::new()
+        }
     };
     assert_eq!(written(&app), secret, "this session has it");
     let _ = press(&mut app, &["Up"]);

@@ -170,7 +170,7 @@ fn message(step: &Step, app: &App, asked: &[Effect]) -> Msg {
                 Effect::Search(task, query) => Some((task.clone(), query.clone())),
                 _ => None,
             });
-            asked.map_or(Msg::Tick(app.state.now), |(task, query)| Msg::Found(task, query, *line, None))
+            asked.map_or(Msg::Tick(app.state.clock.now), |(task, query)| Msg::Found(task, query, *line, None))
         }
         Step::Answer(is_error) => Msg::Answered(OwnAnswer {
             seq: 400,
@@ -191,7 +191,7 @@ fn page(first_line: u64, lines: u64, app: &App, asked: &[Effect]) -> Msg {
         Effect::Page { task, anchor, .. } => Some((task.clone(), *anchor)),
         _ => None,
     });
-    let Some((task, anchor)) = wanted else { return Msg::Tick(app.state.now) };
+    let Some((task, anchor)) = wanted else { return Msg::Tick(app.state.clock.now) };
     let picture = picture(90, 30, "one\ntwo\nthree");
     let next_line = first_line.saturating_add(3);
     let rows = (first_line..next_line).collect();
@@ -216,7 +216,7 @@ proptest! {
                 prop_assert!(!cell.symbol().chars().any(char::is_control), "{:?}", cell.symbol());
             }
             if let Some((at, _)) = drawn.cursor {
-                prop_assert!(at.x < app.state.size.0 && at.y < app.state.size.1, "cursor at {at} of {:?}", app.state.size);
+                prop_assert!(at.x < app.state.outer.size.0 && at.y < app.state.outer.size.1, "cursor at {at} of {:?}", app.state.outer.size);
             }
         }
     }

@@ -273,7 +273,7 @@ fn measured(app: &mut App) {
         let _ = app.update(Msg::Usage([3, 5, 6, 7, 8].map(usage).into()));
     };
     seen(app, 0);
-    let later = app.state.now + SignedDuration::from_secs(1);
+    let later = app.state.clock.now + SignedDuration::from_secs(1);
     let _ = app.update(Msg::Tick(later));
     seen(app, 130);
 }
@@ -307,7 +307,7 @@ fn tasks_are_looked_at_while_they_are_on_screen_and_nothing_new_draws_nothing() 
     assert!(looked_at(app.update(Msg::UsageDue)) > 0);
     measured(&mut app);
     app.drawn();
-    let later = app.state.now + SignedDuration::from_secs(1);
+    let later = app.state.clock.now + SignedDuration::from_secs(1);
     let _ = app.update(Msg::Tick(later));
     let blind = TaskUsage { task: id(5), tree: None, typed_bytes: 50 };
     let _ = app.update(Msg::Usage(vec![blind]));

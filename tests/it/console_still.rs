@@ -43,7 +43,7 @@ fn time_alone_changes_nothing_on_any_screen_or_dialog() {
             app.drawn();
             let before = shown(&app);
             assert_eq!(draw(&app).1.wake, None, "{size:?} {keys:?}");
-            let _ = app.update(Msg::Tick(app.state.now + SignedDuration::from_mins(50)));
+            let _ = app.update(Msg::Tick(app.state.clock.now + SignedDuration::from_mins(50)));
             assert!(!app.state.is_dirty(), "{size:?} {keys:?}");
             if keys != ["4"] {
                 assert_eq!(shown(&app), before, "{size:?} {keys:?}");
@@ -87,7 +87,7 @@ fn the_counters_stand_still_until_something_happens() {
 fn a_message_stays_until_the_next_key() {
     let mut app = still((120, 40));
     let _ = press(&mut app, &["c"]);
-    let _ = app.update(Msg::Tick(app.state.now + SignedDuration::from_mins(2)));
+    let _ = app.update(Msg::Tick(app.state.clock.now + SignedDuration::from_mins(2)));
     assert_eq!(app.state.toasts.list().len(), 1);
     let _ = press(&mut app, &["j"]);
     assert_eq!(app.state.toasts.list().len(), 0);

@@ -124,7 +124,7 @@ fn roles_look_so_in_each_theme_at_each_level() {
 fn picture(app: &App, themes: &[(Level, Theme)], names: &HashMap<Vec<Style>, String>) -> String {
     let buffers: Vec<(Level, Buffer)> =
         themes.iter().map(|(level, theme)| (*level, dressed(app, theme))).collect();
-    let (columns, rows) = app.state.size;
+    let (columns, rows) = app.state.outer.size;
     let mut letters: Vec<(String, char)> = Vec::new();
     let mut out = String::new();
     for y in 0..rows {

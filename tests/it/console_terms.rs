@@ -18,7 +18,7 @@ const ENVELOPE: &str = "envelope  the whole answer";
 /// A console with hints turned on.
 fn hinting(mut app: App) -> App {
     app.state.setup.ui.hints = true;
-    let _ = app.update(Msg::Tick(app.state.now));
+    let _ = app.update(Msg::Tick(app.state.clock.now));
     app
 }
 

@@ -131,13 +131,13 @@ fn every_key_but_the_chord_goes_to_the_task_in_input() {
         Vec::<String>::new(),
         "its size was asked for: not fitted"
     );
-    assert!(matches!(&app.state.mode, Mode::Input(task) if *task == id(5)));
+    assert!(matches!(&app.state.focus.mode, Mode::Input(task) if *task == id(5)));
     for key in ["q", "s", "Esc", "C-c", "Tab", "?", "1", "PageUp"] {
         assert_eq!(acts(&press(&mut app, &[key])), ["keys 1 to task_00000005"], "{key}");
     }
     assert_eq!(acts(&press(&mut app, &["C-]"])), Vec::<String>::new());
-    assert!(matches!(app.state.mode, Mode::Observe));
-    assert_eq!(app.state.screen, Screen::Focus);
+    assert!(matches!(app.state.focus.mode, Mode::Observe));
+    assert_eq!(app.state.focus.screen, Screen::Focus);
 }
 
 #[test]
@@ -151,9 +151,9 @@ fn a_task_entered_before_it_runs_is_typed_into_once_it_does() {
         let _ = app.update(Msg::Snapshot(Arc::new(queued)));
         select(&mut app, 5);
         let _ = press(&mut app, keys);
-        assert!(matches!(app.state.mode, Mode::Observe));
+        assert!(matches!(app.state.focus.mode, Mode::Observe));
         let _ = app.update(Msg::Snapshot(running));
-        assert_eq!(matches!(&app.state.mode, Mode::Input(task) if *task == id(5)), is_typed_into);
+        assert_eq!(matches!(&app.state.focus.mode, Mode::Input(task) if *task == id(5)), is_typed_into);
     }
 }
 
@@ -166,7 +166,7 @@ fn the_chord_pressed_again_is_typed_into_the_task() {
     assert!(
         matches!(effects.last(), Some(Effect::Ask(Request::Send { input: TypedInput::Keys(keys), .. })) if *keys == [chord])
     );
-    assert!(matches!(app.state.mode, Mode::Input(_)));
+    assert!(matches!(app.state.focus.mode, Mode::Input(_)));
 }
 
 #[test]
@@ -184,14 +184,14 @@ fn a_task_that_ends_under_the_fingers_swallows_keys_until_they_have_rested() {
     for (ms, key) in [(500, "u"), (1_100, "i"), (1_700, "t")] {
         let _ = app.update(at(ms));
         assert_eq!(acts(&press(&mut app, &[key])), Vec::<String>::new());
-        assert!(matches!(app.state.mode, Mode::Input(_)), "still typing at {ms} ms");
+        assert!(matches!(app.state.focus.mode, Mode::Input(_)), "still typing at {ms} ms");
     }
     let _ = app.update(at(2_500));
     assert_eq!(acts(&press(&mut app, &["s"])), Vec::<String>::new(), "the key that leaves does nothing else");
-    assert!(matches!(app.state.mode, Mode::Observe) && app.layers.is_empty());
-    assert_eq!(app.state.screen, Screen::Tasks, "back where the task was entered from");
+    assert!(matches!(app.state.focus.mode, Mode::Observe) && app.layers.is_empty());
+    assert_eq!(app.state.focus.screen, Screen::Tasks, "back where the task was entered from");
     let _ = press(&mut app, &["2", "Enter", "C-]"]);
-    assert_eq!(app.state.screen, Screen::Focus);
+    assert_eq!(app.state.focus.screen, Screen::Focus);
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn page_keys_scroll_the_pane_beside_the_list_and_all_keys_do_once_they_are_in_it
         assert_eq!(pages(&press(&mut app, &[key])), [anchor], "{key}");
         assert_eq!(app.state.selected().map(|task| task.number), Some(6), "{key} moves no selection");
         let _ = press(&mut app, &["Esc"]);
-        assert!(app.state.scroll.is_none(), "{key}");
+        assert!(app.state.reading.scroll.is_none(), "{key}");
     }
     let mut app = opened();
     select(&mut app, 6);
@@ -238,7 +238,7 @@ fn a_line_sent_closes_its_composer_unless_another_one_is_to_follow() {
             r#"TaskInput {"task_id":"task_00000007","input":"b\r"}"#
         ]
     );
-    assert!(matches!(app.state.mode, Mode::Observe));
+    assert!(matches!(app.state.focus.mode, Mode::Observe));
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn the_stage_stays_on_the_task_typed_into_though_it_ended_and_others_start() {
             next.tasks.push(Arc::new(task(12, "make", 0, 0)));
         });
         assert_eq!(
-            (app.state.screen, app.state.selected().map(|task| task.number)),
+            (app.state.focus.screen, app.state.selected().map(|task| task.number)),
             (view, Some(11)),
             "{enter}"
         );
@@ -498,7 +498,7 @@ fn scrolling_back_freezes_the_pane_and_the_end_thaws_it() {
     });
     assert!(shown(&app).contains("scrolled back, +1,280 new  G to follow"), "{}", shown(&app));
     let _ = press(&mut app, &["G"]);
-    assert!(app.state.scroll.is_none() && shown(&app).contains("follow"));
+    assert!(app.state.reading.scroll.is_none() && shown(&app).contains("follow"));
 }
 
 #[test]
@@ -523,8 +523,11 @@ fn the_queue_goes_to_the_task_that_waits_longest() {
     let _ = press(&mut app, &["3", "a"]);
     assert!(shown(&app).contains("1 thing waits for you"), "{}", shown(&app));
     let _ = press(&mut app, &["Enter"]);
-    assert_eq!((app.state.screen, app.state.selected().map(|task| task.number)), (Screen::Focus, Some(7)));
-    assert!(matches!(&app.state.mode, Mode::Input(task) if *task == id(7)));
+    assert_eq!(
+        (app.state.focus.screen, app.state.selected().map(|task| task.number)),
+        (Screen::Focus, Some(7))
+    );
+    assert!(matches!(&app.state.focus.mode, Mode::Input(task) if *task == id(7)));
     assert!(app.state.waiter().is_none(), "somebody is there");
 }
 
@@ -582,11 +585,11 @@ fn the_mouse_selects_enters_and_leaves() {
     let _ = app.update(click(10, 14));
     let _ = app.update(click(10, 14));
     assert!(
-        matches!(&app.state.mode, Mode::Input(task) if *task == id(7)),
+        matches!(&app.state.focus.mode, Mode::Input(task) if *task == id(7)),
         "a double click on the pane enters"
     );
     let _ = app.update(click(10, 0));
-    assert!(matches!(app.state.mode, Mode::Observe), "a click outside leaves");
+    assert!(matches!(app.state.focus.mode, Mode::Observe), "a click outside leaves");
     let _ = press(&mut app, &["1"]);
     let _ = app.update(mouse(MouseKind::ScrollDown, 10, 4));
     assert_eq!(app.state.selected().map(|task| task.number), Some(6));
@@ -726,7 +729,7 @@ fn page_around(app: &App, line: u64) -> PageView {
     let _ = terminal.feed(text.join("\n").as_bytes());
     let mut picture = Picture::default();
     picture.take(&Contents::of(&terminal), 1);
-    let wanted = app.state.scroll.as_ref().map(|scroll| scroll.wanted);
+    let wanted = app.state.reading.scroll.as_ref().map(|scroll| scroll.wanted);
     let anchor = wanted.expect("frozen");
     let rows = (first..first + 20).collect();
     PageView {
@@ -750,7 +753,7 @@ fn searches(effects: &[Effect]) -> Vec<(String, u64, bool)> {
 }
 
 fn found(app: &mut App, line: Option<u64>) -> Vec<Effect> {
-    let search = app.state.search.clone().expect("searched");
+    let search = app.state.reading.search.clone().expect("searched");
     app.update(Msg::Found(search.task, search.query, line, line.map(|_| (3, 17))))
 }
 
@@ -772,7 +775,7 @@ fn a_search_goes_backwards_from_the_view_and_freezes_it_on_a_match() {
     select(&mut app, 6);
     let effects = press(&mut app, &["2", "/", "c", "a", "s", "e", "_", "4", "2", "Enter"]);
     assert_eq!(searches(&effects).last(), Some(&("case_42".to_owned(), SearchQuery::END, false)));
-    assert!(app.state.scroll.is_none(), "the pane follows until there is something to show");
+    assert!(app.state.reading.scroll.is_none(), "the pane follows until there is something to show");
     let effects = found(&mut app, Some(4_200));
     let is_around = |effect: &&Effect| matches!(effect, Effect::Page { anchor: Anchor::Around(4_200), .. });
     assert_eq!(effects.iter().filter(is_around).count(), 1);
@@ -798,7 +801,7 @@ fn a_search_goes_backwards_from_the_view_and_freezes_it_on_a_match() {
     let effects = found(&mut app, Some(4_201));
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::Page { .. })), "it is on the page");
     let _ = press(&mut app, &["Esc"]);
-    assert!(app.state.scroll.is_none() && app.state.search.is_none());
+    assert!(app.state.reading.scroll.is_none() && app.state.reading.search.is_none());
     assert!(shown(&app).contains("OBSERVE") && shown(&app).contains("follow"));
 }
 
@@ -808,7 +811,7 @@ fn a_search_without_a_match_says_so_and_leaves_the_pane() {
     select(&mut app, 6);
     let _ = press(&mut app, &["C-s", "m", "o", "o", "n", "Enter"]);
     let _ = found(&mut app, None);
-    assert!(app.state.scroll.is_none());
+    assert!(app.state.reading.scroll.is_none());
     assert!(shown(&app).contains(" SEARCH   no match moon"), "{}", shown(&app));
     assert_eq!(searches(&press(&mut app, &["n", "N"])), [], "nowhere to go on from");
     let _ = press(&mut app, &["Esc"]);
@@ -823,12 +826,12 @@ fn a_search_left_or_outdated_changes_nothing() {
         1,
         "as it was written"
     );
-    assert!(matches!(app.state.mode, Mode::Observe) && app.state.search.is_none());
+    assert!(matches!(app.state.focus.mode, Mode::Observe) && app.state.reading.search.is_none());
     let _ = press(&mut app, &["C-s", "x", "Enter"]);
-    let old = app.state.search.clone().expect("searched");
+    let old = app.state.reading.search.clone().expect("searched");
     let _ = press(&mut app, &["C-s", "y", "Enter"]);
     let _ = app.update(Msg::Found(old.task, old.query, Some(3), None));
-    assert!(app.state.scroll.is_none(), "the answer to an older question");
+    assert!(app.state.reading.scroll.is_none(), "the answer to an older question");
 }
 
 #[test]

@@ -82,8 +82,8 @@ fn what_is_started_here_has_the_size_of_its_pane_and_is_typed_into() {
         let vi = TaskView { tty: true, accepts_input: true, size_asked: true, ..task(11, "vi", 0, 0) };
         next.tasks.push(Arc::new(vi));
     });
-    assert!(matches!(&app.state.mode, Mode::Input(task) if *task == id(11)));
-    assert_eq!(app.state.screen, Screen::Focus);
+    assert!(matches!(&app.state.focus.mode, Mode::Input(task) if *task == id(11)));
+    assert_eq!(app.state.focus.screen, Screen::Focus);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn whoever_has_gone_on_is_not_taken_into_what_was_started() {
         let _ = changed(&mut app, |next| {
             next.tasks.push(Arc::new(TaskView { tty: true, accepts_input: true, ..task(11, "vi", 0, 0) }));
         });
-        assert!(matches!(app.state.mode, Mode::Observe), "{key}");
+        assert!(matches!(app.state.focus.mode, Mode::Observe), "{key}");
     }
 }
 
@@ -128,12 +128,12 @@ fn a_search_goes_on_as_it_is_written_and_says_which_match_of_how_many() {
         })
         .collect();
     assert_eq!(queries, ["o", "ok"]);
-    let search = app.state.search.clone().expect("a search");
+    let search = app.state.reading.search.clone().expect("a search");
     let _ = app.update(Msg::Found(search.task, search.query, Some(7), Some((3, 17))));
     assert!(press(&mut app, &["Enter"]).iter().all(|effect| !matches!(effect, Effect::Search(..))));
     assert!(shown(&app).contains("3 of 17 ok"), "{}", shown(&app));
     let _ = press(&mut app, &["C-s", "x", "Esc"]);
-    assert!(app.state.search.is_none() && app.state.scroll.is_none());
+    assert!(app.state.reading.search.is_none() && app.state.reading.scroll.is_none());
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn scrolling_back_where_there_is_nothing_leaves_the_last_screen() {
         lines: 1,
     };
     let _ = app.update(Msg::Page(id(4), page));
-    assert!(app.state.scroll.is_none());
+    assert!(app.state.reading.scroll.is_none());
     assert!(shown(&app).contains("the last screen"), "{}", shown(&app));
 }
 
@@ -271,7 +271,7 @@ fn a_program_is_run_here_by_its_file() {
             .iter()
             .any(|effect| matches!(effect, Effect::RunProgram { file, .. } if file == "ship.prose"));
         assert!(run, "{keys:?} {effects:?}");
-        assert_eq!(app.state.screen, Screen::Program);
+        assert_eq!(app.state.focus.screen, Screen::Program);
     }
 }
 
@@ -285,7 +285,7 @@ fn keys_rest_for_a_moment_before_they_leave_what_has_ended() {
     });
     let _ = app.update(Msg::Tick(now() + SignedDuration::from_millis(5_000)));
     let _ = press(&mut app, &["q"]);
-    assert!(matches!(app.state.mode, Mode::Observe) && app.layers.is_empty(), "read, not typed on");
+    assert!(matches!(app.state.focus.mode, Mode::Observe) && app.layers.is_empty(), "read, not typed on");
 }
 
 /// The 142 polls of one task take up one row, and failed calls are marked as such.

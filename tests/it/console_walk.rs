@@ -44,7 +44,7 @@ fn at(Place(number, keys): &Place) -> App {
         select(&mut app, *number);
         let _ = press(&mut app, keys);
     }
-    app.state.toasts.say("hello", None, app.state.now);
+    app.state.toasts.say("hello", None, app.state.clock.now);
     app
 }
 
@@ -72,10 +72,10 @@ fn expected(action: Action) -> (Place, Seen) {
     let ended = |seen| (Place(4, &["1"]), seen);
     let reading = |seen| (Place(7, &["3"]), seen);
     match action {
-        Action::Type => here(Is(|app| matches!(&app.state.mode, Mode::Input(task) if *task == id(7)))),
-        Action::Line => {
-            here(Is(|app| matches!(&app.state.mode, Mode::Write(Prompt::Line(task), _) if *task == id(7))))
-        }
+        Action::Type => here(Is(|app| matches!(&app.state.focus.mode, Mode::Input(task) if *task == id(7)))),
+        Action::Line => here(Is(
+            |app| matches!(&app.state.focus.mode, Mode::Write(Prompt::Line(task), _) if *task == id(7)),
+        )),
         Action::Leave => here(Why("nothing is typed into")),
         Action::Send | Action::SendOn | Action::Newline | Action::Raw => here(Why("while writing a line")),
         Action::Run => here(Why("while writing a command")),
@@ -102,8 +102,8 @@ fn expected(action: Action) -> (Place, Seen) {
         | Action::LetAgents => here(Why(QUESTION)),
         // The palette's own actions: they open it, and choose in it.
         Action::Palette | Action::Choose => here(Is(|app| app.layers.is_empty())),
-        Action::Start => here(Is(|app| matches!(app.state.mode, Mode::Write(Prompt::Start, _)))),
-        Action::Watch => here(Is(|app| matches!(app.state.mode, Mode::Write(Prompt::Watch(_), _)))),
+        Action::Start => here(Is(|app| matches!(app.state.focus.mode, Mode::Write(Prompt::Start, _)))),
+        Action::Watch => here(Is(|app| matches!(app.state.focus.mode, Mode::Write(Prompt::Watch(_), _)))),
         Action::Restart => ended(Does(|effect| calls("ExecCommand")(effect))),
         Action::Stop => here(Is(
             |app| matches!(app.layers.last(), Some(Layer::Stop { task, kill: false }) if *task == id(7)),
@@ -130,15 +130,15 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::Undo => (Place(7, &["1", "C"]), Is(|app| app.state.view.cleared.is_empty())),
         Action::Filter => here(Is(|app| list(app).is_some_and(|list| list.kind == ListKind::Filters))),
         Action::ArrangeList => here(Is(|app| list(app).is_some_and(|list| list.kind == ListKind::Listing))),
-        Action::Rename => {
-            here(Is(|app| matches!(&app.state.mode, Mode::Write(Prompt::Rename(task), _) if *task == id(7))))
-        }
+        Action::Rename => here(Is(
+            |app| matches!(&app.state.focus.mode, Mode::Write(Prompt::Rename(task), _) if *task == id(7)),
+        )),
         Action::Replay => ended(Is(|app| app.state.replay.is_some())),
         Action::Play | Action::Faster | Action::Slower | Action::StepForward | Action::StepBack => {
             here(Why(REPLAY))
         }
         Action::Why => here(Is(|app| matches!(app.layers.last(), Some(Layer::Why(task)) if *task == id(7)))),
-        Action::Timeline => here(Is(|app| app.state.is_overall)),
+        Action::Timeline => here(Is(|app| app.state.division.is_overall)),
         Action::CopyId => {
             here(Does(|effect| matches!(effect, Effect::Copy(text) if *text == id(7).to_string())))
         }
@@ -148,10 +148,10 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::Last => {
             (Place(7, &["1"]), Is(|app| app.state.selected_at() == Some(app.state.tasks().len() - 1)))
         }
-        Action::PageUp | Action::ScrollUp => here(Is(|app| app.state.scroll.is_some())),
-        Action::PageDown | Action::ScrollDown => here(Is(|app| app.state.scroll.is_none())),
-        Action::IntoPane => here(Is(|app| app.state.in_pane)),
-        Action::PanLeft => (Place(7, &["1", "L", "L"]), Is(|app| app.state.pan < 32)),
+        Action::PageUp | Action::ScrollUp => here(Is(|app| app.state.reading.scroll.is_some())),
+        Action::PageDown | Action::ScrollDown => here(Is(|app| app.state.reading.scroll.is_none())),
+        Action::IntoPane => here(Is(|app| app.state.focus.in_pane)),
+        Action::PanLeft => (Place(7, &["1", "L", "L"]), Is(|app| app.state.reading.pan < 32)),
         Action::PanRight => here(Is(|app| app.layers.is_empty())),
         Action::PreviousTask => here(Is(|app| app.state.selected().map(|task| task.number) == Some(8))),
         Action::NextTask => here(Is(|app| app.state.selected().map(|task| task.number) == Some(6))),
@@ -159,10 +159,10 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::NextWaiting => {
             (Place(4, &["1"]), Is(|app| app.state.selected().map(|task| task.number) == Some(7)))
         }
-        Action::Pin => here(Is(|app| app.state.pins == [id(7)])),
-        Action::WidenList => here(Is(|app| app.state.split == 1)),
-        Action::NarrowList => here(Is(|app| app.state.split == -1)),
-        Action::Select => here(Is(|app| matches!(app.state.mode, Mode::Copy(_)))),
+        Action::Pin => here(Is(|app| app.state.division.pins == [id(7)])),
+        Action::WidenList => here(Is(|app| app.state.division.split == 1)),
+        Action::NarrowList => here(Is(|app| app.state.division.split == -1)),
+        Action::Select => here(Is(|app| matches!(app.state.focus.mode, Mode::Copy(_)))),
         Action::SelectLines
         | Action::SelectBlock
         | Action::Yank
@@ -173,16 +173,20 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::YankOutput => {
             here(Does(|effect| matches!(effect, Effect::LastOutput(task) if *task == id(7))))
         }
-        Action::Search => {
-            here(Is(|app| matches!(&app.state.mode, Mode::Write(Prompt::Search(task), _) if *task == id(7))))
-        }
+        Action::Search => here(Is(
+            |app| matches!(&app.state.focus.mode, Mode::Write(Prompt::Search(task), _) if *task == id(7)),
+        )),
         Action::Changes => here(Does(|effect| calls("ExecCommand")(effect))),
-        Action::Timestamps => here(Is(|app| app.state.stamps.are_shown)),
-        Action::SearchAll => here(Is(|app| matches!(&app.state.mode, Mode::Write(Prompt::SearchAll, _)))),
+        Action::Timestamps => here(Is(|app| app.state.reading.timestamps.are_shown)),
+        Action::SearchAll => {
+            here(Is(|app| matches!(&app.state.focus.mode, Mode::Write(Prompt::SearchAll, _))))
+        }
         Action::NextMatch | Action::PreviousMatch => here(Why("nothing was found")),
         Action::Seen | Action::Compare | Action::NextFound | Action::PreviousFound => here(Why(RECEIPTS)),
         Action::Fold => here(Why("the task is of no batch")),
-        Action::FindText => here(Is(|app| matches!(app.state.mode, Mode::Write(Prompt::FilterTasks, _)))),
+        Action::FindText => {
+            here(Is(|app| matches!(app.state.focus.mode, Mode::Write(Prompt::FilterTasks, _))))
+        }
         Action::PreviousPrompt => {
             here(Does(|effect| matches!(effect, Effect::Prompt { task, .. } if *task == id(7))))
         }
@@ -208,15 +212,15 @@ fn expected(action: Action) -> (Place, Seen) {
             here(Does(|effect| !matches!(effect, Effect::Remember(_) | Effect::Recordings)))
         }
         Action::Layouts => here(Is(|app| list(app).is_some_and(|list| list.kind == ListKind::Layouts))),
-        Action::NextLayout => here(Is(|app| app.state.tilings.now.is_some())),
-        Action::SaveLayout => here(Is(|app| matches!(app.state.mode, Mode::Write(Prompt::Layout, _)))),
+        Action::NextLayout => here(Is(|app| app.state.division.tilings.now.is_some())),
+        Action::SaveLayout => here(Is(|app| matches!(app.state.focus.mode, Mode::Write(Prompt::Layout, _)))),
         Action::ForgetLayout => here(Why("no saved layout is in use")),
-        Action::Zoom => here(Is(|app| app.state.is_zoomed)),
-        Action::ShowTasks => (Place(7, &["4"]), Is(|app| app.state.screen == Screen::Tasks)),
-        Action::ShowFocus => here(Is(|app| app.state.screen == Screen::Focus)),
-        Action::ShowReceipts => here(Is(|app| app.state.screen == Screen::Receipts)),
-        Action::ShowMetrics => here(Is(|app| app.state.screen == Screen::Metrics)),
-        Action::ShowProgram => here(Is(|app| app.state.screen == Screen::Program)),
+        Action::Zoom => here(Is(|app| app.state.division.is_zoomed)),
+        Action::ShowTasks => (Place(7, &["4"]), Is(|app| app.state.focus.screen == Screen::Tasks)),
+        Action::ShowFocus => here(Is(|app| app.state.focus.screen == Screen::Focus)),
+        Action::ShowReceipts => here(Is(|app| app.state.focus.screen == Screen::Receipts)),
+        Action::ShowMetrics => here(Is(|app| app.state.focus.screen == Screen::Metrics)),
+        Action::ShowProgram => here(Is(|app| app.state.focus.screen == Screen::Program)),
         Action::PreviousProgram | Action::NextProgram => here(Why("there is no other program")),
         Action::Places => here(Is(|app| list(app).is_some_and(|list| list.kind == ListKind::Fleet))),
         Action::Messages => here(Is(|app| list(app).is_some_and(|list| list.kind == ListKind::Messages))),
@@ -271,7 +275,7 @@ fn every_action_does_what_it_says_or_says_why_not() {
             wrong.push(format!(
                 "{}: {why:?} {effects:?} {:?} {:?}",
                 action.name(),
-                app.state.screen,
+                app.state.focus.screen,
                 app.state.selected_at()
             ));
         }

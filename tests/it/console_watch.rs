@@ -74,7 +74,10 @@ fn a_build_that_fails_rings_once_and_stands_in_the_list_until_it_was_looked_at()
         let _ = press(&mut app, &["j"]);
     }
     let _ = press(&mut app, &["Enter"]);
-    assert_eq!((app.state.screen, app.state.selected().map(|task| task.number)), (Screen::Focus, Some(6)));
+    assert_eq!(
+        (app.state.focus.screen, app.state.selected().map(|task| task.number)),
+        (Screen::Focus, Some(6))
+    );
     let _ = press(&mut app, &["1"]);
     assert_eq!(rung(&becomes(&mut app, 6, |task| task.updated_at = now())), Vec::<&str>::new());
     assert_eq!(watched(&app), Vec::<String>::new(), "it does not come back");

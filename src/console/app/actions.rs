@@ -6,7 +6,7 @@ use crate::console::app::layer::Layer;
 use crate::console::effect::Effect;
 use crate::console::features::approval::decide;
 use crate::console::features::arrangement::tilings;
-use crate::console::features::pane::{log, search, stamps};
+use crate::console::features::pane::{log, search, timestamps};
 use crate::console::features::receipts::coverage;
 use crate::console::features::task_list::choose;
 use crate::console::features::{
@@ -22,8 +22,8 @@ impl App {
             reader::go_in_reader(&mut self.state, action);
             return;
         }
-        match (self.state.screen, self.state.calls.column) {
-            (Screen::Tasks, _) if self.state.in_pane || is_page(action) => {
+        match (self.state.focus.screen, self.state.calls.column) {
+            (Screen::Tasks, _) if self.state.focus.in_pane || is_page(action) => {
                 log::go_in_log(&mut self.state, action)
             }
             (Screen::Tasks | Screen::Metrics, _) => task_list::go_in_tasks(&mut self.state, action),
@@ -66,7 +66,7 @@ impl App {
             }
             Action::ScrollUp => log::go_in_log(&mut self.state, Action::Up),
             Action::ScrollDown => log::go_in_log(&mut self.state, Action::Down),
-            Action::IntoPane => self.state.in_pane = !self.state.in_pane,
+            Action::IntoPane => self.state.focus.in_pane = !self.state.focus.in_pane,
             Action::NextFailed | Action::NextWaiting => next::go_to_next(&mut self.state, action),
             Action::PreviousTask => task_list::step_task(&mut self.state, -1),
             Action::NextTask => task_list::step_task(&mut self.state, 1),
@@ -78,7 +78,7 @@ impl App {
             Action::ShowFocus => self.state.show(Screen::Focus),
             Action::ShowReceipts => self.state.show(Screen::Receipts),
             Action::ShowMetrics => self.state.show(Screen::Metrics),
-            Action::Timeline => self.state.is_overall = !self.state.is_overall,
+            Action::Timeline => self.state.division.is_overall = !self.state.division.is_overall,
             Action::ClearFinished => task_list::clear_finished(&mut self.state),
             Action::Undo => task_list::undo(&mut self.state),
             Action::Filter => self.open_list(choose::list_of_filters(&self.state)),
@@ -86,17 +86,19 @@ impl App {
                 let list = changes::show_changes(&mut self.state);
                 self.open_list(list);
             }
-            Action::Timestamps => stamps::toggle_stamps(&mut self.state),
+            Action::Timestamps => timestamps::toggle_stamps(&mut self.state),
             Action::SearchAll => self.everywhere.write(&mut self.state),
             Action::ArrangeList => self.open_list(choose::arrangement_list(&self.state)),
-            Action::Fold if self.state.screen == Screen::Tasks => task_list::fold_batch(&mut self.state),
+            Action::Fold if self.state.focus.screen == Screen::Tasks => {
+                task_list::fold_batch(&mut self.state)
+            }
             Action::WidenList => arrangement::resize_list(&mut self.state, 1),
             Action::NarrowList => arrangement::resize_list(&mut self.state, -1),
             Action::Layouts => self.open_list(tilings::layout_list(&self.state)),
             Action::NextLayout => tilings::next_layout(&mut self.state),
             Action::SaveLayout => tilings::ask_for_layout_name(&mut self.state),
             Action::ForgetLayout => tilings::forget_layout(&mut self.state),
-            Action::Zoom => self.state.is_zoomed = !self.state.is_zoomed,
+            Action::Zoom => self.state.division.is_zoomed = !self.state.division.is_zoomed,
             Action::Help => self.open(Layer::Help { about: self.state.view_context(), top: 0 }),
             Action::Back => self.back(),
             Action::Quit => self.ask_to_quit(),
@@ -122,8 +124,8 @@ impl App {
             Action::PreviousProgram => program::step_program(&mut self.state, -1),
             Action::NextProgram => program::step_program(&mut self.state, 1),
             Action::Mouse => {
-                self.state.has_mouse = !self.state.has_mouse;
-                self.state.effects.push(Effect::Mouse(self.state.has_mouse));
+                self.state.outer.has_mouse = !self.state.outer.has_mouse;
+                self.state.effects.push(Effect::Mouse(self.state.outer.has_mouse));
             }
             Action::Suspend => self.state.effects.push(Effect::Suspend),
             Action::FindText | Action::NextFound | Action::PreviousFound => self.find_in_text(action),
@@ -156,29 +158,29 @@ impl App {
         {
             return;
         }
-        if std::mem::take(&mut self.state.in_pane) {
+        if std::mem::take(&mut self.state.focus.in_pane) {
             return;
         }
-        if self.state.screen == Screen::Receipts && receipts::unfilter_calls(&mut self.state) {
+        if self.state.focus.screen == Screen::Receipts && receipts::unfilter_calls(&mut self.state) {
             return;
         }
         if task_list::unfilter(&mut self.state) {
             return;
         }
         if let Some(notice) = self.state.view.snapshot.notices.last()
-            && notice.seq > self.state.notices_seen
+            && notice.seq > self.state.toasts.notices_seen
         {
-            self.state.notices_seen = notice.seq;
+            self.state.toasts.notices_seen = notice.seq;
             return;
         }
-        if self.state.is_zoomed {
-            self.state.is_zoomed = false;
+        if self.state.division.is_zoomed {
+            self.state.division.is_zoomed = false;
             return;
         }
-        if self.state.screen == Screen::Program && self.state.leave_pane() {
+        if self.state.focus.screen == Screen::Program && self.state.leave_pane() {
             return;
         }
-        if self.state.screen == Screen::Receipts && self.state.calls.column != Column::Calls {
+        if self.state.focus.screen == Screen::Receipts && self.state.calls.column != Column::Calls {
             self.state.calls.column = Column::Calls;
             return;
         }
@@ -191,7 +193,7 @@ impl App {
             // On the tasks screen, this filters the tasks, or searches the output once keys go to the pane.
             Action::FindText if state.view_context() == KeyContext::Tasks => {
                 match state.selected().cloned() {
-                    Some(task) if state.in_pane => search::open_search(state, task.id.clone()),
+                    Some(task) if state.focus.in_pane => search::open_search(state, task.id.clone()),
                     _ => task_list::write_task_filter(state),
                 }
             }

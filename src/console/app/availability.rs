@@ -47,16 +47,16 @@ impl App {
         // Actions on the current task require its place to be attached; for other actions, each place reports
         // this itself.
         let runtime = anywhere.and(self.state.place_is_attached());
-        let is_listed = matches!(self.state.screen, Screen::Tasks | Screen::Focus);
+        let is_listed = matches!(self.state.focus.screen, Screen::Tasks | Screen::Focus);
         let list = place(is_listed, "beside the list of tasks only");
-        let pane = place(is_listed || self.state.screen == Screen::Program, "beside panes only");
-        let receipts = place(self.state.screen == Screen::Receipts, "in receipts only");
-        let program = place(self.state.screen == Screen::Program, "on the program's screen");
+        let pane = place(is_listed || self.state.focus.screen == Screen::Program, "beside panes only");
+        let receipts = place(self.state.focus.screen == Screen::Receipts, "in receipts only");
+        let program = place(self.state.focus.screen == Screen::Program, "on the program's screen");
         let held = self.held_call();
         let card = place(held.is_some(), "on the card of a call: approvals");
         let answerable = held.map_or(Ok(()), |held| self.state.number_is_attached(held.ticket));
         let is_rule = |reason: &HoldReason| matches!(reason, HoldReason::Rule(_));
-        let prompt = if let Mode::Write(prompt, _) = &self.state.mode { Some(prompt) } else { None };
+        let prompt = if let Mode::Write(prompt, _) = &self.state.focus.mode { Some(prompt) } else { None };
         let has_ended = task.is_some_and(|task| task.status.is_terminal());
         match action {
             Up | Down | PageUp | PageDown | First | Last | WidenList | NarrowList | ShowTasks | ShowFocus
@@ -91,7 +91,7 @@ impl App {
 
             // Typing and selecting.
             Action::Leave => {
-                let is_typing = !matches!(self.state.mode, Mode::Observe | Mode::Copy(_));
+                let is_typing = !matches!(self.state.focus.mode, Mode::Observe | Mode::Copy(_));
                 place(is_typing, "nothing is typed into")
             }
             Send => place(
@@ -149,15 +149,15 @@ impl App {
             Timeline => list,
             Pin => list.and(selected),
             Filter | ArrangeList => {
-                place(self.state.screen == Screen::Tasks, "on the screen of all tasks only")?;
+                place(self.state.focus.screen == Screen::Tasks, "on the screen of all tasks only")?;
                 need(!self.state.view.snapshot.tasks.is_empty(), "there are no tasks")
             }
             Layouts | NextLayout | SaveLayout => {
-                place(self.state.screen == Screen::Tasks, "on the screen of all tasks only")
+                place(self.state.focus.screen == Screen::Tasks, "on the screen of all tasks only")
             }
-            ForgetLayout => need(self.state.tilings.name.is_some(), "no saved layout is in use"),
+            ForgetLayout => need(self.state.division.tilings.name.is_some(), "no saved layout is in use"),
             NextFailed | NextWaiting => {
-                let is_here = is_listed || self.state.screen == Screen::Receipts;
+                let is_here = is_listed || self.state.focus.screen == Screen::Receipts;
                 place(is_here, "in the list of tasks, and of calls")?;
                 let what = if action == NextFailed { "nothing has failed" } else { "nothing waits for you" };
                 need(next::next_of(&self.state, action).is_some(), what)
@@ -168,23 +168,23 @@ impl App {
             PreviousTask | NextTask => {
                 need(self.state.view.snapshot.tasks.len() > 1, "there is no other task")
             }
-            Zoom if self.state.screen == Screen::Receipts => Ok(()),
-            CopyId if self.state.screen == Screen::Receipts => Ok(()),
+            Zoom if self.state.focus.screen == Screen::Receipts => Ok(()),
+            CopyId if self.state.focus.screen == Screen::Receipts => Ok(()),
             Zoom | CopyId => selected,
 
             // Panes.
             PanLeft | PanRight => pane,
             ScrollUp | ScrollDown => list.and(selected),
-            IntoPane => {
-                place(self.state.screen == Screen::Tasks, "on the screen of all tasks only").and(selected)
-            }
+            IntoPane => place(self.state.focus.screen == Screen::Tasks, "on the screen of all tasks only")
+                .and(selected),
             Action::Why | Select | YankOutput | Search => pane.and(selected),
             PreviousPrompt | NextPrompt => {
                 let has_terminal = task.is_some_and(|task| task.tty);
                 pane.and(selected).and(need(has_terminal, "the task has no terminal, so no prompts"))
             }
             NextMatch | PreviousMatch => {
-                let is_found = self.state.search.as_ref().is_some_and(|search| search.line().is_some());
+                let is_found =
+                    self.state.reading.search.as_ref().is_some_and(|search| search.line().is_some());
                 pane.and(need(is_found, "nothing was found"))
             }
             Replay => {
@@ -219,13 +219,13 @@ impl App {
                 let is_plain = self.held_call().is_some_and(|call| wider_for(call).is_some());
                 card.and(answerable).and(need(is_plain, "there is nothing to do it to"))
             }
-            Fold if self.state.screen == Screen::Tasks => {
+            Fold if self.state.focus.screen == Screen::Tasks => {
                 need(task_list::is_in_batch(&self.state), "the task is of no batch")
             }
             NextColumn | PreviousColumn | Fold => {
                 receipts.and(need(!self.state.view.snapshot.calls.is_empty(), "there is no call yet"))
             }
-            OpenTask if self.state.screen == Screen::Program => {
+            OpenTask if self.state.focus.screen == Screen::Program => {
                 need(self.state.program_task().is_some(), "the call has no task")
             }
             OpenTask => {
@@ -253,7 +253,7 @@ impl App {
                 receipts.and(need(self.state.reader.is_none(), "leave this text first"))?;
                 need(self.state.shown_record().is_some(), "there is no answer to compare yet")
             }
-            FindText if self.state.screen == Screen::Tasks => {
+            FindText if self.state.focus.screen == Screen::Tasks => {
                 need(self.receipts.can_find(&self.state), "there are no tasks")
             }
             FindText => {

@@ -13,15 +13,16 @@ const HANDS_ON: SignedDuration = SignedDuration::from_secs(8);
 
 impl App {
     pub(in crate::console) fn cue(&mut self, cue: DemoCue) {
-        let is_busy = self.state.touched.is_some_and(|at| self.state.now.duration_since(at) < HANDS_ON);
+        let is_busy =
+            self.state.clock.touched.is_some_and(|at| self.state.clock.now.duration_since(at) < HANDS_ON);
         // The card of a call that the demonstration itself has decided: nobody is there to close it.
         if !is_busy && matches!(self.layers.last(), Some(Layer::Approval(_))) {
             self.layers.pop();
         }
-        if is_busy || !matches!(self.state.mode, Mode::Observe) || !self.layers.is_empty() {
+        if is_busy || !matches!(self.state.focus.mode, Mode::Observe) || !self.layers.is_empty() {
             return;
         }
-        self.state.is_overall = cue == DemoCue::Timeline;
+        self.state.division.is_overall = cue == DemoCue::Timeline;
         match cue {
             DemoCue::Tasks => self.state.show(Screen::Tasks),
             DemoCue::Receipt => self.show_column(Column::Receipt),

@@ -12,9 +12,9 @@ use crate::console::features::approval::decide;
 use crate::console::features::attention::item::AttentionSubject;
 use crate::console::features::attention::list::AttentionSelection;
 use crate::console::features::help::help_lines;
+use crate::console::features::message::MessageDialog;
 use crate::console::features::question::QuestionDialog;
 use crate::console::features::stop::StopQuestion;
-use crate::console::features::tell::TellDialog;
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{Breakpoint, Mode, Screen, alias, questions, signal, stop_of};
 use crate::console::text::visible;
@@ -72,7 +72,7 @@ impl App {
             return;
         }
         if let Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Restart(task) = &layer
-            && !self.stopping.guard.admits(action, self.state.now)
+            && !self.stopping.guard.admits(action, self.state.clock.now)
         {
             let name = self.state.view.task(task).map_or_else(|| task.to_string(), |task| alias(task));
             self.state.say(format!("{name} is another task than before: press again"));
@@ -99,7 +99,7 @@ impl App {
             Layer::Help { about, top } => {
                 let rows = (
                     help_lines(&self.state, about, &|action| self.can(action)).len(),
-                    usize::from(self.state.size.1.saturating_sub(4)),
+                    usize::from(self.state.outer.size.1.saturating_sub(4)),
                 );
                 self.open(Layer::Help { about, top: scrolled(top, action, rows) })
             }
@@ -123,7 +123,7 @@ impl App {
     pub(in crate::console) fn taken(&mut self) {
         let sent = self.sent_dialog.take();
         if sent.is_some() && sent == self.unseen_dialog() {
-            let now = self.state.now;
+            let now = self.state.clock.now;
             self.shown_at().into_iter().for_each(|shown_at| *shown_at = Some(now));
         }
     }
@@ -170,7 +170,7 @@ impl App {
 impl App {
     /// Returns the context whose key bindings apply now.
     pub fn context(&self) -> KeyContext {
-        match (self.layers.last(), &self.state.mode) {
+        match (self.layers.last(), &self.state.focus.mode) {
             (Some(Layer::Stop { .. }), _) => KeyContext::Stop,
             (Some(Layer::Signal(_)), _) => KeyContext::Signal,
             (Some(Layer::Restart(_)), _) => KeyContext::Restart,
@@ -203,7 +203,7 @@ impl App {
             Action::Signal => self.open(Layer::Signal(task)),
             Action::TellAgent => {
                 let task = self.state.view.task(&task).cloned();
-                let tell = task.and_then(|task| TellDialog::open_with_stop(&mut self.state, &task, kill));
+                let tell = task.and_then(|task| MessageDialog::open_with_stop(&mut self.state, &task, kill));
                 self.layers.extend(tell.map(|tell| Layer::Tell(Box::new(tell))));
             }
             _ => self.open(Layer::Stop { task, kill }),
@@ -244,7 +244,7 @@ impl App {
             Action::Back => Effect::Stay,
             _ => return self.open(Layer::Quit),
         };
-        if !has_been_read(shown_at, self.state.now) {
+        if !has_been_read(shown_at, self.state.clock.now) {
             return self.open(Layer::Quit);
         }
         self.stopping.question = None;
@@ -293,7 +293,7 @@ impl App {
 
     /// Opens a message to the agent with this label, or to the current one.
     pub(in crate::console) fn open_tell(&mut self, label: Option<String>) {
-        let tell = TellDialog::open(&mut self.state, label, None);
+        let tell = MessageDialog::open(&mut self.state, label, None);
         self.layers.extend(tell.map(|tell| Layer::Tell(Box::new(tell))));
     }
 

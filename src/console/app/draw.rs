@@ -13,8 +13,8 @@ use crate::console::features::export::drawing;
 use crate::console::features::status::StatusFacts;
 use crate::console::features::stop::restart;
 use crate::console::features::{
-    help, metrics, pane, paste, program, question, reader, receipts, replay, status, stop, task_list, tell,
-    timeline, toasts, top_bar, welcome,
+    help, message, metrics, pane, paste, program, question, reader, receipts, replay, status, stop,
+    task_list, timeline, toasts, top_bar, welcome,
 };
 use crate::console::state::{Breakpoint, Layout, Screen};
 use crate::console::text::{piece, wrapped};
@@ -55,7 +55,7 @@ pub fn draw(app: &App, buf: &mut Buffer) -> FrameExtras {
     screen(&mut painter, app, &layout);
     status::notice(&mut painter, layout.notice);
     status::draw(&mut painter, layout.status, &status_facts(app));
-    if let Some(at) = state.clear_at {
+    if let Some(at) = state.view.clear_at {
         painter.wake_at(at);
     }
     // A list or help may be as high as the screen. Anything else over it is read and answered: nothing covers that.
@@ -88,7 +88,7 @@ fn screen(painter: &mut Painter<'_>, app: &App, layout: &Layout) {
     if let Some(replay) = &state.replay {
         return replay::draw::draw(painter, layout.stage, replay);
     }
-    match state.screen {
+    match state.focus.screen {
         Screen::Tasks | Screen::Focus if state.has_nothing() => welcome::no_places(painter, layout.stage),
         Screen::Tasks | Screen::Focus if state.view.snapshot.tasks.is_empty() && !state.is_fleet() => {
             welcome::no_tasks(painter, layout.stage)
@@ -127,7 +127,7 @@ fn dialog(painter: &mut Painter<'_>, app: &App, layer: &Layer) {
         Layer::List(chooser) => chooser::draw(painter, chooser),
         Layer::Approval(card) => card::draw(painter, card),
         Layer::Question(dialog) => question::draw::draw(painter, dialog),
-        Layer::Tell(dialog) => tell::draw(painter, dialog),
+        Layer::Tell(dialog) => message::draw(painter, dialog),
         Layer::Attention(chosen) => list::draw(painter, &app.attention.items(&app.state), chosen),
         Layer::Paste(paste) => paste::draw(painter, paste),
         Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Restart(task) | Layer::Why(task) => {
@@ -150,7 +150,7 @@ fn sentence(painter: &mut Painter<'_>) {
 
 /// Captures the console as it is now, with the cursor as a reversed cell.
 pub fn photo(app: &App) -> CellDrawing {
-    let mut buffer = Buffer::empty(Rect::new(0, 0, app.state.size.0, app.state.size.1));
+    let mut buffer = Buffer::empty(Rect::new(0, 0, app.state.outer.size.0, app.state.outer.size.1));
     let drawn = draw(app, &mut buffer);
     if let Some((at, _)) = drawn.cursor
         && let Some(cell) = buffer.cell_mut(at)

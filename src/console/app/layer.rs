@@ -2,9 +2,9 @@
 
 use crate::console::features::approval::card::Card;
 use crate::console::features::attention::list::AttentionSelection;
+use crate::console::features::message::MessageDialog;
 use crate::console::features::paste::UnsentPaste;
 use crate::console::features::question::QuestionDialog;
-use crate::console::features::tell::TellDialog;
 use crate::console::keys::KeyContext;
 use crate::console::widgets::Chooser;
 use crate::envelope::TaskId;
@@ -36,7 +36,7 @@ pub enum Layer {
     /// Confirms sending this multi-line paste to its task.
     Paste(Box<UnsentPaste>),
     /// Writes a message to an agent.
-    Tell(Box<TellDialog>),
+    Tell(Box<MessageDialog>),
     /// A list to choose from.
     List(Box<Chooser>),
     /// The key bindings of a context.

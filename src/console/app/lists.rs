@@ -45,7 +45,7 @@ impl App {
 
     /// Handles a key in a list: letters filter it, other keys move and choose.
     pub(in crate::console) fn list_key(&mut self, key: KeyPress, action: Option<Action>) {
-        let page = page(self.state.size.1);
+        let page = page(self.state.outer.size.1);
         match action {
             Some(Action::Back) => self.close_list(),
             Some(Action::Choose) => self.choose(),
@@ -125,7 +125,7 @@ impl App {
             ListChoice::Action(action) => self.act_by_name(action),
             ListChoice::Task(task) => {
                 self.state.select(task);
-                self.state.show(if self.state.screen == Screen::Focus {
+                self.state.show(if self.state.focus.screen == Screen::Focus {
                     Screen::Focus
                 } else {
                     Screen::Tasks

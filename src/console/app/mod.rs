@@ -4,16 +4,16 @@
 mod actions;
 pub mod availability;
 mod demo_steps;
-mod derive;
+mod derived;
 mod dialogs;
 pub mod draw;
+mod glossary;
 pub mod layer;
 mod lists;
 mod mouse;
 mod next_runtime;
 mod preferences;
 mod task;
-mod terms;
 mod update;
 mod writing;
 

@@ -6,7 +6,7 @@ use ratatui::layout::Position;
 
 use crate::console::app::App;
 use crate::console::effect::Effect;
-use crate::console::features::pane::{copy, log, stamps};
+use crate::console::features::pane::{copy, log, timestamps};
 use crate::console::features::{program, reader, task_list};
 use crate::console::keys::Action;
 use crate::console::state::{Column, Layout, Mode, Pane, Screen};
@@ -25,7 +25,7 @@ impl App {
         }
         let layout = self.state.layout();
         let at = Position::new(event.col, event.row);
-        if let Mode::Input(task) = self.state.mode.clone() {
+        if let Mode::Input(task) = self.state.focus.mode.clone() {
             match layout.pane(&task).filter(|pane| pane.cells.contains(at)) {
                 Some(pane) if self.forward(&task, pane, event) => return,
                 Some(_) => {}
@@ -38,7 +38,7 @@ impl App {
                 self.state.is_dirty = true;
                 self.state.leave_copy();
                 self.click(&layout, at);
-                self.state.pressed = self.spot(at);
+                self.state.reading.pressed = self.spot(at);
             }
             MouseKind::Drag(MouseButton::Left) => {
                 let spot = self.spot(at);
@@ -61,18 +61,24 @@ impl App {
         let layout = self.state.layout();
         let pane = layout.pane(&task)?;
         let cells = pane.cells;
-        if cells.is_empty() || self.state.pressed.is_none() && !cells.contains(at) {
+        if cells.is_empty() || self.state.reading.pressed.is_none() && !cells.contains(at) {
             return None;
         }
         let row = at.y.clamp(cells.y, cells.bottom() - 1) - cells.y;
         let column = at.x.clamp(cells.x, cells.right() - 1) - cells.x;
-        let gutter = if self.state.pressed.is_none() { stamps::stamp_columns(&self.state, pane) } else { 0 };
+        let gutter = if self.state.reading.pressed.is_none() {
+            timestamps::stamp_columns(&self.state, pane)
+        } else {
+            0
+        };
         Some((row, column.saturating_sub(gutter) + self.state.panned(pane)))
     }
 
     /// Passes an event on to the task: as it requested, or the wheel as arrow keys on the alternate screen.
     fn forward(&mut self, task: &TaskId, pane: &Pane, event: MouseInput) -> bool {
-        let Some(picture) = self.state.view.pictures.get(task).filter(|_| self.state.scroll.is_none()) else {
+        let Some(picture) =
+            self.state.view.pictures.get(task).filter(|_| self.state.reading.scroll.is_none())
+        else {
             return false;
         };
         let inside = MouseInput {
@@ -97,12 +103,12 @@ impl App {
 
     fn click(&mut self, layout: &Layout, at: Position) {
         let is_double = self.last_click.is_some_and(|(when, x, y)| {
-            (x, y) == (at.x, at.y) && self.state.now.duration_since(when) <= DOUBLE
+            (x, y) == (at.x, at.y) && self.state.clock.now.duration_since(when) <= DOUBLE
         });
-        self.last_click = Some((self.state.now, at.x, at.y));
+        self.last_click = Some((self.state.clock.now, at.x, at.y));
         if let Some(pane) = layout.pane_at(at) {
             self.state.take_up(pane.task.clone());
-            if is_double && matches!(self.state.mode, Mode::Observe) {
+            if is_double && matches!(self.state.focus.mode, Mode::Observe) {
                 self.act(Action::Type);
             }
             return;
@@ -113,7 +119,7 @@ impl App {
         if layout.source.contains(at) {
             self.state.leave_pane();
         }
-        if self.state.screen == Screen::Receipts {
+        if self.state.focus.screen == Screen::Receipts {
             let texts = [Column::Receipt, Column::Envelope].into_iter();
             for column in texts.filter(|column| layout.text(*column).contains(at)) {
                 self.state.calls.column = column;
@@ -127,7 +133,7 @@ impl App {
     }
 
     fn click_item(&mut self, item: usize, is_double: bool) {
-        if self.state.screen == Screen::Receipts {
+        if self.state.focus.screen == Screen::Receipts {
             let at = self.state.calls.top + item;
             let seq = self.state.call_rows().get(at).map(|row| row.call.seq);
             if let Some(seq) = seq {
@@ -146,7 +152,7 @@ impl App {
             .map(|task| task.id.clone());
         let Some(task) = task else { return };
         self.state.select(task);
-        if is_double && matches!(self.state.mode, Mode::Observe) {
+        if is_double && matches!(self.state.focus.mode, Mode::Observe) {
             self.act(Action::Type);
         }
     }
@@ -158,7 +164,7 @@ impl App {
             return;
         }
         let over_list = layout.list.contains(at);
-        match self.state.screen {
+        match self.state.focus.screen {
             Screen::Tasks if over_list => {
                 task_list::step_task(&mut self.state, if action == Action::Up { -1 } else { 1 })
             }

@@ -28,8 +28,8 @@ impl App {
         if !mouse_changed {
             return;
         }
-        self.state.has_mouse = mouse != Mouse::Off;
-        self.state.effects.push(Effect::Mouse(self.state.has_mouse));
+        self.state.outer.has_mouse = mouse != Mouse::Off;
+        self.state.effects.push(Effect::Mouse(self.state.outer.has_mouse));
     }
 
     /// Applies new preferences.

@@ -17,7 +17,7 @@ impl App {
         let id = task.id.clone();
         self.state.hold();
         if matches!(action, Action::Stop | Action::Kill | Action::Signal | Action::Restart) {
-            self.stopping.guard.opens(&id, action, self.state.now);
+            self.stopping.guard.opens(&id, action, self.state.clock.now);
         }
         match action {
             Action::Type => self.enter(&task),
@@ -31,7 +31,7 @@ impl App {
             Action::Pin => arrangement::toggle_pin(&mut self.state),
             Action::Rename => {
                 let name = task.name.clone().unwrap_or_default();
-                self.state.mode = Mode::Write(Prompt::Rename(id), name.into());
+                self.state.focus.mode = Mode::Write(Prompt::Rename(id), name.into());
             }
             Action::Watch => self.state.write(Prompt::Watch(id)),
             Action::Why => self.open(Layer::Why(id)),
@@ -60,8 +60,8 @@ impl App {
     /// it takes input.
     fn enter(&mut self, task: &TaskView) {
         let takes_input = takes_input(task) && !self.state.view.is_lost;
-        self.entered_from = Some(self.state.screen);
-        if self.state.screen == Screen::Program {
+        self.entered_from = Some(self.state.focus.screen);
+        if self.state.focus.screen == Screen::Program {
             self.state.take_up(task.id.clone());
             if let Err(why) = self.availability(Action::Line)
                 && !takes_input
@@ -69,11 +69,11 @@ impl App {
                 self.state.say(why.to_string());
             }
         } else {
-            self.state.screen = Screen::Focus;
+            self.state.focus.screen = Screen::Focus;
         }
         self.state.thaw();
         if takes_input {
-            self.state.mode = Mode::Input(task.id.clone());
+            self.state.focus.mode = Mode::Input(task.id.clone());
         } else if task.status == TaskStatus::Queued {
             self.to_enter = Some(task.id.clone());
         }
@@ -90,8 +90,8 @@ impl App {
         }
         self.to_enter = None;
         self.own.retain(|id| self.state.view.task(id).is_some());
-        let is_listed = matches!(self.state.screen, Screen::Tasks | Screen::Focus);
-        let is_free = self.layers.is_empty() && matches!(self.state.mode, Mode::Observe) && is_listed;
+        let is_listed = matches!(self.state.focus.screen, Screen::Tasks | Screen::Focus);
+        let is_free = self.layers.is_empty() && matches!(self.state.focus.mode, Mode::Observe) && is_listed;
         if is_free && takes_input(&task) && self.state.list.selected.as_ref() == Some(&task.id) {
             self.enter(&task);
         }
@@ -99,20 +99,26 @@ impl App {
 
     pub(in crate::console) fn pan(&mut self, by: i16) {
         const STEP: i16 = 16;
-        if self.state.screen == Screen::Program && !self.state.programs.in_pane {
+        if self.state.focus.screen == Screen::Program && !self.state.programs.in_pane {
             let most =
                 program::source_columns(&self.state).saturating_sub(self.state.layout().source_columns());
             self.state.programs.pan = self.state.programs.pan.saturating_add_signed(by * STEP).min(most);
             return;
         }
         let Some(task) = self.state.at_hand().map(|task| task.id.clone()) else { return };
-        let page =
-            self.state.scroll.as_ref().and_then(|scroll| scroll.page.as_ref()).map(|page| &page.picture);
+        let page = self
+            .state
+            .reading
+            .scroll
+            .as_ref()
+            .and_then(|scroll| scroll.page.as_ref())
+            .map(|page| &page.picture);
         let widest = page.or(self.state.view.pictures.get(&task)).map_or(0, |picture| picture.size().0);
         let shown = self.state.layout().pane(&task).map_or(0, |pane| pane.cells.width);
         // Wrapped lines fit the pane: panning to the right shows them as the program wrote them.
         let widest = if widest > shown { widest } else { reflow::own_columns(&self.state, &task) };
-        self.state.pan = self.state.pan.saturating_add_signed(by * STEP).min(widest.saturating_sub(shown));
+        self.state.reading.pan =
+            self.state.reading.pan.saturating_add_signed(by * STEP).min(widest.saturating_sub(shown));
     }
 
     /// Goes to the next or previous match, of the search across all tasks or of the one in this task.

@@ -42,10 +42,10 @@ impl App {
             Msg::Snapshot(snapshot) => return self.snapshot(snapshot),
             Msg::Cue(cue) => self.cue(cue),
             Msg::Key(key) => {
-                self.state.touched = Some(self.state.now);
+                self.state.clock.touched = Some(self.state.clock.now);
                 let was_sent_on = self.sends_keys_on();
                 self.key(key);
-                self.state.places.review();
+                self.state.division.slots.review();
                 // A key sent to a task becomes visible when the task echoes it; drawing a frame first would
                 // only delay the echo.
                 self.state.is_dirty |= !(was_sent_on && self.sends_keys_on());
@@ -54,9 +54,9 @@ impl App {
             Msg::Mouse(event) => return self.mouse(event),
             Msg::Paste(text) => self.paste(text),
             Msg::PasteTrouble(trouble) => paste::paste_failed(&mut self.state, trouble),
-            Msg::Resize(columns, rows) => self.state.size = (columns, rows),
+            Msg::Resize(columns, rows) => self.state.outer.size = (columns, rows),
             Msg::UsageDue => {
-                let due = self.state.view.usage.due(self.state.now);
+                let due = self.state.view.usage.due(self.state.clock.now);
                 return self
                     .state
                     .effects
@@ -65,7 +65,7 @@ impl App {
             Msg::Usage(seen) => {
                 // Redraw only if the frame would change, and only if motion is allowed.
                 self.state.is_dirty |=
-                    self.state.view.take_usage(self.state.now, seen) && self.state.setup.ui.motion;
+                    self.state.view.take_usage(self.state.clock.now, seen) && self.state.setup.ui.motion;
                 self.attention.watch_usage(&mut self.state);
                 return;
             }
@@ -83,7 +83,7 @@ impl App {
                 self.open_list_of(&ListKind::Fleet).into_iter().for_each(|list| list.add(items.clone()));
             }
             Msg::Recordings(names) => self.list_recordings(names),
-            Msg::Durations(earlier) => self.state.usual.take(earlier),
+            Msg::Durations(earlier) => self.state.view.usual.take(earlier),
             Msg::Answered(answer) => self.answered(answer),
             Msg::Refused(task, reason) => self.refused(&task, &reason),
             Msg::Record(record) => self.state.view.keep_record(record),
@@ -114,12 +114,12 @@ impl App {
 
     /// Updates the current time.
     pub(crate) fn tick(&mut self, now: Timestamp) {
-        self.state.now = now;
+        self.state.clock.now = now;
         if self.state.setup.ui.title && self.attention.title.is_none() {
             self.attention.ring(&mut self.state);
         }
         self.state.toasts.tick(now);
-        if self.state.clear_at.is_some_and(|at| at <= now) {
+        if self.state.view.clear_at.is_some_and(|at| at <= now) {
             task_list::clear_now(&mut self.state);
             self.state.is_dirty = true;
         }
@@ -132,7 +132,7 @@ impl App {
         let new = &self.state.view.snapshot;
         // Counters change every second but are shown in one view only. With motion off, they are redrawn only
         // when a task's state changes.
-        let (counts, moves) = (self.state.screen == Screen::Metrics, self.state.setup.ui.motion);
+        let (counts, moves) = (self.state.focus.screen == Screen::Metrics, self.state.setup.ui.motion);
         let states = |snapshot: &Snapshot| -> Vec<_> {
             snapshot.tasks.iter().map(|task| (task.id.clone(), task.status)).collect()
         };
@@ -151,13 +151,13 @@ impl App {
         }
         self.say_of_others(&old);
         arrangement::keep_pins(&mut self.state);
-        self.state.places.review();
-        self.state.usual.note(&self.state.view.snapshot.tasks);
+        self.state.division.slots.review();
+        self.state.view.usual.note(&self.state.view.snapshot.tasks);
         self.stopping.restart_ended(&mut self.state);
         self.state.follow();
         if before.as_ref() != self.state.at_hand().map(|task| &task.id) {
             self.state.thaw();
-            self.state.pan = 0;
+            self.state.reading.pan = 0;
         }
         self.refresh_questions();
         self.attention.ring(&mut self.state)
@@ -167,7 +167,7 @@ impl App {
         if self.state.is_leaving {
             return;
         }
-        self.state.toasts.pressed(self.state.now);
+        self.state.toasts.pressed(self.state.clock.now);
         let action = self.state.setup.keymap.action(self.context(), key);
         hints::learn(&mut self.state, action);
         action.into_iter().for_each(|action| self.learn_terms(action));
@@ -192,7 +192,7 @@ impl App {
     /// input, and not a key meant for a task.
     fn shoots(&self, key: KeyPress) -> bool {
         let is_letter = matches!(key.key, Key::Char(_)) && !key.ctrl && !key.alt;
-        let is_for_task = matches!(self.state.mode, Mode::Input(_)) && self.layers.is_empty();
+        let is_for_task = matches!(self.state.focus.mode, Mode::Input(_)) && self.layers.is_empty();
         let shoots =
             self.state.setup.keymap.action(KeyContext::Observe, key) == Some(Action::ExportScreenSvg);
         shoots && !is_letter && !is_for_task
@@ -200,7 +200,9 @@ impl App {
 
     /// Tells whether keys go to a task without changing anything on screen themselves.
     fn sends_keys_on(&self) -> bool {
-        matches!(self.state.mode, Mode::Input(_)) && self.layers.is_empty() && self.state.scroll.is_none()
+        matches!(self.state.focus.mode, Mode::Input(_))
+            && self.layers.is_empty()
+            && self.state.reading.scroll.is_none()
     }
 
     fn answered(&mut self, answer: OwnAnswer) {
@@ -208,9 +210,9 @@ impl App {
         if answer.is_error {
             self.state.toasts.fail(text, Some(answer.seq));
         } else if answer.started.is_some() {
-            self.state.toasts.say("started", Some(answer.seq), self.state.now);
+            self.state.toasts.say("started", Some(answer.seq), self.state.clock.now);
         } else if answer.tool != "TaskInput" {
-            self.state.toasts.say(text, Some(answer.seq), self.state.now);
+            self.state.toasts.say(text, Some(answer.seq), self.state.clock.now);
         }
         if let Some(task) = answer.started.as_ref().filter(|_| std::mem::take(&mut self.enters_next)) {
             self.own.insert(task.clone());

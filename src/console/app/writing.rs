@@ -35,7 +35,7 @@ impl App {
         if !self.layers.is_empty() {
             return self.insert(&text);
         }
-        match &self.state.mode {
+        match &self.state.focus.mode {
             Mode::Copy(_) => {}
             Mode::Observe => self.state.say("Enter to type into the task, then paste"),
             Mode::Input(task) => {
@@ -133,7 +133,7 @@ impl App {
 
     /// Returns the maximum length of the text being written, in bytes.
     pub(in crate::console) fn most_written(&self) -> usize {
-        match (self.layers.last(), &self.state.mode) {
+        match (self.layers.last(), &self.state.focus.mode) {
             (Some(Layer::List(_) | Layer::Approval(Card { writing: Some(CardText::Rule(_)), .. })), _) => {
                 MOST_QUERY
             }
@@ -158,7 +158,7 @@ impl App {
                 || self.tell_key(key, action)
                 || self.type_in_dialog(key, action);
         }
-        match &self.state.mode {
+        match &self.state.focus.mode {
             Mode::Observe => return self.literal_chord(key, action),
             Mode::Copy(_) => action.into_iter().for_each(|action| copy::act_in_copy(&mut self.state, action)),
             Mode::Input(task) => self.input_key(&task.clone(), key, action),
@@ -175,7 +175,7 @@ impl App {
             return false;
         }
         self.act(Action::Type);
-        if let Mode::Input(task) = &self.state.mode {
+        if let Mode::Input(task) = &self.state.focus.mode {
             self.state.effects.push(Effect::send(task.clone(), TypedInput::Keys(vec![key])));
         }
         true
@@ -201,8 +201,9 @@ impl App {
     /// a command; the first key after a pause returns to where the task was entered from.
     fn leave_ended(&mut self, task: &TaskView, at_once: bool) {
         let ended = task.ended.as_ref().map_or(task.updated_at, |ended| ended.at);
-        let last = self.swallowed.replace(self.state.now).map_or(ended, |swallowed| swallowed.max(ended));
-        if !at_once && self.state.now.duration_since(last) < RESTED {
+        let last =
+            self.swallowed.replace(self.state.clock.now).map_or(ended, |swallowed| swallowed.max(ended));
+        if !at_once && self.state.clock.now.duration_since(last) < RESTED {
             return;
         }
         self.state.observe();
@@ -227,7 +228,7 @@ impl App {
                 self.state.observe();
             }
             (Some(Action::Leave), _) => self.state.observe(),
-            (Some(Action::Raw), Prompt::Line(task)) => self.state.mode = Mode::Input(task),
+            (Some(Action::Raw), Prompt::Line(task)) => self.state.focus.mode = Mode::Input(task),
             (Some(Action::Newline), Prompt::Line(_)) => self.edit(InputRequest::InsertChar('\n')),
             (Some(Action::Send), Prompt::Line(task)) => {
                 self.send_line(&task);
@@ -279,7 +280,7 @@ impl App {
             return;
         }
         if !is_unrecorded(&view) {
-            self.state.history.keep(&text);
+            self.state.composer.lines.keep(&text);
         }
         self.state.effects.push(line_to(&view, &text));
     }
@@ -292,7 +293,7 @@ impl App {
         }
         // As in a shell, a leading space keeps it out of the history.
         if !written.starts_with(' ') {
-            self.state.commands.keep(cmd);
+            self.state.composer.commands.keep(cmd);
             if mask(cmd) == cmd && cmd.chars().count() <= KEPT_CHARS {
                 self.state.effects.push(Effect::KeepCommand(cmd.to_owned()));
             }
@@ -306,7 +307,7 @@ impl App {
     /// Runs a command in a pane as wide as the screen, which receives the keys.
     pub(in crate::console) fn run_here(&mut self, cmd: &str) {
         self.enters_next = true;
-        let place = self.state.start_at.take().or_else(|| self.state.place_at_hand());
+        let place = self.state.composer.start_at.take().or_else(|| self.state.place_at_hand());
         self.state.effects.push(start_of(place, cmd, Some(Layout::alone(&self.state))));
     }
 
@@ -325,8 +326,8 @@ impl App {
         if is_hidden {
             return;
         }
-        let starts = matches!(self.state.mode, Mode::Write(Prompt::Start, _));
-        let history = if starts { &mut self.state.commands } else { &mut self.state.history };
+        let starts = matches!(self.state.focus.mode, Mode::Write(Prompt::Start, _));
+        let history = if starts { &mut self.state.composer.commands } else { &mut self.state.composer.lines };
         if let Some(line) = history.step(older)
             && let Some(editor) = self.editor()
         {
@@ -360,7 +361,7 @@ impl App {
                 _ => None,
             };
         }
-        match &mut self.state.mode {
+        match &mut self.state.focus.mode {
             Mode::Write(_, editor) => Some(editor),
             Mode::Observe | Mode::Input(_) | Mode::Copy(_) => None,
         }

@@ -87,7 +87,7 @@ fn run_changes(state: &mut State, label: &str, at: Timestamp, folder: &Path, pla
         "yield_time_ms": 0,
         "description": format!("files changed since the first call of {}", visible::one_line(label)),
     });
-    state.screen = Screen::Focus;
+    state.focus.screen = Screen::Focus;
     state.effects.push(Effect::call_at(place, "ExecCommand", input));
 }
 

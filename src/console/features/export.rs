@@ -19,7 +19,7 @@ use crate::terminal::{Cell, CellDrawing, CellStyle, Color};
 
 /// Returns the list of exports: those of the current view first, then the screen itself.
 pub(in crate::console) fn export_list(state: &State) -> Chooser {
-    let mut items = match state.screen {
+    let mut items = match state.focus.screen {
         Screen::Receipts => call_exports(state),
         Screen::Tasks | Screen::Focus | Screen::Program => task_exports(state),
         Screen::Metrics => vec![metrics_export()],
@@ -103,8 +103,8 @@ pub(in crate::console) fn export(state: &mut State, export: ExportKind) {
 /// Exports the screen, as it was drawn.
 pub(in crate::console) fn export_screen(state: &mut State, shot: Shot, drawing: &CellDrawing) {
     let (file, palette) =
-        (FileName::of(state.screen.word(), shot.extension()), state.setup.theme_set.paper());
-    let title = format!("pilothouse: {}", state.screen.word());
+        (FileName::of(state.focus.screen.word(), shot.extension()), state.setup.theme_set.paper());
+    let title = format!("pilothouse: {}", state.focus.screen.word());
     let text = match shot {
         Shot::Svg => drawing.svg(&title, &palette),
         Shot::Html => drawing.html(&title, &palette),

@@ -19,7 +19,7 @@ pub(in crate::console) enum Next {
 pub(in crate::console) fn next_of(state: &State, action: Action) -> Option<Next> {
     let is_failed = action == Action::NextFailed;
     let waits = |task: &TaskView| Filter::Waiting.holds(task);
-    if state.screen == Screen::Receipts {
+    if state.focus.screen == Screen::Receipts {
         let is_it = |row: &CallRow<'_>| match is_failed {
             true => outcome(&state.view, row.call).0 == CallState::Failed,
             false => task_of(&state.view, row.call).is_some_and(|task| waits(task)),

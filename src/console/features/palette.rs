@@ -105,7 +105,7 @@ pub(in crate::console) fn beside(state: &mut State, args: &str) {
     let Some(program) = state.setup.program.as_ref() else { return };
     let quoted = program.display().to_string().replace('\'', "'\\''");
     let input = json!({"cmd": format!("'{quoted}' {args}"), "tty": true, "yield_time_ms": 0});
-    state.screen = Screen::Focus;
+    state.focus.screen = Screen::Focus;
     state.effects.push(Effect::call_at(state.place_at_hand(), "ExecCommand", input));
 }
 

@@ -36,8 +36,8 @@ pub(in crate::console) fn say_refusal(state: &mut State) {
 /// Opens the input line for a command to run in the current place, which stays fixed while the command is
 /// typed.
 pub(in crate::console) fn write_command(state: &mut State) {
-    state.start_at = state.place_at_hand();
-    if state.is_fleet() && state.start_at.is_none() {
+    state.composer.start_at = state.place_at_hand();
+    if state.is_fleet() && state.composer.start_at.is_none() {
         return state.say("choose a place first");
     }
     state.write(Prompt::Start)
@@ -61,7 +61,7 @@ pub(in crate::console) fn list_of_places(state: &mut State) -> Chooser {
 }
 
 fn told_of_place(state: &State, place: &PlaceState) -> String {
-    let state = link_word(&place.link, state.now);
+    let state = link_word(&place.link, state.clock.now);
     let host = place.host.as_deref().unwrap_or("this machine");
     let workspace = place.workspace.display().to_string();
     let counts = format!("{} live  {} waiting", place.live_tasks(), place.waiting());

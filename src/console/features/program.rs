@@ -44,7 +44,7 @@ pub fn program_top(state: &State, rows: usize) -> usize {
 
 /// Runs a program in this runtime and shows it.
 pub(in crate::console) fn run_program(state: &mut State, file: &str) {
-    let place = state.start_at.take().or_else(|| state.place_at_hand());
+    let place = state.composer.start_at.take().or_else(|| state.place_at_hand());
     state.effects.push(Effect::RunProgram { file: file.to_owned(), place });
     state.programs = ProgramScreen::default();
     // The program ends with this console, whichever process the runtime is in.

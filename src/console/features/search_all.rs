@@ -36,7 +36,7 @@ pub struct AllTasksSearch {
 impl AllTasksSearch {
     /// Opens the input line for the text to find.
     pub(in crate::console) fn write(&self, state: &mut State) {
-        state.mode = Mode::Write(Prompt::SearchAll, self.needle.clone().into());
+        state.focus.mode = Mode::Write(Prompt::SearchAll, self.needle.clone().into());
     }
 
     /// Searches for the typed text, in the order of the list of all tasks; tells whether there is any.
@@ -122,7 +122,7 @@ impl AllTasksSearch {
             state.say("that task is no longer on the list");
             return None;
         }
-        if !matches!(state.screen, Screen::Tasks | Screen::Focus) {
+        if !matches!(state.focus.screen, Screen::Tasks | Screen::Focus) {
             state.show(Screen::Tasks);
         }
         state.select(place.task.clone());
@@ -130,7 +130,8 @@ impl AllTasksSearch {
         let query = SearchQuery { needle, from: place.line, forward: false };
         let outcome = SearchOutcome::At(place.line);
         let task = place.task.clone();
-        state.search = Some(LogSearch { task: task.clone(), query, last: None, outcome, counted: None });
+        state.reading.search =
+            Some(LogSearch { task: task.clone(), query, last: None, outcome, counted: None });
         self.at = Some(at);
         Some((task, Anchor::Around(place.line)))
     }
@@ -147,7 +148,7 @@ impl AllTasksSearch {
     /// Tells whether the current match is the current result of the search across all tasks.
     fn is_shown(&self, state: &State) -> bool {
         let place = self.at.and_then(|at| self.places.get(at));
-        place.zip(state.search.as_ref()).is_some_and(|(place, search)| {
+        place.zip(state.reading.search.as_ref()).is_some_and(|(place, search)| {
             search.task == place.task
                 && search.query.needle == self.needle
                 && search.line() == Some(place.line)

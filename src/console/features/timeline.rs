@@ -18,15 +18,16 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     }
     let Some(task) = state.selected() else { return };
     let (head, body) = cut_top(layout.timeline, 1);
-    let tasks = if state.is_overall { &state.view.snapshot.tasks[..] } else { std::slice::from_ref(task) };
-    let name = if state.is_overall { "all tasks".to_owned() } else { alias(task) };
+    let tasks =
+        if state.division.is_overall { &state.view.snapshot.tasks[..] } else { std::slice::from_ref(task) };
+    let name = if state.division.is_overall { "all tasks".to_owned() } else { alias(task) };
     let out = format!("{} bytes out", count(tasks.iter().map(|task| task.output.bytes).sum()));
     let mut title = vec![piece("timeline", Role::Title), piece(format!("  {name}"), Role::Text)];
     let lease = painter.explained(Term::Lease).filter(|_| state.has_lease_event());
     title.extend(lease.into_iter().flat_map(|line| [piece("  lease: ", Role::Faint), line]));
     let key = state.setup.keymap.key(state.view_context(), Action::Timeline).unwrap_or_default();
     let mut facts = vec![piece(out, Role::Faint)];
-    facts.extend(state.is_overall.then(|| piece(format!("{key} this task"), Role::Faint)));
+    facts.extend(state.division.is_overall.then(|| piece(format!("{key} this task"), Role::Faint)));
     painter.head(head, &title, &facts);
     let events = tasks.iter().flat_map(|task| task.events.iter().map(move |event| (&**task, event)));
     let mut events: Vec<(&TaskView, &TaskEvent)> = events.collect();
@@ -52,6 +53,7 @@ fn row(painter: &Painter<'_>, task: &TaskView, event: &TaskEvent, is_narrow: boo
     row.extend(
         painter
             .state
+            .division
             .is_overall
             .then(|| piece(column(&alias(task), painter.state.alias_columns(5), dots), Role::Text)),
     );
@@ -142,7 +144,7 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
     let names = |names: &Vec<String>| (!names.is_empty()).then(|| names.join(" "));
     add("left over", ended.and_then(|ended| names(&ended.leftovers)));
     add("survived", ended.and_then(|ended| names(&ended.survivors)));
-    let usual = painter.state.usual.of(task);
+    let usual = painter.state.view.usual.of(task);
     add(
         "usually",
         usual.map(|usual| {

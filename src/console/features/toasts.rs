@@ -46,7 +46,7 @@ fn cursor_row(painter: &Painter<'_>, layout: &Layout) -> Option<u16> {
     // Nobody works in the pane while a dialog covers it.
     let task =
         painter.state.at_hand().filter(|task| !task.status.is_terminal() && !painter.focus.has_dialog)?;
-    let pane = layout.pane(&task.id).filter(|_| painter.state.scroll.is_none())?;
+    let pane = layout.pane(&task.id).filter(|_| painter.state.reading.scroll.is_none())?;
     let picture = painter.state.view.pictures.get(&task.id)?;
     let row = picture.cursor?.row.checked_sub(picture.top(pane.cells.height))?;
     (row < pane.cells.height).then(|| pane.cells.y + row)

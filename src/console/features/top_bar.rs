@@ -71,11 +71,12 @@ pub(in crate::console) fn right(
     if painter.state.setup.ui.clock && !painter.is_still() {
         let clock = painter
             .state
+            .clock
             .now
             .to_zoned_datetime(painter.state.setup.zone.clone())
             .strftime("%H:%M ")
             .to_string();
-        painter.wake_at(text::next_minute(painter.state.now));
+        painter.wake_at(text::next_minute(painter.state.clock.now));
         groups.push(vec![piece(clock, Role::Text)]);
     } else {
         groups.push(vec![piece("", Role::Text)]);

@@ -136,7 +136,7 @@ impl Display {
     /// # Errors
     /// When the terminal is gone.
     pub(in crate::console) fn draw(&mut self, app: &App) -> io::Result<FrameExtras> {
-        let area = Rect::new(0, 0, app.state.size.0, app.state.size.1);
+        let area = Rect::new(0, 0, app.state.outer.size.0, app.state.outer.size.1);
         self.next.resize(area);
         self.next.reset();
         let drawn = draw::draw(app, &mut self.next);

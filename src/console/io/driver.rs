@@ -259,11 +259,11 @@ impl Driver {
             let effects = self.reload();
             return self.carry_out(effects);
         }
-        if self.app.state.view.usage.next().is_some_and(|at| at <= self.app.state.now) {
+        if self.app.state.view.usage.next().is_some_and(|at| at <= self.app.state.clock.now) {
             let effects = self.app.update(Msg::UsageDue);
             return self.carry_out(effects);
         }
-        if self.app.attention.watching.next.is_some_and(|at| at <= self.app.state.now) {
+        if self.app.attention.watching.next.is_some_and(|at| at <= self.app.state.clock.now) {
             let effects = self.app.update(Msg::WatchDue);
             return self.carry_out(effects);
         }

@@ -74,7 +74,7 @@ impl Driver {
     }
 
     fn retake(&mut self) -> Result<(), ConsoleError> {
-        let mouse = self.mouse(self.app.state.has_mouse);
+        let mouse = self.mouse(self.app.state.outer.has_mouse);
         tty::take(self.display.output(), mouse).map_err(ConsoleError::Terminal)?;
         self.set_hover()?;
         self.set_keys()?;

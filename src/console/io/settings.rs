@@ -60,7 +60,7 @@ impl Driver {
 
     /// Has the terminal report the mouse as the console wants it now.
     pub(super) fn set_mouse(&mut self) -> Result<(), ConsoleError> {
-        let mouse = self.mouse(self.app.state.has_mouse);
+        let mouse = self.mouse(self.app.state.outer.has_mouse);
         tty::mouse(self.display.output(), mouse).map_err(ConsoleError::Terminal)?;
         self.set_hover()
     }

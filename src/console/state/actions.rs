@@ -14,8 +14,8 @@ use crate::model::PlaceId;
 
 impl State {
     pub(in crate::console) fn leave_copy(&mut self) {
-        let Mode::Copy(copying) = &self.mode else { return };
-        self.mode = if copying.was_input { Mode::Input(copying.task.clone()) } else { Mode::Observe };
+        let Mode::Copy(copying) = &self.focus.mode else { return };
+        self.focus.mode = if copying.was_input { Mode::Input(copying.task.clone()) } else { Mode::Observe };
     }
 
     /// Changes what is remembered, and saves it.
@@ -26,20 +26,20 @@ impl State {
 
     /// Unfreezes the pane: it follows its task again, and any search ends.
     pub(in crate::console) fn thaw(&mut self) -> bool {
-        let was_frozen = self.scroll.take().is_some();
-        self.search.take().is_some() || was_frozen
+        let was_frozen = self.reading.scroll.take().is_some();
+        self.reading.search.take().is_some() || was_frozen
     }
 
     /// Moves the keys back to the source; tells whether they were in the pane.
     pub(in crate::console) fn leave_pane(&mut self) -> bool {
         self.thaw();
-        self.pan = 0;
+        self.reading.pan = 0;
         std::mem::take(&mut self.programs.in_pane)
     }
 
     /// Makes the task of the chosen pane the current one.
     pub(in crate::console) fn take_up(&mut self, task: TaskId) {
-        match self.screen {
+        match self.focus.screen {
             Screen::Program => self.programs.in_pane = true,
             _ => self.select(task),
         }
@@ -47,14 +47,14 @@ impl State {
 
     /// Opens an input line.
     pub(in crate::console) fn write(&mut self, prompt: Prompt) {
-        self.history.rest();
-        self.commands.rest();
-        self.mode = Mode::Write(prompt, Editor::default());
+        self.composer.lines.rest();
+        self.composer.commands.rest();
+        self.focus.mode = Mode::Write(prompt, Editor::default());
     }
 
     /// Returns the typed text and goes back to observing.
     pub(in crate::console) fn take_written(&mut self) -> String {
-        let written = match &mut self.mode {
+        let written = match &mut self.focus.mode {
             Mode::Write(_, editor) => editor.value_and_reset(),
             Mode::Observe | Mode::Input(_) | Mode::Copy(_) => String::new(),
         };
@@ -63,19 +63,19 @@ impl State {
     }
 
     pub(in crate::console) fn observe(&mut self) {
-        self.mode = Mode::Observe;
+        self.focus.mode = Mode::Observe;
     }
 
     pub(in crate::console) fn show(&mut self, screen: Screen) {
-        self.screen = screen;
-        self.in_pane = false;
+        self.focus.screen = screen;
+        self.focus.in_pane = false;
         self.thaw();
         (self.reader, self.replay, self.calls.finding) = (None, None, None);
     }
 
     /// Holds the selection: a task that was acted on stays selected, even once it has ended.
     pub(in crate::console) fn hold(&mut self) {
-        self.list.is_held |= self.screen != Screen::Program;
+        self.list.is_held |= self.focus.screen != Screen::Program;
     }
 
     pub(in crate::console) fn select(&mut self, task: TaskId) {
@@ -86,7 +86,7 @@ impl State {
     pub(in crate::console) fn select_within(&mut self, task: TaskId) {
         if self.list.selected.as_ref() != Some(&task) {
             self.thaw();
-            self.pan = 0;
+            self.reading.pan = 0;
         }
         self.list.selected = Some(task);
     }
@@ -94,7 +94,7 @@ impl State {
     /// Limits the lists of tasks and calls to one place, or shows those of all.
     pub(in crate::console) fn show_only(&mut self, place: Option<PlaceId>) {
         self.thaw();
-        if !matches!(self.screen, Screen::Metrics | Screen::Receipts) {
+        if !matches!(self.focus.screen, Screen::Metrics | Screen::Receipts) {
             self.show(Screen::Tasks);
         }
         self.calls.selected = None;
@@ -108,7 +108,7 @@ impl State {
 
     /// Shows a transient message.
     pub(in crate::console) fn say(&mut self, text: impl Into<String>) {
-        self.toasts.say(text, None, self.now);
+        self.toasts.say(text, None, self.clock.now);
     }
 
     /// Marks the state as changed, to be drawn again.
@@ -120,8 +120,8 @@ impl State {
     /// single task: what they are looking at or typing into never changes by itself.
     pub(in crate::console) fn follow(&mut self) {
         let still_there = self.selected().is_some();
-        let is_still = self.typing_into().is_some() || matches!(self.mode, Mode::Copy(_));
-        let is_held = self.list.is_held || self.screen == Screen::Focus || is_still;
+        let is_still = self.typing_into().is_some() || matches!(self.focus.mode, Mode::Copy(_));
+        let is_held = self.list.is_held || self.focus.screen == Screen::Focus || is_still;
         if is_held && still_there {
             return;
         }

@@ -32,6 +32,23 @@ impl Screen {
     }
 }
 
+/// The screen and where on it keys go.
+#[derive(Debug, Clone)]
+pub struct Focus {
+    /// The current screen.
+    pub screen: Screen,
+    /// Where keys go.
+    pub mode: Mode,
+    /// On the tasks screen: navigation keys go to the pane instead of the list.
+    pub in_pane: bool,
+}
+
+impl Default for Focus {
+    fn default() -> Self {
+        Self { screen: Screen::Tasks, mode: Mode::Observe, in_pane: false }
+    }
+}
+
 /// Where keys go.
 #[derive(Debug, Clone)]
 pub enum Mode {

@@ -108,14 +108,14 @@ impl Breakpoint {
 impl Layout {
     /// Returns the layout for the console's current state.
     pub fn of(state: &State) -> Self {
-        let screen = Rect::new(0, 0, state.size.0, state.size.1);
+        let screen = Rect::new(0, 0, state.outer.size.0, state.outer.size.1);
         let mut layout = Self::frame(screen);
         let body = layout.stage;
         // The reader and a replay take up the whole body.
         if layout.breakpoint == Breakpoint::Sentence || state.reader.is_some() || state.replay.is_some() {
             return layout;
         }
-        match state.screen {
+        match state.focus.screen {
             Screen::Tasks => layout.tasks(state, body),
             Screen::Focus => layout.focus(state, body),
             Screen::Receipts => layout.receipts(state, body),
@@ -141,15 +141,17 @@ impl Layout {
 
     fn focus(&mut self, state: &State, body: Rect) {
         match self.breakpoint {
-            Breakpoint::Full if !state.is_zoomed => {
+            Breakpoint::Full if !state.division.is_zoomed => {
                 let (stage, side) = self.ruled_right(body, 54);
                 let (timeline, receipt) = cut_top(side, side.height / 2);
                 (self.stage, self.timeline, self.receipt) = (stage, timeline, receipt);
             }
-            Breakpoint::Wide if !state.is_zoomed => (self.stage, self.timeline) = cut_bottom(body, 7),
+            Breakpoint::Wide if !state.division.is_zoomed => {
+                (self.stage, self.timeline) = cut_bottom(body, 7)
+            }
             // If there is no room for the timeline beside the pane, the timeline of all tasks takes half of
             // it on request.
-            Breakpoint::Stacked if !state.is_zoomed && state.is_overall => {
+            Breakpoint::Stacked if !state.division.is_zoomed && state.division.is_overall => {
                 (self.stage, self.timeline) = cut_bottom(body, body.height / 2);
             }
             _ => {}
@@ -159,7 +161,7 @@ impl Layout {
 
     /// Returns the size of a task's pane when it is shown full size on its own.
     pub fn alone(state: &State) -> Size {
-        let mut layout = Self::frame(Rect::new(0, 0, state.size.0, state.size.1));
+        let mut layout = Self::frame(Rect::new(0, 0, state.outer.size.0, state.outer.size.1));
         let body = layout.stage;
         layout.focus(state, body);
         let cells = cut_top(layout.stage, 1).1;
@@ -171,7 +173,8 @@ impl Layout {
             return;
         }
         self.stage = Rect::ZERO;
-        let alone = state.is_zoomed || matches!(self.breakpoint, Breakpoint::Stacked | Breakpoint::Small);
+        let alone =
+            state.division.is_zoomed || matches!(self.breakpoint, Breakpoint::Stacked | Breakpoint::Small);
         if alone {
             match state.calls.column {
                 Column::Calls => self.list = body,
@@ -196,7 +199,7 @@ impl Layout {
             return;
         }
         let asks = u16::from(state.program_question().is_some());
-        let is_alone = state.is_zoomed || self.breakpoint == Breakpoint::Small;
+        let is_alone = state.division.is_zoomed || self.breakpoint == Breakpoint::Small;
         let task = state.program_task().filter(|_| !is_alone || state.programs.in_pane);
         if let Some(task) = task.clone().filter(|_| is_alone) {
             (self.stage, self.strip) = cut_bottom(body, asks);

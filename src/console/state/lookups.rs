@@ -29,12 +29,12 @@ impl State {
 
     /// Returns the copy mode state, while it is active.
     pub fn copying(&self) -> Option<&Copying> {
-        if let Mode::Copy(copying) = &self.mode { Some(copying) } else { None }
+        if let Mode::Copy(copying) = &self.focus.mode { Some(copying) } else { None }
     }
 
     /// Returns the context of the current screen, ignoring any layers over it.
     pub fn view_context(&self) -> KeyContext {
-        match self.screen {
+        match self.focus.screen {
             _ if self.reader.is_some() => KeyContext::Text,
             _ if self.replay.is_some() => KeyContext::Replay,
             Screen::Tasks => KeyContext::Tasks,
@@ -80,9 +80,9 @@ impl State {
 
     /// Returns the command that has the pane: one that is typed into, copied from or scrolled back keeps it.
     pub fn program_task(&self) -> Option<TaskId> {
-        let frozen = self.scroll.as_ref().map(|scroll| &scroll.task);
-        let kept = self.mode.task().or(frozen).filter(|id| self.view.task(id).is_some());
-        if let Some(kept) = kept.filter(|_| self.screen == Screen::Program) {
+        let frozen = self.reading.scroll.as_ref().map(|scroll| &scroll.task);
+        let kept = self.focus.mode.task().or(frozen).filter(|id| self.view.task(id).is_some());
+        if let Some(kept) = kept.filter(|_| self.focus.screen == Screen::Program) {
             return Some(kept.clone());
         }
         let tasks = self.program_tasks();
@@ -108,7 +108,7 @@ impl State {
 
     /// Returns the agent whose task or call is selected.
     pub(in crate::console) fn agent_at_hand(&self) -> Option<String> {
-        if self.screen == Screen::Receipts {
+        if self.focus.screen == Screen::Receipts {
             let calls = &self.view.snapshot.calls;
             let call = self.calls.selected.and_then(|seq| calls.iter().find(|call| call.seq == seq));
             return call.or(calls.last()).and_then(|call| owner(&call.actor));
@@ -118,7 +118,7 @@ impl State {
 
     /// Returns the call shown on the receipts screen or at the side of the tasks screen.
     pub fn shown_call(&self) -> Option<&Arc<CallSummary>> {
-        if self.screen == Screen::Receipts {
+        if self.focus.screen == Screen::Receipts {
             return match self.calls.selected {
                 Some(seq) => self.view.newest_calls().find(|call| call.seq == seq),
                 None if self.calls.filter.is_empty() => self.newest_calls().next(),
@@ -156,7 +156,7 @@ impl State {
     /// Returns the current task, which keys act on: the command of the program on screen, or else the
     /// selected task.
     pub fn at_hand(&self) -> Option<&Arc<TaskView>> {
-        match self.screen {
+        match self.focus.screen {
             Screen::Program => self.program_task().and_then(|id| self.view.task(&id)),
             _ => self.selected(),
         }
@@ -187,7 +187,7 @@ impl State {
 
     /// Returns the task that keystrokes are sent to.
     pub fn typing_into(&self) -> Option<&TaskId> {
-        match &self.mode {
+        match &self.focus.mode {
             Mode::Input(task) | Mode::Write(Prompt::Line(task), _) => Some(task),
             Mode::Copy(copying) if copying.was_input => Some(&copying.task),
             Mode::Observe | Mode::Copy(_) | Mode::Write(..) => None,
@@ -203,8 +203,8 @@ impl State {
     /// Returns the first column that a pane shows: where it was panned to or, for a full-screen program, far
     /// enough to include the cursor.
     pub(in crate::console) fn panned(&self, pane: &Pane) -> u16 {
-        let pan = if self.at_hand().is_some_and(|task| task.id == pane.task) { self.pan } else { 0 };
-        let is_still = self.scroll.as_ref().is_some_and(|scroll| scroll.task == pane.task)
+        let pan = if self.at_hand().is_some_and(|task| task.id == pane.task) { self.reading.pan } else { 0 };
+        let is_still = self.reading.scroll.as_ref().is_some_and(|scroll| scroll.task == pane.task)
             || self.copying().is_some_and(|copying| copying.task == pane.task);
         let Some(picture) = self.view.pictures.get(&pane.task).filter(|_| pan == 0 && !is_still) else {
             return pan;
@@ -215,7 +215,11 @@ impl State {
     /// Returns the contents of the list. On screens other than the tasks screen, this is every task, newest
     /// first.
     pub(crate) fn listed(&self) -> Arc<ListRows> {
-        self.list.listed((&self.view.snapshot, &self.view.cleared), self.screen == Screen::Tasks, self.now)
+        self.list.listed(
+            (&self.view.snapshot, &self.view.cleared),
+            self.focus.screen == Screen::Tasks,
+            self.clock.now,
+        )
     }
 
     /// Returns the task in a row of the list.

@@ -25,7 +25,7 @@ pub(in crate::console) fn links(snapshot: &Snapshot) -> Vec<(&PlaceId, &PlaceLin
 impl State {
     /// Returns the label in front of a command being typed.
     pub(in crate::console) fn start_label(&self) -> String {
-        match self.start_at.as_ref().and_then(|id| self.place(id)) {
+        match self.composer.start_at.as_ref().and_then(|id| self.place(id)) {
             Some(place) => format!(" run in {} ", place.name.name),
             None => " run here ".to_owned(),
         }

@@ -34,16 +34,18 @@ impl Layout {
             }
             return;
         }
-        if state.is_zoomed || self.breakpoint == Breakpoint::Small {
+        if state.division.is_zoomed || self.breakpoint == Breakpoint::Small {
             return self.one_pane(state);
         }
-        match (state.tilings.now, self.breakpoint) {
+        match (state.division.tilings.now, self.breakpoint) {
             (Some(tiling), _) => self.tiled(state, body, tiling),
             (None, Breakpoint::Full) => self.full(state, body),
             (None, breakpoint) => {
-                (self.list, self.stage) = list_apart(body, ListPlace::Top, state.split);
+                (self.list, self.stage) = list_apart(body, ListPlace::Top, state.division.split);
                 match breakpoint {
-                    Breakpoint::Wide if !state.pins.is_empty() => self.place(state, Panes::TwoStacked, 2),
+                    Breakpoint::Wide if !state.division.pins.is_empty() => {
+                        self.place(state, Panes::TwoStacked, 2)
+                    }
                     _ => self.one_pane(state),
                 }
             }
@@ -53,7 +55,7 @@ impl Layout {
     /// Lays out the list on the left, the panes with the timeline below them, and receipt and envelope where
     /// the panes keep their width.
     fn full(&mut self, state: &State, body: Rect) {
-        let (left, rest) = self.ruled_left(body, list_columns(state.split, body.width));
+        let (left, rest) = self.ruled_left(body, list_columns(state.division.split, body.width));
         let has_side = rest.width > SIDE_COLUMNS + PANE_COLUMNS;
         let (stage, side) = if has_side { self.ruled_right(rest, SIDE_COLUMNS) } else { (rest, Rect::ZERO) };
         let (stage, timeline) = cut_bottom(stage, 12);
@@ -63,12 +65,12 @@ impl Layout {
         if stage.width > 2 * PANE_COLUMNS {
             return self.place(state, Panes::FourGrid, MOST_PANES);
         }
-        self.place(state, Panes::FourStacked, (state.pins.len() + 1).clamp(2, MOST_PANES));
+        self.place(state, Panes::FourStacked, (state.division.pins.len() + 1).clamp(2, MOST_PANES));
     }
 
     /// Lays out the list and panes as chosen, as far as there is room.
     fn tiled(&mut self, state: &State, body: Rect, tiling: Tiling) {
-        (self.list, self.stage) = list_apart(body, tiling.list, state.split);
+        (self.list, self.stage) = list_apart(body, tiling.list, state.division.split);
         if self.list.height == body.height {
             self.item_rows = 2;
             self.rules.push(Rect { x: self.list.right(), width: 1, ..body });

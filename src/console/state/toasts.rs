@@ -35,6 +35,8 @@ pub struct Toasts {
     shown: Vec<Toast>,
     said: VecDeque<Toast>,
     now: Option<Timestamp>,
+    /// The last notice of the runtime that was cleared.
+    pub(in crate::console) notices_seen: u64,
 }
 
 impl Toasts {

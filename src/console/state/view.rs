@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use crate::console::state::durations::UsualDurations;
 use crate::console::state::names::born;
 use crate::console::state::picture::Picture;
 use crate::console::state::usage::Usages;
@@ -40,6 +41,10 @@ pub struct View {
     pub usage: Usages,
     /// Finished tasks about to be cleared; already hidden from every list.
     pub cleared: BTreeSet<TaskId>,
+    /// When these are dismissed from the runtime's list.
+    pub clear_at: Option<Timestamp>,
+    /// The usual durations of its commands.
+    pub usual: UsualDurations,
     /// Whether the connection to it was lost.
     pub is_lost: bool,
 }
@@ -55,8 +60,16 @@ impl View {
             asked: BTreeMap::new(),
             usage: Usages::default(),
             cleared: BTreeSet::new(),
+            clear_at: None,
+            usual: UsualDurations::default(),
             is_lost: false,
         }
+    }
+
+    /// Begins with the next runtime of the workspace, whose commands take as long as before.
+    pub(in crate::console) fn begin_again(&mut self, snapshot: Arc<Snapshot>) {
+        let usual = std::mem::take(&mut self.usual);
+        *self = Self { usual, ..Self::new(snapshot) };
     }
 
     /// Returns a task by its id.

@@ -3,11 +3,11 @@
 pub mod cells;
 pub mod chooser;
 pub mod dialog;
+mod glossary;
 pub mod painter;
 pub mod pieces;
 pub mod place_state;
 pub mod task_state;
-mod terms;
 pub mod text;
 pub mod text_field;
 

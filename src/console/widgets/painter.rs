@@ -312,7 +312,7 @@ impl Painter<'_> {
     /// Returns the time since a moment, and schedules a redraw for when it changes; with motion off, returns
     /// the moment itself.
     pub(crate) fn age(&mut self, since: Timestamp) -> String {
-        if self.is_still() { self.minute(since) } else { self.waking(text::age(since, self.state.now)) }
+        if self.is_still() { self.minute(since) } else { self.waking(text::age(since, self.state.clock.now)) }
     }
 
     /// Formats how long ago something was, or when: `42s ago`, `at 12:03`.
@@ -331,7 +331,7 @@ impl Painter<'_> {
     pub(crate) fn due(&mut self, at: Timestamp) -> String {
         match self.is_still() {
             true => format!("at {}", self.time(at)),
-            false => format!("in {}", self.waking(text::countdown(at, self.state.now))),
+            false => format!("in {}", self.waking(text::countdown(at, self.state.clock.now))),
         }
     }
 
@@ -339,7 +339,7 @@ impl Painter<'_> {
     pub(crate) fn left(&mut self, end: Timestamp) -> String {
         match self.is_still() {
             true => format!("until {}", self.time(end)),
-            false => format!("{} left", self.waking(text::countdown(end, self.state.now))),
+            false => format!("{} left", self.waking(text::countdown(end, self.state.clock.now))),
         }
     }
 
@@ -358,7 +358,8 @@ impl Painter<'_> {
     /// Formats a moment as local time without seconds, or as a date if it is not today.
     fn minute(&self, at: Timestamp) -> String {
         let zone = &self.state.setup.zone;
-        let (at, now) = (at.to_zoned_datetime(zone.clone()), self.state.now.to_zoned_datetime(zone.clone()));
+        let (at, now) =
+            (at.to_zoned_datetime(zone.clone()), self.state.clock.now.to_zoned_datetime(zone.clone()));
         at.strftime(if at.date() == now.date() { "%H:%M" } else { "%m-%d" }).to_string()
     }
 

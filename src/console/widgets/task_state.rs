@@ -100,7 +100,7 @@ impl Painter<'_> {
 
 /// Returns how long the command of a running task usually takes, if known.
 pub(in crate::console) fn usually(state: &State, task: &TaskView) -> Option<StyledPiece> {
-    let usual = state.usual.of(task).filter(|_| task.status == TaskStatus::Running)?;
+    let usual = state.view.usual.of(task).filter(|_| task.status == TaskStatus::Running)?;
     Some(piece(format!("usually {}", roughly(usual.ms)), Role::Faint))
 }
 

@@ -105,7 +105,7 @@ pub(crate) fn place(size: (u16, u16), text_rows: usize) -> (Rect, Rect, Rect) {
 /// Returns the rows of a call's card: everything that would run, complete and unmasked because it must be
 /// seen before answering; or, while a rule is being typed, what the rule would allow.
 pub(crate) fn rows(state: &State, call: &HeldCall, card: &Card) -> Vec<Vec<StyledPiece>> {
-    let room = usize::from(place(state.size, usize::MAX).1.width);
+    let room = usize::from(place(state.outer.size, usize::MAX).1.width);
     if let Some(rule) = card.rule() {
         let preview = preview(&state.view.snapshot, call, rule);
         let preview = preview.map(|preview| preview.rows(call, room, state.setup.theme.glyphs.cut));

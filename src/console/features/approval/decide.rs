@@ -51,7 +51,7 @@ impl Card {
     /// Handles a key that is an action.
     pub(in crate::console) fn act(&mut self, state: &mut State, action: Action) {
         let Some(call) = self.call(state).cloned() else { return };
-        let has_settled = self.has_settled(state.now);
+        let has_settled = self.has_settled(state.clock.now);
         use Action::{Approve, ApproveExact, ApproveWider, Deny};
         if matches!(action, Approve | ApproveExact | ApproveWider | Deny | Action::Pause)
             && let Some(told) = state.refusal_of_number(call.ticket)
@@ -101,7 +101,7 @@ impl Card {
                 let (rows, shown) = self.rows(state, &call);
                 let fits = rows <= shown;
                 match preview {
-                    Ok(preview) if fits && self.has_settled(state.now) => {
+                    Ok(preview) if fits && self.has_settled(state.clock.now) => {
                         self.writing = None;
                         self.decide(state, &call, Decision::Prefix(preview.prefix))
                     }
@@ -130,7 +130,7 @@ impl Card {
     /// Returns how many rows its text has, and how many of them fit on screen.
     fn rows(&self, state: &State, call: &HeldCall) -> (usize, usize) {
         let rows = rows(state, call, self).len();
-        (rows, usize::from(place(state.size, rows).1.height))
+        (rows, usize::from(place(state.outer.size, rows).1.height))
     }
 
     /// Tells whether it stays open. One whose call is no longer held stays and says so: no other card takes its place

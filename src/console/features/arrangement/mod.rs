@@ -14,29 +14,30 @@ impl Arrangement {
     /// Returns the current arrangement.
     pub fn of(state: &State) -> Self {
         // A program ends sooner or later, so its screen is never restored.
-        let screen = if state.screen == Screen::Program { Screen::Tasks } else { state.screen };
-        let (list, layout) = (state.list.listing.clone(), state.tilings.clone());
-        let (zoom, pins, split) = (state.is_zoomed, state.pins.clone(), state.split);
+        let screen = if state.focus.screen == Screen::Program { Screen::Tasks } else { state.focus.screen };
+        let (list, layout) = (state.list.listing.clone(), state.division.tilings.clone());
+        let (zoom, pins, split) =
+            (state.division.is_zoomed, state.division.pins.clone(), state.division.split);
         Self { screen, zoom, pins, split, list, layout }
     }
 
     /// Restores a saved arrangement.
     pub fn apply(self, state: &mut State) {
-        state.screen = match self.screen {
+        state.focus.screen = match self.screen {
             Screen::Program => Screen::Tasks,
             Screen::Focus if state.selected().is_none() => Screen::Tasks,
             screen => screen,
         };
-        state.is_zoomed = self.zoom;
-        state.pins.clear();
+        state.division.is_zoomed = self.zoom;
+        state.division.pins.clear();
         for pin in self.pins {
-            if state.pins.len() < MOST_PINS && !state.pins.contains(&pin) {
-                state.pins.push(pin);
+            if state.division.pins.len() < MOST_PINS && !state.division.pins.contains(&pin) {
+                state.division.pins.push(pin);
             }
         }
-        state.split = self.split.clamp(-MOST_SPLIT, MOST_SPLIT);
+        state.division.split = self.split.clamp(-MOST_SPLIT, MOST_SPLIT);
         state.list.listing = self.list;
-        state.tilings = self.layout.checked();
+        state.division.tilings = self.layout.checked();
         state.touch();
     }
 }
@@ -44,10 +45,10 @@ impl Arrangement {
 /// Pins or unpins the selected task.
 pub(crate) fn toggle_pin(state: &mut State) {
     let Some(id) = state.selected().map(|task| task.id.clone()) else { return };
-    if state.pins.contains(&id) {
-        state.pins.retain(|pin| *pin != id);
-    } else if state.pins.len() < MOST_PINS {
-        state.pins.push(id);
+    if state.division.pins.contains(&id) {
+        state.division.pins.retain(|pin| *pin != id);
+    } else if state.division.pins.len() < MOST_PINS {
+        state.division.pins.push(id);
     } else {
         state.say("four panes are pinned already");
     }
@@ -55,11 +56,11 @@ pub(crate) fn toggle_pin(state: &mut State) {
 
 /// Makes the list larger or smaller by a number of steps.
 pub(crate) fn resize_list(state: &mut State, by: i16) {
-    state.split = (state.split + by).clamp(-MOST_SPLIT, MOST_SPLIT);
+    state.division.split = (state.division.split + by).clamp(-MOST_SPLIT, MOST_SPLIT);
 }
 
 /// Drops the pins of tasks that no longer exist.
 pub(crate) fn keep_pins(state: &mut State) {
     let tasks = &state.view.snapshot.tasks;
-    state.pins.retain(|pin| tasks.iter().any(|task| task.id == *pin));
+    state.division.pins.retain(|pin| tasks.iter().any(|task| task.id == *pin));
 }

@@ -51,7 +51,7 @@ impl Attention {
     pub(in crate::console) fn ring(&mut self, state: &mut State) {
         self.watch(state);
         let items = self.items(state);
-        state.effects.extend(self.bell.ring(&items, state.outer.is_elsewhere, state.now));
+        state.effects.extend(self.bell.ring(&items, state.outer.is_elsewhere, state.clock.now));
         let title = state.setup.ui.title.then(|| window_title(state, items.len()));
         if title != self.title {
             state.effects.push(Effect::Title(title.clone()));
@@ -86,10 +86,10 @@ impl Attention {
         let reads = self.watching.look(Watched {
             rules: &state.setup.ui.watch,
             tasks: &state.view.snapshot.tasks,
-            now: state.now,
+            now: state.clock.now,
         });
         state.effects.extend(reads.into_iter().map(|(task, from)| Effect::ReadWatched { task, from }));
-        if state.screen == Screen::Focus && !state.outer.is_elsewhere {
+        if state.focus.screen == Screen::Focus && !state.outer.is_elsewhere {
             let looked_at = state.at_hand().map(|task| task.id.clone());
             let is_looked_at = |seen: &&Seen| Some(&seen.task) == looked_at.as_ref();
             let seen = self.watching.seen.iter().filter(|(_, seen)| is_looked_at(seen));
@@ -102,7 +102,7 @@ impl Attention {
     pub(in crate::console) fn watched(&mut self, state: &mut State, id: &TaskId, text: &str, next: u64) {
         let Some(task) = state.view.task(id).cloned() else { return };
         let watched =
-            Watched { rules: &state.setup.ui.watch, tasks: &state.view.snapshot.tasks, now: state.now };
+            Watched { rules: &state.setup.ui.watch, tasks: &state.view.snapshot.tasks, now: state.clock.now };
         self.watching.printed(watched, &task, (text, next));
         self.ring(state);
     }
@@ -110,7 +110,7 @@ impl Attention {
     /// Records the usage of tasks that have CPU rules.
     pub(in crate::console) fn watch_usage(&mut self, state: &mut State) {
         let watched =
-            Watched { rules: &state.setup.ui.watch, tasks: &state.view.snapshot.tasks, now: state.now };
+            Watched { rules: &state.setup.ui.watch, tasks: &state.view.snapshot.tasks, now: state.clock.now };
         let before = self.watching.busy.clone();
         self.watching.used(watched, |task| state.view.usage.of(task).and_then(|used| used.cpu));
         if self.watching.busy != before {

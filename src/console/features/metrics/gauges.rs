@@ -70,10 +70,10 @@ pub(crate) fn limits(painter: &mut Painter<'_>) -> Vec<Vec<StyledPiece>> {
 }
 
 fn limit(painter: &mut Painter<'_>, gauge: &Gauge) -> Vec<StyledPiece> {
-    let used = gauge.used_at(painter.state.now);
+    let used = gauge.used_at(painter.state.clock.now);
     if gauge.since.is_some() {
         // Elapsed time grows even without new data.
-        let next = painter.state.now.checked_add(jiff::SignedDuration::from_secs(1));
+        let next = painter.state.clock.now.checked_add(jiff::SignedDuration::from_secs(1));
         next.into_iter().for_each(|at| painter.wake_at(at));
     }
     let (name, told): (&str, fn(u64) -> String) = match gauge.limit {

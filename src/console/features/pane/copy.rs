@@ -13,11 +13,11 @@ const ROWS: u16 = 250;
 pub(in crate::console) fn start_copying(state: &mut State) {
     let Some((mut copying, follows)) = still(state) else { return };
     let is_alternate = follows && copying.picture.modes.alternate_screen;
-    let page = state.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
+    let page = state.reading.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
     let anchor = page.map_or(Anchor::Tail, |page| Anchor::Before(page.next_line));
     let last = copying.last().0;
     copying.at = (last, 0);
-    state.mode = Mode::Copy(copying);
+    state.focus.mode = Mode::Copy(copying);
     if !is_alternate {
         copy_from(state, anchor)
     }
@@ -25,7 +25,7 @@ pub(in crate::console) fn start_copying(state: &mut State) {
 
 /// Requests a page to copy from; it replaces the picture unless the cursor is moved first.
 pub(in crate::console) fn copy_from(state: &mut State, anchor: Anchor) {
-    let Mode::Copy(copying) = &mut state.mode else { return };
+    let Mode::Copy(copying) = &mut state.focus.mode else { return };
     copying.wanted = Some(anchor);
     let task = copying.task.clone();
     if let Some(pane) = state.layout().pane(&task) {
@@ -37,7 +37,7 @@ pub(in crate::console) fn copy_from(state: &mut State, anchor: Anchor) {
 fn still(state: &State) -> Option<(Copying, bool)> {
     let task = state.at_hand()?.id.clone();
     let pane = state.layout().pane(&task)?.cells;
-    let page = state.scroll.as_ref().filter(|scroll| scroll.task == task);
+    let page = state.reading.scroll.as_ref().filter(|scroll| scroll.task == task);
     if let Some(page) = page.and_then(|scroll| scroll.page.as_ref()) {
         let mut copying = Copying::new(task, page.picture.clone(), 0, (0, 0));
         copying.lines.clone_from(&page.rows);
@@ -50,7 +50,7 @@ fn still(state: &State) -> Option<(Copying, bool)> {
 
 pub(in crate::console) fn act_in_copy(state: &mut State, action: Action) {
     let rows = copy_rows(state);
-    let Mode::Copy(copying) = &mut state.mode else { return };
+    let Mode::Copy(copying) = &mut state.focus.mode else { return };
     let (row, column) = copying.at;
     let last = copying.last();
     let page = rows.saturating_sub(1).max(1);
@@ -94,7 +94,7 @@ fn pan_to_cursor(state: &mut State) {
     let Some(copying) = state.copying() else { return };
     let column = copying.at.1;
     let shown = state.layout().pane(&copying.task).map_or(1, |pane| pane.cells.width.max(1));
-    state.pan = state.pan.clamp(column.saturating_sub(shown - 1), column);
+    state.reading.pan = state.reading.pan.clamp(column.saturating_sub(shown - 1), column);
 }
 
 /// Copies the selection and returns to the previous mode.
@@ -116,7 +116,7 @@ fn copy_rows(state: &State) -> u16 {
 /// Replaces the picture with the longer page, once it has been read.
 pub(in crate::console) fn lengthen(state: &mut State, anchor: Anchor, page: &page::PageView) -> bool {
     let rows = copy_rows(state);
-    match &mut state.mode {
+    match &mut state.focus.mode {
         Mode::Copy(copying) if copying.wanted == Some(anchor) => {
             copying.wanted = None;
             if let Anchor::Top(line) = anchor {
@@ -133,15 +133,15 @@ pub(in crate::console) fn lengthen(state: &mut State, anchor: Anchor, page: &pag
 /// Handles dragging the mouse over the current pane: selects the text between the press and the pointer.
 pub(in crate::console) fn drag(state: &mut State, to: Spot) -> bool {
     let rows = copy_rows(state);
-    if let Mode::Copy(copying) = &mut state.mode {
+    if let Mode::Copy(copying) = &mut state.focus.mode {
         let row = copying.top.saturating_add(to.0.min(rows.saturating_sub(1)));
         copying.anchor = copying.anchor.or(Some(copying.at));
         copying.go((row, to.1), rows);
         return true;
     }
-    let Some(from) = state.pressed.filter(|from| *from != to) else { return false };
-    let was_input = matches!(state.mode, Mode::Input(_));
-    if !was_input && !matches!(state.mode, Mode::Observe) {
+    let Some(from) = state.reading.pressed.filter(|from| *from != to) else { return false };
+    let was_input = matches!(state.focus.mode, Mode::Input(_));
+    if !was_input && !matches!(state.focus.mode, Mode::Observe) {
         return false;
     }
     let Some((mut copying, _)) = still(state) else { return false };
@@ -152,13 +152,13 @@ pub(in crate::console) fn drag(state: &mut State, to: Spot) -> bool {
     copying.anchor = Some(copying.at);
     copying.go(to, rows);
     copying.was_input = was_input;
-    state.mode = Mode::Copy(copying);
+    state.focus.mode = Mode::Copy(copying);
     true
 }
 
 /// Handles the release of the mouse button: copies the dragged selection.
 pub(in crate::console) fn drop_drag(state: &mut State) {
-    let was_dragged = state.pressed.take().is_some();
+    let was_dragged = state.reading.pressed.take().is_some();
     if was_dragged && state.copying().is_some_and(|copying| copying.anchor.is_some()) {
         yank(state)
     }

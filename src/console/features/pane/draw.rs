@@ -4,7 +4,7 @@
 use ratatui::layout::Position;
 use ratatui::style::Modifier;
 
-use crate::console::features::pane::stamps;
+use crate::console::features::pane::timestamps;
 use crate::console::state::{
     Copying, Layout, LogSearch, Mode, Pane, Picture, Screen, Scroll, State, alias, command, last_sign, words,
 };
@@ -19,7 +19,7 @@ use crate::terminal::CursorShape;
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout, pane: &Pane) {
     let state = painter.state;
     let Some(task) = state.view.task(&pane.task) else { return };
-    let scroll = state.scroll.as_ref().filter(|scroll| scroll.task == task.id);
+    let scroll = state.reading.scroll.as_ref().filter(|scroll| scroll.task == task.id);
     let copying = state.copying().filter(|copying| copying.task == task.id);
     title(painter, layout, pane, task, scroll);
     if let Some(copying) = copying {
@@ -28,12 +28,12 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout, pane:
     }
     let page = scroll.and_then(|scroll| scroll.page.as_ref());
     if let Some((page, scroll)) = page.zip(scroll) {
-        let beside = stamps::draw(painter, pane, page);
+        let beside = timestamps::draw(painter, pane, page);
         cells(painter, beside.cells, &page.picture, (0, state.panned(&beside)));
         return draw_matches(painter, &beside, scroll);
     }
-    if let Some(page) = stamps::stamped(state, pane) {
-        let beside = stamps::draw(painter, pane, page);
+    if let Some(page) = timestamps::stamped(state, pane) {
+        let beside = timestamps::draw(painter, pane, page);
         return cells(painter, beside.cells, &page.picture, (0, state.panned(&beside)));
     }
     let Some(picture) = state.view.pictures.get(&task.id) else { return };
@@ -49,11 +49,11 @@ fn title(painter: &mut Painter<'_>, layout: &Layout, pane: &Pane, task: &TaskVie
     let stands_out = is_selected || layout.panes.len() == 1;
     let shown = painter.state(task);
     let has_others = layout.panes.len() > 1
-        || painter.state.in_pane
-        || painter.state.screen == Screen::Program && painter.state.programs.in_pane;
+        || painter.state.focus.in_pane
+        || painter.state.focus.screen == Screen::Program && painter.state.programs.in_pane;
     let mark =
         (is_selected && has_others).then(|| piece(format!("{} ", painter.glyphs().selected), Role::Accent));
-    let is_pinned = painter.state.pins.contains(&task.id);
+    let is_pinned = painter.state.division.pins.contains(&task.id);
     let name = if stands_out { Role::Title } else { Role::Text };
     let mut left: Vec<StyledPiece> = mark.into_iter().collect();
     left.extend([piece(format!("{} ", shown.glyph), shown.role), piece(format!("{}  ", alias(task)), name)]);
@@ -85,8 +85,13 @@ fn facts(
 ) -> Vec<StyledPiece> {
     let mut facts = place_state::stale(painter, task);
     if let Some(page) = scroll.and_then(|scroll| scroll.page.as_ref()) {
-        let at =
-            painter.state.search.as_ref().and_then(LogSearch::line).filter(|line| page.rows.contains(line));
+        let at = painter
+            .state
+            .reading
+            .search
+            .as_ref()
+            .and_then(LogSearch::line)
+            .filter(|line| page.rows.contains(line));
         let (what, line) = at.map_or(("line", page.first_line), |line| ("match in line", line));
         // An unfinished line does not count as output yet, but it is shown.
         let lines = task.output.lines.max(line + 1);
@@ -129,7 +134,7 @@ fn is_at_hand(state: &State, pane: &Pane) -> bool {
 /// Shows search matches in reverse video, those on the current line in bold too.
 fn draw_matches(painter: &mut Painter<'_>, pane: &Pane, scroll: &Scroll) {
     let pan = painter.state.panned(pane);
-    let at = painter.state.search.as_ref().and_then(LogSearch::line);
+    let at = painter.state.reading.search.as_ref().and_then(LogSearch::line);
     for found in &scroll.matches {
         let columns = found.columns.start.saturating_sub(pan)..found.columns.end.saturating_sub(pan);
         painter.restyle_row(pane.cells, found.row, columns, |cell| {
@@ -166,7 +171,7 @@ fn cursor(painter: &mut Painter<'_>, pane: &Pane, picture: &Picture, top: u16, t
         return;
     }
     let at = Position::new(pane.cells.x + x, pane.cells.y + y);
-    if matches!(&painter.state.mode, Mode::Input(typed) if *typed == task.id) {
+    if matches!(&painter.state.focus.mode, Mode::Input(typed) if *typed == task.id) {
         painter.drawn.cursor = Some((at, cursor.shape));
     } else if task.tty
         && let Some(cell) = painter.buf.cell_mut(at)

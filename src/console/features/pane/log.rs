@@ -1,6 +1,6 @@
 //! Scrolling through a task's log, and the pages that are read for it.
 
-use crate::console::features::pane::{copy, reflow, stamps};
+use crate::console::features::pane::{copy, reflow, timestamps};
 use crate::console::keys::Action;
 use crate::console::state::search::{matches, row_of};
 use crate::console::state::{Anchor, PageView, Scroll, State};
@@ -12,7 +12,7 @@ pub(in crate::console) fn go_in_log(state: &mut State, action: Action) {
     let Some(rows) = state.layout().pane(&task.id).map(|pane| u64::from(pane.cells.height)) else {
         return;
     };
-    let page = state.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
+    let page = state.reading.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
     // The top line of the pane when it follows the output.
     let bottom = task.output.lines.saturating_sub(rows.saturating_sub(1));
     let wanted = match (action, page.map(|page| (page.first_line, page.next_line))) {
@@ -26,7 +26,7 @@ pub(in crate::console) fn go_in_log(state: &mut State, action: Action) {
         (Action::PageUp, Some((first, next))) if next == first + 1 => Anchor::Before(first),
         (Action::Up, Some((first, _))) => Anchor::From(first - 1),
         (Action::PageUp, Some((first, next))) => Anchor::Before((first + 1).min(next)),
-        _ if state.scroll.is_none() => return,
+        _ if state.reading.scroll.is_none() => return,
         (Action::Down, Some((first, _))) if first + 1 < bottom => Anchor::From(first + 1),
         (Action::PageDown, Some((first, next))) if next.saturating_sub(1) < bottom => {
             Anchor::From(next.saturating_sub(1).max(first + 1))
@@ -43,20 +43,21 @@ pub(in crate::console) fn go_in_log(state: &mut State, action: Action) {
 pub(in crate::console) fn show_page(state: &mut State, task: TaskId, wanted: Anchor) {
     let layout = state.layout();
     let Some(pane) = layout.pane(&task) else { return };
-    let (page, lines) = match state.scroll.take().filter(|scroll| scroll.task == task) {
+    let (page, lines) = match state.reading.scroll.take().filter(|scroll| scroll.task == task) {
         Some(scroll) => (scroll.page, scroll.lines),
         None => (None, state.view.task(&task).map_or(0, |task| task.output.lines)),
     };
     reflow::ask_for_page(state, pane, wanted, pane.size().rows());
     let columns = reflow::columns(state, pane);
-    state.scroll = Some(Scroll { task, wanted, columns, page, lines, prompt: None, matches: Vec::new() });
+    state.reading.scroll =
+        Some(Scroll { task, wanted, columns, page, lines, prompt: None, matches: Vec::new() });
     mark_matches(state);
 }
 
 /// Marks the search's matches on the current page.
 pub(in crate::console) fn mark_matches(state: &mut State) {
-    let Some(scroll) = &mut state.scroll else { return };
-    let search = state.search.as_ref().filter(|search| search.task == scroll.task);
+    let Some(scroll) = &mut state.reading.scroll else { return };
+    let search = state.reading.search.as_ref().filter(|search| search.task == scroll.task);
     let found = scroll.page.as_ref().zip(search);
     scroll.matches = found.map(|(page, search)| matches(page, &search.query.needle)).unwrap_or_default();
     if let Some((page, line)) = scroll.page.as_ref().zip(scroll.prompt) {
@@ -71,17 +72,17 @@ pub(in crate::console) fn page(state: &mut State, task: TaskId, page: PageView) 
         return;
     }
     let is_better_live = is_better_live(state, &task, &page);
-    match &mut state.scroll {
+    match &mut state.reading.scroll {
         Some(scroll) if scroll.task == task && scroll.wanted == page.anchor => {
             // A program on the alternate screen leaves no lines behind, so its last screen stays.
             if scroll.page.is_none() && is_better_live {
-                state.scroll = None;
+                state.reading.scroll = None;
                 return state.say("nothing above: the program had the whole screen");
             }
             scroll.page = Some(page);
             mark_matches(state);
         }
-        _ if page.anchor == Anchor::Stamped => stamps::take_stamped(state, task, page),
+        _ if page.anchor == Anchor::Stamped => timestamps::take_stamped(state, task, page),
         // The last live picture is better than an empty log, or than the log of a program that used the
         // alternate screen.
         _ if page.anchor == Anchor::Tail && page.lines > 0 && !is_better_live => {

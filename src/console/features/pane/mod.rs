@@ -6,4 +6,4 @@ pub mod fit;
 pub mod log;
 pub mod reflow;
 pub mod search;
-pub mod stamps;
+pub mod timestamps;

@@ -3,7 +3,7 @@
 //! the program keeps its size.
 
 use crate::console::effect::Effect;
-use crate::console::features::pane::stamps;
+use crate::console::features::pane::timestamps;
 use crate::console::state::{Anchor, Layout, Pane, State};
 use crate::envelope::TaskId;
 use crate::terminal::Size;
@@ -11,11 +11,11 @@ use crate::terminal::Size;
 /// Returns the width to display a task at in its pane: that of the pane, less the timestamps; or the
 /// program's own if the user has panned to the right.
 pub(in crate::console) fn columns(state: &State, pane: &Pane) -> u16 {
-    let is_panned = state.pan > 0 && state.at_hand().is_some_and(|task| task.id == pane.task);
+    let is_panned = state.reading.pan > 0 && state.at_hand().is_some_and(|task| task.id == pane.task);
     if is_panned {
         return own_columns(state, &pane.task);
     }
-    let gutter = if state.stamps.are_shown { stamps::columns(pane) } else { 0 };
+    let gutter = if state.reading.timestamps.are_shown { timestamps::columns(pane) } else { 0 };
     pane.size().cols().saturating_sub(gutter)
 }
 
@@ -32,13 +32,13 @@ pub(in crate::console) fn ask_for_page(state: &mut State, pane: &Pane, anchor: A
 
 /// Rereads the page of a scrolled-back pane whose width has changed.
 pub(in crate::console) fn read_at_width(state: &mut State, layout: &Layout) {
-    let Some(scroll) = &state.scroll else { return };
+    let Some(scroll) = &state.reading.scroll else { return };
     let Some(pane) = layout.pane(&scroll.task) else { return };
     let columns = columns(state, pane);
     let is_other = scroll.columns != columns;
     let Some(page) = scroll.page.as_ref().filter(|_| is_other) else { return };
     let anchor = Anchor::From(page.first_line);
-    if let Some(scroll) = &mut state.scroll {
+    if let Some(scroll) = &mut state.reading.scroll {
         (scroll.wanted, scroll.columns) = (anchor, columns);
     }
     ask_for_page(state, pane, anchor, pane.size().rows());

@@ -9,7 +9,7 @@ use crate::envelope::TaskId;
 /// Jumps to the prompt before the current position, or to the next one.
 pub(in crate::console) fn go_to_prompt(state: &mut State, forward: bool) {
     let Some(task) = state.at_hand().cloned() else { return };
-    let scroll = state.scroll.as_ref().filter(|scroll| scroll.task == task.id);
+    let scroll = state.reading.scroll.as_ref().filter(|scroll| scroll.task == task.id);
     let here = match scroll {
         Some(scroll) => scroll.prompt.or_else(|| scroll.page.as_ref().map(|page| page.first_line)),
         None if forward => {
@@ -27,7 +27,7 @@ pub(in crate::console) fn go_to_prompt(state: &mut State, forward: bool) {
 
 /// Does the same in copy mode, from the cursor's row.
 pub(in crate::console) fn copy_to_prompt(state: &mut State, forward: bool) {
-    let Mode::Copy(copying) = &state.mode else { return };
+    let Mode::Copy(copying) = &state.focus.mode else { return };
     let Some(line) = copying.lines.get(usize::from(copying.at.0)).copied() else {
         state.say("this picture has no lines to go by");
         return;
@@ -48,7 +48,7 @@ fn find_prompt(state: &mut State, task: TaskId, line: u64, forward: bool) {
 pub(in crate::console) fn show_prompt(state: &mut State, task: TaskId, line: Option<u64>, forward: bool) {
     let Some(line) = line else { return say_no_prompt(state, forward) };
     let rows = state.layout().pane(&task).map_or(1, |pane| pane.cells.height);
-    if let Mode::Copy(copying) = &mut state.mode {
+    if let Mode::Copy(copying) = &mut state.focus.mode {
         if copying.task != task {
             return;
         }
@@ -69,7 +69,7 @@ pub(in crate::console) fn show_prompt(state: &mut State, task: TaskId, line: Opt
     // behind.
     let anchor = Anchor::Top(line);
     log::show_page(state, task, anchor);
-    if let Some(scroll) = state.scroll.as_mut().filter(|scroll| scroll.wanted == anchor) {
+    if let Some(scroll) = state.reading.scroll.as_mut().filter(|scroll| scroll.wanted == anchor) {
         scroll.prompt = Some(line);
     }
     log::mark_matches(state);
@@ -87,8 +87,9 @@ fn say_no_prompt(state: &mut State, forward: bool) {
 /// Opens the input line for searching a task's output; the task stays current.
 pub(in crate::console) fn open_search(state: &mut State, task: TaskId) {
     state.take_up(task.clone());
-    let page = state.scroll.as_ref().filter(|scroll| scroll.task == task).and_then(|s| s.page.as_ref());
-    state.search_from = page.map_or(SearchQuery::END, |page| page.next_line.saturating_sub(1));
+    let page =
+        state.reading.scroll.as_ref().filter(|scroll| scroll.task == task).and_then(|s| s.page.as_ref());
+    state.reading.search_from = page.map_or(SearchQuery::END, |page| page.next_line.saturating_sub(1));
     state.write(Prompt::Search(task));
 }
 
@@ -99,10 +100,15 @@ pub(in crate::console) fn find(state: &mut State, task: TaskId) {
         return;
     }
     // The incremental search has already run this query.
-    if state.search.as_ref().is_some_and(|search| search.task == task && search.query.needle == needle) {
+    if state
+        .reading
+        .search
+        .as_ref()
+        .is_some_and(|search| search.task == task && search.query.needle == needle)
+    {
         return;
     }
-    let from = state.search_from;
+    let from = state.reading.search_from;
     ask(state, task, SearchQuery { needle, from, forward: false }, None)
 }
 
@@ -110,18 +116,18 @@ pub(in crate::console) fn find(state: &mut State, task: TaskId) {
 /// on request.
 pub(in crate::console) fn find_as_written(state: &mut State) {
     const MOST: u64 = 4 << 20;
-    let Mode::Write(Prompt::Search(task), editor) = &state.mode else { return };
+    let Mode::Write(Prompt::Search(task), editor) = &state.focus.mode else { return };
     let (task, needle) = (task.clone(), editor.value().to_owned());
     if needle.is_empty() || state.view.task(&task).is_none_or(|task| task.output.bytes > MOST) {
         return;
     }
-    let from = state.search_from;
+    let from = state.reading.search_from;
     ask(state, task, SearchQuery { needle, from, forward: false }, None);
 }
 
 /// Continues the search from the current match.
 pub(in crate::console) fn find_next(state: &mut State, forward: bool) {
-    let Some(search) = &state.search else { return };
+    let Some(search) = &state.reading.search else { return };
     let Some(line) = search.line() else { return };
     let from = if forward { line.checked_add(1) } else { line.checked_sub(1) };
     let (task, query) = (search.task.clone(), search.query.clone());
@@ -129,7 +135,7 @@ pub(in crate::console) fn find_next(state: &mut State, forward: bool) {
         Some(from) => ask(state, task, SearchQuery { from, forward, ..query }, Some(line)),
         None => {
             let query = SearchQuery { forward, ..query };
-            state.search = Some(LogSearch {
+            state.reading.search = Some(LogSearch {
                 task,
                 query,
                 last: None,
@@ -142,7 +148,8 @@ pub(in crate::console) fn find_next(state: &mut State, forward: bool) {
 
 fn ask(state: &mut State, task: TaskId, query: SearchQuery, last: Option<u64>) {
     let effect = Effect::Search(task.clone(), query.clone());
-    state.search = Some(LogSearch { task, query, last, outcome: SearchOutcome::Asked, counted: None });
+    state.reading.search =
+        Some(LogSearch { task, query, last, outcome: SearchOutcome::Asked, counted: None });
     state.effects.push(effect);
 }
 
@@ -154,7 +161,7 @@ pub(in crate::console) fn found(
     line: Option<u64>,
     counted: Option<(u64, u64)>,
 ) {
-    let Some(search) = state.search.as_mut().filter(|s| s.task == task && s.query == *query) else {
+    let Some(search) = state.reading.search.as_mut().filter(|s| s.task == task && s.query == *query) else {
         return;
     };
     let Some(line) = line else {
@@ -167,7 +174,7 @@ pub(in crate::console) fn found(
 }
 
 fn go_to_line(state: &mut State, task: TaskId, line: u64) {
-    let is_shown = state.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
+    let is_shown = state.reading.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
     if is_shown.is_some_and(|page| page.rows.contains(&line)) {
         log::mark_matches(state);
         return;

@@ -32,7 +32,7 @@ impl QuestionDialog {
             Up | Down | PageUp | PageDown | First | Last => {
                 self.top = scrolled(self.top, action, rows(state, self));
             }
-            LetAgents if !self.question.kind.is_operators() && self.is_ready(state.now) => {
+            LetAgents if !self.question.kind.is_operators() && self.is_ready(state.clock.now) => {
                 let (question, may) = (self.question.id.clone(), !self.question.agents);
                 state.effects.push(Effect::Ask(Request::LetAgents { question, may, nonce: None }));
             }
@@ -50,7 +50,7 @@ impl QuestionDialog {
             state.say("nobody is there to take it");
             return;
         }
-        if !self.is_ready(state.now) {
+        if !self.is_ready(state.clock.now) {
             state.say("that key came too early: read, then press it again");
             return;
         }

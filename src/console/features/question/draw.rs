@@ -26,8 +26,8 @@ fn foot_rows(dialog: &QuestionDialog) -> u16 {
 
 /// Returns how many rows a question has, and how many of them fit on screen.
 pub(crate) fn rows(state: &State, dialog: &QuestionDialog) -> (usize, usize) {
-    let all = dialog.rows(state.size).len();
-    (all, usize::from(places(state.size, all, foot_rows(dialog)).1.height))
+    let all = dialog.rows(state.outer.size).len();
+    (all, usize::from(places(state.outer.size, all, foot_rows(dialog)).1.height))
 }
 
 pub(crate) fn draw(painter: &mut Painter<'_>, dialog: &QuestionDialog) {

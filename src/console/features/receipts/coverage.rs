@@ -242,7 +242,7 @@ pub(in crate::console) fn ask_for_coverage(state: &mut State) {
     match shown(&record, task.as_ref(), &state.view.snapshot.tasks) {
         Ok(shown) => state.effects.push(Effect::Coverage { call: record.seq, shown }),
         Err(why) => {
-            state.toasts.say(why, Some(record.seq), state.now);
+            state.toasts.say(why, Some(record.seq), state.clock.now);
         }
     }
 }
@@ -255,7 +255,8 @@ impl Receipts {
         call: u64,
         commands: &[CommandCoverage],
     ) {
-        let shown = state.shown_call().filter(|shown| shown.seq == call && state.screen == Screen::Receipts);
+        let shown =
+            state.shown_call().filter(|shown| shown.seq == call && state.focus.screen == Screen::Receipts);
         let Some(shown) = shown else { return };
         let name = shown.task.as_ref().and_then(|id| state.view.task(id)).map(|task| alias(task));
         let call = state.call_name(call);

@@ -35,13 +35,13 @@ const LONGEST_TOOL: usize = 17;
 const TOOK: usize = 8;
 
 pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout, receipts: &Receipts) {
-    if painter.state.screen == Screen::Receipts {
+    if painter.state.focus.screen == Screen::Receipts {
         list(painter, layout, receipts);
         asked(painter, layout.asked);
     }
     let state = painter.state;
     let sheet = receipts.sheet.as_ref();
-    let is_reading = |column| state.screen == Screen::Receipts && state.calls.column == column;
+    let is_reading = |column| state.focus.screen == Screen::Receipts && state.calls.column == column;
     for column in [Column::Receipt, Column::Envelope] {
         let area = layout.text(column);
         if area.is_empty() {
@@ -58,7 +58,7 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout, receipts: &Receip
         }
         painter.head(head, &title, &facts);
         match sheet.filter(|sheet| sheet.is_answered) {
-            Some(sheet) if state.screen == Screen::Receipts => {
+            Some(sheet) if state.focus.screen == Screen::Receipts => {
                 let text = sheet.text(column);
                 reading(painter, body, text, text.top);
                 if is_reading(column) {
@@ -81,7 +81,7 @@ fn title(painter: &Painter<'_>, column: Column, is_reading: bool) -> Vec<StyledP
     let mark = if is_reading { format!("{} ", painter.glyphs().selected) } else { String::new() };
     let name = if column == Column::Envelope { "envelope" } else { "receipt" };
     let mut title = vec![piece(mark, Role::Accent), piece(name, Role::Title)];
-    if state.screen != Screen::Receipts
+    if state.focus.screen != Screen::Receipts
         && let Some(call) = state.shown_call()
     {
         title.push(piece(

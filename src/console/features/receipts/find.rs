@@ -11,8 +11,9 @@ impl Receipts {
     pub(in crate::console) fn can_find(&self, state: &State) -> bool {
         state.reader.is_some()
             || state.view_context() == KeyContext::Tasks && !state.view.snapshot.tasks.is_empty()
-            || state.screen == Screen::Receipts && state.calls.column == Column::Calls
-            || state.screen == Screen::Receipts && self.sheet.as_ref().is_some_and(|sheet| sheet.is_answered)
+            || state.focus.screen == Screen::Receipts && state.calls.column == Column::Calls
+            || state.focus.screen == Screen::Receipts
+                && self.sheet.as_ref().is_some_and(|sheet| sheet.is_answered)
     }
 
     /// Finds the typed text, starting at the current row.

@@ -61,7 +61,7 @@ impl Receipts {
             Column::Envelope => sheet.envelope_text.clone(),
             _ => sheet.receipt_text.clone(),
         };
-        state.toasts.say("copied", Some(sheet.seq), state.now);
+        state.toasts.say("copied", Some(sheet.seq), state.clock.now);
         state.effects.push(Effect::Copy(text));
     }
 
@@ -99,7 +99,7 @@ impl Receipts {
             return;
         };
         let is_answered = record.envelope.is_some();
-        let budget = state.calls.budget.filter(|_| state.screen == Screen::Receipts);
+        let budget = state.calls.budget.filter(|_| state.focus.screen == Screen::Receipts);
         let wanted = (record.seq, is_answered, budget);
         let is_same = self.sheet.as_ref().is_some_and(|s| (s.seq, s.is_answered, s.budget) == wanted);
         if !is_same {
@@ -117,7 +117,7 @@ impl Receipts {
         let [receipt, envelope] = [layout.receipt.width, layout.envelope.width];
         sheet.receipt.wrap(if receipt == 0 { envelope } else { receipt });
         sheet.envelope.wrap(if envelope == 0 { receipt } else { envelope });
-        if state.screen != Screen::Receipts {
+        if state.focus.screen != Screen::Receipts {
             return;
         }
         let at = sheet.text(column).at;
@@ -134,7 +134,7 @@ impl Receipts {
 
 /// Lists the calls that match the typed text, and shows the newest of them.
 pub(in crate::console) fn filter_calls(state: &mut State) {
-    let Mode::Write(Prompt::FilterCalls, editor) = &state.mode else { return };
+    let Mode::Write(Prompt::FilterCalls, editor) = &state.focus.mode else { return };
     state.calls.filter = editor.value().to_owned();
     state.calls.selected = None;
 }
@@ -160,7 +160,7 @@ pub(crate) fn cycle_column(state: &mut State, by: usize) {
 
 /// Opens the task of the current call, or the command of the program on screen.
 pub(crate) fn open_task(state: &mut State) {
-    let task = match state.screen {
+    let task = match state.focus.screen {
         Screen::Program => state.program_task(),
         _ => state.shown_call().and_then(|call| call.task.clone()),
     };
@@ -187,7 +187,7 @@ pub(in crate::console) fn text_rows(state: &State, column: Column) -> usize {
 }
 
 pub(crate) fn fetch_call(state: &mut State, layout: &Layout) -> Option<Effect> {
-    let is_wanted = state.screen == Screen::Receipts || !layout.receipt.is_empty();
+    let is_wanted = state.focus.screen == Screen::Receipts || !layout.receipt.is_empty();
     let call = state.shown_call().filter(|_| is_wanted)?;
     let (seq, is_answered) = (call.seq, call.status.is_some());
     let has_it = state.view.records.get(&seq).is_some_and(|record| !is_answered || record.envelope.is_some());

@@ -55,8 +55,12 @@ fn wake(painter: &mut Painter<'_>, replay: &Replay) {
         return;
     }
     let wait = replay.until_next().unwrap_or(FRAME_MS).clamp(LEAST_MS, FRAME_MS);
-    let at =
-        painter.state.now.checked_add(SignedDuration::from_millis(i64::from(wait))).unwrap_or(Timestamp::MAX);
+    let at = painter
+        .state
+        .clock
+        .now
+        .checked_add(SignedDuration::from_millis(i64::from(wait)))
+        .unwrap_or(Timestamp::MAX);
     painter.drawn.wake = Some(painter.drawn.wake.map_or(at, |other| other.min(at)));
 }
 

@@ -13,13 +13,13 @@ use crate::envelope::TaskId;
 pub(in crate::console) fn open_replay(state: &mut State, task: TaskId) {
     state.thaw();
     state.toasts.pass();
-    state.replay = Some(Replay::new(task.clone(), state.now));
+    state.replay = Some(Replay::new(task.clone(), state.clock.now));
     state.effects.push(Effect::Replay(task));
 }
 
 /// Handles a key of the replay; tells whether it was one.
 pub(in crate::console) fn act_on_replay(state: &mut State, action: Action) -> bool {
-    let now = state.now;
+    let now = state.clock.now;
     let Some(replay) = &mut state.replay else { return false };
     replay.advance(now);
     match action {
@@ -39,7 +39,7 @@ pub(in crate::console) fn act_on_replay(state: &mut State, action: Action) -> bo
 
 /// Receives the moments of the task to replay.
 pub(in crate::console) fn reel(state: &mut State, task: &TaskId, reel: Arc<Reel>) {
-    let now = state.now;
+    let now = state.clock.now;
     if let Some(replay) = state.replay.as_mut().filter(|replay| replay.task == *task) {
         replay.load(reel, now);
     }
@@ -57,7 +57,7 @@ pub(in crate::console) fn played(state: &mut State, task: &TaskId, place: usize,
 /// Advances the replay and requests the screen of the current moment, one at a time so that a slow one is
 /// not requested twice.
 pub(in crate::console) fn play_on(state: &mut State) -> Option<Effect> {
-    let now = state.now;
+    let now = state.clock.now;
     if state.replay.as_ref().is_some_and(|replay| state.view.task(&replay.task).is_none()) {
         state.replay = None;
     }

@@ -33,16 +33,18 @@ fn candidates(painter: &Painter<'_>, facts: &StatusFacts) -> &'static [Action] {
     use Action::*;
     let state = painter.state;
     match painter.focus.context {
-        KeyContext::Tasks | KeyContext::Focus | KeyContext::Program if state.search.is_some() => {
+        KeyContext::Tasks | KeyContext::Focus | KeyContext::Program if state.reading.search.is_some() => {
             &[NextMatch, PreviousMatch, Back]
         }
         KeyContext::Tasks | KeyContext::Focus if state.view.is_lost => {
             &[Quit, ShowFocus, Search, ShowReceipts]
         }
         KeyContext::Tasks if state.view.snapshot.tasks.is_empty() => &[Start],
-        KeyContext::Tasks if state.in_pane => &[Up, PageUp, FindText, First, Last, Back],
+        KeyContext::Tasks if state.focus.in_pane => &[Up, PageUp, FindText, First, Last, Back],
         KeyContext::Tasks => &[Approvals, Type, Line, Release, Stop, Restart, ShowFocus, Start, Dismiss],
-        KeyContext::Focus | KeyContext::Program if state.scroll.is_some() => &[Last, Up, Down, Search, Back],
+        KeyContext::Focus | KeyContext::Program if state.reading.scroll.is_some() => {
+            &[Last, Up, Down, Search, Back]
+        }
         KeyContext::Focus => {
             &[Approvals, Type, Line, Release, Stop, Restart, Fit, Search, PageUp, NextTask, ShowTasks]
         }
@@ -108,11 +110,12 @@ pub(in crate::console) fn hints(painter: &Painter<'_>, facts: &StatusFacts, room
         return vec![piece("ending the tasks, then leaving", Role::Text)];
     }
     let context = painter.focus.context;
-    let is_kept = matches!(state.mode, Mode::Write(Prompt::Rename(_) | Prompt::Watch(_) | Prompt::Layout, _));
+    let is_kept =
+        matches!(state.focus.mode, Mode::Write(Prompt::Rename(_) | Prompt::Watch(_) | Prompt::Layout, _));
     let word = |action: Action| match action {
         Action::Send if is_kept => "save",
         // The same key filters tasks, or searches the output once keys go to the pane.
-        Action::FindText if context == KeyContext::Tasks && state.in_pane => "search",
+        Action::FindText if context == KeyContext::Tasks && state.focus.in_pane => "search",
         _ => action.hint(),
     };
     let hint = |action: Action| painter.key(context, action, word(action));
@@ -136,7 +139,7 @@ pub(in crate::console) fn hints(painter: &Painter<'_>, facts: &StatusFacts, room
 /// Returns the hint for a newcomer; empty once its key has been used.
 pub(in crate::console) fn hint(painter: &Painter<'_>) -> Vec<StyledPiece> {
     let state = painter.state;
-    let is_over = state.now.duration_since(state.opened) >= HINTED;
+    let is_over = state.clock.now.duration_since(state.clock.opened) >= HINTED;
     if !state.setup.ui.hints || state.setup.recording.is_some() || is_over {
         return Vec::new();
     }

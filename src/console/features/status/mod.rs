@@ -51,7 +51,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, area: Rect, facts: &St
     let mode = [piece(format!(" {} ", mode_word(painter)), Role::Mode), piece("  ", Role::Text)];
     let mut x = painter.row(area, 0, &mode);
     let mut flag = flag(painter);
-    if !state.has_mouse && state.setup.ui.mouse != Mouse::Off {
+    if !state.outer.has_mouse && state.setup.ui.mouse != Mouse::Off {
         flag.insert(0, piece("MOUSE OFF  ", Role::Strong));
     }
     let flag_from = area.width.saturating_sub(columns(&flag) + 1);
@@ -66,7 +66,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, area: Rect, facts: &St
 fn mode_word(painter: &Painter<'_>) -> String {
     let state = painter.state;
     let of = |task| state.view.task(task).map(|task| alias(task)).unwrap_or_default();
-    let word = match (painter.focus.context, &state.mode) {
+    let word = match (painter.focus.context, &state.focus.mode) {
         _ if state.is_leaving => "STOPPING",
         _ if painter.focus.word.is_some() => painter.focus.word.unwrap_or_default(),
         (KeyContext::Stop, _) => "STOP?",
@@ -97,7 +97,7 @@ fn mode_word(painter: &Painter<'_>) -> String {
             let task = state.replay.as_ref().map(|replay| of(&replay.task));
             return format!("REPLAY {}", task.unwrap_or_default());
         }
-        (KeyContext::Tasks, Mode::Observe) if state.in_pane => {
+        (KeyContext::Tasks, Mode::Observe) if state.focus.in_pane => {
             let task = state.selected().map(|task| alias(task));
             return format!("PANE {}", task.unwrap_or_default());
         }
@@ -109,7 +109,7 @@ fn mode_word(painter: &Painter<'_>) -> String {
 
 /// Tells whether a search is shown and the keys of its screen apply.
 fn is_searching(painter: &Painter<'_>) -> bool {
-    painter.state.search.is_some()
+    painter.state.reading.search.is_some()
         && matches!(painter.focus.context, KeyContext::Tasks | KeyContext::Focus | KeyContext::Program)
 }
 
@@ -132,11 +132,12 @@ fn searched(search: &LogSearch, dots: &str) -> Vec<StyledPiece> {
 
 fn driver(painter: &mut Painter<'_>, facts: &StatusFacts) -> Vec<StyledPiece> {
     let state = painter.state;
-    let is_written = matches!(state.mode, Mode::Write(Prompt::Search(_), _)) && !painter.focus.has_dialog;
+    let is_written =
+        matches!(state.focus.mode, Mode::Write(Prompt::Search(_), _)) && !painter.focus.has_dialog;
     if let Some(told) = facts.found_at.clone().filter(|_| !is_written && is_searching(painter)) {
         return vec![piece(told, Role::Strong)];
     }
-    if let Some(search) = state.search.as_ref().filter(|_| is_written || is_searching(painter)) {
+    if let Some(search) = state.reading.search.as_ref().filter(|_| is_written || is_searching(painter)) {
         return searched(search, painter.glyphs().cut);
     }
     if let Some(finding) = state.calls.finding.as_ref().filter(|_| is_finding(painter)) {
@@ -146,7 +147,7 @@ fn driver(painter: &mut Painter<'_>, facts: &StatusFacts) -> Vec<StyledPiece> {
     if let Some(told) = &facts.over_screen {
         return told.clone();
     }
-    match state.screen {
+    match state.focus.screen {
         Screen::Receipts => {
             let Some(call) = state.shown_call() else { return Vec::new() };
             let at = state.call_name(call.seq);
@@ -192,11 +193,15 @@ fn driver(painter: &mut Painter<'_>, facts: &StatusFacts) -> Vec<StyledPiece> {
 
 fn flag(painter: &Painter<'_>) -> Vec<StyledPiece> {
     let state = painter.state;
-    if let Some(scroll) = &state.scroll {
+    if let Some(scroll) = &state.reading.scroll {
         let lines = state.view.task(&scroll.task).map_or(0, |task| task.output.lines);
         let new = lines.saturating_sub(scroll.lines);
         // In the list, the keys of a text move the selection.
-        let back = if state.screen == Screen::Tasks && !state.in_pane { Action::Back } else { Action::Last };
+        let back = if state.focus.screen == Screen::Tasks && !state.focus.in_pane {
+            Action::Back
+        } else {
+            Action::Last
+        };
         let key = state.setup.keymap.key(state.view_context(), back).unwrap_or_default();
         let new = match new {
             0 => String::new(),
@@ -215,13 +220,13 @@ fn flag(painter: &Painter<'_>) -> Vec<StyledPiece> {
     if state.reader.is_some() || state.replay.is_some() {
         return Vec::new();
     }
-    let follows = match state.screen {
+    let follows = match state.focus.screen {
         Screen::Tasks => !state.list.is_held,
         Screen::Program if !state.programs.in_pane => state.programs.top.is_none(),
         Screen::Focus | Screen::Program => state.at_hand().is_some_and(|task| !task.status.is_terminal()),
         Screen::Receipts => state.calls.selected.is_none(),
         Screen::Metrics if painter.is_still() => {
-            return vec![piece(format!("as of {}", painter.time(state.now)), Role::Faint)];
+            return vec![piece(format!("as of {}", painter.time(state.clock.now)), Role::Faint)];
         }
         Screen::Metrics => return vec![piece("live", Role::Faint)],
     };
@@ -231,10 +236,10 @@ fn flag(painter: &Painter<'_>) -> Vec<StyledPiece> {
 /// Draws the upper of the two rows: the input line, or else the current notice.
 pub(in crate::console) fn notice(painter: &mut Painter<'_>, area: Rect) {
     let state = painter.state;
-    let task = state.mode.task().and_then(|task| state.view.task(task));
+    let task = state.focus.mode.task().and_then(|task| state.view.task(task));
     let is_secret = task.is_some_and(|task| wants_secret(task));
     let of = task.map(|task| alias(task)).unwrap_or_default();
-    let Mode::Write(prompt, editor) = &state.mode else {
+    let Mode::Write(prompt, editor) = &state.focus.mode else {
         let pieces = news(painter);
         return painter.line(Rect { width: area.width.saturating_sub(1), ..area }, 0, &pieces);
     };
@@ -264,13 +269,13 @@ fn news(painter: &mut Painter<'_>) -> Vec<StyledPiece> {
     let state = painter.state;
     if state.view.is_lost {
         let text = piece(" the runtime went away; this console waits for the next one.", Role::Failed);
-        let way = match state.mode {
+        let way = match state.focus.mode {
             Mode::Input(_) => painter.hint(painter.focus.context, Action::Leave, "leaves"),
             _ => painter.hint(painter.focus.context, Action::Quit, "quits"),
         };
         return [vec![text], way].concat();
     }
-    if let Mode::Input(task) = &state.mode
+    if let Mode::Input(task) = &state.focus.mode
         && let Some(task) = state.view.task(task).filter(|task| task.status.is_terminal())
     {
         return vec![piece(format!(" {} exited; press any key", alias(task)), Role::Strong)];
@@ -279,9 +284,9 @@ fn news(painter: &mut Painter<'_>) -> Vec<StyledPiece> {
         return news;
     }
     let waiter = state.waiter().and_then(|task| task.waiting.as_ref().map(|waiting| (task, waiting)));
-    let notice = state.view.snapshot.notices.last().filter(|notice| notice.seq > state.notices_seen);
+    let notice = state.view.snapshot.notices.last().filter(|notice| notice.seq > state.toasts.notices_seen);
     let until = notice.and_then(|notice| notice.at.checked_add(NOTICE_SHOWN).ok());
-    let notice = notice.filter(|_| until.is_some_and(|until| until > state.now));
+    let notice = notice.filter(|_| until.is_some_and(|until| until > state.clock.now));
     if let Some(until) = until.filter(|_| notice.is_some()) {
         painter.wake_at(until);
     }
@@ -298,15 +303,15 @@ fn news(painter: &mut Painter<'_>) -> Vec<StyledPiece> {
                 |notice| visible::one_line(&notice.text).into_owned(),
             );
             let beside = piece(format!("  {beside}"), Role::Faint);
-            let has_pane = matches!(state.screen, Screen::Tasks | Screen::Focus | Screen::Program);
+            let has_pane = matches!(state.focus.screen, Screen::Tasks | Screen::Focus | Screen::Program);
             let is_here = has_pane && state.at_hand().is_some_and(|shown| shown.id == task.id);
             let hint = painter.hint(painter.focus.context, Action::Attend, "attention");
             let hint = hint.into_iter().filter(|_| !is_here);
             [piece(text, Role::Waiting)].into_iter().chain(hint).chain([beside]).collect()
         }
         (None, None) => {
-            let term = match state.screen {
-                _ if matches!(state.mode, Mode::Input(_)) => painter.explained(Term::Input),
+            let term = match state.focus.screen {
+                _ if matches!(state.focus.mode, Mode::Input(_)) => painter.explained(Term::Input),
                 Screen::Metrics => painter.explained(Term::Trips),
                 _ => None,
             };
@@ -314,7 +319,7 @@ fn news(painter: &mut Painter<'_>) -> Vec<StyledPiece> {
                 return vec![piece(" ", Role::Text), line];
             }
             let hint = hint(painter);
-            if let Some(over) = state.opened.checked_add(HINTED).ok().filter(|_| !hint.is_empty()) {
+            if let Some(over) = state.clock.opened.checked_add(HINTED).ok().filter(|_| !hint.is_empty()) {
                 painter.wake_at(over);
             }
             hint
@@ -343,7 +348,7 @@ fn asked(painter: &mut Painter<'_>) -> Option<Vec<StyledPiece>> {
     let state = painter.state;
     let question = state.view.snapshot.questions.iter().find(|question| question.needs_somebody())?;
     let waits = state.waiter().and_then(|task| task.waiting.as_ref()).map(|waiting| waiting.since);
-    let is_here = state.screen == Screen::Program && state.program_question() == Some(question);
+    let is_here = state.focus.screen == Screen::Program && state.program_question() == Some(question);
     if is_here || waits.is_some_and(|since| since < question.asked_at) {
         return None;
     }

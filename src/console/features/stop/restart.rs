@@ -22,7 +22,7 @@ impl PendingStops {
     pub(in crate::console) fn restart(&mut self, state: &mut State, task: TaskId) {
         state.effects.push(stop_of(&task, false));
         self.restarts.retain(|(other, _)| *other != task);
-        self.restarts.push((task, state.now));
+        self.restarts.push((task, state.clock.now));
     }
 
     /// Starts tasks again that were stopped for a restart and have ended.
@@ -32,7 +32,7 @@ impl PendingStops {
             if task.status.is_terminal() {
                 let again = again(task);
                 state.effects.push(again);
-            } else if task.status == TaskStatus::Cancelling || is_recent(asked, state.now) {
+            } else if task.status == TaskStatus::Cancelling || is_recent(asked, state.clock.now) {
                 self.restarts.push((id, asked));
             }
         }

@@ -20,19 +20,19 @@ const UNDONE: SignedDuration = SignedDuration::from_secs(10);
 
 /// Opens the input line for the filter text.
 pub(in crate::console) fn write_task_filter(state: &mut State) {
-    state.mode = Mode::Write(Prompt::FilterTasks, state.list.filters.text.clone().into());
+    state.focus.mode = Mode::Write(Prompt::FilterTasks, state.list.filters.text.clone().into());
 }
 
 /// Lists the tasks that match the typed text.
 pub(in crate::console) fn filter_tasks(state: &mut State) {
-    let Mode::Write(Prompt::FilterTasks, editor) = &state.mode else { return };
+    let Mode::Write(Prompt::FilterTasks, editor) = &state.focus.mode else { return };
     let text = editor.value().to_owned();
     state.set_filters(Filters { text, ..state.list.filters.clone() });
 }
 
 /// Removes the filters, the text first; tells whether there were any.
 pub(in crate::console) fn unfilter(state: &mut State) -> bool {
-    if state.screen != Screen::Tasks || state.list.filters.is_empty() {
+    if state.focus.screen != Screen::Tasks || state.list.filters.is_empty() {
         return false;
     }
     let filters = match state.list.filters.text.is_empty() {
@@ -113,20 +113,20 @@ pub(in crate::console) fn clear(state: &mut State, tasks: Vec<TaskId>) {
     let what = if count == 1 { "finished task" } else { "finished tasks" };
     state.say(format!("{count} {what} cleared, still on record; {key} brings them back for 10 s"));
     state.view.cleared.extend(tasks);
-    state.clear_at = state.now.checked_add(UNDONE).ok();
+    state.view.clear_at = state.clock.now.checked_add(UNDONE).ok();
     state.follow();
 }
 
 /// Brings back the cleared tasks.
 pub(in crate::console) fn undo(state: &mut State) {
-    state.clear_at = None;
+    state.view.clear_at = None;
     let count = std::mem::take(&mut state.view.cleared).len();
     state.say(format!("{count} brought back"));
 }
 
 /// Dismisses the cleared tasks for good.
 pub(in crate::console) fn clear_now(state: &mut State) {
-    state.clear_at = None;
+    state.view.clear_at = None;
     let tasks = std::mem::take(&mut state.view.cleared);
     state.effects.extend(tasks.into_iter().map(|task| Effect::Ask(Request::Dismiss { task })));
 }

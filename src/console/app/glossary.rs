@@ -16,7 +16,7 @@ impl App {
         }
         let open = Term::VARIANTS.iter().filter(|term| !self.state.memory.learnt.contains(term.name()));
         let shown: Vec<Term> = open.copied().filter(|term| self.shows_term(*term, layout)).collect();
-        let now = self.state.now;
+        let now = self.state.clock.now;
         let met = &mut self.state.terms.met;
         let is_known = |term: &Term| now.duration_since(*met.entry(*term).or_insert(now)) >= HINTED;
         let known: Vec<Term> = shown.into_iter().filter(is_known).collect();
@@ -49,11 +49,11 @@ impl App {
                 let column = if term == Term::Receipt { Column::Receipt } else { Column::Envelope };
                 is_plain && self.receipts.sheet.is_some() && !layout.text(column).is_empty()
             }
-            Term::Input => matches!(state.mode, Mode::Input(_)) && self.layers.is_empty(),
+            Term::Input => matches!(state.focus.mode, Mode::Input(_)) && self.layers.is_empty(),
             Term::Lease => !layout.timeline.is_empty() && state.has_lease_event(),
             Term::Held => matches!(self.layers.last(), Some(Layer::Approval(_))),
             Term::Trips => {
-                state.screen == Screen::Metrics && state.view.snapshot.metrics.model_rounds_saved() > 0
+                state.focus.screen == Screen::Metrics && state.view.snapshot.metrics.model_rounds_saved() > 0
             }
             Term::Values => !layout.values.is_empty(),
             Term::Gate => {
@@ -66,13 +66,13 @@ impl App {
     /// Tells whether performing this action implies knowing the term.
     fn is_known_by(&self, term: Term, action: Action) -> bool {
         let state = &self.state;
-        let reads = |column| state.screen == Screen::Receipts && state.calls.column == column;
+        let reads = |column| state.focus.screen == Screen::Receipts && state.calls.column == column;
         let works =
             matches!(action, Action::CopyText | Action::Compare | Action::LessRoom | Action::FindText);
         match term {
             Term::Receipt => action == Action::Seen || works && reads(Column::Receipt),
             Term::Envelope => (works || action == Action::Fold) && reads(Column::Envelope),
-            Term::Input => action == Action::Leave && matches!(state.mode, Mode::Input(_)),
+            Term::Input => action == Action::Leave && matches!(state.focus.mode, Mode::Input(_)),
             Term::Lease => action == Action::Release,
             Term::Held => {
                 matches!(action, Action::Approve | Action::Deny | Action::ApproveExact | Action::ApproveWider)

@@ -2,7 +2,7 @@
 
 use crate::console::app::App;
 use crate::console::effect::Effect;
-use crate::console::features::pane::{fit, reflow, stamps};
+use crate::console::features::pane::{fit, reflow, timestamps};
 use crate::console::features::{outer, reader, receipts, replay, task_list};
 use crate::console::state::{Anchor, Breakpoint, Layout, Mode, Screen};
 use crate::console::text::reading::window;
@@ -17,7 +17,7 @@ impl App {
     pub(in crate::console) fn derive(&mut self) {
         self.close_outdated();
         self.refresh_card();
-        if self.state.mode.task().is_some_and(|task| self.state.view.task(task).is_none()) {
+        if self.state.focus.mode.task().is_some_and(|task| self.state.view.task(task).is_none()) {
             self.state.observe();
         }
         self.enter_started();
@@ -31,7 +31,7 @@ impl App {
         self.fit_watched(&layout);
         self.read_tails(&layout);
         reflow::read_at_width(&mut self.state, &layout);
-        stamps::read_stamped(&mut self.state, &layout);
+        timestamps::read_stamped(&mut self.state, &layout);
         let wanted = receipts::fetch_call(&mut self.state, &layout);
         self.state.effects.extend(wanted);
         self.receipts.lay_out_sheet(&self.state, &layout);
@@ -44,10 +44,10 @@ impl App {
 
     fn place_lists(&mut self, layout: &Layout) {
         let shown = layout.list_items();
-        if self.state.screen == Screen::Receipts {
+        if self.state.focus.screen == Screen::Receipts {
             let (at, count) = (self.state.call_at(), self.state.call_rows().len());
             self.state.calls.top = window(self.state.calls.top, at, count, shown);
-        } else if self.state.screen == Screen::Tasks {
+        } else if self.state.focus.screen == Screen::Tasks {
             task_list::place_list(&mut self.state, shown);
         }
     }
@@ -94,8 +94,9 @@ impl App {
     /// explicitly. Done once per pane size, so that two consoles, or an agent's resize, do not keep
     /// overriding each other.
     fn fit_watched(&mut self, layout: &Layout) {
-        let is_typed = self.state.screen == Screen::Program && matches!(self.state.mode, Mode::Input(_));
-        let is_watched = self.state.screen == Screen::Focus || is_typed;
+        let is_typed =
+            self.state.focus.screen == Screen::Program && matches!(self.state.focus.mode, Mode::Input(_));
+        let is_watched = self.state.focus.screen == Screen::Focus || is_typed;
         let is_watched = is_watched && !self.state.view.is_lost && layout.breakpoint != Breakpoint::Sentence;
         let pane = self.state.at_hand().filter(|_| is_watched).and_then(|task| layout.pane(&task.id));
         let Some((task, size)) = pane.map(|pane| (pane.task.clone(), pane.size())) else {
@@ -134,7 +135,7 @@ impl App {
         let can_look = !self.state.view.is_lost
             && self.state.setup.recording.is_none()
             && layout.breakpoint != Breakpoint::Sentence;
-        let (from, many) = match self.state.screen {
+        let (from, many) = match self.state.focus.screen {
             Screen::Tasks if can_look && !layout.list.is_empty() => {
                 (self.state.list.top, layout.list_items())
             }

@@ -6,7 +6,7 @@ use crate::terminal::Size;
 
 /// Whether timestamps are shown, and the page they belong to while the pane follows.
 #[derive(Debug, Clone, Default)]
-pub struct Stamps {
+pub struct Timestamps {
     /// Whether timestamps are shown.
     pub are_shown: bool,
     pub(in crate::console) page: Option<(TaskId, PageView)>,

@@ -3,7 +3,7 @@
 //! typed into keep their live screen.
 
 use crate::console::features::pane::reflow;
-use crate::console::state::stamps::Stamps;
+use crate::console::state::timestamps::Timestamps;
 use crate::console::state::{Anchor, Layout, Mode, PageView, Pane, State, cut_left};
 use crate::console::text::{StyledPiece, piece};
 use crate::console::theme::Role;
@@ -16,46 +16,51 @@ const COLUMNS: u16 = 9;
 
 /// Turns timestamps on or off.
 pub(in crate::console) fn toggle_stamps(state: &mut State) {
-    state.stamps = Stamps { are_shown: !state.stamps.are_shown, ..Stamps::default() };
+    state.reading.timestamps =
+        Timestamps { are_shown: !state.reading.timestamps.are_shown, ..Timestamps::default() };
 }
 
 /// Rereads the end of the log when it has grown, one read at a time.
 pub(in crate::console) fn read_stamped(state: &mut State, layout: &Layout) {
     let pane = state.at_hand().and_then(|task| layout.pane(&task.id)).filter(|pane| shows_log(state, pane));
-    let Some(pane) = pane.filter(|_| state.stamps.are_shown && state.scroll.is_none()) else { return };
+    let Some(pane) = pane.filter(|_| state.reading.timestamps.are_shown && state.reading.scroll.is_none())
+    else {
+        return;
+    };
     let (task, size) = (pane.task.clone(), Size::clamped(reflow::columns(state, pane), pane.size().rows()));
     let written = state.view.task(&task).map_or(0, |task| task.output.bytes);
     let wanted = (task.clone(), written, size);
-    if let Some((asked, is_under_way)) = &state.stamps.asked
+    if let Some((asked, is_under_way)) = &state.reading.timestamps.asked
         && (*asked == wanted || *is_under_way && asked.0 == task)
     {
         return;
     }
-    state.stamps.asked = Some((wanted, true));
+    state.reading.timestamps.asked = Some((wanted, true));
     reflow::ask_for_page(state, pane, Anchor::Stamped, size.rows());
 }
 
 /// Takes a page that was read for this.
 pub(in crate::console) fn take_stamped(state: &mut State, task: TaskId, page: PageView) {
-    if let Some((asked, is_under_way)) = &mut state.stamps.asked
+    if let Some((asked, is_under_way)) = &mut state.reading.timestamps.asked
         && asked.0 == task
     {
         *is_under_way = false;
-        state.stamps.page = Some((task, page));
+        state.reading.timestamps.page = Some((task, page));
     }
 }
 
 /// Returns the page with timestamps that a pane shows instead of its screen.
 pub(in crate::console) fn stamped<'a>(state: &'a State, pane: &Pane) -> Option<&'a PageView> {
-    let (task, page) = state.stamps.page.as_ref().filter(|_| state.stamps.are_shown)?;
+    let (task, page) =
+        state.reading.timestamps.page.as_ref().filter(|_| state.reading.timestamps.are_shown)?;
     (*task == pane.task && page.lines > 0 && shows_log(state, pane)).then_some(page)
 }
 
 /// Returns the width of a pane's timestamps in columns.
 pub(in crate::console) fn stamp_columns(state: &State, pane: &Pane) -> u16 {
     let is_scrolled =
-        state.scroll.as_ref().is_some_and(|scroll| scroll.task == pane.task && scroll.page.is_some());
-    let has_times = state.stamps.are_shown && is_scrolled || stamped(state, pane).is_some();
+        state.reading.scroll.as_ref().is_some_and(|scroll| scroll.task == pane.task && scroll.page.is_some());
+    let has_times = state.reading.timestamps.are_shown && is_scrolled || stamped(state, pane).is_some();
     if has_times { columns(pane) } else { 0 }
 }
 
@@ -63,7 +68,7 @@ pub(in crate::console) fn stamp_columns(state: &State, pane: &Pane) -> u16 {
 /// alternate screen.
 fn shows_log(state: &State, pane: &Pane) -> bool {
     let is_at_hand = state.at_hand().is_some_and(|task| task.id == pane.task);
-    let is_busy = matches!(state.mode, Mode::Input(_) | Mode::Copy(_));
+    let is_busy = matches!(state.focus.mode, Mode::Input(_) | Mode::Copy(_));
     let has_screen = state.view.pictures.get(&pane.task).is_some_and(|shown| shown.modes.alternate_screen);
     is_at_hand && !is_busy && !has_screen
 }
@@ -74,7 +79,7 @@ pub(in crate::console) fn columns(pane: &Pane) -> u16 {
 
 /// Draws the timestamps of a page, if they are shown; returns the pane without their columns.
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, pane: &Pane, page: &PageView) -> Pane {
-    let gutter = if painter.state.stamps.are_shown { columns(pane) } else { 0 };
+    let gutter = if painter.state.reading.timestamps.are_shown { columns(pane) } else { 0 };
     let (times, cells) = cut_left(pane.cells, gutter);
     let mut last = None;
     for (y, (line, time)) in (0..times.height).zip(page.rows.iter().zip(&page.times)) {

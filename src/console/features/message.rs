@@ -18,7 +18,7 @@ const MOST_SHOWN: usize = 6;
 
 /// The dialog for telling an agent something.
 #[derive(Debug, Clone)]
-pub struct TellDialog {
+pub struct MessageDialog {
     /// The labels of possible recipients, the most likely first.
     to: Vec<String>,
     /// The index of the highlighted recipient; one beyond the last means all of them.
@@ -29,7 +29,7 @@ pub struct TellDialog {
     then: Option<(Effect, String)>,
 }
 
-impl TellDialog {
+impl MessageDialog {
     /// Returns the labels of the recipients.
     fn recipients(&self) -> &[String] {
         self.to.get(self.at..=self.at).unwrap_or(&self.to)
@@ -46,7 +46,7 @@ impl TellDialog {
     }
 }
 
-impl TellDialog {
+impl MessageDialog {
     /// Opens the dialog with `label` or the current agent first; `then` is carried out once the message is
     /// sent. Says so if there is nobody to tell.
     pub(in crate::console) fn open(
@@ -143,7 +143,7 @@ fn way_of_words(state: &State, to: &[String], stops: bool) -> MessageDelivery {
     }
 }
 
-pub(in crate::console) fn draw(painter: &mut Painter<'_>, dialog: &TellDialog) {
+pub(in crate::console) fn draw(painter: &mut Painter<'_>, dialog: &MessageDialog) {
     let dots = painter.glyphs().cut;
     let room = usize::from(DIALOG_COLUMNS).saturating_sub(8);
     let mut rows = Vec::new();

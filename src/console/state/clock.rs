@@ -1,0 +1,21 @@
+//! The time, as the console was last told it.
+
+use jiff::Timestamp;
+
+/// What the console knows of the time.
+#[derive(Debug, Clone, Copy)]
+pub struct Clock {
+    /// The current time, as of the last message.
+    pub now: Timestamp,
+    /// When the console was opened.
+    pub opened: Timestamp,
+    /// When a key was last pressed.
+    pub touched: Option<Timestamp>,
+}
+
+impl Clock {
+    /// Returns the clock of a console that is opened now.
+    pub(super) fn opened(now: Timestamp) -> Self {
+        Self { now, opened: now, touched: None }
+    }
+}

@@ -1,0 +1,22 @@
+//! How the screen is divided among the list, panes and what is beside them.
+
+use crate::console::state::pane_slots::PaneSlots;
+use crate::console::state::tiling::Tilings;
+use crate::envelope::TaskId;
+
+/// The division of the screen, as the user chose it.
+#[derive(Debug, Clone, Default)]
+pub struct Division {
+    /// How the tasks screen is split into panes.
+    pub tilings: Tilings,
+    /// How many steps larger than the default the list is.
+    pub split: i16,
+    /// Tasks whose pane is pinned, in order.
+    pub pins: Vec<TaskId>,
+    /// Which tasks have a pane on the tasks screen.
+    pub slots: PaneSlots,
+    /// Whether the selected task is shown alone.
+    pub is_zoomed: bool,
+    /// The timeline covers all tasks.
+    pub is_overall: bool,
+}
