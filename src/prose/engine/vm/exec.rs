@@ -36,11 +36,10 @@ impl<E: Effects> Vm<E> {
         let ran = match self.journal.command(&frame.key) {
             CommandRecord::Ran(ran) => *ran,
             CommandRecord::New => self.run_command(frame, &command).await?,
-            CommandRecord::Begun => self.run_in_doubt(frame, &command, None).await?,
-            CommandRecord::Failed(ran) if self.policy.rerun && ran.unknown.is_none() => {
+            CommandRecord::InDoubt(Some(ran)) if self.policy.rerun && ran.unknown.is_none() => {
                 self.run_command(frame, &command).await?
             }
-            CommandRecord::Failed(ran) => self.run_in_doubt(frame, &command, Some(*ran)).await?,
+            CommandRecord::InDoubt(failed) => self.run_in_doubt(frame, &command, failed.as_deref()).await?,
         };
         // `cwd:` applies to that command alone (docs/prose-rules.md#rule-1).
         if let (None, Some(ended_in)) = (&exec.cwd, &ran.ended_in) {
@@ -54,7 +53,7 @@ impl<E: Effects> Vm<E> {
         &self,
         frame: &VmFrame,
         command: &FilledCommand<'_>,
-        failed: Option<CommandResult>,
+        failed: Option<&CommandResult>,
     ) -> Flow<CommandResult> {
         let text = match failed {
             Some(ran) => format!("This command ended the run: {}", ran.failure()),

@@ -42,15 +42,11 @@ impl<E: Effects> Vm<E> {
         let came = match self.journal.command(&frame.key) {
             CommandRecord::Ran(ran) => SessionCommandEnd::Ended(*ran),
             CommandRecord::New => self.run_session(frame, query, work).await?,
-            CommandRecord::Begun => match self.session_in_doubt(frame, query, work, None).await? {
-                Some(came) => came,
-                None => return Ok(None),
-            },
-            CommandRecord::Failed(ran) if self.policy.rerun && ran.unknown.is_none() => {
+            CommandRecord::InDoubt(Some(ran)) if self.policy.rerun && ran.unknown.is_none() => {
                 self.run_session(frame, query, work).await?
             }
-            CommandRecord::Failed(ran) => {
-                match self.session_in_doubt(frame, query, work, Some(*ran)).await? {
+            CommandRecord::InDoubt(failed) => {
+                match self.session_in_doubt(frame, query, work, failed).await? {
                     Some(came) => came,
                     None => return Ok(None),
                 }
@@ -92,7 +88,7 @@ impl<E: Effects> Vm<E> {
         frame: &VmFrame,
         query: &ProgramQuestion,
         work: &SessionWork,
-        failed: Option<CommandResult>,
+        failed: Option<Box<CommandResult>>,
     ) -> Flow<Option<SessionCommandEnd>> {
         let by = work.called();
         let what = match failed.and_then(|ran| ran.session).and_then(|end| end.failed) {

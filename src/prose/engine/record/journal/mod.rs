@@ -33,10 +33,8 @@ pub const JOURNAL: &str = "journal.jsonl";
 pub enum CommandRecord {
     /// Nothing: it was not reached.
     New,
-    /// It was begun, and its outcome is unknown.
-    Begun,
-    /// It failed in this way, and that ended the run.
-    Failed(Box<CommandResult>),
+    /// It was begun, and its outcome is unknown; or it failed in this way, and that ended the run.
+    InDoubt(Option<Box<CommandResult>>),
     /// Its outcome.
     Ran(Box<CommandResult>),
 }
@@ -110,8 +108,8 @@ impl RunJournal {
     pub fn command(&self, key: &ProgramKey) -> CommandRecord {
         match self.known(key) {
             Some(KeyHistory { ran: Some(ran), .. }) => CommandRecord::Ran(ran.clone()),
-            Some(KeyHistory { failed: Some(ran), .. }) => CommandRecord::Failed(ran.clone()),
-            Some(KeyHistory { is_begun: true, .. }) => CommandRecord::Begun,
+            Some(KeyHistory { failed: Some(ran), .. }) => CommandRecord::InDoubt(Some(ran.clone())),
+            Some(KeyHistory { is_begun: true, .. }) => CommandRecord::InDoubt(None),
             _ => CommandRecord::New,
         }
     }
@@ -297,9 +295,9 @@ mod tests {
         assert!(matches!(journal.command(&key("a")), CommandRecord::Ran(ran) if ran.stdout == "x\n"));
         assert_eq!(
             (journal.command(&key("b")), journal.command(&key("z"))),
-            (CommandRecord::Begun, CommandRecord::New)
+            (CommandRecord::InDoubt(None), CommandRecord::New)
         );
-        assert_eq!(journal.command(&key("b")), CommandRecord::Begun);
+        assert_eq!(journal.command(&key("b")), CommandRecord::InDoubt(None));
         assert_eq!(journal.number("call", &key("d")).expect("known"), 2);
         assert_eq!(journal.number("call", &key("e")).expect("a new one"), 3);
         assert!(!journal.mark(&key("a"), "1→ ✓", dir.path()).expect("known"));
