@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command as Clap};
 use super::{child_flags, fields, order};
 use crate::config::quoted;
 use crate::dispatch::exec::LINE_FLAGS;
-use crate::dispatch::{COMMANDS, Command, Failure, Flags, GROUPS, Pasted, find, parse_timeout};
+use crate::dispatch::{COMMANDS, Command, Failure, GROUPS, PlainDefault, RunFlags, find, parse_timeout};
 
 /// The flag for the output format.
 pub(super) const OUTPUT: &str = "output";
@@ -128,11 +128,11 @@ fn declare(command: &'static Command, clap: Clap) -> Clap {
         .value_name("FORM")
         .value_parser(PossibleValuesParser::new(command.output_forms()))
         .help(match command.pasted {
-            Pasted::Always => "Output format. Default: plain".to_owned(),
-            Pasted::With(flag) => {
+            PlainDefault::Always => "Output format. Default: plain".to_owned(),
+            PlainDefault::With(flag) => {
                 format!("Output format. Default: plain on a terminal and with --{flag}, json otherwise")
             }
-            Pasted::Never => "Output format. Default: plain on a terminal, json otherwise".to_owned(),
+            PlainDefault::Never => "Output format. Default: plain on a terminal, json otherwise".to_owned(),
         });
     let clap = fields::declare(command.input_schema(), clap).arg(output);
     let clap = if command.runs_commands() { clap.arg(private()) } else { clap };
@@ -199,14 +199,14 @@ impl TypedCommand<'_> {
     /// Returns whether its answer is to be pasted: plain is then the default format, even in a pipe.
     pub(super) fn is_pasted(&self) -> bool {
         match self.command.pasted {
-            Pasted::Never => false,
-            Pasted::Always => true,
-            Pasted::With(flag) => self.args.try_get_one::<bool>(flag).ok().flatten() == Some(&true),
+            PlainDefault::Never => false,
+            PlainDefault::Always => true,
+            PlainDefault::With(flag) => self.args.try_get_one::<bool>(flag).ok().flatten() == Some(&true),
         }
     }
 
     /// Returns the values of the flags that every command has.
-    pub(super) fn flags(&self) -> Result<Flags, Failure> {
+    pub(super) fn flags(&self) -> Result<RunFlags, Failure> {
         let text = |name: &str| self.args.get_one::<String>(name).cloned();
         let timeout = text("timeout").map(|given| {
             parse_timeout(&given).ok_or_else(|| {
@@ -216,7 +216,7 @@ impl TypedCommand<'_> {
                     .fix("write 500ms, 30s, 2m, or seconds as a number")
             })
         });
-        Ok(Flags {
+        Ok(RunFlags {
             dry_run: self.args.get_flag("dry-run"),
             timeout: timeout.transpose()?,
             once: text("idempotency-key"),

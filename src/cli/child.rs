@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use super::answer::{self, Form};
 use super::args::TypedCommand;
 use super::child_flags::{EXIT_CODE, RAW};
-use super::env::Env;
+use super::env::ProcessHost;
 use super::signals::EndSignals;
 use super::{print, run};
 use crate::dispatch::exec::OUTPUT_CLOSED;
-use crate::dispatch::{self, Code, Context, Failure, Flags, Response, find};
+use crate::dispatch::{self, Code, CommandContext, Failure, Response, RunFlags, find};
 use crate::envelope::TaskId;
 use crate::process::Signal;
 
@@ -37,7 +37,7 @@ pub(super) struct Child {
 }
 
 /// How a command ended.
-struct End {
+struct ChildEnd {
     response: Response,
     task: Option<TaskId>,
     /// The signal that ended this process, if any.
@@ -57,14 +57,14 @@ impl Child {
     /// Runs the command to its end.
     pub(super) async fn run(
         self,
-        env: Arc<Env>,
+        env: Arc<ProcessHost>,
         typed: TypedCommand<'_>,
         ending: &mut EndSignals,
     ) -> Result<ExitCode> {
-        let mut cx = Context::new(env.clone());
+        let mut cx = CommandContext::new(env.clone());
         let end = match run::input(typed).and_then(|input| Ok((input, typed.flags()?))) {
             Ok((input, flags)) => to_the_end(&mut cx, typed, input, &flags, ending).await,
-            Err(failure) => End { response: Response::failure(failure), task: None, signal: None },
+            Err(failure) => ChildEnd { response: Response::failure(failure), task: None, signal: None },
         };
         let shown = if self.is_raw {
             print_raw(&mut cx, &end).await
@@ -84,12 +84,12 @@ impl Child {
 
 /// Runs a command and waits for its end, even if it has become a task.
 async fn to_the_end(
-    cx: &mut Context,
+    cx: &mut CommandContext,
     typed: TypedCommand<'_>,
     input: Value,
-    flags: &Flags,
+    flags: &RunFlags,
     ending: &mut EndSignals,
-) -> End {
+) -> ChildEnd {
     let started = tokio::time::Instant::now();
     let mut signal = None;
     let running = async { *signal.insert(ending.wait().await) };
@@ -98,18 +98,18 @@ async fn to_the_end(
     let (Some(id), Some(wait), Some(status), Some(stop)) =
         (&task, find("task.output"), find("task.status"), find("task.stop"))
     else {
-        return End { response, task, signal };
+        return ChildEnd { response, task, signal };
     };
     let is_over =
         |data: &Value| !["promoted_to_task", "awaiting_operator"].iter().any(|on| data["disposition"] == *on);
     if is_over(response.data()) || signal.is_some() {
-        return End { response, task, signal };
+        return ChildEnd { response, task, signal };
     }
     let asked = |ms: u64| json!({ "task_id": id, "block": true, "timeout_ms": ms, "max_output_tokens": 1 });
     loop {
         let left = flags.timeout.map(|limit| limit.saturating_sub(started.elapsed()));
         let limit =
-            Flags { timeout: left.map(|left| left.max(Duration::from_millis(1))), ..Flags::default() };
+            RunFlags { timeout: left.map(|left| left.max(Duration::from_millis(1))), ..RunFlags::default() };
         let waiting = async { *signal.insert(ending.wait().await) };
         let waited = dispatch::run(cx, wait, asked(WAIT_MS), &limit, waiting).await;
         match &waited.outcome {
@@ -118,16 +118,17 @@ async fn to_the_end(
             Err(_) => {
                 // It timed out, this process is ending, or the runtime is gone.
                 let by = json!({ "task_id": id });
-                dispatch::run(cx, stop, by, &Flags::default(), std::future::pending()).await;
+                dispatch::run(cx, stop, by, &RunFlags::default(), std::future::pending()).await;
                 // Everything it wrote is stored once it has ended.
                 let rest = asked(ENDING_MS);
-                dispatch::run(cx, wait, rest, &Flags::default(), std::future::pending()).await;
-                return End { response: waited, task, signal };
+                dispatch::run(cx, wait, rest, &RunFlags::default(), std::future::pending()).await;
+                return ChildEnd { response: waited, task, signal };
             }
         }
     }
     let ended =
-        dispatch::run(cx, status, json!({ "task_id": id }), &Flags::default(), std::future::pending()).await;
+        dispatch::run(cx, status, json!({ "task_id": id }), &RunFlags::default(), std::future::pending())
+            .await;
     let has_failed = own_status(ended.data()) != Some(0);
     response.outcome = match ended.outcome {
         Ok(data) if has_failed => {
@@ -136,11 +137,11 @@ async fn to_the_end(
         outcome => outcome,
     };
     response.text = ended.text;
-    End { response, task, signal }
+    ChildEnd { response, task, signal }
 }
 
 /// Prints the command's raw output, and anything else that went wrong as a line on standard error.
-async fn print_raw(cx: &mut Context, end: &End) -> ExitCode {
+async fn print_raw(cx: &mut CommandContext, end: &ChildEnd) -> ExitCode {
     let streams = match &end.task {
         Some(task) => cx.streams(task).await,
         None => Err(end.response.outcome.as_ref().err().cloned().unwrap_or_else(nothing_ran)),

@@ -11,7 +11,7 @@ use super::shell::{DOOR, SWITCH};
 use super::surroundings::surroundings;
 use super::{print, stdout};
 use crate::agent::codex::{Executor, RuntimeAccess};
-use crate::config::{Loaded, OnFailure};
+use crate::config::{LoadedSettings, OnFailure};
 use crate::dispatch::cli_only::CodexExecutorInput;
 use crate::paths::Places;
 use crate::process::{is_in_command, parent};
@@ -29,7 +29,7 @@ pub(super) async fn run(input: CodexExecutorInput) -> Result<ExitCode> {
     };
     let server = [codex.into_os_string()].into_iter().chain(SERVER.map(OsString::from)).collect();
     let executor = Executor { server, reach: reach() };
-    let ended = executor.run(tokio::io::stdin(), stdout::Lines::new()).await;
+    let ended = executor.run(tokio::io::stdin(), stdout::StdoutLines::new()).await;
     let ended = ended.wrap_err("talk with Codex and its own server")?;
     let code = ended.and_then(|status| u8::try_from(status.code()?).ok());
     Ok(code.map_or(ExitCode::SUCCESS, ExitCode::from))
@@ -57,7 +57,7 @@ fn reach() -> Option<RuntimeAccess> {
 }
 
 fn on_failure(places: &Places) -> OnFailure {
-    let loaded = Loaded::read(&places.config_dir, &places.workspace);
+    let loaded = LoadedSettings::read(&places.config_dir, &places.workspace);
     loaded.map(|loaded| loaded.settings.shell.on_failure).unwrap_or_default()
 }
 

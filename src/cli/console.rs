@@ -7,11 +7,11 @@ use std::time::Duration;
 use color_eyre::eyre::{Result, WrapErr};
 
 use super::program_start::ProgramStart;
-use super::reach::{Reached, open_or_join};
+use super::reach::{ReachedRuntime, open_or_join};
 use super::serve;
 use super::server::RuntimeServer;
 use super::signals::EndSignals;
-use crate::config::{ConsoleSettings, Loaded, RuntimeMode, Settings};
+use crate::config::{ConsoleSettings, LoadedSettings, RuntimeMode, Settings};
 use crate::console::theme::Capabilities;
 use crate::console::{self, ConsoleExit, ConsoleOptions, EmbeddedRuntime};
 use crate::dispatch::cli_only::IDLE_SECONDS;
@@ -31,8 +31,8 @@ pub(super) async fn run(start: &ProgramStart) -> Result<ExitCode> {
         return attached(start, operator).await;
     }
     match open_or_join(start, false, attach).await? {
-        Reached::Opened(server) => embed(start, server, process::can_detach()).await.map(leave),
-        Reached::Joined(operator) => attached(start, operator).await,
+        ReachedRuntime::Opened(server) => embed(start, server, process::can_detach()).await.map(leave),
+        ReachedRuntime::Joined(operator) => attached(start, operator).await,
     }
 }
 
@@ -55,7 +55,7 @@ pub(super) fn is_background(start: &ProgramStart) -> bool {
 /// Reads the settings; `None` if they are invalid but a runtime is already running: a typo must not prevent anyone
 /// from stopping a task.
 fn settings(start: &ProgramStart) -> Result<Option<Settings>> {
-    match Loaded::read(&start.places.config_dir, &start.places.workspace) {
+    match LoadedSettings::read(&start.places.config_dir, &start.places.workspace) {
         Ok(loaded) => Ok(Some(loaded.settings)),
         Err(_) if !start.access().is_vacant() => Ok(None),
         Err(faults) => Err(faults.into()),
@@ -144,7 +144,7 @@ fn options(start: &ProgramStart) -> ConsoleOptions {
 
 /// Returns the settings, or those that apply without any if they cannot be read.
 pub(super) fn readable_settings(start: &ProgramStart) -> Settings {
-    let loaded = Loaded::read(&start.places.config_dir, &start.places.workspace);
+    let loaded = LoadedSettings::read(&start.places.config_dir, &start.places.workspace);
     loaded.map(|loaded| loaded.settings).unwrap_or_default()
 }
 

@@ -8,7 +8,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, Type
 use clap::{Arg, ArgAction, ArgMatches, Command as Clap};
 use serde::de::DeserializeOwned;
 
-use crate::config::{FILE, Faults, KEYS_FILE, Loaded, read_own};
+use crate::config::{FILE, Faults, KEYS_FILE, LoadedSettings, read_own};
 use crate::console::keys::keymap::{KeyContext, Keymap};
 use crate::console::theme::UiFlags;
 use crate::console::theme::list::BUILT_IN;
@@ -84,7 +84,7 @@ fn setting<T: DeserializeOwned>(word: String) -> Option<T> {
 pub(super) fn keys(config: &Path) -> Result<Vec<KeyRow>, Faults> {
     let path = config.join(FILE);
     let source = read_own(&path).map_err(|fault| Faults(vec![fault]))?;
-    let preset = Loaded::of(source.as_ref(), &path)?.settings.console.keys;
+    let preset = LoadedSettings::of(source.as_ref(), &path)?.settings.console.keys;
     let own = read_own(&config.join(KEYS_FILE)).map_err(|fault| Faults(vec![fault]))?;
     let (keymap, default) = (Keymap::of(&preset, own.as_ref())?, Keymap::built_in());
     let rows = KeyContext::ALL.iter().flat_map(|&context| {

@@ -63,7 +63,7 @@ pub(super) async fn run(start: &ProgramStart, input: &DemoInput) -> Result<ExitC
     };
     let (cues, shown) = watch::channel(DemoCue::default());
     let speed = input.speed.unwrap_or(1).clamp(1, MAX_SPEED);
-    let demo = Demo { runtime: server.runtime.clone(), cues, speed };
+    let demo = DemoStage { runtime: server.runtime.clone(), cues, speed };
     let (socket, cwd, again) = (inside.places.agent_socket(), inside.cwd.clone(), input.auto);
     let agent = tokio::spawn(async move { demo.play(&script, socket, cwd, again).await });
     let cues = ConsoleOptions { cues: Some(shown), ..ConsoleOptions::default() };
@@ -74,13 +74,13 @@ pub(super) async fn run(start: &ProgramStart, input: &DemoInput) -> Result<ExitC
 }
 
 /// Plays the script and acts as the operator.
-struct Demo {
+struct DemoStage {
     runtime: Handle,
     cues: watch::Sender<DemoCue>,
     speed: u32,
 }
 
-impl Demo {
+impl DemoStage {
     async fn play(&self, script: &AgentScript, socket: PathBuf, cwd: PathBuf, again: bool) {
         loop {
             if let Err(error) = script.play(&socket, cwd.clone(), AGENT, self).await {
@@ -121,7 +121,7 @@ impl Demo {
     }
 }
 
-impl ScriptStage for Demo {
+impl ScriptStage for DemoStage {
     fn say(&self, line: &str) {
         self.runtime.notice(format!("demo: {line}"), false);
     }

@@ -8,7 +8,7 @@ use color_eyre::eyre::{Result, WrapErr, eyre};
 
 use super::print;
 use super::program_start::ProgramStart;
-use crate::config::{FILE, Loaded};
+use crate::config::{FILE, LoadedSettings};
 use crate::envelope::SafeText;
 use crate::files::{self, Links};
 
@@ -54,7 +54,7 @@ fn create(path: &Path) -> Result<()> {
 }
 
 fn tell(start: &ProgramStart, path: &Path, before: &[u8]) -> Result<ExitCode> {
-    if let Err(faults) = Loaded::read(&start.places.config_dir, &start.places.workspace) {
+    if let Err(faults) = LoadedSettings::read(&start.places.config_dir, &start.places.workspace) {
         print::err(&SafeText::lines(&faults.to_string()))?;
         print::say("not in effect until it is fixed: pilothouse config edit")?;
         return Ok(ExitCode::from(2));
@@ -84,13 +84,14 @@ mod tests {
     #[test]
     fn the_file_that_is_made_says_the_defaults_and_all_of_them() {
         let whole = Source { name: "assets/config.toml".into(), text: without_marks(TEMPLATE) };
-        let loaded = Loaded::of(Some(&whole), Path::new(FILE)).unwrap_or_else(|faults| panic!("{faults}"));
+        let loaded =
+            LoadedSettings::of(Some(&whole), Path::new(FILE)).unwrap_or_else(|faults| panic!("{faults}"));
         assert_eq!(loaded.settings, Settings::default());
         for (key, _, origin) in loaded.values() {
             assert_ne!(origin, crate::config::Origin::Default, "{key} is not in assets/config.toml");
         }
         let quiet = Source { name: "assets/config.toml".into(), text: TEMPLATE.into() };
-        let loaded = Loaded::of(Some(&quiet), Path::new(FILE)).expect("reads");
+        let loaded = LoadedSettings::of(Some(&quiet), Path::new(FILE)).expect("reads");
         assert!(loaded.values().iter().all(|(.., origin)| *origin == crate::config::Origin::Default));
     }
 

@@ -12,8 +12,8 @@ use super::server::RuntimeServer;
 use super::{args, log, print, probe, remote};
 #[cfg(feature = "console")]
 use crate::config::Fault;
-use crate::config::{Faults, Loaded};
-use crate::dispatch::{self, Code, Embedded, Failure, Host, Probe, Shell};
+use crate::config::{Faults, LoadedSettings};
+use crate::dispatch::{self, Code, Failure, Host, PrivateRuntime, Probe, Shell};
 use crate::link::{Access, RemoteHost, RunningRuntime, StartedRuntime};
 use crate::model::CloseReason;
 use crate::paths::Places;
@@ -23,7 +23,7 @@ const ANSWER_BYTES: u64 = 64;
 
 /// The process's environment, read on demand.
 #[derive(Default)]
-pub(super) struct Env {
+pub(super) struct ProcessHost {
     start: OnceLock<ProgramStart>,
     server: Mutex<Option<RuntimeServer>>,
     promised: Mutex<BTreeSet<String>>,
@@ -33,7 +33,7 @@ pub(super) struct Env {
     is_private: bool,
 }
 
-impl Env {
+impl ProcessHost {
     /// Creates an environment. `is_stream`: standard input carries lines of `exec`. `is_private`: commands run in
     /// this process and end with it.
     pub(super) fn new(is_stream: bool, is_private: bool) -> Self {
@@ -68,7 +68,7 @@ impl Env {
     }
 }
 
-impl Host for Env {
+impl Host for ProcessHost {
     fn variable(&self, name: &str) -> Option<OsString> {
         std::env::var_os(name)
     }
@@ -96,15 +96,15 @@ impl Host for Env {
     fn access(&self) -> Result<Access, Failure> {
         let start = self.start()?;
         // A runtime that cannot start would only report that in its log; the caller reads this command's output.
-        Loaded::read(&start.places.config_dir, &start.places.workspace)
+        LoadedSettings::read(&start.places.config_dir, &start.places.workspace)
             .map_err(|Faults(faults)| dispatch::invalid_settings(&faults))?;
         Ok(start.access())
     }
 
-    fn embed(&self) -> Result<Embedded, Failure> {
+    fn embed(&self) -> Result<PrivateRuntime, Failure> {
         let start = self.start()?;
         let failed = |error| Failure::running(Code::InternalError, format!("{error:#}"));
-        Loaded::read(&start.places.config_dir, &start.places.workspace)
+        LoadedSettings::read(&start.places.config_dir, &start.places.workspace)
             .map_err(|Faults(faults)| dispatch::invalid_settings(&faults))?;
         let mut kept = self.server.lock().unwrap_or_else(PoisonError::into_inner);
         let server = match kept.take() {
@@ -117,7 +117,8 @@ impl Host for Env {
                 })?
             }
         };
-        let embedded = Embedded { runtime: server.runtime.clone(), idempotency: server.idempotency.clone() };
+        let embedded =
+            PrivateRuntime { runtime: server.runtime.clone(), idempotency: server.idempotency.clone() };
         *kept = Some(server);
         Ok(embedded)
     }

@@ -8,19 +8,19 @@ use color_eyre::eyre::{Result, WrapErr};
 
 use super::answer::{self, Form};
 use super::args::TypedCommand;
-use super::env::Env;
+use super::env::ProcessHost;
 use super::print;
 use super::run::input;
 use super::signals::EndSignals;
-use super::stdout::Lines;
+use super::stdout::StdoutLines;
 use crate::dispatch::exec::{
-    ExecInput, Feed, Options, STDIN_BYTES_VARIABLE, StreamEnd, run as run_stream, stdin_limit,
+    ExecInput, Feed, STDIN_BYTES_VARIABLE, StreamEnd, StreamOptions, run as run_stream, stdin_limit,
 };
-use crate::dispatch::{Code, Context, Failure, Host, Response, cut_short};
+use crate::dispatch::{Code, CommandContext, Failure, Host, Response, cut_short};
 use crate::tools::CutReason;
 
 /// Runs the stream.
-pub(super) async fn run(env: Arc<Env>, typed: TypedCommand<'_>) -> Result<ExitCode> {
+pub(super) async fn run(env: Arc<ProcessHost>, typed: TypedCommand<'_>) -> Result<ExitCode> {
     let mut ending = EndSignals::listen()?;
     let prepared = tokio::select! {
         prepared = prepare(&env, typed) => prepared,
@@ -30,8 +30,8 @@ pub(super) async fn run(env: Arc<Env>, typed: TypedCommand<'_>) -> Result<ExitCo
         Ok(prepared) => prepared,
         Err(failure) => return Ok(unusable(failure)),
     };
-    let mut cx = Context::new(env.clone());
-    let mut out = Lines::new();
+    let mut cx = CommandContext::new(env.clone());
+    let mut out = StdoutLines::new();
     let ended = run_stream(&mut cx, &options, &mut feed, &mut out, ending.wait()).await;
     drop(cx);
     env.close().await;
@@ -43,7 +43,7 @@ pub(super) async fn run(env: Arc<Env>, typed: TypedCommand<'_>) -> Result<ExitCo
     Ok(ExitCode::from(code))
 }
 
-async fn prepare(env: &Env, typed: TypedCommand<'_>) -> Result<(Options, Feed), Failure> {
+async fn prepare(env: &ProcessHost, typed: TypedCommand<'_>) -> Result<(StreamOptions, Feed), Failure> {
     let given = input(typed)?;
     typed.command.check(given.clone())?;
     let input: ExecInput = serde_json::from_value(given).map_err(|error| Failure::internal(&error))?;
@@ -51,10 +51,10 @@ async fn prepare(env: &Env, typed: TypedCommand<'_>) -> Result<(Options, Feed), 
         None | Some("-") => drained(env).await?,
         Some(path) => Feed::open(path).await?,
     };
-    Ok((Options { input, flags: typed.flags()? }, feed))
+    Ok((StreamOptions { input, flags: typed.flags()? }, feed))
 }
 
-async fn drained(env: &Env) -> Result<Feed, Failure> {
+async fn drained(env: &ProcessHost) -> Result<Feed, Failure> {
     let limit = env.variable(STDIN_BYTES_VARIABLE);
     let limit = stdin_limit(limit.map(|given| given.to_string_lossy().into_owned()).as_deref())?;
     if io::stdin().is_terminal() {

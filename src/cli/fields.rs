@@ -15,7 +15,7 @@ pub(super) const WHOLE: &str = "input";
 
 /// Where JSON input comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Source {
+pub(super) enum InputSource {
     /// Standard input: `-`.
     Stdin,
     /// A file: `@path`.
@@ -24,7 +24,7 @@ pub(super) enum Source {
 
 /// Why a command line does not yield an input.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Error {
+pub(super) enum FieldsError {
     /// The JSON could not be read.
     #[error("read the input from {from}")]
     Read {
@@ -80,8 +80,8 @@ pub(super) fn words(schema: &Value, given: &Map<String, Value>) -> Vec<String> {
 pub(super) fn input(
     schema: &Value,
     matches: &ArgMatches,
-    fetch: impl FnOnce(&Source) -> std::io::Result<String>,
-) -> Result<Value, Error> {
+    fetch: impl FnOnce(&InputSource) -> std::io::Result<String>,
+) -> Result<Value, FieldsError> {
     let whole = matches.get_one::<String>("whole").map(|whole| whole_input(whole, fetch)).transpose()?;
     let mut given = Map::new();
     for field in fields(schema) {
@@ -92,31 +92,34 @@ pub(super) fn input(
     match whole {
         Some(Value::Object(mut input)) => {
             if let Some(field) = given.keys().find(|field| input.contains_key(*field)) {
-                return Err(Error::Twice { field: field.clone() });
+                return Err(FieldsError::Twice { field: field.clone() });
             }
             input.extend(given);
             Ok(Value::Object(input))
         }
         // What is no object is refused for that by who reads it.
         Some(other) if given.is_empty() => Ok(other),
-        Some(_) => Err(Error::NoObject),
+        Some(_) => Err(FieldsError::NoObject),
         None => Ok(Value::Object(given)),
     }
 }
 
-fn whole_input(given: &str, fetch: impl FnOnce(&Source) -> std::io::Result<String>) -> Result<Value, Error> {
+fn whole_input(
+    given: &str,
+    fetch: impl FnOnce(&InputSource) -> std::io::Result<String>,
+) -> Result<Value, FieldsError> {
     let source = match (given, given.strip_prefix('@')) {
-        ("-", _) => Some(Source::Stdin),
-        (_, Some(path)) => Some(Source::File(path.to_owned())),
+        ("-", _) => Some(InputSource::Stdin),
+        (_, Some(path)) => Some(InputSource::File(path.to_owned())),
         _ => None,
     };
     let text = match source {
         None => given.to_owned(),
         Some(source) => {
-            fetch(&source).map_err(|error| Error::Read { from: given.to_owned(), source: error })?
+            fetch(&source).map_err(|error| FieldsError::Read { from: given.to_owned(), source: error })?
         }
     };
-    serde_json::from_str(&text).map_err(|source| Error::Json { what: format!("--{WHOLE}"), source })
+    serde_json::from_str(&text).map_err(|source| FieldsError::Json { what: format!("--{WHOLE}"), source })
 }
 
 /// One field of an input, as described by its schema.
@@ -215,7 +218,7 @@ impl Field {
 
     /// Parses one item of a list: a string as it is, anything else as JSON. In a list of objects, text that is not
     /// JSON becomes the value of their only required field.
-    fn item(&self, text: &str) -> Result<Value, Error> {
+    fn item(&self, text: &str) -> Result<Value, FieldsError> {
         let schema = &self.schema["items"];
         if schema["type"] == "string" {
             return Ok(json!(text));
@@ -225,11 +228,11 @@ impl Field {
             (Err(_), Some([Value::String(only)])) if !text.trim_start().starts_with('{') => {
                 Ok(json!({ only: text }))
             }
-            (Err(source), _) => Err(Error::Json { what: format!("--{}", self.flag()), source }),
+            (Err(source), _) => Err(FieldsError::Json { what: format!("--{}", self.flag()), source }),
         }
     }
 
-    fn value(&self, matches: &ArgMatches) -> Result<Option<Value>, Error> {
+    fn value(&self, matches: &ArgMatches) -> Result<Option<Value>, FieldsError> {
         let named = self.named();
         let is_named = matches.try_contains_id(&named).unwrap_or_default();
         let id = if is_named { &named } else { &self.name };
@@ -248,7 +251,7 @@ impl Field {
                 given
                     .map(parse)
                     .transpose()
-                    .map_err(|source| Error::Json { what: format!("--{}", self.flag()), source })?
+                    .map_err(|source| FieldsError::Json { what: format!("--{}", self.flag()), source })?
             }
             _ => matches.get_one::<String>(id).map(|value| json!(value)),
         })
@@ -264,9 +267,9 @@ mod tests {
         let schema = (find(tool).unwrap().input_schema)();
         let command = declare(&schema, Command::new("x").no_binary_name(true));
         let matches = command.try_get_matches_from(args).map_err(|error| error.to_string())?;
-        let fetch = |source: &Source| match source {
-            Source::Stdin => Ok(r#"{"from":"stdin"}"#.to_owned()),
-            Source::File(path) => Ok(json!({ "from": path }).to_string()),
+        let fetch = |source: &InputSource| match source {
+            InputSource::Stdin => Ok(r#"{"from":"stdin"}"#.to_owned()),
+            InputSource::File(path) => Ok(json!({ "from": path }).to_string()),
         };
         input(&schema, &matches, fetch).map_err(|error| error.to_string())
     }

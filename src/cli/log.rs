@@ -36,15 +36,15 @@ pub(super) fn start(state: &Path) -> Result<()> {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(false)
-        .with_writer(Mutex::new(Masked(file)))
+        .with_writer(Mutex::new(MaskedWriter(file)))
         .init();
     Ok(())
 }
 
 /// Masks secrets and makes hidden characters visible. The subscriber writes each event in a single call.
-struct Masked<W>(W);
+struct MaskedWriter<W>(W);
 
-impl<W: Write> Write for Masked<W> {
+impl<W: Write> Write for MaskedWriter<W> {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         let event_text = String::from_utf8_lossy(event);
         self.0.write_all(SafeText::lines(&mask(&event_text)).as_bytes())?;
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn an_event_of_the_log_is_masked() {
         let sink = Sink::default();
-        let writer = Mutex::new(Masked(sink.clone()));
+        let writer = Mutex::new(MaskedWriter(sink.clone()));
         let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(writer).finish();
         tracing::subscriber::with_default(subscriber, || {
             tracing::warn!(cmd = "API_TOKEN=hunter2 run --password hunter2", "it did not start");

@@ -9,14 +9,14 @@ use super::program_start::ProgramStart;
 use super::remote::Destination;
 use super::{remote, stdin, stdout};
 use crate::agent::{Shim, ShimTarget};
-use crate::config::Loaded;
+use crate::config::LoadedSettings;
 use crate::dispatch::cli_only::McpInput;
 use crate::link::{ClientRole, Hello, RuntimeRoute};
 
 /// Relays an agent's lines until it disconnects.
 pub(super) async fn run(start: &ProgramStart, input: McpInput) -> Result<ExitCode> {
     // A runtime that cannot start would only report that in its log; an agent reads its server's output.
-    let loaded = Loaded::read(&start.places.config_dir, &start.places.workspace)?;
+    let loaded = LoadedSettings::read(&start.places.config_dir, &start.places.workspace)?;
     let (target, limits) = match &input.host {
         Some(to) => (elsewhere(start, to)?, None),
         None => (target(start, input.socket), Some(loaded.settings.limits())),
@@ -26,7 +26,7 @@ pub(super) async fn run(start: &ProgramStart, input: McpInput) -> Result<ExitCod
         label: input.label,
         ..Hello::new(ClientRole::Mcp, start.cwd.clone())
     };
-    Shim { hello, target, limits }.run(stdin::Lines::new(), stdout::Lines::new()).await?;
+    Shim { hello, target, limits }.run(stdin::StdinLines::new(), stdout::StdoutLines::new()).await?;
     Ok(ExitCode::SUCCESS)
 }
 

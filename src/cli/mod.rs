@@ -55,7 +55,7 @@ use serde_json::json;
 
 use self::answer::Form;
 use self::args::TypedCommand;
-use self::env::Env;
+use self::env::ProcessHost;
 use self::program_start::ProgramStart;
 use crate::agent::codex::MIRROR;
 use crate::dispatch::{Code, CommandReach, Danger, Failure, Response};
@@ -219,7 +219,7 @@ async fn dispatch(matches: &ArgMatches) -> Result<ExitCode> {
     let typed = args::typed(matches);
     let is_stream = typed.is_some_and(|typed| typed.command.reach == CommandReach::Exec);
     let is_private = typed.is_some_and(|typed| typed.is_private());
-    let env = Arc::new(Env::new(is_stream, is_private));
+    let env = Arc::new(ProcessHost::new(is_stream, is_private));
     let Some(typed) = typed else { return open(&settled(matches)?).await };
     let told_only = typed.args.get_flag(fields::SCHEMA)
         || typed.args.get_flag("dry-run") && typed.command.danger != Danger::Safe && !is_stream;

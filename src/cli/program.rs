@@ -16,7 +16,7 @@ use super::print;
 use super::program_start::ProgramStart;
 use super::server::RuntimeServer;
 use super::signals::EndSignals;
-use crate::config::{Faults, Loaded};
+use crate::config::{Faults, LoadedSettings};
 use crate::dispatch::run_program::{RunInput, ended, refused};
 use crate::dispatch::{Response, exec::OUTPUT_CLOSED, invalid_settings};
 use crate::envelope::{Actor, SafeText, mask, one_line};
@@ -34,7 +34,7 @@ const COMMAND_CHARS: usize = 100;
 
 /// How a run is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Style {
+enum RunStyle {
     /// Lines for people, then the result.
     Lines,
     /// One response at the end; lines go to standard error.
@@ -53,14 +53,14 @@ pub(super) async fn run(
     is_private: bool,
 ) -> Result<ExitCode> {
     let style = match form {
-        None | Some(Form::Plain) => Style::Lines,
-        Some(Form::Jsonl) => Style::JsonLines,
-        Some(_) => Style::Whole,
+        None | Some(Form::Plain) => RunStyle::Lines,
+        Some(Form::Jsonl) => RunStyle::JsonLines,
+        Some(_) => RunStyle::Whole,
     };
     let is_seen = form.is_none() && !input.plain && is_seen(start);
     // Plain lines may be written where nobody reads them; a gate needs a person.
     let has_operator = is_seen && io::stdin().is_terminal();
-    let settings = match Loaded::read(&start.places.config_dir, &start.places.workspace) {
+    let settings = match LoadedSettings::read(&start.places.config_dir, &start.places.workspace) {
         Ok(loaded) => loaded.settings.programs,
         Err(Faults(faults)) => {
             let response = Response::failure(invalid_settings(&faults));
@@ -71,7 +71,7 @@ pub(super) async fn run(
         Ok(request) => request,
         Err(failure) => return Ok(answer::print(&Response::failure(failure), form.unwrap_or(Form::Plain))),
     };
-    let view = View { start, style, is_seen, limit };
+    let view = RunView { start, style, is_seen, limit };
     if is_private {
         return view.embedded(RuntimeServer::private(&start.places)?, request).await;
     }
@@ -95,9 +95,9 @@ fn is_seen(_start: &ProgramStart) -> bool {
 }
 
 /// How a run is shown.
-struct View<'a> {
+struct RunView<'a> {
     start: &'a ProgramStart,
-    style: Style,
+    style: RunStyle,
     /// Whether the console opens to show it.
     is_seen: bool,
     /// The time limit.
@@ -107,7 +107,7 @@ struct View<'a> {
 /// The outcome of a run, and what ended it early, if anything.
 type Done = (Result<RunOutcome, RunRefusal>, Option<CutReason>);
 
-impl View<'_> {
+impl RunView<'_> {
     /// Runs it in a runtime in this process.
     async fn embedded(self, server: RuntimeServer, request: RunRequest) -> Result<ExitCode> {
         let (events, received) = mpsc::channel(EVENTS);
@@ -207,7 +207,7 @@ async fn ended_after(limit: Duration, is_late: Arc<AtomicBool>, cancel: Cancella
     cancel.cancel();
 }
 
-fn conclude((done, cut): Done, style: Style) -> ExitCode {
+fn conclude((done, cut): Done, style: RunStyle) -> ExitCode {
     match done {
         Ok(outcome) => {
             let code = finish(&ended(&outcome, cut), style);
@@ -221,20 +221,20 @@ fn conclude((done, cut): Done, style: Style) -> ExitCode {
     }
 }
 
-fn finish(response: &Response, style: Style) -> ExitCode {
+fn finish(response: &Response, style: RunStyle) -> ExitCode {
     answer::print(
         response,
         match style {
-            Style::Lines => Form::Plain,
-            Style::Whole => Form::Json,
-            Style::JsonLines => Form::Jsonl,
+            RunStyle::Lines => Form::Plain,
+            RunStyle::Whole => Form::Json,
+            RunStyle::JsonLines => Form::Jsonl,
         },
     )
 }
 
 /// Prints the events of a run.
 struct Reporter {
-    style: Style,
+    style: RunStyle,
     received: mpsc::Receiver<RunEvent>,
     /// Whether the reader is gone.
     is_closed: bool,
@@ -275,9 +275,9 @@ impl Reporter {
 
     fn print(&mut self, event: &RunEvent, cancel: &CancellationToken) {
         let written = match self.style {
-            Style::Lines => print::out(&line(event)),
-            Style::Whole => print::err(&line(event)),
-            Style::JsonLines => SafeText::json(&serde_json::json!({ "event": event }))
+            RunStyle::Lines => print::out(&line(event)),
+            RunStyle::Whole => print::err(&line(event)),
+            RunStyle::JsonLines => SafeText::json(&serde_json::json!({ "event": event }))
                 .map_err(Into::into)
                 .and_then(|event| print::out(&event)),
         };

@@ -9,7 +9,7 @@ use crate::link::Error;
 use crate::paths::Places;
 
 /// The runtime of a workspace.
-pub(super) enum Reached<T> {
+pub(super) enum ReachedRuntime<T> {
     /// Opened in this process.
     Opened(RuntimeServer),
     /// Joined in another process, which serves the workspace.
@@ -18,18 +18,22 @@ pub(super) enum Reached<T> {
 
 /// Opens a runtime in this process or, if another process holds the lock, joins that one using `dial`. If a runtime
 /// is just ending, waits for it and takes its place.
-pub(super) async fn open_or_join<T, D, F>(start: &ProgramStart, headless: bool, dial: D) -> Result<Reached<T>>
+pub(super) async fn open_or_join<T, D, F>(
+    start: &ProgramStart,
+    headless: bool,
+    dial: D,
+) -> Result<ReachedRuntime<T>>
 where
     D: Fn(Places) -> F,
     F: Future<Output = Result<T, Error>>,
 {
     loop {
         if let Some(server) = RuntimeServer::open(&start.places, headless)? {
-            return Ok(Reached::Opened(server));
+            return Ok(ReachedRuntime::Opened(server));
         }
         match start.access().join_running(&dial).await {
             Err(Error::NoRuntime { .. }) => {}
-            joined => return Ok(Reached::Joined(joined?)),
+            joined => return Ok(ReachedRuntime::Joined(joined?)),
         }
     }
 }

@@ -22,7 +22,10 @@ pub(super) async fn run(input: RelayInput, door: Door) -> Result<ExitCode> {
     };
     match relay {
         Ok(relay) => {
-            relay.carry(stdin::Lines::new(), stdout::Lines::new()).await.wrap_err("carry to a runtime")?;
+            relay
+                .carry(stdin::StdinLines::new(), stdout::StdoutLines::new())
+                .await
+                .wrap_err("carry to a runtime")?;
             Ok(ExitCode::SUCCESS)
         }
         Err(error) => {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::program_start::ProgramStart;
 use super::surroundings::password_field;
-use crate::config::Loaded;
+use crate::config::LoadedSettings;
 use crate::link::{Error, RemoteHost, private_folder};
 
 /// A path on another machine, as it is typed: `box:/path`.
@@ -31,7 +31,7 @@ pub(super) fn host(start: &ProgramStart, name: &str) -> Result<RemoteHost, Error
     let places = &start.places;
     // Faults in the settings are reported by the commands that need them; a host from the OpenSSH configuration needs
     // none.
-    let settings = Loaded::read(&places.config_dir, &places.workspace).map(|loaded| loaded.settings);
+    let settings = LoadedSettings::read(&places.config_dir, &places.workspace).map(|loaded| loaded.settings);
     let hosts = settings.map(|settings| settings.hosts).unwrap_or_default();
     let run = places.runtime_dir.parent().unwrap_or(&places.runtime_dir);
     // Without a private folder for its socket, there is no OpenSSH master connection.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{ApprovalRule, Loaded, Watch};
+use crate::config::{ApprovalRule, ConfigWatch, LoadedSettings};
 use crate::paths::Places;
 use crate::runtime::Handle;
 
@@ -25,7 +25,7 @@ pub(super) struct Rules {
 
 impl Rules {
     /// Starts with the rules that were read when the runtime started.
-    pub(super) fn new(places: &Places, loaded: &Loaded) -> Self {
+    pub(super) fn new(places: &Places, loaded: &LoadedSettings) -> Self {
         Self {
             config: places.config_dir.clone(),
             workspace: places.workspace.clone(),
@@ -36,7 +36,7 @@ impl Rules {
 
     /// Reads the rules again whenever the file changes, until `close` is cancelled.
     pub(super) async fn follow(mut self, runtime: Handle, close: CancellationToken) {
-        let mut watch = Watch::new(Some(&self.config));
+        let mut watch = ConfigWatch::new(Some(&self.config));
         let mut handed = runtime.handed();
         loop {
             tokio::select! {
@@ -67,7 +67,7 @@ impl Rules {
 
     async fn read_again(&mut self, runtime: &Handle) {
         let (config, workspace) = (self.config.clone(), self.workspace.clone());
-        let read = tokio::task::spawn_blocking(move || Loaded::read(&config, &workspace)).await;
+        let read = tokio::task::spawn_blocking(move || LoadedSettings::read(&config, &workspace)).await;
         let loaded = match read {
             Ok(Ok(loaded)) => loaded,
             Ok(Err(faults)) => {

@@ -10,17 +10,17 @@ use serde_json::Value;
 use super::answer::{self, Form};
 use super::args::TypedCommand;
 use super::child::Child;
-use super::env::Env;
-use super::fields::{self, Source};
+use super::env::ProcessHost;
+use super::fields::{self, InputSource};
 use super::signals::EndSignals;
-use crate::dispatch::{self, Code, Context, Failure, Response};
+use crate::dispatch::{self, Code, CommandContext, Failure, Response};
 use crate::files::{self, Links};
 
 /// The maximum size of input read from standard input or a file, in bytes.
 const MAX_INPUT: u64 = 1 << 20;
 
 /// Runs a command and prints its answer.
-pub(super) async fn run(env: Arc<Env>, typed: TypedCommand<'_>) -> Result<ExitCode> {
+pub(super) async fn run(env: Arc<ProcessHost>, typed: TypedCommand<'_>) -> Result<ExitCode> {
     let mut ending = EndSignals::listen()?;
     if let Some(child) = Child::of(typed) {
         return child.run(env, typed, &mut ending).await;
@@ -31,11 +31,15 @@ pub(super) async fn run(env: Arc<Env>, typed: TypedCommand<'_>) -> Result<ExitCo
     Ok(code)
 }
 
-async fn answer(env: Arc<Env>, typed: TypedCommand<'_>, signal: impl Future<Output = u8>) -> Response {
+async fn answer(
+    env: Arc<ProcessHost>,
+    typed: TypedCommand<'_>,
+    signal: impl Future<Output = u8>,
+) -> Response {
     let asked = input(typed).and_then(|input| Ok((input, typed.flags()?)));
     match asked {
         Ok((input, flags)) => {
-            dispatch::run(&mut Context::new(env), typed.command, input, &flags, signal).await
+            dispatch::run(&mut CommandContext::new(env), typed.command, input, &flags, signal).await
         }
         Err(failure) => {
             let mut response = Response::failure(failure);
@@ -50,22 +54,22 @@ pub(super) fn input(typed: TypedCommand<'_>) -> Result<Value, Failure> {
     fields::input(typed.command.input_schema(), typed.args, read).map_err(|error| {
         let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
         let code = match error {
-            fields::Error::Twice { .. } => Code::ArgConflict,
-            fields::Error::Read { .. } | fields::Error::Json { .. } | fields::Error::NoObject => {
-                Code::ArgError
-            }
+            fields::FieldsError::Twice { .. } => Code::ArgConflict,
+            fields::FieldsError::Read { .. }
+            | fields::FieldsError::Json { .. }
+            | fields::FieldsError::NoObject => Code::ArgError,
         };
         Failure::new(code, error.to_string()).detail(source).with("opt", "input")
     })
 }
 
-fn read(source: &Source) -> std::io::Result<String> {
+fn read(source: &InputSource) -> std::io::Result<String> {
     match source {
-        Source::Stdin => {
+        InputSource::Stdin => {
             let mut text = String::new();
             std::io::stdin().lock().take(MAX_INPUT).read_to_string(&mut text)?;
             Ok(text)
         }
-        Source::File(path) => files::read_text(path.as_ref(), Links::Within, MAX_INPUT),
+        InputSource::File(path) => files::read_text(path.as_ref(), Links::Within, MAX_INPUT),
     }
 }

@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use super::answer::{self, Form};
 use super::print;
 use super::program_start::ProgramStart;
-use super::reach::{Reached, open_or_join};
+use super::reach::{ReachedRuntime, open_or_join};
 use super::server::RuntimeServer;
 use super::signals::EndSignals;
 use crate::dispatch::Response;
@@ -73,8 +73,8 @@ async fn open(start: &ProgramStart, detached: bool) -> Result<Option<RuntimeServ
     let attach =
         |places: Places| async move { Operator::attach(&places.operator_socket(), start.cwd.clone()).await };
     Ok(match open_or_join(start, true, attach).await? {
-        Reached::Opened(server) => Some(server),
-        Reached::Joined(_) => None,
+        ReachedRuntime::Opened(server) => Some(server),
+        ReachedRuntime::Joined(_) => None,
     })
 }
 

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::rules::Rules;
 use crate::agent;
-use crate::config::{Loaded, Settings};
+use crate::config::{LoadedSettings, Settings};
 use crate::link::Error;
 use crate::link::{self, Client, ClientRole, Server, Sockets, StopRequests};
 use crate::model::CloseReason;
@@ -57,7 +57,7 @@ impl RuntimeServer {
             Err(Error::Taken { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        let loaded = Loaded::read(&places.config_dir, &places.workspace)?;
+        let loaded = LoadedSettings::read(&places.config_dir, &places.workspace)?;
         let server = Server::new(sockets, places.workspace.clone(), loaded.settings.connections());
         let rules = Rules::new(places, &loaded);
         let own = Self { clients: server.clients(), ..Self::begin(places, headless, loaded)? };
@@ -80,11 +80,11 @@ impl RuntimeServer {
 
     /// Starts a runtime without sockets, which nobody can join: it serves only the commands of this process.
     pub(super) fn private(places: &Places) -> Result<Self> {
-        let loaded = Loaded::read(&places.config_dir, &places.workspace)?;
+        let loaded = LoadedSettings::read(&places.config_dir, &places.workspace)?;
         Self::begin(places, true, loaded)
     }
 
-    fn begin(places: &Places, headless: bool, loaded: Loaded) -> Result<Self> {
+    fn begin(places: &Places, headless: bool, loaded: LoadedSettings) -> Result<Self> {
         link::check_room(places)?;
         let runtime = start(places, headless, loaded.settings)?;
         // The workspace's file may be by someone else: if it has faults, it is ignored, and they are reported here.

@@ -14,12 +14,12 @@ use tokio::io::{AsyncRead, Interest, ReadBuf, Stdin};
 use crate::process;
 
 /// Standard input. If it is a pipe or a socket, this must be its only reader.
-pub(super) enum Lines {
+pub(super) enum StdinLines {
     Watched(AsyncFd<OwnedFd>),
     Patient(Stdin),
 }
 
-impl Lines {
+impl StdinLines {
     pub(super) fn new() -> Self {
         watched().map_or_else(|| Self::Patient(tokio::io::stdin()), Self::Watched)
     }
@@ -36,7 +36,7 @@ fn watched() -> Option<AsyncFd<OwnedFd>> {
     process::watch(input, Interest::READABLE).ok()
 }
 
-impl AsyncRead for Lines {
+impl AsyncRead for StdinLines {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -13,19 +13,19 @@ use tokio::io::{AsyncWrite, Stdout};
 const AT_ONCE: usize = 4_096;
 
 /// Standard output.
-pub(super) struct Lines {
+pub(super) struct StdoutLines {
     patient: Stdout,
     /// Whether earlier output is still being written by the thread; nothing may overtake it.
     is_busy: bool,
 }
 
-impl Lines {
+impl StdoutLines {
     pub(super) fn new() -> Self {
         Self { patient: tokio::io::stdout(), is_busy: false }
     }
 }
 
-impl AsyncWrite for Lines {
+impl AsyncWrite for StdoutLines {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         if !self.is_busy && is_ready() {
             let piece = bytes.get(..AT_ONCE).unwrap_or(bytes);

@@ -40,7 +40,7 @@ pub struct ApprovalRule {
 
 /// Why a rule would never match.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Senseless {
+pub(super) struct RuleFault {
     /// The key at fault.
     pub(super) key: &'static str,
     /// What is wrong.
@@ -70,8 +70,8 @@ impl ApprovalRule {
     }
 
     /// Returns what keeps the rule from ever matching, which cannot be intended.
-    pub(super) fn senseless(&self) -> Option<Senseless> {
-        let fault = |key, what: &str| Some(Senseless { key, what: what.to_owned(), near: None });
+    pub(super) fn senseless(&self) -> Option<RuleFault> {
+        let fault = |key, what: &str| Some(RuleFault { key, what: what.to_owned(), near: None });
         let is_empty = |text: &Option<String>| text.as_ref().is_some_and(|text| text.trim().is_empty());
         if is_empty(&self.exact) {
             return fault("exact", "it names no command");
@@ -85,7 +85,7 @@ impl ApprovalRule {
         let tool = self.tool.as_deref().filter(|tool| !TOOLS.contains(tool));
         if let Some(tool) = tool {
             let near = nearest(tool, TOOLS.into_iter()).map(str::to_owned);
-            return Some(Senseless {
+            return Some(RuleFault {
                 key: "tool",
                 what: format!("no tool `{tool}` can wait for approval"),
                 near,
@@ -96,7 +96,7 @@ impl ApprovalRule {
                 || actor.strip_prefix("agent:").is_some_and(|label| !label.is_empty())
         };
         match self.actor.as_deref() {
-            Some(actor) if !is_known(actor) => Some(Senseless {
+            Some(actor) if !is_known(actor) => Some(RuleFault {
                 key: "actor",
                 what: format!("`{actor}` is not an actor: use `agent`, `agent:NAME` or `cli`"),
                 near: (!actor.contains(':')).then(|| format!("agent:{actor}")),

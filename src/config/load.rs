@@ -11,9 +11,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::{Table, Value as Toml};
 
-use super::approval::{ApprovalRule, Senseless};
+use super::approval::{ApprovalRule, RuleFault};
 use super::settings::{Settings, schema_of};
-use super::source::{Entry, Fault, Faults, Node, Source};
+use super::source::{Fault, Faults, Node, Source, SourceEntry};
 use super::units::{Ceiling, Period};
 use crate::files::{self, FileAccess, Links, OWN};
 
@@ -41,7 +41,7 @@ pub enum Origin {
 
 /// Settings and their origins.
 #[derive(Debug, Clone)]
-pub struct Loaded {
+pub struct LoadedSettings {
     /// The settings.
     pub settings: Settings,
     /// The origin of each value that is set, by its full key with dots between tables.
@@ -56,15 +56,15 @@ pub struct Loaded {
 /// asked more often.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-struct Workspace {
-    limits: Lower,
+struct WorkspaceSettings {
+    limits: LowerLimits,
     approvals: Vec<ApprovalRule>,
 }
 
 /// Limits that a workspace may lower.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-struct Lower {
+struct LowerLimits {
     /// Tasks that may be live at once.
     tasks: Option<usize>,
     /// How long a batch may keep starting items.
@@ -73,7 +73,7 @@ struct Lower {
     output_bytes: Option<Ceiling>,
 }
 
-impl Loaded {
+impl LoadedSettings {
     /// Reads a user's settings for a workspace.
     ///
     /// # Errors
@@ -108,12 +108,13 @@ impl Loaded {
     }
 
     fn lower(&mut self, source: &Source, path: &Path) {
-        let (asked, entries) = match (source.read::<Workspace>(&schema_of::<Workspace>()), source.entries()) {
-            (Ok(asked), Ok(entries)) => (asked, entries),
-            (Err(Faults(faults)), _) => return self.aside.extend(faults),
-            (_, Err(fault)) => return self.aside.push(fault),
-        };
-        let Workspace { limits: asked, approvals } = asked;
+        let (asked, entries) =
+            match (source.read::<WorkspaceSettings>(&schema_of::<WorkspaceSettings>()), source.entries()) {
+                (Ok(asked), Ok(entries)) => (asked, entries),
+                (Err(Faults(faults)), _) => return self.aside.extend(faults),
+                (_, Err(fault)) => return self.aside.push(fault),
+            };
+        let WorkspaceSettings { limits: asked, approvals } = asked;
         if let Err(Faults(faults)) = sensible(&approvals, source) {
             return self.aside.extend(faults);
         }
@@ -178,7 +179,7 @@ fn sensible(rules: &[ApprovalRule], source: &Source) -> Result<(), Faults> {
         faults.push(source.fault(line, "approvals", format!("it must be {MAX_RULES} rules or fewer")));
     }
     for (at, rule) in rules.iter().enumerate() {
-        let Some(Senseless { key, what, near }) = rule.senseless() else { continue };
+        let Some(RuleFault { key, what, near }) = rule.senseless() else { continue };
         let item = items.get(at);
         let inner = item.and_then(|(_, node)| match node {
             Node::Table(inner) => inner.iter().find(|entry| entry.key == key),
@@ -205,7 +206,7 @@ fn leaves(table: &Table, path: &str, take: &mut impl FnMut(String, &Toml)) {
     }
 }
 
-fn mark(entries: &[Entry], path: &str, file: &Path, origins: &mut BTreeMap<String, Origin>) {
+fn mark(entries: &[SourceEntry], path: &str, file: &Path, origins: &mut BTreeMap<String, Origin>) {
     for entry in entries {
         let path = if path.is_empty() { entry.key.clone() } else { format!("{path}.{}", entry.key) };
         match &entry.node {
@@ -266,9 +267,9 @@ fn source_fault(path: &Path, what: impl Into<String>) -> Fault {
 mod tests {
     use super::*;
 
-    fn own(text: &str) -> Result<Loaded, String> {
+    fn own(text: &str) -> Result<LoadedSettings, String> {
         let source = Source { name: "config.toml".into(), text: text.into() };
-        Loaded::of(Some(&source), Path::new("config.toml")).map_err(|faults| faults.to_string())
+        LoadedSettings::of(Some(&source), Path::new("config.toml")).map_err(|faults| faults.to_string())
     }
 
     #[test]
@@ -331,10 +332,10 @@ mod tests {
         }
     }
 
-    fn with_workspace(text: &str) -> Loaded {
+    fn with_workspace(text: &str) -> LoadedSettings {
         let home = tempfile::tempdir().expect("temp dir");
         std::fs::write(home.path().join(WORKSPACE_FILE), text).expect("written");
-        Loaded::read(&home.path().join("none"), home.path()).expect("reads")
+        LoadedSettings::read(&home.path().join("none"), home.path()).expect("reads")
     }
 
     #[test]
@@ -366,7 +367,7 @@ mod tests {
         std::fs::write(home.path().join(FILE), "[[approvals]]\nprefix = \"git push\"\n").expect("written");
         let theirs = home.path().join(WORKSPACE_FILE);
         std::fs::write(&theirs, "[[approvals]]\nprefix = \"make deploy\"\n").expect("written");
-        let loaded = Loaded::read(home.path(), home.path()).expect("reads");
+        let loaded = LoadedSettings::read(home.path(), home.path()).expect("reads");
         assert_eq!(loaded.settings.limits().approvals, [rule("git push"), rule("make deploy")]);
         assert_eq!(loaded.added, [rule("make deploy")]);
         let values = loaded.values();
@@ -375,10 +376,10 @@ mod tests {
         assert_eq!(rows[1].1, r#"{ prefix = "make deploy" }"#);
         assert_eq!(rows[1].2, Origin::File(theirs.clone(), 1));
         std::fs::write(&theirs, "approvals = []\n").expect("written");
-        let loaded = Loaded::read(home.path(), home.path()).expect("reads");
+        let loaded = LoadedSettings::read(home.path(), home.path()).expect("reads");
         assert_eq!(loaded.settings.approvals, [rule("git push")]);
         std::fs::write(&theirs, "[[approvals]]\nprefix = \"\"\n").expect("written");
-        let loaded = Loaded::read(home.path(), home.path()).expect("reads");
+        let loaded = LoadedSettings::read(home.path(), home.path()).expect("reads");
         assert_eq!((loaded.settings.approvals, loaded.aside.len()), (vec![rule("git push")], 1));
     }
 
@@ -387,12 +388,12 @@ mod tests {
         let home = tempfile::tempdir().expect("temp dir");
         let path = home.path().join(WORKSPACE_FILE);
         std::os::unix::fs::symlink("/dev/zero", &path).expect("a link");
-        let loaded = Loaded::read(&home.path().join("none"), home.path()).expect("reads");
+        let loaded = LoadedSettings::read(&home.path().join("none"), home.path()).expect("reads");
         assert_eq!(loaded.aside.len(), 1);
         std::fs::remove_file(&path).expect("removed");
         let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
         rustix::fs::mknodat(rustix::fs::CWD, &path, kind, mode, 0).expect("a named pipe");
-        let loaded = Loaded::read(&home.path().join("none"), home.path()).expect("reads");
+        let loaded = LoadedSettings::read(&home.path().join("none"), home.path()).expect("reads");
         assert!(loaded.aside[0].to_string().ends_with("it is not a regular file"), "{:?}", loaded.aside);
     }
 
@@ -403,7 +404,7 @@ mod tests {
         let path = home.path().join(FILE);
         std::fs::write(&path, "[limits]\ntasks = 3\n").expect("written");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).expect("set");
-        let refused = Loaded::read(home.path(), home.path()).expect_err("refused");
+        let refused = LoadedSettings::read(home.path(), home.path()).expect_err("refused");
         assert!(refused.to_string().contains("others can write to it"), "{refused}");
     }
 }

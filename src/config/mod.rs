@@ -18,18 +18,18 @@ mod watch_rule;
 
 pub use approval::{ApprovalRule, STARTER_RULES};
 pub use limits::{ConnectionLimits, Limits};
-pub use load::{FILE, KEYS_FILE, Loaded, Origin, THEMES_FOLDER, WORKSPACE_FILE, read_own};
+pub use load::{FILE, KEYS_FILE, LoadedSettings, Origin, THEMES_FOLDER, WORKSPACE_FILE, read_own};
 pub use nearest::nearest;
 pub use prefix::{NoPrefix, Prefix};
-pub use record::{Audit, RecordSettings};
-pub use save::{Error as SaveError, save_theme, write_own};
+pub use record::{AuditPolicy, RecordSettings};
+pub use save::{SaveError, save_theme, write_own};
 pub use sessions::{Answerer, SessionSettings, SessionSubject};
 pub use settings::{
-    AgentSettings, Color, ConsoleSettings, Env, ExecPolicy, FleetSettings, GlyphSet, HostSettings, Mouse,
-    OnFailure, OnHangup, ProgramSettings, RuntimeMode, Settings, SideTerminal,
+    AgentSettings, ColorSetting, ConsoleSettings, EnvSettings, ExecPolicy, FleetSettings, GlyphSet,
+    HostSettings, Mouse, OnFailure, OnHangup, ProgramSettings, RuntimeMode, Settings, SideTerminal,
 };
 pub use shell_words::quoted;
-pub use source::{Entry, Fault, Faults, Node, Source};
+pub use source::{Fault, Faults, Node, Source, SourceEntry};
 pub use units::{Bytes, Ceiling, Period};
-pub use watch::Watch;
+pub use watch::ConfigWatch;
 pub use watch_rule::{Pattern, WatchRule};

@@ -13,7 +13,7 @@ use super::units::{self, Bytes, Period};
 pub struct RecordSettings {
     /// What happens when the record cannot be written: `required` starts no new command until it can,
     /// `best_effort` goes on.
-    pub audit: Audit,
+    pub audit: AuditPolicy,
     /// Bytes of all recordings together; older ones are removed.
     #[serde(with = "units::bytes")]
     #[schemars(with = "Bytes")]
@@ -35,7 +35,7 @@ pub struct RecordSettings {
 /// What happens when the record cannot be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Audit {
+pub enum AuditPolicy {
     /// Running tasks go on; no new command starts.
     #[default]
     Required,
@@ -46,7 +46,7 @@ pub enum Audit {
 impl Default for RecordSettings {
     fn default() -> Self {
         Self {
-            audit: Audit::default(),
+            audit: AuditPolicy::default(),
             keep_bytes: 2 << 30,
             keep_for: Duration::from_secs(30 * 24 * 3_600),
             keep_recordings: 200,

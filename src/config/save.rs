@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::{DocumentMut, Item, Table, Value};
 
-use super::load::{FILE, Loaded};
+use super::load::{FILE, LoadedSettings};
 use super::source::Source;
 use crate::files;
 
 /// Why a setting was not saved.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum SaveError {
     /// The file cannot be used as it is, or cannot be changed in a simple way.
     #[error("{0}")]
     Text(String),
@@ -29,14 +29,17 @@ pub enum Error {
 ///
 /// # Errors
 /// When the file is invalid, has the setting in a form that is not supported here, or cannot be written.
-pub fn save_theme(config: &Path, name: &str) -> Result<(), Error> {
+pub fn save_theme(config: &Path, name: &str) -> Result<(), SaveError> {
     let path = config.join(FILE);
-    let source = super::read_own(&path).map_err(|fault| Error::Text(fault.to_string()))?;
+    let source = super::read_own(&path).map_err(|fault| SaveError::Text(fault.to_string()))?;
     let source = source.unwrap_or_else(|| Source { name: path.display().to_string(), text: String::new() });
     let text = with_theme(&source, name).ok_or_else(|| {
-        Error::Text(format!("change it by hand: theme = \"{name}\" under [console] in {}", path.display()))
+        SaveError::Text(format!(
+            "change it by hand: theme = \"{name}\" under [console] in {}",
+            path.display()
+        ))
     })?;
-    write_own(&path, &text).map_err(|source| Error::Write { path, source })
+    write_own(&path, &text).map_err(|source| SaveError::Write { path, source })
 }
 
 /// Replaces the user's file.
@@ -77,7 +80,7 @@ fn with_theme(source: &Source, name: &str) -> Option<String> {
         console.sort_values_by(|a, _, b, _| (a.get() != "theme").cmp(&(b.get() != "theme")));
     }
     let changed = Source { text: document.to_string(), ..source.clone() };
-    let loaded = Loaded::of(Some(&changed), Path::new(FILE)).ok()?;
+    let loaded = LoadedSettings::of(Some(&changed), Path::new(FILE)).ok()?;
     (loaded.settings.console.theme == name).then_some(changed.text)
 }
 

@@ -42,7 +42,7 @@ pub struct Settings {
     #[schemars(length(max = 100))]
     pub approvals: Vec<ApprovalRule>,
     /// What commands inherit. Read when a runtime starts.
-    pub env: Env,
+    pub env: EnvSettings,
     /// Machines and containers besides those of `~/.ssh/config`, by name. Read when one is used.
     pub hosts: BTreeMap<String, HostSettings>,
     /// Which runtimes one console may show. Read when a console is opened.
@@ -171,7 +171,7 @@ pub struct HostSettings {
 /// What commands inherit, besides what Pilothouse always sets.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Env {
+pub struct EnvSettings {
     /// Variables that commands do not inherit; `*` matches any characters: `*_TOKEN`.
     pub drop: Vec<String>,
     /// Variables that commands inherit although they give access to the terminal multiplexer around the runtime, which
@@ -195,7 +195,7 @@ pub struct ConsoleSettings {
     /// Show motion: spinners, countdowns by the second.
     pub motion: bool,
     /// Colours: what the terminal supports (`auto`), or `none`, `16`, `256`, `true`.
-    pub color: Color,
+    pub color: ColorSetting,
     /// Show the time of day in the bar.
     pub clock: bool,
     /// Marks and lines: `unicode`, `ascii`, or by locale (`auto`): ASCII where they would be two columns wide.
@@ -246,7 +246,7 @@ pub enum Mouse {
 /// How many colours are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Color {
+pub enum ColorSetting {
     /// As many as the terminal reports.
     #[default]
     Auto,
@@ -283,7 +283,7 @@ impl Default for ConsoleSettings {
             keys: "default".into(),
             mouse: Mouse::Full,
             motion: true,
-            color: Color::Auto,
+            color: ColorSetting::Auto,
             clock: true,
             glyphs: GlyphSet::Auto,
             bell: true,
@@ -330,7 +330,7 @@ impl Settings {
     }
 }
 
-impl Env {
+impl EnvSettings {
     /// Returns whether the variable with this name is not inherited.
     #[must_use]
     pub fn drops(&self, name: &str) -> bool {
@@ -377,17 +377,24 @@ mod tests {
     #[test]
     fn what_leads_to_a_multiplexer_is_dropped_unless_kept() {
         let names = ["TMUX", "TMUX_PANE", "STY", "ZELLIJ_SESSION_NAME", "KITTY_LISTEN_ON", "WEZTERM_PANE"];
-        assert!(names.iter().all(|name| Env::default().drops(name)));
+        assert!(names.iter().all(|name| EnvSettings::default().drops(name)));
         for name in ["KITTY_WINDOW_ID", "STYLE", "MY_TMUX", "TERM"] {
-            assert!(!Env::default().drops(name), "{name}");
+            assert!(!EnvSettings::default().drops(name), "{name}");
         }
-        let env = Env { keep: vec!["TMUX*".into()], drop: vec!["TMUX_PANE".into()], ..Env::default() };
+        let env = EnvSettings {
+            keep: vec!["TMUX*".into()],
+            drop: vec!["TMUX_PANE".into()],
+            ..EnvSettings::default()
+        };
         assert_eq!(names.map(|name| env.drops(name)), [false, true, true, true, true, true]);
     }
 
     #[test]
     fn a_star_stands_for_any_letters() {
-        let env = Env { drop: vec!["*_TOKEN".into(), "AWS_*".into(), "PLAIN".into()], ..Env::default() };
+        let env = EnvSettings {
+            drop: vec!["*_TOKEN".into(), "AWS_*".into(), "PLAIN".into()],
+            ..EnvSettings::default()
+        };
         for name in ["API_TOKEN", "_TOKEN", "AWS_", "AWS_SECRET_KEY", "PLAIN"] {
             assert!(env.drops(name), "{name}");
         }

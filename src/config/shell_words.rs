@@ -104,7 +104,7 @@ struct Scan {
     word: Option<String>,
     quote: Option<char>,
     /// What the next word is, if it is not part of the command.
-    aside: Option<Aside>,
+    aside: Option<WordRole>,
     /// The delimiters of the here-documents that begin on the next line.
     documents: Vec<String>,
     /// The state to return to after each open bracket.
@@ -116,7 +116,7 @@ struct Scan {
 
 /// A word that is not part of a command.
 #[derive(Clone, Copy)]
-enum Aside {
+enum WordRole {
     /// The target of a redirection, or the name of a function.
     Skipped,
     /// The delimiter of a here-document.
@@ -128,7 +128,7 @@ struct OuterWords {
     words: Vec<String>,
     word: Option<String>,
     quote: Option<char>,
-    aside: Option<Aside>,
+    aside: Option<WordRole>,
 }
 
 impl Scan {
@@ -144,14 +144,14 @@ impl Scan {
     fn end_word(&mut self) {
         let Some(word) = self.word.take() else { return };
         match self.aside.take() {
-            Some(Aside::Skipped) => return,
-            Some(Aside::Delimiter) => return self.documents.push(word),
+            Some(WordRole::Skipped) => return,
+            Some(WordRole::Delimiter) => return self.documents.push(word),
             None => {}
         }
         if self.keeps_all || !self.words.is_empty() {
             self.words.push(word);
         } else if word == "function" {
-            self.aside = Some(Aside::Skipped);
+            self.aside = Some(WordRole::Skipped);
         } else if !LEADING.contains(&word.as_str()) && !is_assignment(&word) {
             self.words.push(word);
         }
@@ -207,9 +207,9 @@ impl Scan {
         let is_document = matches!(operator.as_str(), "<<" | "<<-");
         let closes = operator.len() > 2 && operator.ends_with("&-");
         self.aside = match (is_document, closes) {
-            (true, _) => Some(Aside::Delimiter),
+            (true, _) => Some(WordRole::Delimiter),
             (false, true) => None,
-            (false, false) => Some(Aside::Skipped),
+            (false, false) => Some(WordRole::Skipped),
         };
     }
 

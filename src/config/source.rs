@@ -41,7 +41,7 @@ pub struct Faults(pub Vec<Fault>);
 
 /// A key and its value.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct SourceEntry {
     /// The key.
     pub key: String,
     /// The line of the key, from 1.
@@ -55,7 +55,7 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Node {
     /// A table.
-    Table(Vec<Entry>),
+    Table(Vec<SourceEntry>),
     /// A list, each item with its line.
     List(Vec<(usize, Node)>),
     /// A string.
@@ -96,9 +96,9 @@ impl Source {
     ///
     /// # Errors
     /// When it is not TOML.
-    pub fn entries(&self) -> Result<Vec<Entry>, Fault> {
+    pub fn entries(&self) -> Result<Vec<SourceEntry>, Fault> {
         let table = DeTable::parse(&self.text).map_err(|error| self.told(&error, &[]))?;
-        Ok(of_table(table.get_ref(), &Lines::of(&self.text)))
+        Ok(of_table(table.get_ref(), &LineStarts::of(&self.text)))
     }
 
     /// Deserialises it as `T`, whose `schema` defines the allowed keys.
@@ -115,7 +115,7 @@ impl Source {
         toml::from_str(&self.text).map_err(|error| Faults(vec![self.told(&error, &entries)]))
     }
 
-    fn check(&self, entries: &[Entry], schema: &Value, path: &str, faults: &mut Vec<Fault>) {
+    fn check(&self, entries: &[SourceEntry], schema: &Value, path: &str, faults: &mut Vec<Fault>) {
         let known = schema["properties"].as_object();
         for entry in entries {
             let path = joined(path, &entry.key);
@@ -144,8 +144,8 @@ impl Source {
         }
     }
 
-    fn told(&self, error: &toml::de::Error, entries: &[Entry]) -> Fault {
-        let lines = Lines::of(&self.text);
+    fn told(&self, error: &toml::de::Error, entries: &[SourceEntry]) -> Fault {
+        let lines = LineStarts::of(&self.text);
         let at = error.span().map(|span| span.start);
         let key = at.map(|at| key_at(entries, at)).filter(|key| !key.is_empty());
         // The bracket before a table's name is not part of it.
@@ -158,9 +158,9 @@ impl Source {
 }
 
 /// Where the lines of a text end, in bytes.
-struct Lines(Vec<usize>);
+struct LineStarts(Vec<usize>);
 
-impl Lines {
+impl LineStarts {
     fn of(text: &str) -> Self {
         Self(memchr::memchr_iter(b'\n', text.as_bytes()).collect())
     }
@@ -171,10 +171,10 @@ impl Lines {
     }
 }
 
-fn of_table(table: &DeTable<'_>, lines: &Lines) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = table
+fn of_table(table: &DeTable<'_>, lines: &LineStarts) -> Vec<SourceEntry> {
+    let mut entries: Vec<SourceEntry> = table
         .iter()
-        .map(|(key, value)| Entry {
+        .map(|(key, value)| SourceEntry {
             key: key.get_ref().to_string(),
             line: lines.at(key.span().start),
             node: node(value.get_ref(), lines),
@@ -185,7 +185,7 @@ fn of_table(table: &DeTable<'_>, lines: &Lines) -> Vec<Entry> {
     entries
 }
 
-fn node(value: &DeValue<'_>, lines: &Lines) -> Node {
+fn node(value: &DeValue<'_>, lines: &LineStarts) -> Node {
     match value {
         DeValue::Table(table) => Node::Table(of_table(table, lines)),
         DeValue::Array(items) => {
@@ -213,7 +213,7 @@ fn out_of_bounds(number: Option<i64>, schema: &Value) -> Option<String> {
 }
 
 /// Returns the key of the innermost entry whose value contains a position.
-fn key_at(entries: &[Entry], at: usize) -> String {
+fn key_at(entries: &[SourceEntry], at: usize) -> String {
     let inner = entries.iter().find_map(|entry| match &entry.node {
         Node::Table(inner) => {
             let key = key_at(inner, at);

@@ -11,13 +11,13 @@ use tokio::sync::mpsc;
 use super::{FILE, KEYS_FILE, THEMES_FOLDER};
 
 /// A watch on a folder.
-pub struct Watch {
+pub struct ConfigWatch {
     changes: mpsc::Receiver<()>,
     /// Kept open so that, without a watch, no change is ever reported.
     _open: mpsc::Sender<()>,
 }
 
-impl Watch {
+impl ConfigWatch {
     /// Watches the config folder and its files, and the folder above it in case it does not exist yet. The thread
     /// ends with the process: a blocking read cannot be interrupted.
     pub fn new(config: Option<&Path>) -> Self {

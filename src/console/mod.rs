@@ -24,7 +24,7 @@ use jiff::tz::TimeZone;
 use tokio::task::JoinSet;
 
 use crate::clock::Clock;
-use crate::config::{Mouse, Watch};
+use crate::config::{ConfigWatch, Mouse};
 use crate::console::state::arrangement::Arrangement;
 use crate::link::Operator;
 
@@ -131,7 +131,7 @@ async fn show(
     for fault in faults {
         app.state.toasts.fail(text::visible::one_line(&fault.to_string()), None);
     }
-    let watch = Watch::new(options.config.as_deref());
+    let watch = ConfigWatch::new(options.config.as_deref());
     let source = Source { options: options.clone(), capabilities, watch, has_distinct_keys: false };
     if let Some(path) = &options.layout {
         kept::read::<Arrangement>(path).apply(&mut app.state);

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::code::Code;
-use super::command::{Example, Local};
-use super::context::Context;
-use super::forms::Pasted;
+use super::command::{Example, LocalCommand};
+use super::context::CommandContext;
+use super::forms::PlainDefault;
 use super::recording::{self, off_loop};
 use super::response::Failure;
 use super::table::table;
@@ -25,7 +25,7 @@ pub(super) struct AuditList;
 /// Whose recordings.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ListInput {
+pub(super) struct AuditListInput {
     /// List those of all workspaces, not just this one.
     #[serde(default)]
     all: bool,
@@ -33,7 +33,7 @@ pub(super) struct ListInput {
 
 /// Recordings, oldest first.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct ListOutput {
+pub(super) struct AuditListOutput {
     /// The recordings.
     recordings: Vec<RecordingRow>,
 }
@@ -55,7 +55,7 @@ struct RecordingRow {
     folder: String,
 }
 
-impl Local for AuditList {
+impl LocalCommand for AuditList {
     const PATH: &'static str = "audit.list";
     const ABOUT: &'static str = "List recordings";
     const EXITS: &'static [u8] = &[4];
@@ -64,10 +64,10 @@ impl Local for AuditList {
         Example { about: "Those of all workspaces", input: r#"{"all":true}"# },
     ];
 
-    type Input = ListInput;
-    type Output = ListOutput;
+    type Input = AuditListInput;
+    type Output = AuditListOutput;
 
-    async fn run(cx: &mut Context, input: ListInput) -> Result<ListOutput, Failure> {
+    async fn run(cx: &mut CommandContext, input: AuditListInput) -> Result<AuditListOutput, Failure> {
         let places = cx.host.places()?;
         let workspace = (!input.all).then_some(places.workspace.clone());
         let recordings = off_loop(move || {
@@ -82,10 +82,10 @@ impl Local for AuditList {
                 })
                 .collect())
         });
-        Ok(ListOutput { recordings: recordings.await? })
+        Ok(AuditListOutput { recordings: recordings.await? })
     }
 
-    fn text(output: &ListOutput) -> String {
+    fn text(output: &AuditListOutput) -> String {
         let row = |listed: &RecordingRow| json!({ "recording": listed.recording, "state": listed.state, "workspace": listed.workspace });
         match output.recordings.as_slice() {
             [] => "no recordings".to_owned(),
@@ -97,7 +97,7 @@ impl Local for AuditList {
 /// Which recording.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct OneInput {
+pub(super) struct RecordingInput {
     /// The recording: `latest`, a name, or the beginning of one.
     recording: String,
 }
@@ -107,7 +107,7 @@ pub(super) struct AuditShow;
 /// Which rows of which recording.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ShowInput {
+pub(super) struct AuditShowInput {
     /// The recording: `latest`, a name, or the beginning of one.
     recording: String,
     /// Only rows of this kind, e.g. `call`, `answer`, `start`, `task`, `ended`.
@@ -124,18 +124,18 @@ fn shown() -> usize {
 
 /// A summary of a recording's rows.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct ShowOutput {
+pub(super) struct AuditShowOutput {
     /// The recording.
     recording: String,
     /// How many rows match.
     total: usize,
     /// The newest of them, oldest first.
-    rows: Vec<Row>,
+    rows: Vec<AuditRow>,
 }
 
 /// A summary of one row.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Row {
+struct AuditRow {
     /// Its number.
     seq: u64,
     /// When it was made.
@@ -147,7 +147,7 @@ struct Row {
     says: String,
 }
 
-impl Local for AuditShow {
+impl LocalCommand for AuditShow {
     const PATH: &'static str = "audit.show";
     const ABOUT: &'static str = "Show what happened in a recording, row by row";
     const EXITS: &'static [u8] = &[4, 5];
@@ -156,10 +156,10 @@ impl Local for AuditShow {
         Example { about: "Its calls", input: r#"{"recording":"latest","kind":"call","limit":1000}"# },
     ];
 
-    type Input = ShowInput;
-    type Output = ShowOutput;
+    type Input = AuditShowInput;
+    type Output = AuditShowOutput;
 
-    async fn run(cx: &mut Context, input: ShowInput) -> Result<ShowOutput, Failure> {
+    async fn run(cx: &mut CommandContext, input: AuditShowInput) -> Result<AuditShowOutput, Failure> {
         let listed = recording::find(cx, &input.recording)?;
         let folder = listed.folder.clone();
         let (total, rows) = off_loop(move || {
@@ -168,7 +168,7 @@ impl Local for AuditShow {
                 .filter(|row| input.kind.as_ref().is_none_or(|kind| row.header.kind == *kind))
                 .collect();
             let skipped = wanted.len().saturating_sub(input.limit);
-            let row = |record: &JournalRecord| Row {
+            let row = |record: &JournalRecord| AuditRow {
                 seq: record.header.seq,
                 ts: record.header.ts,
                 kind: record.header.kind.clone(),
@@ -177,11 +177,11 @@ impl Local for AuditShow {
             Ok((wanted.len(), wanted.iter().skip(skipped).map(row).collect()))
         })
         .await?;
-        Ok(ShowOutput { recording: listed.name, total, rows })
+        Ok(AuditShowOutput { recording: listed.name, total, rows })
     }
 
-    fn text(output: &ShowOutput) -> String {
-        let line = |row: &Row| format!("{:>6}  {}  {:<9}  {}", row.seq, row.ts, row.kind, row.says);
+    fn text(output: &AuditShowOutput) -> String {
+        let line = |row: &AuditRow| format!("{:>6}  {}  {:<9}  {}", row.seq, row.ts, row.kind, row.says);
         output.rows.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 }
@@ -280,17 +280,17 @@ impl VerifyOutput {
     }
 }
 
-impl Local for AuditVerify {
+impl LocalCommand for AuditVerify {
     const PATH: &'static str = "audit.verify";
     const ABOUT: &'static str = "Check that a recording has not been altered";
     const EXITS: &'static [u8] = &[4, 5];
     const EXAMPLES: &'static [Example] =
         &[Example { about: "The last finished recording", input: r#"{"recording":"latest"}"# }];
 
-    type Input = OneInput;
+    type Input = RecordingInput;
     type Output = VerifyOutput;
 
-    async fn run(cx: &mut Context, input: OneInput) -> Result<VerifyOutput, Failure> {
+    async fn run(cx: &mut CommandContext, input: RecordingInput) -> Result<VerifyOutput, Failure> {
         let listed = recording::find(cx, &input.recording)?;
         let report = recording::verify(listed.folder).await?;
         let output = VerifyOutput::of(listed.name, &report);
@@ -324,7 +324,7 @@ pub(super) struct AuditExport;
 
 /// A recording, row by row.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct ExportOutput {
+pub(super) struct AuditExportOutput {
     /// The recording.
     recording: String,
     /// Its rows, each exactly as in the journal; parts kept in files are named, not included.
@@ -334,19 +334,19 @@ pub(super) struct ExportOutput {
     lines: String,
 }
 
-impl Local for AuditExport {
+impl LocalCommand for AuditExport {
     const PATH: &'static str = "audit.export";
     const IS_DATA: bool = true;
-    const PASTED: Pasted = Pasted::Always;
+    const PASTED: PlainDefault = PlainDefault::Always;
     const ABOUT: &'static str = "Print the rows of a recording exactly as they were written";
     const EXITS: &'static [u8] = &[4, 5];
     const EXAMPLES: &'static [Example] =
         &[Example { about: "The last finished recording", input: r#"{"recording":"latest"}"# }];
 
-    type Input = OneInput;
-    type Output = ExportOutput;
+    type Input = RecordingInput;
+    type Output = AuditExportOutput;
 
-    async fn run(cx: &mut Context, input: OneInput) -> Result<ExportOutput, Failure> {
+    async fn run(cx: &mut CommandContext, input: RecordingInput) -> Result<AuditExportOutput, Failure> {
         let listed = recording::find(cx, &input.recording)?;
         let folder = listed.folder.clone();
         let lines = off_loop(move || {
@@ -357,10 +357,10 @@ impl Local for AuditExport {
         })
         .await?;
         let rows = lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-        Ok(ExportOutput { recording: listed.name, rows, lines })
+        Ok(AuditExportOutput { recording: listed.name, rows, lines })
     }
 
-    fn text(output: &ExportOutput) -> String {
+    fn text(output: &AuditExportOutput) -> String {
         output.lines.clone()
     }
 }

@@ -4,13 +4,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::command::{CommandReach, Danger, Effect, Example, Local};
-use super::context::Context;
+use super::command::{CommandReach, Danger, EffectOutput, Example, LocalCommand};
+use super::context::CommandContext;
 use super::response::Failure;
 use crate::link::ResultProfile;
 
 /// `mcp`: the shim that an agent starts.
-pub struct Mcp;
+pub struct McpCommand;
 
 /// Who the agent is, and where its runtime is.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -28,7 +28,7 @@ pub struct McpInput {
     pub host: Option<String>,
 }
 
-impl Local for Mcp {
+impl LocalCommand for McpCommand {
     const PATH: &'static str = "mcp";
     const ABOUT: &'static str =
         "Serve an agent over standard input and output (its configuration starts this)";
@@ -44,15 +44,15 @@ impl Local for Mcp {
     const REACH: CommandReach = CommandReach::Alone("standard input and output");
 
     type Input = McpInput;
-    type Output = Effect;
+    type Output = EffectOutput;
 
-    async fn dry_run(_cx: &mut Context, _input: McpInput) -> Result<Value, Failure> {
+    async fn dry_run(_cx: &mut CommandContext, _input: McpInput) -> Result<Value, Failure> {
         Ok(json!({ "effect": "would_serve" }))
     }
 }
 
 /// `codex-executor`: the program that Codex starts to run its commands.
-pub struct CodexExecutor;
+pub struct CodexExecutorCommand;
 
 /// Whose server does the rest.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -62,7 +62,7 @@ pub struct CodexExecutorInput {
     pub codex: Option<String>,
 }
 
-impl Local for CodexExecutor {
+impl LocalCommand for CodexExecutorCommand {
     const PATH: &'static str = "codex-executor";
     const ABOUT: &'static str =
         "Run Codex's commands as tasks, over standard input and output (its environments.toml starts this)";
@@ -73,15 +73,15 @@ impl Local for CodexExecutor {
     const REACH: CommandReach = CommandReach::Alone("standard input and output");
 
     type Input = CodexExecutorInput;
-    type Output = Effect;
+    type Output = EffectOutput;
 
-    async fn dry_run(_cx: &mut Context, _input: CodexExecutorInput) -> Result<Value, Failure> {
+    async fn dry_run(_cx: &mut CommandContext, _input: CodexExecutorInput) -> Result<Value, Failure> {
         Ok(json!({ "effect": "would_serve" }))
     }
 }
 
 /// `serve`: the runtime without a console.
-pub struct Serve;
+pub struct ServeCommand;
 
 /// Whether to serve or to stop, and for how long.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -105,7 +105,7 @@ fn idle_seconds() -> u64 {
     IDLE_SECONDS
 }
 
-impl Local for Serve {
+impl LocalCommand for ServeCommand {
     const PATH: &'static str = "serve";
     const ABOUT: &'static str = "Run without a console; ends once nobody has needed it for 10 minutes";
     const DANGER: Danger = Danger::Destructive;
@@ -117,15 +117,15 @@ impl Local for Serve {
     const REACH: CommandReach = CommandReach::Alone("the runtime of the workspace");
 
     type Input = ServeInput;
-    type Output = Effect;
+    type Output = EffectOutput;
 
-    async fn dry_run(_cx: &mut Context, input: ServeInput) -> Result<Value, Failure> {
+    async fn dry_run(_cx: &mut CommandContext, input: ServeInput) -> Result<Value, Failure> {
         Ok(json!({ "effect": if input.stop { "would_stop" } else { "would_serve" } }))
     }
 }
 
 /// `demo`: a scripted agent in a temporary workspace.
-pub struct Demo;
+pub struct DemoCommand;
 
 /// How it is played.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -138,7 +138,7 @@ pub struct DemoInput {
     pub speed: Option<u32>,
 }
 
-impl Local for Demo {
+impl LocalCommand for DemoCommand {
     const PATH: &'static str = "demo";
     const ABOUT: &'static str =
         "Open the console in a throwaway workspace and watch a scripted agent at work";
@@ -150,15 +150,15 @@ impl Local for Demo {
     const REACH: CommandReach = CommandReach::Alone("the terminal");
 
     type Input = DemoInput;
-    type Output = Effect;
+    type Output = EffectOutput;
 
-    async fn dry_run(_cx: &mut Context, _input: DemoInput) -> Result<Value, Failure> {
+    async fn dry_run(_cx: &mut CommandContext, _input: DemoInput) -> Result<Value, Failure> {
         Ok(json!({ "effect": "would_play" }))
     }
 }
 
 /// `open`: the console on a finished recording, read-only.
-pub struct Open;
+pub struct OpenCommand;
 
 /// Which recording.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -168,7 +168,7 @@ pub struct OpenInput {
     pub recording: String,
 }
 
-impl Local for Open {
+impl LocalCommand for OpenCommand {
     const PATH: &'static str = "open";
     const ABOUT: &'static str = "Open a finished recording read-only in the console";
     const EXAMPLES: &'static [Example] =
@@ -176,11 +176,11 @@ impl Local for Open {
     const REACH: CommandReach = CommandReach::Alone("the terminal");
 
     type Input = OpenInput;
-    type Output = Effect;
+    type Output = EffectOutput;
 }
 
 /// `fleet`: one console for all runtimes.
-pub struct Fleet;
+pub struct FleetCommand;
 
 /// Which machines besides this one.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -194,7 +194,7 @@ pub struct FleetInput {
     pub here: bool,
 }
 
-impl Local for Fleet {
+impl LocalCommand for FleetCommand {
     const PATH: &'static str = "fleet";
     const ABOUT: &'static str = "Open one console for all your runtimes, on this machine and on other hosts";
     const EXAMPLES: &'static [Example] = &[
@@ -206,9 +206,9 @@ impl Local for Fleet {
     const REACH: CommandReach = CommandReach::Alone("the terminal");
 
     type Input = FleetInput;
-    type Output = Effect;
+    type Output = EffectOutput;
 
-    async fn dry_run(_cx: &mut Context, _input: FleetInput) -> Result<Value, Failure> {
+    async fn dry_run(_cx: &mut CommandContext, _input: FleetInput) -> Result<Value, Failure> {
         Ok(json!({ "effect": "would_open" }))
     }
 }

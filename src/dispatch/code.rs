@@ -104,7 +104,7 @@ pub enum SideEffects {
 
 /// An exit code.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Exit {
+pub struct ExitMeaning {
     /// The number.
     #[serde(skip)]
     pub code: u8,
@@ -118,13 +118,18 @@ pub struct Exit {
     pub side_effects: SideEffects,
 }
 
-const fn exit(code: u8, name: &'static str, side_effects: SideEffects, description: &'static str) -> Exit {
+const fn exit(
+    code: u8,
+    name: &'static str,
+    side_effects: SideEffects,
+    description: &'static str,
+) -> ExitMeaning {
     // Only this code is never returned after something was done.
-    Exit { code, name, description, retryable: code == 11, side_effects }
+    ExitMeaning { code, name, description, retryable: code == 11, side_effects }
 }
 
 /// The exit codes, in ascending order.
-pub const EXITS: [Exit; 16] = [
+pub const EXITS: [ExitMeaning; 16] = [
     exit(0, "SUCCESS", SideEffects::Complete, "It was done"),
     exit(1, "GENERAL_ERROR", SideEffects::Partial, "It failed; in a stream, at least one line failed"),
     exit(2, "ARG_ERROR", SideEffects::None, "The request is invalid; nothing was done"),
@@ -158,7 +163,7 @@ pub(super) const COMMON: [u8; 7] = [0, 1, 2, 10, 130, 141, 143];
 
 /// Returns an exit code of [`EXITS`].
 #[must_use]
-pub fn exit_of(code: u8) -> Option<&'static Exit> {
+pub fn exit_of(code: u8) -> Option<&'static ExitMeaning> {
     EXITS.iter().find(|known| known.code == code)
 }
 

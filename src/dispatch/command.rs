@@ -1,5 +1,5 @@
 //! The declaration and execution of a command. A tool becomes a command by its row in the table of tools; every other
-//! command implements [`Local`].
+//! command implements [`LocalCommand`].
 
 use std::pin::Pin;
 use std::sync::OnceLock;
@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::code::{self, Code};
-use super::context::Context;
-use super::forms::{FORMS, Pasted};
+use super::context::CommandContext;
+use super::forms::{FORMS, PlainDefault};
 use super::response::Failure;
 use super::table::table;
 use crate::envelope::ToolError;
@@ -41,11 +41,11 @@ pub struct Example {
 /// Nothing.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Nothing {}
+pub struct NoInput {}
 
 /// The answer of a command that has its own output.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Effect {
+pub struct EffectOutput {
     /// What it did, e.g. `stopped`.
     effect: &'static str,
 }
@@ -62,7 +62,7 @@ pub enum CommandReach {
 }
 
 /// A command that is not a tool. To add one, implement this and add a row to [`super::COMMANDS`].
-pub trait Local: 'static {
+pub trait LocalCommand: 'static {
     /// Its path: the words of its command line, joined by dots.
     const PATH: &'static str;
     /// What it does, in one line without a full stop.
@@ -75,7 +75,7 @@ pub trait Local: 'static {
     const EXAMPLES: &'static [Example];
     /// Aliases.
     const ALIASES: &'static [&'static str] = &[];
-    /// Where it can run. A command that cannot run everywhere is run by `cli` and has no [`Local::run`].
+    /// Where it can run. A command that cannot run everywhere is run by `cli` and has no [`LocalCommand::run`].
     const REACH: CommandReach = CommandReach::Anywhere;
 
     /// Additional output formats.
@@ -86,7 +86,7 @@ pub trait Local: 'static {
     const IS_DATA: bool = false;
 
     /// When its answer is a file or text to be pasted.
-    const PASTED: Pasted = Pasted::Never;
+    const PASTED: PlainDefault = PlainDefault::Never;
 
     /// Its input, with one field for each argument.
     type Input: DeserializeOwned + JsonSchema + Send;
@@ -95,7 +95,7 @@ pub trait Local: 'static {
 
     /// Runs the command.
     fn run(
-        _cx: &mut Context,
+        _cx: &mut CommandContext,
         _input: Self::Input,
     ) -> impl Future<Output = Result<Self::Output, Failure>> + Send {
         let message = format!("{} does not run inside another command.", Self::PATH);
@@ -105,7 +105,7 @@ pub trait Local: 'static {
     /// Describes what it would do, without doing it; the effect is named `would_…`. Required for commands that are
     /// not safe.
     fn dry_run(
-        _cx: &mut Context,
+        _cx: &mut CommandContext,
         _input: Self::Input,
     ) -> impl Future<Output = Result<Value, Failure>> + Send {
         let message = format!("{} cannot tell what it would do.", Self::PATH);
@@ -143,7 +143,7 @@ type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + '
 
 /// The answer of a command that runs in this process.
 #[derive(Debug)]
-pub(super) struct Answered {
+pub(super) struct LocalAnswer {
     pub(super) data: Value,
     /// The data formatted as text.
     pub(super) text: String,
@@ -157,13 +157,13 @@ pub(super) struct Answered {
 
 /// How a command runs.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum CommandKind {
     /// As a tool call, in the runtime of the workspace.
     Tool(&'static Tool),
     /// In this process.
     Local {
-        run: for<'a> fn(&'a mut Context, &'a Value, Value) -> Pending<'a, Answered>,
-        dry_run: for<'a> fn(&'a mut Context, &'a Value, Value) -> Pending<'a, Value>,
+        run: for<'a> fn(&'a mut CommandContext, &'a Value, Value) -> Pending<'a, LocalAnswer>,
+        dry_run: for<'a> fn(&'a mut CommandContext, &'a Value, Value) -> Pending<'a, Value>,
         check: fn(&Value, Value) -> Result<(), ToolError>,
     },
 }
@@ -188,9 +188,9 @@ pub struct Command {
     /// Whether its text output is data for a file or another program.
     pub(super) is_data: bool,
     /// When plain is its default format even in a pipe.
-    pub pasted: Pasted,
+    pub pasted: PlainDefault,
     pub(super) form: fn(&str, &Value) -> Option<String>,
-    pub(super) kind: Kind,
+    pub(super) kind: CommandKind,
     exits: Vec<u8>,
     make_input: fn() -> Value,
     make_output: fn() -> Value,
@@ -202,14 +202,14 @@ impl Command {
     /// Returns whether it runs commands, or reads the state of running ones.
     #[must_use]
     pub fn runs_commands(&self) -> bool {
-        matches!(self.kind, Kind::Tool(_)) || self.reach == CommandReach::Exec || self.path == "run"
+        matches!(self.kind, CommandKind::Tool(_)) || self.reach == CommandReach::Exec || self.path == "run"
     }
 
     /// Returns the name of the tool, if it is one.
     pub(super) fn tool(&self) -> Option<&'static str> {
         match self.kind {
-            Kind::Tool(tool) => Some(tool.name),
-            Kind::Local { .. } => None,
+            CommandKind::Tool(tool) => Some(tool.name),
+            CommandKind::Local { .. } => None,
         }
     }
 
@@ -234,9 +234,9 @@ impl Command {
             reach: CommandReach::Anywhere,
             forms: &[],
             is_data: false,
-            pasted: Pasted::Never,
+            pasted: PlainDefault::Never,
             form: |_, _| None,
-            kind: Kind::Tool(tool),
+            kind: CommandKind::Tool(tool),
             exits: with_common(exits),
             make_input: tool.input_schema,
             make_output: tool.result_schema,
@@ -246,7 +246,7 @@ impl Command {
     }
 
     /// Creates the row of any other command.
-    pub(super) fn of<L: Local>() -> Self {
+    pub(super) fn of<L: LocalCommand>() -> Self {
         Self {
             path: L::PATH.to_owned(),
             about: L::ABOUT,
@@ -258,7 +258,7 @@ impl Command {
             is_data: L::IS_DATA,
             pasted: L::PASTED,
             form: L::form,
-            kind: Kind::Local {
+            kind: CommandKind::Local {
                 run: run::<L>,
                 dry_run: dry_run::<L>,
                 check: |schema, given| read::<L>(schema, given).map(drop),
@@ -330,7 +330,7 @@ impl Command {
     /// Returns whether its failure may be that of a command it ran.
     #[must_use]
     pub fn runs_children(&self) -> bool {
-        matches!(self.kind, Kind::Tool(tool) if runs_children(tool))
+        matches!(self.kind, CommandKind::Tool(tool) if runs_children(tool))
     }
 
     /// Validates an input without running the command.
@@ -339,8 +339,8 @@ impl Command {
     /// When it does not match the schema, or its values are inconsistent.
     pub fn check(&self, input: Value) -> Result<(), ToolError> {
         match self.kind {
-            Kind::Tool(tool) => (tool.check)(input),
-            Kind::Local { check, .. } => check(self.input_schema(), input),
+            CommandKind::Tool(tool) => (tool.check)(input),
+            CommandKind::Local { check, .. } => check(self.input_schema(), input),
         }
     }
 }
@@ -365,21 +365,29 @@ fn runs_children(tool: &Tool) -> bool {
     tool.cli.first() == Some(&"command")
 }
 
-fn read<L: Local>(schema: &Value, given: Value) -> Result<L::Input, ToolError> {
+fn read<L: LocalCommand>(schema: &Value, given: Value) -> Result<L::Input, ToolError> {
     tools::read_input(L::PATH, schema, &[], given)
 }
 
-fn run<'a, L: Local>(cx: &'a mut Context, schema: &'a Value, given: Value) -> Pending<'a, Answered> {
+fn run<'a, L: LocalCommand>(
+    cx: &'a mut CommandContext,
+    schema: &'a Value,
+    given: Value,
+) -> Pending<'a, LocalAnswer> {
     Box::pin(async move {
         let output = L::run(cx, read::<L>(schema, given)?).await?;
         let is_unmodified = L::is_unmodified(&output);
         let data = if is_unmodified { Ok(Value::Null) } else { serde_json::to_value(&output) };
         let data = data.map_err(|error| Failure::internal(&error))?;
         let (text, notes, own_facts) = (L::text(&output), L::notes(&output), L::own_facts(&output));
-        Ok(Answered { data, text, notes, is_unmodified, own_facts })
+        Ok(LocalAnswer { data, text, notes, is_unmodified, own_facts })
     })
 }
 
-fn dry_run<'a, L: Local>(cx: &'a mut Context, schema: &'a Value, given: Value) -> Pending<'a, Value> {
+fn dry_run<'a, L: LocalCommand>(
+    cx: &'a mut CommandContext,
+    schema: &'a Value,
+    given: Value,
+) -> Pending<'a, Value> {
     Box::pin(async move { L::dry_run(cx, read::<L>(schema, given)?).await })
 }

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::code::Code;
-use super::command::{Danger, Example, Local};
-use super::context::Context;
-use super::forms::Pasted;
+use super::command::{Danger, Example, LocalCommand};
+use super::context::CommandContext;
+use super::forms::PlainDefault;
 use super::host::Shell;
 use super::response::Failure;
 use crate::envelope::SafeText;
@@ -23,36 +23,36 @@ pub(super) struct Completions;
 /// For which shell.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Input {
+pub(super) struct CompletionsInput {
     /// The shell to write the script for.
     shell: Shell,
 }
 
 /// A completion script.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Output {
+pub(super) struct CompletionsOutput {
     /// The shell it is for.
     shell: Shell,
     /// The script.
     script: String,
 }
 
-impl Local for Completions {
+impl LocalCommand for Completions {
     const PATH: &'static str = "completions";
     const IS_DATA: bool = true;
-    const PASTED: Pasted = Pasted::Always;
+    const PASTED: PlainDefault = PlainDefault::Always;
     const ABOUT: &'static str = "Print the completion script of a shell";
     const EXAMPLES: &'static [Example] =
         &[Example { about: "The script for bash", input: r#"{"shell":"bash"}"# }];
 
-    type Input = Input;
-    type Output = Output;
+    type Input = CompletionsInput;
+    type Output = CompletionsOutput;
 
-    async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
-        Ok(Output { shell: input.shell, script: cx.host.completions(input.shell) })
+    async fn run(cx: &mut CommandContext, input: CompletionsInput) -> Result<CompletionsOutput, Failure> {
+        Ok(CompletionsOutput { shell: input.shell, script: cx.host.completions(input.shell) })
     }
 
-    fn text(output: &Output) -> String {
+    fn text(output: &CompletionsOutput) -> String {
         output.script.clone()
     }
 }
@@ -80,10 +80,10 @@ pub(super) struct ManOutput {
     files: Vec<String>,
 }
 
-impl Local for Man {
+impl LocalCommand for Man {
     const PATH: &'static str = "man";
     const IS_DATA: bool = true;
-    const PASTED: Pasted = Pasted::Always;
+    const PASTED: PlainDefault = PlainDefault::Always;
     const ABOUT: &'static str = "Print the manual page, or write them all";
     const DANGER: Danger = Danger::Mutating;
     const EXAMPLES: &'static [Example] = &[
@@ -97,7 +97,7 @@ impl Local for Man {
     type Input = ManInput;
     type Output = ManOutput;
 
-    async fn run(cx: &mut Context, input: ManInput) -> Result<ManOutput, Failure> {
+    async fn run(cx: &mut CommandContext, input: ManInput) -> Result<ManOutput, Failure> {
         let mut pages = cx.host.man_pages();
         let Some(folder) = input.folder else {
             return Ok(ManOutput {
@@ -116,7 +116,7 @@ impl Local for Man {
         })
     }
 
-    async fn dry_run(cx: &mut Context, input: ManInput) -> Result<Value, Failure> {
+    async fn dry_run(cx: &mut CommandContext, input: ManInput) -> Result<Value, Failure> {
         let files: Vec<String> = cx.host.man_pages().into_iter().map(|(name, _)| name).collect();
         Ok(match input.folder {
             Some(folder) => {

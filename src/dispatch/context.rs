@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::code::Code;
-use super::host::{Embedded, Host};
+use super::host::{Host, PrivateRuntime};
 use super::response::Failure;
 use crate::envelope::{Actor, TaskId};
 use crate::link::{Error, Scripts};
@@ -15,7 +15,7 @@ use crate::runtime::StoredStreams;
 use crate::tools::{self, CallAnswer, Caller, CutHandle};
 
 /// The shared context of commands that run one after another.
-pub struct Context {
+pub struct CommandContext {
     /// The interface to the process's environment.
     pub host: Arc<dyn Host>,
     engine: Engine,
@@ -24,10 +24,10 @@ pub struct Context {
 enum Engine {
     Unused,
     Joined(Scripts),
-    Embedded(Embedded),
+    Embedded(PrivateRuntime),
 }
 
-impl Context {
+impl CommandContext {
     /// Returns a context that has not used a runtime yet.
     #[must_use]
     pub fn new(host: Arc<dyn Host>) -> Self {
@@ -57,7 +57,7 @@ impl Context {
                 Ok(answer)
             }
             Engine::Embedded(embedded) => {
-                let Embedded { runtime, idempotency } = embedded.clone();
+                let PrivateRuntime { runtime, idempotency } = embedded.clone();
                 self.engine = Engine::Embedded(embedded);
                 let caller = Caller::new(Actor::Cli, self.host.cwd()?);
                 let caller = Caller { begun: cut.begun().clone(), ..caller };

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
 use super::code::Code;
-use super::command::{Command, Danger, Kind};
-use super::flags::Flags;
+use super::command::{Command, CommandKind, Danger};
+use super::flags::RunFlags;
 use super::response::{Failure, Response};
 use crate::tools::{CallAnswer, CutHandle, CutReason};
 
@@ -20,7 +20,7 @@ const PARTIAL: &str = "partial";
 pub(super) async fn run_until(
     running: impl Future<Output = Response>,
     command: &Command,
-    flags: &Flags,
+    flags: &RunFlags,
     cut: &CutHandle,
     signal: impl Future<Output = u8>,
 ) -> Response {
@@ -38,7 +38,8 @@ pub(super) async fn run_until(
         signal = signal => CutReason::Signal(signal),
     };
     // A read-only command has nothing to bring to an end, and a request that was not sent has not begun.
-    let is_under_way = matches!(command.kind, Kind::Tool(tool) if !tool.hints.read_only) && cut.is_sent();
+    let is_under_way =
+        matches!(command.kind, CommandKind::Tool(tool) if !tool.hints.read_only) && cut.is_sent();
     if is_under_way {
         cut.ask(reason);
         if let Ok(response) = timeout(ENDING, &mut running).await {
@@ -47,8 +48,8 @@ pub(super) async fn run_until(
     }
     let is_harmless = command.danger == Danger::Safe || flags.dry_run;
     let may_have_begun = match command.kind {
-        Kind::Tool(_) => cut.is_sent(),
-        Kind::Local { .. } => true,
+        CommandKind::Tool(_) => cut.is_sent(),
+        CommandKind::Local { .. } => true,
     };
     let failure = cut_short(reason);
     let failure = if may_have_begun && !is_harmless {

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
-use super::command::{Command, Kind};
-use super::context::Context;
+use super::command::{Command, CommandKind};
+use super::context::CommandContext;
 use super::response::Failure;
 use super::settings::invalid_settings;
-use crate::config::{Env, Faults, Loaded};
+use crate::config::{EnvSettings, Faults, LoadedSettings};
 use crate::envelope::{CallOutcome, ErrorKind, TaskId, ToolError, mask, mask_strings};
 use crate::model::{self, TaskStatus};
 use crate::process::environment::Terminals;
@@ -23,14 +23,14 @@ const STATUS: &str = "TaskStatus";
 const QUESTIONS: &str = "QuestionList";
 
 /// Describes what a command that is not safe would do.
-pub(super) async fn tell(cx: &mut Context, command: &Command, input: Value) -> Result<Value, Failure> {
+pub(super) async fn tell(cx: &mut CommandContext, command: &Command, input: Value) -> Result<Value, Failure> {
     match command.kind {
-        Kind::Local { dry_run, .. } => dry_run(cx, command.input_schema(), input).await,
-        Kind::Tool(_) => tool(cx, command, input).await,
+        CommandKind::Local { dry_run, .. } => dry_run(cx, command.input_schema(), input).await,
+        CommandKind::Tool(_) => tool(cx, command, input).await,
     }
 }
 
-async fn tool(cx: &mut Context, command: &Command, mut input: Value) -> Result<Value, Failure> {
+async fn tool(cx: &mut CommandContext, command: &Command, mut input: Value) -> Result<Value, Failure> {
     command.check(input.clone())?;
     let verb = command.words().last().unwrap_or_default().to_owned();
     let mut told = Map::new();
@@ -51,7 +51,7 @@ async fn tool(cx: &mut Context, command: &Command, mut input: Value) -> Result<V
         }
         told.insert("question".into(), question);
     }
-    if let Kind::Tool(tool) = command.kind
+    if let CommandKind::Tool(tool) = command.kind
         && command.runs_children()
     {
         let plan = (tool.plan)(input.clone())?;
@@ -63,7 +63,7 @@ async fn tool(cx: &mut Context, command: &Command, mut input: Value) -> Result<V
 }
 
 /// Reads the task that it concerns.
-async fn task(cx: &mut Context, id: &str) -> Result<Value, Failure> {
+async fn task(cx: &mut CommandContext, id: &str) -> Result<Value, Failure> {
     let answer = cx.call(STATUS, json!({ "task_id": id }), None, &CutHandle::default()).await?;
     match answer.envelope.outcome() {
         CallOutcome::Success(result) => {
@@ -75,7 +75,7 @@ async fn task(cx: &mut Context, id: &str) -> Result<Value, Failure> {
 }
 
 /// Reads the question that it concerns.
-async fn question(cx: &mut Context, id: &str) -> Result<Value, Failure> {
+async fn question(cx: &mut CommandContext, id: &str) -> Result<Value, Failure> {
     let answer = cx.call(QUESTIONS, json!({ "question_id": id }), None, &CutHandle::default()).await?;
     match answer.envelope.outcome() {
         CallOutcome::Success(result) => {
@@ -90,9 +90,9 @@ async fn question(cx: &mut Context, id: &str) -> Result<Value, Failure> {
 
 /// Resolves what commands would run with: the shell, the directory and the names of the variables of each. One that
 /// would not run says why not.
-fn commands(cx: &Context, plan: &CallPlan) -> Result<Vec<Value>, Failure> {
+fn commands(cx: &CommandContext, plan: &CallPlan) -> Result<Vec<Value>, Failure> {
     let places = cx.host.places()?;
-    let settings = Loaded::read(&places.config_dir, &places.workspace);
+    let settings = LoadedSettings::read(&places.config_dir, &places.workspace);
     let env = settings.map_err(|Faults(faults)| invalid_settings(&faults))?.settings.env;
     let mut told = Vec::new();
     let mut is_halted = false;
@@ -122,7 +122,7 @@ fn commands(cx: &Context, plan: &CallPlan) -> Result<Vec<Value>, Failure> {
     Ok(told)
 }
 
-fn command(cx: &Context, env: &Env, planned: &PlannedCommand) -> Result<Value, ToolError> {
+fn command(cx: &CommandContext, env: &EnvSettings, planned: &PlannedCommand) -> Result<Value, ToolError> {
     let variables = cx.host.variables().into_iter().map(|(name, value)| (OsString::from(name), value));
     let variables = env.changed(variables.collect()).into_iter();
     let shell = environment::choose_shell(planned.shell.as_deref(), cx.host.variable("SHELL").as_deref());
@@ -148,7 +148,7 @@ fn command(cx: &Context, env: &Env, planned: &PlannedCommand) -> Result<Value, T
 }
 
 /// Returns the directory that a command would start in.
-fn enter(cx: &Context, asked: Option<&str>) -> Result<PathBuf, ToolError> {
+fn enter(cx: &CommandContext, asked: Option<&str>) -> Result<PathBuf, ToolError> {
     let missing = |_| ToolError::new(ErrorKind::InternalError, "The current directory cannot be read.");
     let (root, base) = (cx.host.places().map_err(missing)?.workspace, cx.host.cwd().map_err(missing)?);
     let asked_or_base = || asked.map_or_else(|| base.display().to_string(), str::to_owned);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// The options of one run, in addition to its input.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Flags {
+pub struct RunFlags {
     /// Only report what would be done.
     pub dry_run: bool,
     /// The timeout.

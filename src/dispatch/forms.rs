@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// When the answer of a command is text to be pasted or a file: plain is then the default format, even in a pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pasted {
+pub enum PlainDefault {
     /// Never.
     Never,
     /// Always.
@@ -13,7 +13,7 @@ pub enum Pasted {
     With(&'static str),
 }
 
-impl Pasted {
+impl PlainDefault {
     /// Returns it for the manifest: `true`, or the flag; `None` for never.
     pub(super) fn told(self) -> Option<Value> {
         match self {

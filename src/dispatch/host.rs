@@ -60,7 +60,7 @@ pub trait Host: Send + Sync {
     ///
     /// # Errors
     /// When it cannot be started.
-    fn embed(&self) -> Result<Embedded, Failure>;
+    fn embed(&self) -> Result<PrivateRuntime, Failure>;
 
     /// Returns whether the caller requested a runtime in this process.
     fn is_private(&self) -> bool {
@@ -138,7 +138,7 @@ pub(super) fn on_path(host: &dyn Host, name: &str) -> Option<PathBuf> {
 
 /// A runtime in this process.
 #[derive(Debug, Clone)]
-pub struct Embedded {
+pub struct PrivateRuntime {
     /// The runtime.
     pub runtime: Handle,
     /// Its answers by idempotency key.

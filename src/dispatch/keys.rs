@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::command::{Example, Local, Nothing};
-use super::context::Context;
+use super::command::{Example, LocalCommand, NoInput};
+use super::context::CommandContext;
 use super::host::KeyRow;
 use super::response::Failure;
 use super::settings::invalid_settings;
@@ -18,7 +18,7 @@ impl KeyRow {
 /// Which rows.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ListInput {
+pub(super) struct KeysListInput {
     /// Only those of this context.
     context: Option<String>,
 }
@@ -31,13 +31,13 @@ pub(super) struct Keys {
 }
 
 /// Returns the effective key bindings.
-fn rows(cx: &Context) -> Result<Vec<KeyRow>, Failure> {
+fn rows(cx: &CommandContext) -> Result<Vec<KeyRow>, Failure> {
     cx.host.keys()?.map_err(|faults| invalid_settings(&faults.0))
 }
 
 pub(super) struct KeysList;
 
-impl Local for KeysList {
+impl LocalCommand for KeysList {
     const PATH: &'static str = "keys.list";
     const ABOUT: &'static str = "List the keys of the console, by context and action";
     const EXITS: &'static [u8] = &[4];
@@ -46,10 +46,10 @@ impl Local for KeysList {
         Example { about: "See those of the task list", input: r#"{"context":"tasks"}"# },
     ];
 
-    type Input = ListInput;
+    type Input = KeysListInput;
     type Output = Keys;
 
-    async fn run(cx: &mut Context, input: ListInput) -> Result<Keys, Failure> {
+    async fn run(cx: &mut CommandContext, input: KeysListInput) -> Result<Keys, Failure> {
         let wanted = |row: &KeyRow| input.context.as_ref().is_none_or(|context| row.context == *context);
         Ok(Keys { keys: rows(cx)?.into_iter().filter(wanted).collect() })
     }
@@ -71,16 +71,16 @@ impl Local for KeysList {
 
 pub(super) struct KeysDiff;
 
-impl Local for KeysDiff {
+impl LocalCommand for KeysDiff {
     const PATH: &'static str = "keys.diff";
     const ABOUT: &'static str = "List the keys that differ from the default keymap";
     const EXITS: &'static [u8] = &[4];
     const EXAMPLES: &'static [Example] = &[Example { about: "See what was changed", input: "{}" }];
 
-    type Input = Nothing;
+    type Input = NoInput;
     type Output = Keys;
 
-    async fn run(cx: &mut Context, _input: Nothing) -> Result<Keys, Failure> {
+    async fn run(cx: &mut CommandContext, _input: NoInput) -> Result<Keys, Failure> {
         Ok(Keys { keys: rows(cx)?.into_iter().filter(KeyRow::is_changed).collect() })
     }
 
@@ -101,30 +101,30 @@ pub(super) struct KeysCheck;
 
 /// What was checked.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Checked {
+pub(super) struct KeysCheckOutput {
     /// Actions with a key, over all contexts.
     bound: usize,
     /// Of these, the ones with keys other than in the default keymap.
     changed: usize,
 }
 
-impl Local for KeysCheck {
+impl LocalCommand for KeysCheck {
     const PATH: &'static str = "keys.check";
     const ABOUT: &'static str =
         "Check keys.toml: unknown names and keys with two meanings, with file and line";
     const EXITS: &'static [u8] = &[4];
     const EXAMPLES: &'static [Example] = &[Example { about: "Check before starting", input: "{}" }];
 
-    type Input = Nothing;
-    type Output = Checked;
+    type Input = NoInput;
+    type Output = KeysCheckOutput;
 
-    async fn run(cx: &mut Context, _input: Nothing) -> Result<Checked, Failure> {
+    async fn run(cx: &mut CommandContext, _input: NoInput) -> Result<KeysCheckOutput, Failure> {
         let rows = rows(cx)?;
         let changed = rows.iter().filter(|row| row.is_changed()).count();
-        Ok(Checked { bound: rows.iter().filter(|row| !row.keys.is_empty()).count(), changed })
+        Ok(KeysCheckOutput { bound: rows.iter().filter(|row| !row.keys.is_empty()).count(), changed })
     }
 
-    fn text(output: &Checked) -> String {
+    fn text(output: &KeysCheckOutput) -> String {
         format!("{} actions have a key, {} of them changed from the default.", output.bound, output.changed)
     }
 }

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::command::{Example, Local, Nothing};
-use super::context::Context;
+use super::command::{Example, LocalCommand, NoInput};
+use super::context::CommandContext;
 use super::response::Failure;
 use crate::model::counter::{COUNTERS, Counter, CounterValue};
 use crate::model::{Gauge, Histogram, Metrics, MetricsReport};
@@ -15,7 +15,7 @@ const PROMETHEUS: &str = "prometheus";
 
 pub(super) struct MetricsShow;
 
-impl Local for MetricsShow {
+impl LocalCommand for MetricsShow {
     const PATH: &'static str = "metrics.show";
     const ABOUT: &'static str = "Print the counters of the running runtime (also --output prometheus)";
     const EXITS: &'static [u8] = &[4, 12];
@@ -23,10 +23,10 @@ impl Local for MetricsShow {
 
     const FORMS: &'static [&'static str] = &[PROMETHEUS];
 
-    type Input = Nothing;
+    type Input = NoInput;
     type Output = MetricsReport;
 
-    async fn run(cx: &mut Context, _input: Nothing) -> Result<MetricsReport, Failure> {
+    async fn run(cx: &mut CommandContext, _input: NoInput) -> Result<MetricsReport, Failure> {
         Ok(cx.metrics().await?.into())
     }
 

@@ -41,16 +41,18 @@ mod table;
 mod task_export;
 mod version;
 
-pub use code::{Code, EXITS, Exit, SideEffects, exit_of};
+pub use code::{Code, EXITS, ExitMeaning, SideEffects, exit_of};
 pub use command::{Command, CommandReach, Danger, Example, positional};
-pub use context::{Context, link_failure};
+pub use context::{CommandContext, link_failure};
 pub use cut::cut_short;
-pub use flags::{Flags, parse_timeout};
-pub use forms::Pasted;
-pub use host::{Embedded, Host, KeyRow, Probe, Shell};
+pub use flags::{RunFlags, parse_timeout};
+pub use forms::PlainDefault;
+pub use host::{Host, KeyRow, PrivateRuntime, Probe, Shell};
 pub use manifest::reference;
 
-pub use prose::{Decided as GateDecided, GateInput, attach as attach_operator, waiting as waiting_gates};
+pub use prose::{
+    GateDecision as GateDecided, GateInput, attach as attach_operator, waiting as waiting_gates,
+};
 pub use registry::{COMMANDS, GROUPS, find, is_data, own_form};
 pub use relay::RelayInput;
 pub use response::{Failure, Meta, OWN_KEY, Phase, Response, SCHEMA_VERSION};

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::code::Code;
-use super::command::{Example, Local};
-use super::context::Context;
+use super::command::{Example, LocalCommand};
+use super::context::CommandContext;
 use super::recording;
 use super::response::Failure;
 use super::table::table;
@@ -22,7 +22,7 @@ pub(super) struct ReceiptList;
 /// Which receipts.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ListInput {
+pub(super) struct ReceiptListInput {
     /// The recording: `latest`, a name, or the beginning of one. Default: the newest of the workspace.
     #[serde(default)]
     recording: Option<String>,
@@ -40,18 +40,18 @@ fn listed() -> usize {
 
 /// Receipts of one recording.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct ListOutput {
+pub(super) struct ReceiptListOutput {
     /// The recording.
     recording: String,
     /// How many there are.
     total: usize,
     /// The newest of them, newest first.
-    receipts: Vec<Row>,
+    receipts: Vec<ReceiptRow>,
 }
 
 /// A summary of one receipt.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Row {
+struct ReceiptRow {
     /// What `receipt show` takes.
     id: String,
     /// When the call came in.
@@ -73,7 +73,7 @@ struct Row {
     duration_ms: Option<u64>,
 }
 
-impl Row {
+impl ReceiptRow {
     fn of(recording: &str, call: &PastCall) -> Self {
         let record = &call.record;
         let said = |key: &str| record.envelope.as_ref().and_then(|envelope| envelope[key].as_str());
@@ -91,7 +91,7 @@ impl Row {
     }
 }
 
-impl Local for ReceiptList {
+impl LocalCommand for ReceiptList {
     const PATH: &'static str = "receipt.list";
     const ABOUT: &'static str = "List the receipts of a recording";
     const EXITS: &'static [u8] = &[4, 5];
@@ -100,10 +100,10 @@ impl Local for ReceiptList {
         Example { about: "The last finished recording", input: r#"{"recording":"latest","limit":100}"# },
     ];
 
-    type Input = ListInput;
-    type Output = ListOutput;
+    type Input = ReceiptListInput;
+    type Output = ReceiptListOutput;
 
-    async fn run(cx: &mut Context, input: ListInput) -> Result<ListOutput, Failure> {
+    async fn run(cx: &mut CommandContext, input: ReceiptListInput) -> Result<ReceiptListOutput, Failure> {
         let listed = recording::find_or_newest(cx, input.recording.as_deref())?;
         let recording = recording::read(&listed).await?;
         let task = input.task_id.as_deref();
@@ -113,11 +113,12 @@ impl Local for ReceiptList {
                 || call.record.input["task_id"].as_str() == task
         };
         let meant: Vec<&PastCall> = recording.calls.values().filter(is_meant).collect();
-        let receipts = meant.iter().rev().take(input.limit).map(|call| Row::of(&listed.name, call)).collect();
-        Ok(ListOutput { recording: listed.name, total: meant.len(), receipts })
+        let receipts =
+            meant.iter().rev().take(input.limit).map(|call| ReceiptRow::of(&listed.name, call)).collect();
+        Ok(ReceiptListOutput { recording: listed.name, total: meant.len(), receipts })
     }
 
-    fn text(output: &ListOutput) -> String {
+    fn text(output: &ReceiptListOutput) -> String {
         if output.receipts.is_empty() {
             return format!("no receipts in {}", output.recording);
         }
@@ -130,14 +131,14 @@ pub(super) struct ReceiptShow;
 /// Which receipt.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ShowInput {
+pub(super) struct ReceiptShowInput {
     /// The number of the call in the newest recording, `RECORDING/NUMBER`, or `latest`.
     id: String,
 }
 
 /// One whole call.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct ShowOutput {
+pub(super) struct ReceiptShowOutput {
     /// What `receipt show` takes.
     id: String,
     /// The recording.
@@ -170,17 +171,17 @@ pub(super) struct ShowOutput {
     task_id: Option<TaskId>,
 }
 
-impl Local for ReceiptShow {
+impl LocalCommand for ReceiptShow {
     const PATH: &'static str = "receipt.show";
     const ABOUT: &'static str = "Show a receipt as it was sent, with its envelope";
     const EXITS: &'static [u8] = &[4, 5];
     const EXAMPLES: &'static [Example] =
         &[Example { about: "The newest receipt", input: r#"{"id":"latest"}"# }];
 
-    type Input = ShowInput;
-    type Output = ShowOutput;
+    type Input = ReceiptShowInput;
+    type Output = ReceiptShowOutput;
 
-    async fn run(cx: &mut Context, input: ShowInput) -> Result<ShowOutput, Failure> {
+    async fn run(cx: &mut CommandContext, input: ReceiptShowInput) -> Result<ReceiptShowOutput, Failure> {
         let (named, number) = match input.id.rsplit_once('/') {
             Some((recording, number)) => (Some(recording), number),
             None => (None, input.id.as_str()),
@@ -197,7 +198,7 @@ impl Local for ReceiptShow {
                 .with("id", input.id)
                 .fix("`pilothouse receipt list` lists the calls"));
         };
-        Ok(ShowOutput {
+        Ok(ReceiptShowOutput {
             id: format!("{}/{}", listed.name, record.seq),
             recording: listed.name,
             seq: record.seq,
@@ -214,7 +215,7 @@ impl Local for ReceiptShow {
         })
     }
 
-    fn text(output: &ShowOutput) -> String {
+    fn text(output: &ReceiptShowOutput) -> String {
         output.receipt.clone().unwrap_or_else(|| format!("call {} was never answered", output.id))
     }
 }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::code::Code;
-use super::command::{Example, Local};
-use super::context::Context;
+use super::command::{Example, LocalCommand};
+use super::context::CommandContext;
 use super::host::Host;
 use super::response::Failure;
 use crate::envelope::{Envelope, SafeText, compact, length};
@@ -25,7 +25,7 @@ pub(super) struct ReceiptCompact;
 /// Which envelope, in how much room.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Input {
+pub(super) struct EnvelopeInput {
     /// The file with the canonical envelope as JSON; `-` is standard input.
     file: String,
     /// First compact it to this many characters of JSON. What must stay may need more.
@@ -34,7 +34,7 @@ pub(super) struct Input {
 
 /// A receipt.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Rendered {
+pub(super) struct ReceiptRenderOutput {
     /// The text a model reads.
     #[schemars(with = "String")]
     receipt: SafeText,
@@ -44,7 +44,7 @@ pub(super) struct Rendered {
 
 /// An envelope in fewer characters.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Compacted {
+pub(super) struct ReceiptCompactOutput {
     /// The envelope.
     envelope: Value,
     /// Its characters as JSON.
@@ -53,7 +53,7 @@ pub(super) struct Compacted {
     chars_before: usize,
 }
 
-impl Local for ReceiptRender {
+impl LocalCommand for ReceiptRender {
     const PATH: &'static str = "receipt.render";
     const ABOUT: &'static str = "Print the receipt of a canonical envelope";
     const EXITS: &'static [u8] = &[5];
@@ -65,22 +65,22 @@ impl Local for ReceiptRender {
         },
     ];
 
-    type Input = Input;
-    type Output = Rendered;
+    type Input = EnvelopeInput;
+    type Output = ReceiptRenderOutput;
 
-    async fn run(cx: &mut Context, input: Input) -> Result<Rendered, Failure> {
+    async fn run(cx: &mut CommandContext, input: EnvelopeInput) -> Result<ReceiptRenderOutput, Failure> {
         let (envelope, _) = read(cx, input).await?;
         let receipt = tools::render(&envelope);
         let chars = receipt.chars().count();
-        Ok(Rendered { receipt, chars })
+        Ok(ReceiptRenderOutput { receipt, chars })
     }
 
-    fn text(output: &Rendered) -> String {
+    fn text(output: &ReceiptRenderOutput) -> String {
         output.receipt.to_string()
     }
 }
 
-impl Local for ReceiptCompact {
+impl LocalCommand for ReceiptCompact {
     const PATH: &'static str = "receipt.compact";
     const ABOUT: &'static str = "Print a canonical envelope in fewer characters";
     const EXITS: &'static [u8] = &[5];
@@ -89,21 +89,24 @@ impl Local for ReceiptCompact {
         input: r#"{"file":"envelope.json","budget":1000}"#,
     }];
 
-    type Input = Input;
-    type Output = Compacted;
+    type Input = EnvelopeInput;
+    type Output = ReceiptCompactOutput;
 
-    async fn run(cx: &mut Context, input: Input) -> Result<Compacted, Failure> {
+    async fn run(cx: &mut CommandContext, input: EnvelopeInput) -> Result<ReceiptCompactOutput, Failure> {
         let (envelope, chars_before) = read(cx, input).await?;
-        Ok(Compacted { envelope: envelope.to_value(), chars: length(&envelope), chars_before })
+        Ok(ReceiptCompactOutput { envelope: envelope.to_value(), chars: length(&envelope), chars_before })
     }
 
-    fn text(output: &Compacted) -> String {
+    fn text(output: &ReceiptCompactOutput) -> String {
         SafeText::json(&output.envelope).unwrap_or_default().to_string()
     }
 }
 
 /// Reads an envelope and compacts it; also returns its original length in characters.
-async fn read(cx: &Context, Input { file, budget }: Input) -> Result<(Envelope, usize), Failure> {
+async fn read(
+    cx: &CommandContext,
+    EnvelopeInput { file, budget }: EnvelopeInput,
+) -> Result<(Envelope, usize), Failure> {
     let host = cx.host.clone();
     let name = file.clone();
     let bytes = tokio::task::spawn_blocking(move || fetch(&host, &name)).await;

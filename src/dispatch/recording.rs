@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use super::code::Code;
-use super::context::Context;
+use super::context::CommandContext;
 use super::response::Failure;
 use crate::journal;
 use crate::runtime::past::{self, ListedRecording, Recording, RecordingMatch};
 
 /// Finds a recording by `latest`, a name, or the prefix of a name.
-pub(super) fn find(cx: &Context, asked: &str) -> Result<ListedRecording, Failure> {
+pub(super) fn find(cx: &CommandContext, asked: &str) -> Result<ListedRecording, Failure> {
     let places = cx.host.places()?;
     match past::resolve(&places.recordings(), &places.workspace, asked) {
         RecordingMatch::One(listed) => Ok(*listed),
@@ -28,7 +28,7 @@ pub(super) fn find(cx: &Context, asked: &str) -> Result<ListedRecording, Failure
 }
 
 /// Finds the requested recording, or else the newest of the workspace, even if it is still being written.
-pub(super) fn find_or_newest(cx: &Context, asked: Option<&str>) -> Result<ListedRecording, Failure> {
+pub(super) fn find_or_newest(cx: &CommandContext, asked: Option<&str>) -> Result<ListedRecording, Failure> {
     if let Some(asked) = asked {
         return find(cx, asked);
     }

@@ -1,7 +1,7 @@
 //! The single registry of commands.
 //!
 //! **To add a command**: a tool is a command as soon as it is in `tools::TOOLS`; give its `Verb` some `EXAMPLES`. For
-//! anything else, write one file beside this one with a type that implements [`Local`](super::command::Local)
+//! anything else, write one file beside this one with a type that implements [`LocalCommand`](super::command::LocalCommand)
 //! (`version.rs` is the shortest), and add `Command::of::<It>()` to the list below, in the order of help texts.
 //! Everything else is derived: the command-line flags from the fields of its `Input` (required ones are positional),
 //! help, `exec` routing, the manifest, completions, the manual page.
@@ -60,18 +60,18 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
         Command::of::<start_agent::StartAgent<{ AgentProgram::Gemini as usize }>>(),
         Command::of::<start_agent::StartAgent<{ AgentProgram::Codex as usize }>>(),
         Command::of::<mcp::Adopt>(),
-        Command::of::<cli_only::CodexExecutor>(),
-        Command::of::<cli_only::Mcp>(),
+        Command::of::<cli_only::CodexExecutorCommand>(),
+        Command::of::<cli_only::McpCommand>(),
         Command::of::<mcp::McpInstall>(),
         Command::of::<mcp::McpConfig>(),
         Command::of::<host_install::HostInstall>(),
         Command::of::<relay::RelayList>(),
         Command::of::<relay::RelayTo<false>>(),
         Command::of::<relay::RelayTo<true>>(),
-        Command::of::<cli_only::Serve>(),
-        Command::of::<cli_only::Fleet>(),
-        Command::of::<cli_only::Open>(),
-        Command::of::<cli_only::Demo>(),
+        Command::of::<cli_only::ServeCommand>(),
+        Command::of::<cli_only::FleetCommand>(),
+        Command::of::<cli_only::OpenCommand>(),
+        Command::of::<cli_only::DemoCommand>(),
         Command::of::<doctor::Doctor>(),
         Command::of::<completions::Completions>(),
         Command::of::<completions::Man>(),
@@ -139,9 +139,9 @@ mod tests {
 
     use super::*;
     use crate::dispatch::command::{CommandReach, Danger};
-    use crate::dispatch::context::Context;
-    use crate::dispatch::host::{Embedded, Host, Shell};
-    use crate::dispatch::{Failure, Flags, code, run};
+    use crate::dispatch::context::CommandContext;
+    use crate::dispatch::host::{Host, PrivateRuntime, Shell};
+    use crate::dispatch::{Failure, RunFlags, code, run};
     use crate::paths::Places;
 
     /// A host without a runtime.
@@ -169,7 +169,7 @@ mod tests {
         fn access(&self) -> Result<crate::link::Access, Failure> {
             panic!("a runtime was asked for");
         }
-        fn embed(&self) -> Result<Embedded, Failure> {
+        fn embed(&self) -> Result<PrivateRuntime, Failure> {
             panic!("a runtime was asked for");
         }
         fn probe_terminal(&self) -> Option<crate::dispatch::Probe> {
@@ -245,10 +245,15 @@ mod tests {
                 continue;
             }
             let input = serde_json::from_str(command.examples[0].input).expect("an input");
-            let flags = Flags { dry_run: true, ..Flags::default() };
-            let told =
-                run(&mut Context::new(Arc::new(Nowhere)), command, input, &flags, std::future::pending())
-                    .await;
+            let flags = RunFlags { dry_run: true, ..RunFlags::default() };
+            let told = run(
+                &mut CommandContext::new(Arc::new(Nowhere)),
+                command,
+                input,
+                &flags,
+                std::future::pending(),
+            )
+            .await;
             // What depends on files fails as the run does: see tests/it/dry_run.rs.
             let effect = told.data()["effect"].as_str();
             let tells = effect.is_some_and(|effect| effect.starts_with("would_"));

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 
 use super::code::Code;
-use super::command::{Answered, Command, Danger, Kind};
-use super::context::Context;
+use super::command::{Command, CommandKind, Danger, LocalAnswer};
+use super::context::CommandContext;
 use super::cut;
 use super::dry_run;
-use super::flags::Flags;
+use super::flags::RunFlags;
 use super::response::{Failure, Meta, Response};
 use super::table;
 use crate::clock::Clock;
@@ -22,10 +22,10 @@ const LINE_BYTES: usize = (1 << 20) - (64 << 10);
 /// Runs a command. The timeout in `flags`, or a `signal`, ends what it runs in the foreground; the response then
 /// contains what there is by then.
 pub async fn run(
-    cx: &mut Context,
+    cx: &mut CommandContext,
     command: &Command,
     input: Value,
-    flags: &Flags,
+    flags: &RunFlags,
     signal: impl Future<Output = u8>,
 ) -> Response {
     let clock = Clock::start();
@@ -39,10 +39,10 @@ pub async fn run(
 }
 
 async fn perform(
-    cx: &mut Context,
+    cx: &mut CommandContext,
     command: &Command,
     mut input: Value,
-    flags: &Flags,
+    flags: &RunFlags,
     cut: &CutHandle,
 ) -> Response {
     if flags.schema {
@@ -65,22 +65,22 @@ async fn perform(
         };
     }
     match command.kind {
-        Kind::Local { run, .. } => match run(cx, command.input_schema(), input).await {
-            Ok(Answered { data, text, notes, is_unmodified, own_facts }) => {
+        CommandKind::Local { run, .. } => match run(cx, command.input_schema(), input).await {
+            Ok(LocalAnswer { data, text, notes, is_unmodified, own_facts }) => {
                 let meta = Meta { not_modified: is_unmodified, own_facts, ..Meta::default() };
                 Response { warnings: notes, meta, ..Response::success(data, text) }
             }
             Err(failure) => Response::failure(failure),
         },
-        Kind::Tool(tool) => call(cx, tool, input, flags, &accepted, cut).await,
+        CommandKind::Tool(tool) => call(cx, tool, input, flags, &accepted, cut).await,
     }
 }
 
 async fn call(
-    cx: &mut Context,
+    cx: &mut CommandContext,
     tool: &Tool,
     input: Value,
-    flags: &Flags,
+    flags: &RunFlags,
     accepted: &[i64],
     cut: &CutHandle,
 ) -> Response {

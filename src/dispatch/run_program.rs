@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::code::Code;
-use super::command::{CommandReach, Danger, Example, Local};
-use super::context::Context;
+use super::command::{CommandReach, Danger, Example, LocalCommand};
+use super::context::CommandContext;
 use super::response::{Failure, Response};
 use crate::config::{ExecPolicy, ProgramSettings};
 use crate::prose::Profile;
@@ -81,7 +81,7 @@ pub struct RunInput {
 
 /// How a run ended.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Ran {
+pub struct RunOutput {
     /// Its id; `--resume` takes it.
     run: String,
     /// How it ended.
@@ -201,7 +201,7 @@ pub fn refused(refusal: RunRefusal, at_terminal: bool) -> Response {
 pub fn ended(outcome: &RunOutcome, cut: Option<CutReason>) -> Response {
     let text = outcome.text();
     let outputs = outcome.outputs.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
-    let ran = Ran {
+    let ran = RunOutput {
         run: outcome.run.clone(),
         status: outcome.how,
         folder: outcome.folder.clone(),
@@ -245,7 +245,7 @@ pub fn ended(outcome: &RunOutcome, cut: Option<CutReason>) -> Response {
     Response { text, ..Response::failure(failure) }
 }
 
-impl Local for RunProgram {
+impl LocalCommand for RunProgram {
     const PATH: &'static str = "run";
     const ABOUT: &'static str = "Run a .prose program: in the console on a terminal, else line by line";
     const DANGER: Danger = Danger::Destructive;
@@ -269,9 +269,9 @@ impl Local for RunProgram {
     const REACH: CommandReach = CommandReach::Alone("the terminal");
 
     type Input = RunInput;
-    type Output = Ran;
+    type Output = RunOutput;
 
-    async fn dry_run(cx: &mut Context, input: RunInput) -> Result<Value, Failure> {
+    async fn dry_run(cx: &mut CommandContext, input: RunInput) -> Result<Value, Failure> {
         let request = input.request(&cx.host.cwd()?, false, ProgramSettings::default())?;
         let refused = |error: RunError| Failure::new(Code::ProgramRefused, error.to_string());
         if let Some(run) = &input.resume {

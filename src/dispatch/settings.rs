@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::code::Code;
-use super::command::{CommandReach, Danger, Effect, Example, Local, Nothing};
-use super::context::Context;
+use super::command::{CommandReach, Danger, EffectOutput, Example, LocalCommand, NoInput};
+use super::context::CommandContext;
 use super::response::Failure;
-use crate::config::{FILE, Fault, Faults, KEYS_FILE, Loaded, Origin, THEMES_FOLDER, WORKSPACE_FILE};
+use crate::config::{FILE, Fault, Faults, KEYS_FILE, LoadedSettings, Origin, THEMES_FOLDER, WORKSPACE_FILE};
 use crate::paths::Places;
 
 /// Turns the faults of files into one failure that names each.
@@ -25,7 +25,7 @@ pub(super) struct ConfigPath;
 
 /// Where the files are, whether they exist or not.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Paths {
+pub(super) struct ConfigPathOutput {
     /// The settings.
     config: String,
     /// Whether that file exists.
@@ -38,7 +38,7 @@ pub(super) struct Paths {
     workspace: String,
 }
 
-impl Paths {
+impl ConfigPathOutput {
     fn of(places: &Places) -> Self {
         let config = places.config_dir.join(FILE);
         let text = |path: std::path::PathBuf| path.display().to_string();
@@ -52,21 +52,21 @@ impl Paths {
     }
 }
 
-impl Local for ConfigPath {
+impl LocalCommand for ConfigPath {
     const PATH: &'static str = "config.path";
     const IS_DATA: bool = true;
     const ABOUT: &'static str = "Print where the settings are";
     const EXITS: &'static [u8] = &[4];
     const EXAMPLES: &'static [Example] = &[Example { about: "Find the file to edit", input: "{}" }];
 
-    type Input = Nothing;
-    type Output = Paths;
+    type Input = NoInput;
+    type Output = ConfigPathOutput;
 
-    async fn run(cx: &mut Context, _input: Nothing) -> Result<Paths, Failure> {
-        Ok(Paths::of(&cx.host.places()?))
+    async fn run(cx: &mut CommandContext, _input: NoInput) -> Result<ConfigPathOutput, Failure> {
+        Ok(ConfigPathOutput::of(&cx.host.places()?))
     }
 
-    fn text(output: &Paths) -> String {
+    fn text(output: &ConfigPathOutput) -> String {
         output.config.clone()
     }
 }
@@ -76,7 +76,7 @@ pub(super) struct ConfigShow;
 /// Which settings.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ShowInput {
+pub(super) struct ConfigShowInput {
     /// Only keys that begin with this, e.g. `limits`.
     prefix: Option<String>,
     /// Only what differs from the defaults.
@@ -86,7 +86,7 @@ pub(super) struct ShowInput {
 
 /// What is in effect in this workspace.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Effective {
+pub(super) struct ConfigShowOutput {
     /// Every setting.
     settings: Vec<Setting>,
 }
@@ -102,7 +102,7 @@ pub(super) struct Setting {
     from: String,
 }
 
-impl Local for ConfigShow {
+impl LocalCommand for ConfigShow {
     const PATH: &'static str = "config.show";
     const ABOUT: &'static str = "Print the settings in effect here and where each comes from";
     const EXITS: &'static [u8] = &[4];
@@ -111,12 +111,12 @@ impl Local for ConfigShow {
         Example { about: "See what was changed", input: r#"{"changed":true}"# },
     ];
 
-    type Input = ShowInput;
-    type Output = Effective;
+    type Input = ConfigShowInput;
+    type Output = ConfigShowOutput;
 
-    async fn run(cx: &mut Context, input: ShowInput) -> Result<Effective, Failure> {
+    async fn run(cx: &mut CommandContext, input: ConfigShowInput) -> Result<ConfigShowOutput, Failure> {
         let places = cx.host.places()?;
-        let loaded = Loaded::read(&places.config_dir, &places.workspace)
+        let loaded = LoadedSettings::read(&places.config_dir, &places.workspace)
             .map_err(|Faults(faults)| invalid_settings(&faults))?;
         let prefix = input.prefix.unwrap_or_default();
         let wanted = |key: &str, origin: &Origin| {
@@ -131,10 +131,10 @@ impl Local for ConfigShow {
                 Origin::File(file, line) => format!("{}:{line}", file.display()),
             },
         });
-        Ok(Effective { settings: settings.collect() })
+        Ok(ConfigShowOutput { settings: settings.collect() })
     }
 
-    fn text(output: &Effective) -> String {
+    fn text(output: &ConfigShowOutput) -> String {
         let width = |part: fn(&Setting) -> &str| {
             output.settings.iter().map(|setting| part(setting).chars().count()).max().unwrap_or(0)
         };
@@ -151,23 +151,23 @@ pub(super) struct ConfigCheck;
 
 /// What was checked.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Checked {
+pub(super) struct ConfigCheckOutput {
     /// The files that exist and are valid.
     files: Vec<String>,
 }
 
-impl Local for ConfigCheck {
+impl LocalCommand for ConfigCheck {
     const PATH: &'static str = "config.check";
     const ABOUT: &'static str = "Check settings, keys and themes; every fault with file and line";
     const EXITS: &'static [u8] = &[4];
     const EXAMPLES: &'static [Example] = &[Example { about: "Check before starting", input: "{}" }];
 
-    type Input = Nothing;
-    type Output = Checked;
+    type Input = NoInput;
+    type Output = ConfigCheckOutput;
 
-    async fn run(cx: &mut Context, _input: Nothing) -> Result<Checked, Failure> {
+    async fn run(cx: &mut CommandContext, _input: NoInput) -> Result<ConfigCheckOutput, Failure> {
         let places = cx.host.places()?;
-        let mut faults = match Loaded::read(&places.config_dir, &places.workspace) {
+        let mut faults = match LoadedSettings::read(&places.config_dir, &places.workspace) {
             Ok(loaded) => loaded.aside,
             Err(Faults(faults)) => faults,
         };
@@ -178,10 +178,10 @@ impl Local for ConfigCheck {
         if !faults.is_empty() {
             return Err(invalid_settings(&faults));
         }
-        Ok(Checked { files: own.chain(files).collect() })
+        Ok(ConfigCheckOutput { files: own.chain(files).collect() })
     }
 
-    fn text(output: &Checked) -> String {
+    fn text(output: &ConfigCheckOutput) -> String {
         match output.files.as_slice() {
             [] => "There are no such files; the defaults apply.".to_owned(),
             files => format!("No faults in {}.", files.join(", ")),
@@ -192,7 +192,7 @@ impl Local for ConfigCheck {
 /// `config edit`: opens `config.toml` in the user's editor.
 pub(super) struct ConfigEdit;
 
-impl Local for ConfigEdit {
+impl LocalCommand for ConfigEdit {
     const PATH: &'static str = "config.edit";
     const ABOUT: &'static str = "Edit the settings in $VISUAL or $EDITOR; a new file lists all defaults";
     const DANGER: Danger = Danger::Mutating;
@@ -200,10 +200,10 @@ impl Local for ConfigEdit {
     const EXAMPLES: &'static [Example] = &[Example { about: "Change a setting", input: "{}" }];
     const REACH: CommandReach = CommandReach::Alone("the terminal");
 
-    type Input = Nothing;
-    type Output = Effect;
+    type Input = NoInput;
+    type Output = EffectOutput;
 
-    async fn dry_run(cx: &mut Context, _input: Nothing) -> Result<serde_json::Value, Failure> {
+    async fn dry_run(cx: &mut CommandContext, _input: NoInput) -> Result<serde_json::Value, Failure> {
         let file = cx.host.places()?.config_dir.join(FILE).display().to_string();
         Ok(json!({ "effect": "would_edit", "file": file }))
     }

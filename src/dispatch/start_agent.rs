@@ -3,15 +3,15 @@
 
 use serde_json::{Value, json};
 
-use super::command::{CommandReach, Danger, Effect, Example, Local, Nothing};
-use super::context::Context;
+use super::command::{CommandReach, Danger, EffectOutput, Example, LocalCommand, NoInput};
+use super::context::CommandContext;
 use super::response::Failure;
 use crate::agents::AgentProgram;
 
 /// The command that starts an agent, by its place among [`AgentProgram::ALL`].
 pub(super) struct StartAgent<const AGENT: usize>;
 
-impl<const AGENT: usize> Local for StartAgent<AGENT> {
+impl<const AGENT: usize> LocalCommand for StartAgent<AGENT> {
     const PATH: &'static str = AgentProgram::ALL[AGENT].profile().programs[0];
     const ABOUT: &'static str = AgentProgram::ALL[AGENT].profile().start;
     const EXITS: &'static [u8] = &[4];
@@ -20,10 +20,10 @@ impl<const AGENT: usize> Local for StartAgent<AGENT> {
     const EXAMPLES: &'static [Example] = &[Example { about: "In this workspace", input: "{}" }];
     const REACH: CommandReach = CommandReach::Alone("the terminal");
 
-    type Input = Nothing;
-    type Output = Effect;
+    type Input = NoInput;
+    type Output = EffectOutput;
 
-    async fn dry_run(_cx: &mut Context, _input: Nothing) -> Result<Value, Failure> {
+    async fn dry_run(_cx: &mut CommandContext, _input: NoInput) -> Result<Value, Failure> {
         Ok(json!({ "effect": "would_start", "would_start": Self::PATH }))
     }
 }

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::code::Code;
-use super::command::{Example, Local};
-use super::context::Context;
-use super::forms::Pasted;
+use super::command::{Example, LocalCommand};
+use super::context::CommandContext;
+use super::forms::PlainDefault;
 use super::response::Failure;
 use crate::model::StatusCounts;
 use crate::runtime::untold;
@@ -20,7 +20,7 @@ pub(super) struct Status;
 /// How it is printed.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Input {
+pub(super) struct StatusInput {
     /// Print a few characters for a status line, and nothing if no runtime serves the workspace.
     #[serde(default)]
     short: bool,
@@ -28,7 +28,7 @@ pub(super) struct Input {
 
 /// The state of a workspace's runtime.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Output {
+pub(super) struct StatusOutput {
     /// The workspace.
     workspace: PathBuf,
     /// What runs and waits there.
@@ -42,7 +42,7 @@ pub(super) struct Output {
     is_short: bool,
 }
 
-impl Local for Status {
+impl LocalCommand for Status {
     const PATH: &'static str = "status";
     const ABOUT: &'static str =
         "Print how many tasks are running or waiting; with --short, for a status line";
@@ -51,12 +51,12 @@ impl Local for Status {
         Example { about: "See what runs and what waits", input: "{}" },
         Example { about: "For the status line of tmux or a shell", input: r#"{"short":true}"# },
     ];
-    const PASTED: Pasted = Pasted::With("short");
+    const PASTED: PlainDefault = PlainDefault::With("short");
 
-    type Input = Input;
-    type Output = Output;
+    type Input = StatusInput;
+    type Output = StatusOutput;
 
-    async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
+    async fn run(cx: &mut CommandContext, input: StatusInput) -> Result<StatusOutput, Failure> {
         let places = cx.host.places()?;
         let (workspace, outside) = (&places.workspace, untold(&places.outside()));
         let Some(standing) = cx.standing().await? else {
@@ -66,7 +66,7 @@ impl Local for Status {
             let data = json!({ "workspace": workspace, "outside": outside });
             return Err(Failure::new(Code::Precondition, text).with_data(data).with_text(said));
         };
-        Ok(Output {
+        Ok(StatusOutput {
             workspace: workspace.clone(),
             standing,
             short: standing.short(),
@@ -75,7 +75,7 @@ impl Local for Status {
         })
     }
 
-    fn text(output: &Output) -> String {
+    fn text(output: &StatusOutput) -> String {
         if output.is_short {
             return output.short.clone();
         }

@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::code::Code;
-use super::command::{Example, Local};
-use super::context::Context;
-use super::forms::Pasted;
+use super::command::{Example, LocalCommand};
+use super::context::CommandContext;
+use super::forms::PlainDefault;
 use super::recording;
 use super::response::Failure;
 use crate::envelope::TaskId;
@@ -21,7 +21,7 @@ pub(super) struct TaskExport;
 /// Which task, in which format.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ExportInput {
+pub(super) struct TaskExportInput {
     /// Its id.
     task_id: String,
     /// The format to export to.
@@ -44,7 +44,7 @@ fn rows() -> u64 {
 
 /// The export.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct ExportOutput {
+pub(super) struct TaskExportOutput {
     /// The recording.
     recording: String,
     /// The task.
@@ -56,10 +56,10 @@ pub(super) struct ExportOutput {
     content: String,
 }
 
-impl Local for TaskExport {
+impl LocalCommand for TaskExport {
     const PATH: &'static str = "task.export";
     const IS_DATA: bool = true;
-    const PASTED: Pasted = Pasted::Always;
+    const PASTED: PlainDefault = PlainDefault::Always;
     const ABOUT: &'static str = "Print a task's output as text, HTML, SVG or a recording that plays";
     const EXITS: &'static [u8] = &[4, 5];
     const EXAMPLES: &'static [Example] = &[
@@ -67,10 +67,10 @@ impl Local for TaskExport {
         Example { about: "A recording for asciinema", input: r#"{"task_id":"task_4k2m9x7q","as":"cast"}"# },
     ];
 
-    type Input = ExportInput;
-    type Output = ExportOutput;
+    type Input = TaskExportInput;
+    type Output = TaskExportOutput;
 
-    async fn run(cx: &mut Context, input: ExportInput) -> Result<ExportOutput, Failure> {
+    async fn run(cx: &mut CommandContext, input: TaskExportInput) -> Result<TaskExportOutput, Failure> {
         let listed = recording::find_or_newest(cx, input.recording.as_deref())?;
         let recording = recording::read(&listed).await?;
         let id = input.task_id.parse().ok().filter(|id| recording.task(id).is_some());
@@ -90,10 +90,10 @@ impl Local for TaskExport {
             Ok(made) => made.map_err(|error| Failure::internal(&error))?,
             Err(error) => return Err(Failure::internal(&error)),
         };
-        Ok(ExportOutput { recording: listed.name, task_id: input.task_id, form, content })
+        Ok(TaskExportOutput { recording: listed.name, task_id: input.task_id, form, content })
     }
 
-    fn text(output: &ExportOutput) -> String {
+    fn text(output: &TaskExportOutput) -> String {
         output.content.trim_end_matches('\n').to_owned()
     }
 }

@@ -3,15 +3,15 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::command::{Example, Local, Nothing};
-use super::context::Context;
+use super::command::{Example, LocalCommand, NoInput};
+use super::context::CommandContext;
 use super::response::Failure;
 
 pub(super) struct Version;
 
 /// Which program this is.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Output {
+pub(super) struct VersionOutput {
     /// The program.
     name: &'static str,
     /// Its version.
@@ -20,23 +20,23 @@ pub(super) struct Output {
     schema_version: &'static str,
 }
 
-impl Local for Version {
+impl LocalCommand for Version {
     const PATH: &'static str = "version";
     const ABOUT: &'static str = "Print the version";
     const EXAMPLES: &'static [Example] = &[Example { about: "See which program answers", input: "{}" }];
 
-    type Input = Nothing;
-    type Output = Output;
+    type Input = NoInput;
+    type Output = VersionOutput;
 
-    async fn run(_cx: &mut Context, _input: Nothing) -> Result<Output, Failure> {
-        Ok(Output {
+    async fn run(_cx: &mut CommandContext, _input: NoInput) -> Result<VersionOutput, Failure> {
+        Ok(VersionOutput {
             name: env!("CARGO_PKG_NAME"),
             version: env!("CARGO_PKG_VERSION"),
             schema_version: super::response::SCHEMA_VERSION,
         })
     }
 
-    fn text(output: &Output) -> String {
+    fn text(output: &VersionOutput) -> String {
         format!("{} {}", output.name, output.version)
     }
 }

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use super::lock::{Holder, RuntimeAddress};
-use crate::config::Watch;
+use crate::config::ConfigWatch;
 use crate::files;
 use crate::paths::Locks;
 
@@ -59,7 +59,7 @@ impl RunningRuntime {
 }
 
 /// Watches for runtimes that may have started or ended.
-pub(super) struct Arrivals(Watch);
+pub(super) struct Arrivals(ConfigWatch);
 
 impl Arrivals {
     /// Watches the folder of the locks, creating it if necessary.
@@ -67,7 +67,7 @@ impl Arrivals {
         if let Err(error) = files::create_folder(&locks.folder) {
             tracing::warn!(%error, folder = %locks.folder.display(), "runtimes that come are not seen");
         }
-        Self(Watch::folder(&locks.folder))
+        Self(ConfigWatch::folder(&locks.folder))
     }
 
     /// Waits for a change.

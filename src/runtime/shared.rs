@@ -17,7 +17,7 @@ use super::session_state::SessionState;
 use super::task_folder::SpareFolders;
 use super::task_list::Commands;
 use crate::clock::Clock;
-use crate::config::{ApprovalRule, Audit, Env, Limits, SideTerminal};
+use crate::config::{ApprovalRule, AuditPolicy, EnvSettings, Limits, SideTerminal};
 use crate::envelope::TaskId;
 use crate::journal::{self, Degradation, Durability, Journal};
 use crate::model::gauge::Caps;
@@ -40,7 +40,7 @@ pub(super) struct RuntimeShared {
     pub(super) clock: Clock,
     pub(super) workspace: PathBuf,
     /// How the settings change the inherited environment, and the variables they set over the overrides.
-    pub(super) env: Env,
+    pub(super) env: EnvSettings,
     pub(super) recording: PathBuf,
     pub(super) journal: Journal,
     pub(super) viewers: Arc<Viewers>,
@@ -76,7 +76,7 @@ pub(super) struct RuntimeShared {
 impl RuntimeShared {
     pub(super) fn new(
         clock: Clock,
-        env: Env,
+        env: EnvSettings,
         journal: Journal,
         (viewers, pump): (Arc<Viewers>, Arc<Pump>),
         (first, limits): (Snapshot, Limits),
@@ -193,7 +193,9 @@ impl RuntimeShared {
     /// Checks whether anything new may happen: not while the record cannot be written, if recording is required.
     pub(super) fn check(&self) -> Result<(), Error> {
         match self.journal.health().degraded {
-            Some(Degradation { reason, is_full, .. }) if self.limits.record.audit == Audit::Required => {
+            Some(Degradation { reason, is_full, .. })
+                if self.limits.record.audit == AuditPolicy::Required =>
+            {
                 Err(Error::Unrecorded { reason, is_full })
             }
             _ => Ok(()),

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use pilothouse::config::{Loaded, Source};
+use pilothouse::config::{LoadedSettings, Source};
 use pilothouse::console::keys::decode::KeyDecoder;
 use pilothouse::console::keys::keymap::Keymap;
 use pilothouse::console::theme::ThemeFile;
@@ -107,7 +107,7 @@ pub(crate) fn settings(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let source = Source { name: "fuzz.toml".to_owned(), text: text.into_owned() };
     let lines = source.text.lines().count() + 1;
-    let loaded = Loaded::of(Some(&source), Path::new("fuzz.toml"));
+    let loaded = LoadedSettings::of(Some(&source), Path::new("fuzz.toml"));
     let keymap = Keymap::of("vim", Some(&source));
     let theme = ThemeFile::built_in().over(&source);
     for faults in [loaded.err(), keymap.err(), theme.err()].into_iter().flatten() {

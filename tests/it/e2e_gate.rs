@@ -42,7 +42,7 @@ impl House {
             environment: std::env::vars_os().collect(),
             spawner: Spawner::with_program(program()),
             limits: pilothouse::config::Limits::default(),
-            env: pilothouse::config::Env::default(),
+            env: pilothouse::config::EnvSettings::default(),
         });
         let runtime = runtime.expect("a runtime");
         let server = Server::new(

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use crate::agent::shell::{AgentMarks, MarkedAgent, Route, RouteFacts, decide};
 use crate::process::{SHELL_PREFIX, SHELLS, become_program, is_in_command};
-use real::Real;
+use real::RealShell;
 
 /// The variable that turns this off: with `off`, every call goes to the real shell.
 pub(in crate::cli) const SWITCH: &str = "PILOTHOUSE_SHELL";
@@ -24,7 +24,7 @@ pub(super) const DOOR: &str = "PILOTHOUSE_SHELL_DOOR";
 const NOT_EXECUTABLE: u8 = 126;
 
 /// An invocation of this program as a shell.
-struct Call {
+struct ShellInvocation {
     /// The name by which it was invoked.
     name: OsString,
     args: Vec<OsString>,
@@ -49,8 +49,8 @@ pub(super) fn run_as_shell(argv: &[OsString]) -> Option<ExitCode> {
         marks,
     };
     let route = decide(facts);
-    let call = Call { name: name.clone(), args: args.to_vec(), variables, marks };
-    let real = Real::of(&call, shell);
+    let call = ShellInvocation { name: name.clone(), args: args.to_vec(), variables, marks };
+    let real = RealShell::of(&call, shell);
     if route == Route::Through || is_in_command(std::process::id()) {
         return Some(real.become_it());
     }
@@ -73,7 +73,7 @@ fn is_on_terminal() -> bool {
     io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal()
 }
 
-impl Real {
+impl RealShell {
     /// Replaces this process with the real shell.
     fn become_it(&self) -> ExitCode {
         let error = become_program(&self.program, &self.args, &self.variables);

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use super::{Call, DOOR, REAL, find};
+use super::{DOOR, REAL, ShellInvocation, find};
 use crate::agents::{AgentProgram, ShellRedirect};
 use crate::process::is_shell_link;
 
@@ -15,7 +15,7 @@ pub(in crate::cli) const FOLDER: &str = "pilothouse/shells";
 
 /// The real shell, as the caller would have invoked it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::cli) struct Real {
+pub(in crate::cli) struct RealShell {
     pub(in crate::cli) program: PathBuf,
     /// Its arguments, starting with its name.
     pub(in crate::cli) args: Vec<OsString>,
@@ -23,9 +23,9 @@ pub(in crate::cli) struct Real {
     pub(in crate::cli) variables: Vec<(OsString, OsString)>,
 }
 
-impl Real {
+impl RealShell {
     /// Finds the real shell of a call.
-    pub(super) fn of(call: &Call, shell: &str) -> Self {
+    pub(super) fn of(call: &ShellInvocation, shell: &str) -> Self {
         let path = find(&call.variables, "PATH");
         let path = path.map(without_links);
         let program = program(call, shell, path.as_deref());
@@ -55,7 +55,7 @@ fn names_shell(variable: &OsStr) -> bool {
         .any(|(_, shell)| matches!(shell.redirect, ShellRedirect::Variable(name) if variable == name))
 }
 
-fn program(call: &Call, shell: &str, path: Option<&OsStr>) -> PathBuf {
+fn program(call: &ShellInvocation, shell: &str, path: Option<&OsStr>) -> PathBuf {
     let fits = |program: &&OsStr| {
         let name = Path::new(program).file_name().is_some_and(|name| name == shell);
         name && Path::new(program).is_absolute() && !is_shell_link(Path::new(program))
@@ -84,9 +84,9 @@ mod tests {
     use super::*;
     use crate::agent::shell::MarkedAgent;
 
-    fn call(name: &str, variables: &[(&str, &str)]) -> Call {
+    fn call(name: &str, variables: &[(&str, &str)]) -> ShellInvocation {
         let variables = variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
-        Call {
+        ShellInvocation {
             name: name.into(),
             args: vec!["-c".into(), "ls".into()],
             variables,
@@ -94,8 +94,8 @@ mod tests {
         }
     }
 
-    fn real(name: &str, variables: &[(&str, &str)]) -> Real {
-        Real::of(&call(name, variables), "bash")
+    fn real(name: &str, variables: &[(&str, &str)]) -> RealShell {
+        RealShell::of(&call(name, variables), "bash")
     }
 
     #[test]

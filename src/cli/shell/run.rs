@@ -12,13 +12,13 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
-use super::real::Real;
-use super::{Call, DOOR, find};
+use super::real::RealShell;
+use super::{DOOR, ShellInvocation, find};
 use crate::agent::shell::runs_plainly;
 use crate::agents::AgentProgram;
 use crate::cli::print;
 use crate::cli::surroundings::surroundings;
-use crate::config::{Loaded, OnFailure};
+use crate::config::{LoadedSettings, OnFailure};
 use crate::envelope::with_causes;
 use crate::link::{
     ClientRole, Error, Hello, Loss, ShellCall, ShellFallback, ShellInput, ShellReply, ShellRequest,
@@ -41,7 +41,7 @@ const REFUSED: u8 = 69;
 const REMOVED: &str = "the directory it begins in was removed";
 
 /// Runs a call as a task, or without a runtime if nobody answers.
-pub(super) fn run(call: &Call, real: Real) -> ExitCode {
+pub(super) fn run(call: &ShellInvocation, real: RealShell) -> ExitCode {
     let mut asked = match RuntimeRequest::new(call, &real) {
         Ok(asked) => asked,
         Err(error) => return not_run(&error),
@@ -77,7 +77,7 @@ impl RuntimeRequest {
     ///
     /// # Errors
     /// Why nobody can be asked about it.
-    fn new(call: &Call, real: &Real) -> Result<Self, String> {
+    fn new(call: &ShellInvocation, real: &RealShell) -> Result<Self, String> {
         let cwd = std::env::current_dir().map_err(|error| match error.kind() {
             ErrorKind::NotFound => REMOVED.to_owned(),
             _ => format!("its directory: {error}"),
@@ -118,7 +118,7 @@ impl RuntimeRequest {
     }
 
     /// Requests the command and represents it until it has ended.
-    fn carry(&self, mut line: ShellCall, real: &Real) -> ExitCode {
+    fn carry(&self, mut line: ShellCall, real: &RealShell) -> ExitCode {
         let signals = match SignalQueue::watch() {
             Ok(signals) => signals,
             Err(error) => return not_run(&format!("its signals: {error}")),
@@ -170,8 +170,8 @@ impl RuntimeRequest {
     }
 
     /// Handles the lack of a runtime as the settings say: the command does not run, or runs plainly and leaves a mark.
-    fn without_runtime(&self, why: &str, real: &Real) -> ExitCode {
-        let loaded = Loaded::read(&self.places.config_dir, &self.places.workspace);
+    fn without_runtime(&self, why: &str, real: &RealShell) -> ExitCode {
+        let loaded = LoadedSettings::read(&self.places.config_dir, &self.places.workspace);
         if loaded.map(|loaded| loaded.settings.shell.on_failure).unwrap_or_default() == OnFailure::Refuse {
             let _ = print::say(format_args!("not run: {why} (setting shell.on_failure)"));
             return ExitCode::from(REFUSED);
@@ -185,7 +185,7 @@ impl RuntimeRequest {
         }
     }
 
-    fn plainly(&self, why: &str, real: &Real) -> ExitCode {
+    fn plainly(&self, why: &str, real: &RealShell) -> ExitCode {
         let _ = print::say(format_args!("this command runs without Pilothouse: {why}"));
         real.become_it()
     }
@@ -198,7 +198,7 @@ fn not_run(why: &str) -> ExitCode {
 }
 
 /// Describes the command itself.
-fn request(call: &Call, real: &Real) -> ShellRequest {
+fn request(call: &ShellInvocation, real: &RealShell) -> ShellRequest {
     let number = |name: &str| find(&call.variables, name)?.to_str()?.parse().ok();
     let text = |name: &str| Some(find(&call.variables, name)?.to_str()?.to_owned());
     let marks = call.marks.agent.and_then(AgentProgram::own_shell).map(|shell| shell.marks);
@@ -219,7 +219,7 @@ fn request(call: &Call, real: &Real) -> ShellRequest {
 }
 
 /// Returns the directory whose workspace's runtime to use: where the agent was started.
-fn workspace(call: &Call) -> Option<PathBuf> {
+fn workspace(call: &ShellInvocation) -> Option<PathBuf> {
     if let Some(place) = find(&call.variables, DOOR) {
         return Some(place.into());
     }
@@ -229,7 +229,7 @@ fn workspace(call: &Call) -> Option<PathBuf> {
 
 /// Returns the places of the workspace that a command belongs to, where the directories that would say so may be gone: that of the
 /// agent, else its own; of one that was removed, the repository around it. Where none is left, nobody can say whose it is.
-fn left_of(call: &Call) -> Option<Places> {
+fn left_of(call: &ShellInvocation) -> Option<Places> {
     let of = |dir: PathBuf| {
         let left = dir.ancestors().find(|dir| dir.is_dir())?;
         let places = Places::find(left, &surroundings()).ok()?;

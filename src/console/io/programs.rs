@@ -6,7 +6,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::driver::Driver;
-use crate::config::{Faults, Loaded, ProgramSettings};
+use crate::config::{Faults, LoadedSettings, ProgramSettings};
 use crate::console::msg::Msg;
 use crate::link::Scripts;
 use crate::model::PlaceId;
@@ -24,7 +24,7 @@ impl Driver {
         let config = self.source.options.config.clone();
         let program = workspace.join(file);
         self.effects.spawn(async move {
-            let settings = match config.map(|config| Loaded::read(&config, &workspace)).transpose() {
+            let settings = match config.map(|config| LoadedSettings::read(&config, &workspace)).transpose() {
                 Ok(loaded) => loaded.map(|loaded| loaded.settings.programs).unwrap_or_default(),
                 Err(Faults(faults)) => {
                     let first = faults.first().map(ToString::to_string).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use super::driver::Driver;
 use super::{kept, tty};
-use crate::config::{Mouse, Watch};
+use crate::config::{ConfigWatch, Mouse};
 use crate::console::ConsoleError;
 use crate::console::effect::Effect;
 use crate::console::msg::Msg;
@@ -16,7 +16,7 @@ use crate::terminal::host_terminal::HostTerminal;
 pub(in crate::console) struct Source {
     pub(in crate::console) options: ConsoleOptions,
     pub(in crate::console) capabilities: Capabilities,
-    pub(in crate::console) watch: Watch,
+    pub(in crate::console) watch: ConfigWatch,
     /// Whether the terminal can give keys that usually share a code one of their own.
     pub(in crate::console) has_distinct_keys: bool,
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::{Entry, Fault, Faults, Node, Source, nearest};
+use crate::config::{Fault, Faults, Node, Source, SourceEntry, nearest};
 use crate::terminal::{Key, KeyPress};
 
 use super::action::Action;
@@ -159,7 +159,7 @@ impl Keymap {
         if faults.is_empty() { Ok(keymap) } else { Err(Faults(faults)) }
     }
 
-    fn lay_over(&mut self, at: usize, source: &Source, entries: &[Entry], faults: &mut Vec<Fault>) {
+    fn lay_over(&mut self, at: usize, source: &Source, entries: &[SourceEntry], faults: &mut Vec<Fault>) {
         for entry in entries {
             let Some(&context) = KeyContext::ALL.iter().find(|context| context.name() == entry.key) else {
                 let near = nearest(&entry.key, KeyContext::ALL.iter().map(|context| context.name()));
@@ -283,7 +283,7 @@ fn asset(name: &str, text: &str) -> Source {
 fn binding(
     source: &Source,
     context: KeyContext,
-    entry: &Entry,
+    entry: &SourceEntry,
     at: usize,
 ) -> Result<(Action, KeyBinding), Fault> {
     let path = format!("{}.{}", context.name(), entry.key);

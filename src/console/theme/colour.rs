@@ -70,13 +70,13 @@ impl Level {
 
     /// Returns the level requested in the settings, or `None` if it depends on the terminal.
     #[must_use]
-    pub fn asked(color: config::Color) -> Option<Self> {
+    pub fn asked(color: config::ColorSetting) -> Option<Self> {
         match color {
-            config::Color::Auto => None,
-            config::Color::None => Some(Self::None),
-            config::Color::Sixteen => Some(Self::Sixteen),
-            config::Color::Many => Some(Self::Many),
-            config::Color::True => Some(Self::True),
+            config::ColorSetting::Auto => None,
+            config::ColorSetting::None => Some(Self::None),
+            config::ColorSetting::Sixteen => Some(Self::Sixteen),
+            config::ColorSetting::Many => Some(Self::Many),
+            config::ColorSetting::True => Some(Self::True),
         }
     }
 

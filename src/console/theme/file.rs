@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ratatui::style::{Color, Modifier, Style};
 
 use super::colour::{Backdrop, LEGIBLE, Rgb, contrast, sixteen};
-use crate::config::{Entry, Fault, Faults, Node, Source, nearest};
+use crate::config::{Fault, Faults, Node, Source, SourceEntry, nearest};
 
 const DEFAULT: &str = include_str!("../../../themes/default.toml");
 
@@ -234,7 +234,7 @@ impl RoleStyle {
 fn read_roles(
     source: &Source,
     table: &str,
-    rows: &[Entry],
+    rows: &[SourceEntry],
     into: &mut BTreeMap<Role, RoleStyle>,
     faults: &mut Vec<Fault>,
 ) {
@@ -252,7 +252,7 @@ fn read_roles(
     }
 }
 
-fn style(source: &Source, path: &str, row: &Entry) -> Result<RoleStyle, Fault> {
+fn style(source: &Source, path: &str, row: &SourceEntry) -> Result<RoleStyle, Fault> {
     let Node::Table(parts) = &row.node else {
         return Err(source.fault(
             row.line,

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use super::keys::keymap::Keymap;
 use crate::config::{
-    Color, ConsoleSettings, FILE, Fault, Faults, GlyphSet, KEYS_FILE, Loaded, Mouse, OnHangup, Source,
-    WatchRule, read_own,
+    ColorSetting, ConsoleSettings, FILE, Fault, Faults, GlyphSet, KEYS_FILE, LoadedSettings, Mouse, OnHangup,
+    Source, WatchRule, read_own,
 };
 use crate::terminal::Palette;
 use crate::terminal::host_terminal::HostTerminal;
@@ -27,7 +27,7 @@ pub struct UiFlags {
     /// `--theme`.
     pub theme: Option<String>,
     /// `--color-level`.
-    pub color: Option<Color>,
+    pub color: Option<ColorSetting>,
     /// `--mouse`.
     pub mouse: Option<Mouse>,
     /// `--no-motion`.
@@ -261,7 +261,7 @@ impl Preferences {
 fn settings(config: &Path) -> Result<(ConsoleSettings, bool), Faults> {
     let path = config.join(FILE);
     let own = read_own(&path).map_err(|fault| Faults(vec![fault]))?;
-    let loaded = Loaded::of(own.as_ref(), &path)?;
+    let loaded = LoadedSettings::of(own.as_ref(), &path)?;
     let is_chosen = loaded.origins.contains_key("console.theme");
     Ok((loaded.settings.console, is_chosen))
 }
@@ -286,8 +286,8 @@ fn theme_set(
         faults.push(Fault { near: themes.near(wanted).map(str::to_owned), ..fault });
     }
     let asked = flags.color.unwrap_or(settings.color);
-    let is_plain = asked == Color::None
-        || asked == Color::Auto && (capabilities.no_color || capabilities.level == Level::None);
+    let is_plain = asked == ColorSetting::None
+        || asked == ColorSetting::Auto && (capabilities.no_color || capabilities.level == Level::None);
     let ascii = match settings.glyphs {
         _ if flags.ascii => true,
         GlyphSet::Auto => capabilities.is_wide,
@@ -363,10 +363,10 @@ mod tests {
         let capabilities = Capabilities { no_color: true, level: Level::Many, ..Capabilities::default() };
         let (looks, _) = read(&[], &UiFlags::default(), &capabilities);
         assert_eq!((looks.theme_set.colours, looks.ui.level), (Colours::None, Level::Many));
-        let flags = UiFlags { color: Some(Color::None), ..UiFlags::default() };
+        let flags = UiFlags { color: Some(ColorSetting::None), ..UiFlags::default() };
         let (looks, _) = read(&[], &flags, &capabilities);
         assert_eq!((looks.theme_set.colours, looks.ui.level), (Colours::None, Level::None));
-        let flags = UiFlags { color: Some(Color::True), ..UiFlags::default() };
+        let flags = UiFlags { color: Some(ColorSetting::True), ..UiFlags::default() };
         let (looks, _) = read(&[], &flags, &capabilities);
         assert_eq!((looks.theme_set.colours, looks.ui.level), (Colours::Named, Level::True));
     }

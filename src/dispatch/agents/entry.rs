@@ -12,7 +12,7 @@ use crate::dispatch::merge::SERVER_NAME;
 
 /// An agent's configuration entry that starts our program.
 #[derive(Debug)]
-pub(in crate::dispatch) struct Entry {
+pub(in crate::dispatch) struct AgentEntry {
     /// The file that contains it.
     pub(in crate::dispatch) file: PathBuf,
     /// The scope of the file.
@@ -29,7 +29,7 @@ pub(in crate::dispatch) struct Entry {
 
 impl AgentProgram {
     /// Finds the entry that starts our program, in the first file that has one, starting with the narrowest scope.
-    pub(in crate::dispatch) fn entry(self, host: &dyn Host) -> Option<Entry> {
+    pub(in crate::dispatch) fn entry(self, host: &dyn Host) -> Option<AgentEntry> {
         let workspace = host.places().map(|places| places.workspace).unwrap_or_default();
         [InstallScope::Local, InstallScope::Project, InstallScope::User].into_iter().find_map(|scope| {
             let is_known = self.profile().scopes.contains(&scope);
@@ -39,12 +39,16 @@ impl AgentProgram {
             let text = text(&file)?;
             let settings = target.file.format().read(&text).ok()?;
             let found = keys(&target.connect).iter().try_fold(&settings, |at, key| at.get(key))?;
-            Entry::read(file, scope, found)
+            AgentEntry::read(file, scope, found)
         })
     }
 
     /// Returns the variables that the agent would start our program with if it were started from here.
-    pub(in crate::dispatch) fn environment(self, host: &dyn Host, entry: &Entry) -> Vec<(String, OsString)> {
+    pub(in crate::dispatch) fn environment(
+        self,
+        host: &dyn Host,
+        entry: &AgentEntry,
+    ) -> Vec<(String, OsString)> {
         let is_handed_on = |name: &str| match self.profile().environment {
             PassedVariables::Whole => true,
             PassedVariables::Listed(list) => {
@@ -61,7 +65,7 @@ impl AgentProgram {
     }
 }
 
-impl Entry {
+impl AgentEntry {
     fn read(file: PathBuf, scope: InstallScope, entry: &Value) -> Option<Self> {
         let texts = |value: &Value| -> Vec<String> {
             value

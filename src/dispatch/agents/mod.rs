@@ -6,7 +6,7 @@ mod shell;
 
 use crate::agents::{AgentProgram, McpClient};
 
-pub(super) use self::entry::Entry;
+pub(super) use self::entry::AgentEntry;
 pub(super) use self::files::text;
 pub(super) use self::shell::CodexExecutor;
 

@@ -10,20 +10,20 @@ use serde_json::{Value, json};
 
 use super::agents::text;
 use super::code::Code;
-use super::command::{Danger, Example, Local};
-use super::context::Context;
+use super::command::{Danger, Example, LocalCommand};
+use super::context::CommandContext;
 use super::merge::{Format, unified};
 use super::response::Failure;
 use super::settings::invalid_settings;
 use crate::agents::{AgentProgram, CommandRules, RuleFile, RulesImport, TranslatedRule};
-use crate::config::{ApprovalRule, FILE, Faults, Loaded, Source, read_own, write_own};
+use crate::config::{ApprovalRule, FILE, Faults, LoadedSettings, Source, read_own, write_own};
 
 pub(super) struct ConfigApprovals;
 
 /// Which agent's rules, and whether to write them.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Input {
+pub(super) struct ApprovalsInput {
     /// The agent whose rules are read.
     from: Option<RulesOwner>,
     /// Add the rules to config.toml.
@@ -58,7 +58,7 @@ impl JsonSchema for RulesOwner {
 
 /// The rules.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Output {
+pub(super) struct ApprovalsOutput {
     /// `written`, `unchanged`, or `shown` without `write`.
     effect: &'static str,
     /// The files that were read.
@@ -71,7 +71,7 @@ pub(super) struct Output {
     diff: String,
 }
 
-impl Local for ConfigApprovals {
+impl LocalCommand for ConfigApprovals {
     const PATH: &'static str = "config.approvals";
     const ABOUT: &'static str =
         "Convert an agent's own command rules into approval rules; shows the change, --write applies it";
@@ -82,21 +82,21 @@ impl Local for ConfigApprovals {
         Example { about: "Add them to config.toml", input: r#"{"from":"claude","write":true}"# },
     ];
 
-    type Input = Input;
-    type Output = Output;
+    type Input = ApprovalsInput;
+    type Output = ApprovalsOutput;
 
-    async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
+    async fn run(cx: &mut CommandContext, input: ApprovalsInput) -> Result<ApprovalsOutput, Failure> {
         propose(cx, &input, input.write)
     }
 
-    async fn dry_run(cx: &mut Context, input: Input) -> Result<Value, Failure> {
+    async fn dry_run(cx: &mut CommandContext, input: ApprovalsInput) -> Result<Value, Failure> {
         let mut shown = json!(propose(cx, &input, false)?);
         let changes = input.write && shown["effect"] != "unchanged";
         shown["effect"] = json!(if changes { "would_write" } else { "would_change_nothing" });
         Ok(shown)
     }
 
-    fn text(output: &Output) -> String {
+    fn text(output: &ApprovalsOutput) -> String {
         describe(&json!(output))
     }
 
@@ -104,7 +104,7 @@ impl Local for ConfigApprovals {
         (name == "plain").then(|| describe(data))
     }
 
-    fn notes(output: &Output) -> Vec<String> {
+    fn notes(output: &ApprovalsOutput) -> Vec<String> {
         let mut notes: Vec<String> =
             output.untranslated.iter().map(|one| format!("no equivalent here: {one}")).collect();
         if output.effect == "shown" && !output.diff.is_empty() {
@@ -114,7 +114,7 @@ impl Local for ConfigApprovals {
     }
 }
 
-fn propose(cx: &Context, input: &Input, writes: bool) -> Result<Output, Failure> {
+fn propose(cx: &CommandContext, input: &ApprovalsInput, writes: bool) -> Result<ApprovalsOutput, Failure> {
     let Some(import) = input.from.and_then(|owner| owner.0.profile().rules) else {
         let words: Vec<String> = RulesOwner::words().iter().map(|word| format!("--from {word}")).collect();
         let (last, others) =
@@ -138,7 +138,7 @@ fn propose(cx: &Context, input: &Input, writes: bool) -> Result<Output, Failure>
     let name = path.display().to_string();
     let faulty = |Faults(faults): Faults| invalid_settings(&faults);
     let own = read_own(&path).map_err(|fault| invalid_settings(&[fault]))?;
-    Loaded::of(own.as_ref(), &path).map_err(faulty)?;
+    LoadedSettings::of(own.as_ref(), &path).map_err(faulty)?;
     let before = own.map(|own| own.text).unwrap_or_default();
     let all: Vec<&ApprovalRule> = rules.translated.iter().map(|one| &one.rule).collect();
     let merged = if all.is_empty() {
@@ -147,7 +147,7 @@ fn propose(cx: &Context, input: &Input, writes: bool) -> Result<Output, Failure>
         let merged = Format::Toml.add(&before, &json!({ "approvals": all }));
         merged.map_err(|error| Failure::new(Code::Precondition, format!("{name}: {error}")))?.text
     };
-    Loaded::of(Some(&Source { name: name.clone(), text: merged.clone() }), &path).map_err(faulty)?;
+    LoadedSettings::of(Some(&Source { name: name.clone(), text: merged.clone() }), &path).map_err(faulty)?;
     let diff = unified(&name, &before, &merged);
     if writes && !diff.is_empty() {
         write_own(&path, &merged).map_err(|error| Failure::internal(&error))?;
@@ -157,11 +157,11 @@ fn propose(cx: &Context, input: &Input, writes: bool) -> Result<Output, Failure>
         (false, true) => "written",
         (false, false) => "shown",
     };
-    Ok(Output { effect, read, rules: rules.translated, untranslated: rules.untranslated, diff })
+    Ok(ApprovalsOutput { effect, read, rules: rules.translated, untranslated: rules.untranslated, diff })
 }
 
 /// Finds the files with an agent's rules, those for all workspaces first.
-fn files(cx: &Context, import: &RulesImport) -> Vec<PathBuf> {
+fn files(cx: &CommandContext, import: &RulesImport) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for (place, ending) in import.places {
         let Some(path) = place.path(&*cx.host) else { continue };

@@ -11,10 +11,10 @@ use tokio::process::Command;
 use tokio::time::timeout;
 
 use super::finding::Area::Agents;
-use super::finding::Finding;
+use super::finding::DoctorFinding;
 use crate::agents::{AgentProgram, Connection, PassedVariables};
-use crate::config::Loaded;
-use crate::dispatch::agents::{self, Entry};
+use crate::config::LoadedSettings;
+use crate::dispatch::agents::{self, AgentEntry};
 use crate::dispatch::host::{Host, on_path};
 use crate::paths::Places;
 
@@ -27,7 +27,7 @@ const SHOWN: usize = 12;
 
 /// What is known about an installed agent.
 #[derive(Debug)]
-pub(super) struct Installed {
+pub(super) struct InstalledAgent {
     agent: AgentProgram,
     program: PathBuf,
     /// The configuration file that names us.
@@ -35,16 +35,16 @@ pub(super) struct Installed {
 }
 
 /// Finds the agents installed on this machine.
-pub(super) fn installed(host: &dyn Host) -> Vec<Installed> {
+pub(super) fn installed(host: &dyn Host) -> Vec<InstalledAgent> {
     let installed = AgentProgram::ALL.iter().copied().filter_map(|agent| {
         let program = agent.profile().programs.iter().find_map(|name| on_path(host, name))?;
-        Some(Installed { agent, program, named_in: agent.entry(host).map(|entry| entry.file) })
+        Some(InstalledAgent { agent, program, named_in: agent.entry(host).map(|entry| entry.file) })
     });
     installed.collect()
 }
 
 /// Evaluates what is known.
-pub(super) fn findings(installed: &[Installed]) -> Vec<Finding> {
+pub(super) fn findings(installed: &[InstalledAgent]) -> Vec<DoctorFinding> {
     if installed.is_empty() {
         let fix = "pilothouse mcp install claude, or another agent";
         return vec![Agents.note("agents", "none found on PATH").fix(fix)];
@@ -52,7 +52,7 @@ pub(super) fn findings(installed: &[Installed]) -> Vec<Finding> {
     installed.iter().map(judge).collect()
 }
 
-fn judge(Installed { agent, program, named_in }: &Installed) -> Finding {
+fn judge(InstalledAgent { agent, program, named_in }: &InstalledAgent) -> DoctorFinding {
     match named_in {
         Some(path) => Agents.ok(agent.as_str(), format!("{} names pilothouse", path.display())),
         None => {
@@ -63,7 +63,7 @@ fn judge(Installed { agent, program, named_in }: &Installed) -> Finding {
 }
 
 /// Starts the server of each agent that names us, the way that agent does, and reports the outcome.
-pub(super) async fn probe(host: &dyn Host) -> Vec<Finding> {
+pub(super) async fn probe(host: &dyn Host) -> Vec<DoctorFinding> {
     let mut found = Vec::new();
     for agent in AgentProgram::ALL.iter().copied() {
         if let Some(entry) = agent.entry(host) {
@@ -77,7 +77,7 @@ pub(super) async fn probe(host: &dyn Host) -> Vec<Finding> {
     found
 }
 
-async fn probe_one(host: &dyn Host, agent: AgentProgram, entry: &Entry) -> Vec<Finding> {
+async fn probe_one(host: &dyn Host, agent: AgentProgram, entry: &AgentEntry) -> Vec<DoctorFinding> {
     let word = agent.as_str();
     let check = |what: &str| format!("{word} {what}");
     let Ok(places) = host.places() else { return Vec::new() };
@@ -164,7 +164,7 @@ pub(super) async fn ask(mut command: Command) -> Option<Value> {
     Some(answer["data"].clone()).filter(Value::is_object)
 }
 
-fn runtime(agent: AgentProgram, there: &Value, places: &Places) -> Finding {
+fn runtime(agent: AgentProgram, there: &Value, places: &Places) -> DoctorFinding {
     let check = format!("{} runtime", agent.as_str());
     let said = |name: &str| {
         let findings = there["findings"].as_array().into_iter().flatten();
@@ -192,7 +192,7 @@ fn variables(
     host: &dyn Host,
     agent: AgentProgram,
     environment: &[(String, std::ffi::OsString)],
-) -> Option<Finding> {
+) -> Option<DoctorFinding> {
     let check = format!("{} variables", agent.as_str());
     let all = host.variables();
     let is_handed_on = |name: &String| environment.iter().any(|(handed, _)| handed == name);
@@ -217,7 +217,7 @@ fn variables(
 }
 
 /// Reports whether the agent asks before it calls our tools, and whether its own shell is enabled.
-fn permissions(host: &dyn Host, agent: AgentProgram, entry: &Entry, places: &Places) -> Finding {
+fn permissions(host: &dyn Host, agent: AgentProgram, entry: &AgentEntry, places: &Places) -> DoctorFinding {
     let check = format!("{} permissions", agent.as_str());
     let (mut missing, mut shell) = (Vec::new(), None);
     let to = Connection { scope: entry.scope, command: &entry.command, workspace: &places.workspace };
@@ -256,10 +256,11 @@ fn permissions(host: &dyn Host, agent: AgentProgram, entry: &Entry, places: &Pla
 }
 
 /// Reports what needs approval here, according to the settings that apply in the agent's environment.
-fn approvals(agent: AgentProgram, config: &Path, places: &Places) -> Finding {
+fn approvals(agent: AgentProgram, config: &Path, places: &Places) -> DoctorFinding {
     let check = format!("{} approvals", agent.as_str());
     let folder = config.parent().unwrap_or(config);
-    let count = Loaded::read(folder, &places.workspace).map_or(0, |loaded| loaded.settings.approvals.len());
+    let count =
+        LoadedSettings::read(folder, &places.workspace).map_or(0, |loaded| loaded.settings.approvals.len());
     let elsewhere = folder != places.config_dir;
     let told = format!("{count} approval rules in {}", config.display());
     if elsewhere {
@@ -279,7 +280,7 @@ mod tests {
 
     #[test]
     fn an_agent_that_does_not_know_us_gets_its_exact_fix() {
-        let installed = |agent, named_in| Installed { agent, program: "/bin/x".into(), named_in };
+        let installed = |agent, named_in| InstalledAgent { agent, program: "/bin/x".into(), named_in };
         let found = findings(&[
             installed(AgentProgram::Claude, None),
             installed(AgentProgram::Zed, Some("/c".into())),

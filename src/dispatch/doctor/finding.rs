@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// One thing that was checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub(super) struct Finding {
+pub(super) struct DoctorFinding {
     /// What it belongs to.
     pub(super) area: Area,
     /// What was checked.
@@ -49,12 +49,18 @@ pub(super) enum FindingState {
 }
 
 impl Area {
-    pub(super) fn ok(self, check: impl Into<Cow<'static, str>>, found: impl Into<String>) -> Finding {
-        Finding { area: self, check: check.into(), state: FindingState::Ok, found: found.into(), fix: None }
+    pub(super) fn ok(self, check: impl Into<Cow<'static, str>>, found: impl Into<String>) -> DoctorFinding {
+        DoctorFinding {
+            area: self,
+            check: check.into(),
+            state: FindingState::Ok,
+            found: found.into(),
+            fix: None,
+        }
     }
 
-    pub(super) fn note(self, check: impl Into<Cow<'static, str>>, found: impl Into<String>) -> Finding {
-        Finding { state: FindingState::Note, ..self.ok(check, found) }
+    pub(super) fn note(self, check: impl Into<Cow<'static, str>>, found: impl Into<String>) -> DoctorFinding {
+        DoctorFinding { state: FindingState::Note, ..self.ok(check, found) }
     }
 
     pub(super) fn problem(
@@ -62,12 +68,12 @@ impl Area {
         check: impl Into<Cow<'static, str>>,
         found: impl Into<String>,
         fix: impl Into<String>,
-    ) -> Finding {
-        Finding { state: FindingState::Problem, fix: Some(fix.into()), ..self.ok(check, found) }
+    ) -> DoctorFinding {
+        DoctorFinding { state: FindingState::Problem, fix: Some(fix.into()), ..self.ok(check, found) }
     }
 }
 
-impl Finding {
+impl DoctorFinding {
     pub(super) fn fix(self, fix: impl Into<String>) -> Self {
         Self { fix: Some(fix.into()), ..self }
     }

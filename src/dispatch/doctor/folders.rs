@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::finding::Area::Folders;
-use super::finding::Finding;
+use super::finding::DoctorFinding;
 use crate::dispatch::host::Host;
 use crate::link::{ClientRole, Error, Hello, Scripts, dial};
 use crate::paths::Places;
@@ -14,7 +14,7 @@ use crate::paths::Places;
 const FREE_BYTES: u64 = 256 << 20;
 
 /// Checks the folders and tries to connect to the runtime.
-pub(super) async fn look(host: &dyn Host) -> Vec<Finding> {
+pub(super) async fn look(host: &dyn Host) -> Vec<DoctorFinding> {
     let places = match host.places() {
         Ok(places) => places,
         Err(failure) => {
@@ -32,7 +32,7 @@ pub(super) async fn look(host: &dyn Host) -> Vec<Finding> {
 }
 
 /// Checks whether more than one runtime answers for this workspace: agents and console would not meet.
-async fn others(host: &dyn Host) -> Option<Finding> {
+async fn others(host: &dyn Host) -> Option<DoctorFinding> {
     let cwd = host.cwd().ok()?;
     let mut found = BTreeMap::new();
     for folder in host.runtime_dirs() {
@@ -52,7 +52,7 @@ async fn others(host: &dyn Host) -> Option<Finding> {
     Some(Folders.problem("runtimes", found, fix))
 }
 
-fn folder(check: &'static str, path: &Path) -> Finding {
+fn folder(check: &'static str, path: &Path) -> DoctorFinding {
     match std::fs::symlink_metadata(path) {
         Ok(facts) => {
             let me = rustix::process::geteuid().as_raw();
@@ -66,7 +66,7 @@ fn folder(check: &'static str, path: &Path) -> Finding {
     }
 }
 
-fn judge(check: &'static str, path: &Path, is_dir: bool, is_mine: bool, mode: u32) -> Finding {
+fn judge(check: &'static str, path: &Path, is_dir: bool, is_mine: bool, mode: u32) -> DoctorFinding {
     let path = shown(path);
     let (found, fix) = match (is_dir, is_mine) {
         (false, _) => (format!("{path} is not a folder"), format!("mv {path} {path}.old")),
@@ -82,7 +82,7 @@ fn judge(check: &'static str, path: &Path, is_dir: bool, is_mine: bool, mode: u3
     Folders.problem(check, found, fix)
 }
 
-fn missing(check: &'static str, path: &Path) -> Finding {
+fn missing(check: &'static str, path: &Path) -> DoctorFinding {
     let standing = path.ancestors().skip(1).find(|parent| parent.exists()).unwrap_or(Path::new("/"));
     let found = format!("{}: does not exist yet, created when needed", shown(path));
     if rustix::fs::access(standing, rustix::fs::Access::WRITE_OK).is_ok() {
@@ -92,7 +92,7 @@ fn missing(check: &'static str, path: &Path) -> Finding {
     Folders.problem(check, found, format!("chmod u+w {}", shown(standing)))
 }
 
-fn room(places: &Places) -> Option<Finding> {
+fn room(places: &Places) -> Option<DoctorFinding> {
     let standing = places.state_dir.ancestors().find(|path| path.exists())?;
     let disk = rustix::fs::statvfs(standing).ok()?;
     let (free, all) = (disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize);
@@ -105,7 +105,7 @@ fn room(places: &Places) -> Option<Finding> {
     })
 }
 
-async fn runtime(host: &dyn Host, places: &Places) -> Finding {
+async fn runtime(host: &dyn Host, places: &Places) -> DoctorFinding {
     let check = "runtime";
     let Ok(cwd) = host.cwd() else {
         return Folders.problem(check, "the working directory is gone", "cd to another directory");

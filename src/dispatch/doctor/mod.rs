@@ -13,9 +13,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use self::finding::{Finding, FindingState};
-use super::command::{Danger, Example, Local};
-use super::context::Context;
+use self::finding::{DoctorFinding, FindingState};
+use super::command::{Danger, Example, LocalCommand};
+use super::context::CommandContext;
 use super::response::Failure;
 
 pub(super) struct Doctor;
@@ -23,7 +23,7 @@ pub(super) struct Doctor;
 /// What to look at.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Input {
+pub(super) struct DoctorInput {
     /// Start each connected agent's server as that agent does, and report which runtime it reaches, which variables
     /// commands get, and what is cut, deferred and asked about. Then start each agent with a scripted model, and see
     /// where a command of its own shell goes.
@@ -36,21 +36,21 @@ pub(super) struct Input {
 
 /// What was found.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Output {
+pub(super) struct DoctorOutput {
     /// Findings that need attention.
     problems: usize,
     /// Everything that was checked, always in this order.
-    findings: Vec<Finding>,
+    findings: Vec<DoctorFinding>,
 }
 
-impl Output {
-    fn of(findings: Vec<Finding>) -> Self {
+impl DoctorOutput {
+    fn of(findings: Vec<DoctorFinding>) -> Self {
         let problems = findings.iter().filter(|finding| finding.state == FindingState::Problem).count();
         Self { problems, findings }
     }
 }
 
-impl Local for Doctor {
+impl LocalCommand for Doctor {
     const PATH: &'static str = "doctor";
     const ABOUT: &'static str =
         "Check the terminal, the system, folders and agents, and say how to fix what is wrong";
@@ -61,26 +61,26 @@ impl Local for Doctor {
     // With a flag it starts agents, and connects to another machine.
     const DANGER: Danger = Danger::Mutating;
 
-    type Input = Input;
-    type Output = Output;
+    type Input = DoctorInput;
+    type Output = DoctorOutput;
 
-    async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
+    async fn run(cx: &mut CommandContext, input: DoctorInput) -> Result<DoctorOutput, Failure> {
         if let Some(name) = input.host {
-            return Ok(Output::of(remote::look(cx.host.remote_host(&name)?).await));
+            return Ok(DoctorOutput::of(remote::look(cx.host.remote_host(&name)?).await));
         }
         if input.agents {
             let mut findings = agents::probe(&*cx.host).await;
             findings.extend(routing::prove(&*cx.host).await);
-            return Ok(Output::of(findings));
+            return Ok(DoctorOutput::of(findings));
         }
         let mut findings = terminal::findings(&terminal::TerminalFacts::gather(&*cx.host).await);
         findings.extend(system::findings(&system::SystemFacts::gather(&*cx.host)));
         findings.extend(folders::look(&*cx.host).await);
         findings.extend(agents::findings(&agents::installed(&*cx.host)));
-        Ok(Output::of(findings))
+        Ok(DoctorOutput::of(findings))
     }
 
-    async fn dry_run(cx: &mut Context, input: Input) -> Result<Value, Failure> {
+    async fn dry_run(cx: &mut CommandContext, input: DoctorInput) -> Result<Value, Failure> {
         if let Some(name) = &input.host {
             cx.host.remote_host(name)?;
         }
@@ -92,7 +92,7 @@ impl Local for Doctor {
         Ok(json!({ "effect": effect, "host": input.host, "agents": input.agents }))
     }
 
-    fn text(output: &Output) -> String {
+    fn text(output: &DoctorOutput) -> String {
         let mut lines = Vec::new();
         let mut area = None;
         for finding in &output.findings {

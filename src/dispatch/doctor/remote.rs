@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::finding::Area::Host as Far;
-use super::finding::Finding;
+use super::finding::DoctorFinding;
 use crate::link::{Error, HostListing, RemoteHost, TransportError, VERSION};
 
 /// How long a login may take; a person may have to answer.
@@ -19,7 +19,7 @@ const SURVEY: &str = "if [ -t 0 ]; then echo input=terminal; else read -r word; 
 const SENT: &str = "carried";
 
 /// Checks another machine. May prompt on the terminal for a login.
-pub(super) async fn look(host: RemoteHost) -> Vec<Finding> {
+pub(super) async fn look(host: RemoteHost) -> Vec<DoctorFinding> {
     let host = host.asking();
     let facts = match facts(&host).await {
         Ok(facts) => facts,
@@ -46,7 +46,7 @@ async fn facts(host: &RemoteHost) -> Result<BTreeMap<String, String>, Error> {
     if output.code == Some(0) && facts.contains_key("end") { Ok(facts) } else { Err(output.error(host)) }
 }
 
-fn unreachable(host: &RemoteHost, error: &Error) -> Finding {
+fn unreachable(host: &RemoteHost, error: &Error) -> DoctorFinding {
     let found = match error {
         Error::Carried {
             why: TransportError::Exited { said, .. } | TransportError::NoProgram { said },
@@ -68,7 +68,7 @@ fn unreachable(host: &RemoteHost, error: &Error) -> Finding {
 }
 
 /// Evaluates what arrived of the word that was sent.
-fn input(name: &str, came: &str) -> Finding {
+fn input(name: &str, came: &str) -> DoctorFinding {
     match came {
         SENT => Far.ok("input", "carried unchanged"),
         "terminal" => Far.problem(
@@ -87,7 +87,7 @@ fn input(name: &str, came: &str) -> Finding {
 }
 
 /// Checks whether connections are multiplexed over one.
-async fn connection(host: &RemoteHost) -> Option<Finding> {
+async fn connection(host: &RemoteHost) -> Option<DoctorFinding> {
     if !host.is_ssh() {
         return None;
     }
@@ -108,7 +108,7 @@ async fn connection(host: &RemoteHost) -> Option<Finding> {
     })
 }
 
-fn program(host: &RemoteHost, listed: Result<HostListing, Error>) -> Finding {
+fn program(host: &RemoteHost, listed: Result<HostListing, Error>) -> DoctorFinding {
     let install = format!("pilothouse host install {}", host.name);
     match listed {
         Ok(HostListing { version, link, runtimes, .. }) if link == VERSION => {
@@ -143,7 +143,7 @@ struct Logouts<'a> {
 }
 
 /// Evaluates how long a runtime on that machine lives.
-fn lifetime(name: &str, run: &str, manager: &str, logouts: &Logouts<'_>) -> Vec<Finding> {
+fn lifetime(name: &str, run: &str, manager: &str, logouts: &Logouts<'_>) -> Vec<DoctorFinding> {
     let has_manager = !run.is_empty() && ["running", "degraded", "starting"].contains(&manager);
     if !has_manager {
         let check = "systemd --user";

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::finding::Area::System;
-use super::finding::Finding;
+use super::finding::DoctorFinding;
 use crate::dispatch::host::{Host, on_path};
 
 /// The oldest kernel version that supports task hosts.
@@ -50,11 +50,11 @@ impl SystemFacts {
 }
 
 /// Evaluates what is known.
-pub(super) fn findings(known: &SystemFacts) -> Vec<Finding> {
+pub(super) fn findings(known: &SystemFacts) -> Vec<DoctorFinding> {
     vec![kernel(known), proc(known), descriptors(known), rights(known), groups(known), program(known)]
 }
 
-fn kernel(known: &SystemFacts) -> Finding {
+fn kernel(known: &SystemFacts) -> DoctorFinding {
     let mut numbers = known.release.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
     let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     if version >= KERNEL {
@@ -64,7 +64,7 @@ fn kernel(known: &SystemFacts) -> Finding {
     System.problem("kernel", format!("{} is too old", known.release), fix)
 }
 
-fn proc(known: &SystemFacts) -> Finding {
+fn proc(known: &SystemFacts) -> DoctorFinding {
     if known.unreadable.is_empty() {
         return System.ok("/proc", "readable: waiting tasks and process trees can be detected");
     }
@@ -75,7 +75,7 @@ fn proc(known: &SystemFacts) -> Finding {
     System.problem("/proc", found, "mount -t proc proc /proc, and let this user read its own entries")
 }
 
-fn descriptors(known: &SystemFacts) -> Finding {
+fn descriptors(known: &SystemFacts) -> DoctorFinding {
     match known.descriptors {
         Some(most) if most < DESCRIPTORS => System.problem(
             "open files",
@@ -87,7 +87,7 @@ fn descriptors(known: &SystemFacts) -> Finding {
     }
 }
 
-fn rights(known: &SystemFacts) -> Finding {
+fn rights(known: &SystemFacts) -> DoctorFinding {
     if known.is_root {
         let found = "root: agents' commands can change anything; there is no sandbox";
         return System.note("user", found).fix("run it as another user");
@@ -95,7 +95,7 @@ fn rights(known: &SystemFacts) -> Finding {
     System.ok("user", "not root; there is no sandbox")
 }
 
-fn groups(known: &SystemFacts) -> Finding {
+fn groups(known: &SystemFacts) -> DoctorFinding {
     match &known.groups {
         Ok(home) => System.ok("control groups", format!("one for each task, in {}", home.display())),
         Err(why) => {
@@ -105,7 +105,7 @@ fn groups(known: &SystemFacts) -> Finding {
     }
 }
 
-fn program(known: &SystemFacts) -> Finding {
+fn program(known: &SystemFacts) -> DoctorFinding {
     match &known.on_path {
         Some(path) => System.ok("pilothouse", path.display().to_string()),
         None => System.problem(

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::finding::Area::Terminal;
-use super::finding::Finding;
+use super::finding::DoctorFinding;
 use crate::dispatch::host::{Host, Probe};
 
 /// How long tmux may take to report an option.
@@ -75,7 +75,7 @@ async fn option(name: &str) -> Option<String> {
 }
 
 /// Evaluates what is known.
-pub(super) fn findings(known: &TerminalFacts) -> Vec<Finding> {
+pub(super) fn findings(known: &TerminalFacts) -> Vec<DoctorFinding> {
     let mut all = vec![size(known), name(known), colours(known), locale(known), keys(known), width(known)];
     all.extend([background(known), marks(known)]);
     all.push(clipboard(known));
@@ -83,7 +83,7 @@ pub(super) fn findings(known: &TerminalFacts) -> Vec<Finding> {
     all
 }
 
-fn size(known: &TerminalFacts) -> Finding {
+fn size(known: &TerminalFacts) -> DoctorFinding {
     let Some(Probe { size: (columns, rows), .. }) = known.probe else {
         return Terminal.note("size", "standard output is not a terminal; the console needs one");
     };
@@ -96,7 +96,7 @@ fn size(known: &TerminalFacts) -> Finding {
     Terminal.problem("size", format!("{found}: only a pane and the status line fit"), fix)
 }
 
-fn name(known: &TerminalFacts) -> Finding {
+fn name(known: &TerminalFacts) -> DoctorFinding {
     match known.term.as_str() {
         "" | "dumb" | "unknown" => {
             let found = format!("TERM is {:?}: programs assume a terminal without a screen", known.term);
@@ -106,7 +106,7 @@ fn name(known: &TerminalFacts) -> Finding {
     }
 }
 
-fn colours(known: &TerminalFacts) -> Finding {
+fn colours(known: &TerminalFacts) -> DoctorFinding {
     let found = match (known.no_color, known.colorterm.as_str(), known.term.as_str()) {
         (true, ..) => {
             return Terminal.note("colours", "none: NO_COLOR is set").fix("unset NO_COLOR");
@@ -118,7 +118,7 @@ fn colours(known: &TerminalFacts) -> Finding {
     Terminal.ok("colours", found)
 }
 
-fn locale(known: &TerminalFacts) -> Finding {
+fn locale(known: &TerminalFacts) -> DoctorFinding {
     let name = known.locale.to_lowercase().replace('-', "");
     if name.contains("utf8") {
         return Terminal.ok("locale", known.locale.as_str());
@@ -128,7 +128,7 @@ fn locale(known: &TerminalFacts) -> Finding {
     Terminal.problem("locale", found, "export LANG=C.UTF-8")
 }
 
-fn keys(known: &TerminalFacts) -> Finding {
+fn keys(known: &TerminalFacts) -> DoctorFinding {
     match known.probe {
         Some(Probe { kitty_keys: true, .. }) => Terminal.ok("kitty keys", "supported"),
         Some(_) => Terminal.note("kitty keys", "not supported: Ctrl-I is Tab and Ctrl-M is Enter, as usual"),
@@ -136,7 +136,7 @@ fn keys(known: &TerminalFacts) -> Finding {
     }
 }
 
-fn width(known: &TerminalFacts) -> Finding {
+fn width(known: &TerminalFacts) -> DoctorFinding {
     match known.probe.and_then(|probe| probe.wide_columns) {
         Some(2) => Terminal.ok("wide characters", "two columns"),
         Some(other) => Terminal.problem(
@@ -148,7 +148,7 @@ fn width(known: &TerminalFacts) -> Finding {
     }
 }
 
-fn background(known: &TerminalFacts) -> Finding {
+fn background(known: &TerminalFacts) -> DoctorFinding {
     let check = "background";
     let Some(probe) = known.probe else { return Terminal.note(check, "not asked") };
     let known = probe.host.palette.iter().flatten().count();
@@ -161,7 +161,7 @@ fn background(known: &TerminalFacts) -> Finding {
     Terminal.ok(check, found)
 }
 
-fn marks(known: &TerminalFacts) -> Finding {
+fn marks(known: &TerminalFacts) -> DoctorFinding {
     match known.probe.and_then(|probe| probe.host.ambiguous_columns) {
         Some(1) => Terminal.ok("marks", "one column"),
         Some(columns) => {
@@ -174,7 +174,7 @@ fn marks(known: &TerminalFacts) -> Finding {
     }
 }
 
-fn clipboard(known: &TerminalFacts) -> Finding {
+fn clipboard(known: &TerminalFacts) -> DoctorFinding {
     let way = if known.is_remote { "OSC 52, over ssh too" } else { "OSC 52" };
     let deaf = known.program == "Apple_Terminal" || (known.is_vte && known.tmux.is_none());
     if deaf {
@@ -185,7 +185,7 @@ fn clipboard(known: &TerminalFacts) -> Finding {
     Terminal.ok("clipboard", way)
 }
 
-fn tmux(tmux: &Tmux) -> Vec<Finding> {
+fn tmux(tmux: &Tmux) -> Vec<DoctorFinding> {
     let mut all = Vec::new();
     match tmux.escape_time {
         Some(ms) if ms > ESCAPE_MS => all.push(Terminal.problem(

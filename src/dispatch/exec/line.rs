@@ -14,7 +14,7 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// A request as written on its line.
 #[derive(Debug, PartialEq)]
-pub(super) struct Line {
+pub(super) struct StreamRequest {
     /// The path of the command.
     pub(super) cmd: String,
     /// The flags of this line.
@@ -25,16 +25,16 @@ pub(super) struct Line {
 
 /// A parsed line.
 #[derive(Debug, PartialEq)]
-pub(super) enum Read {
+pub(super) enum ParsedLine {
     /// Nothing to do.
     Blank,
     /// A request.
-    Line(Line),
+    Line(StreamRequest),
     /// Not a request, and why; with its command if that could be read.
     Malformed(Option<String>, Box<Failure>),
 }
 
-impl Read {
+impl ParsedLine {
     /// Returns the command, if it could be read.
     pub(super) fn cmd(&self) -> Option<&str> {
         match self {
@@ -51,23 +51,23 @@ impl Read {
 }
 
 /// Parses a line without its line feed; `number` counts from 1. `None` means that the line was too long to be kept.
-pub(super) fn read(bytes: Option<&[u8]>, number: u64) -> Read {
+pub(super) fn read(bytes: Option<&[u8]>, number: u64) -> ParsedLine {
     let Some(bytes) = bytes else {
         let failure = malformed(format!("The line is longer than {MAX_LINE} bytes."));
-        return Read::Malformed(None, Box::new(failure.with("limit_bytes", MAX_LINE)));
+        return ParsedLine::Malformed(None, Box::new(failure.with("limit_bytes", MAX_LINE)));
     };
     let bytes = if number == 1 { bytes.strip_prefix(BOM).unwrap_or(bytes) } else { bytes };
     if bytes.iter().all(u8::is_ascii_whitespace) {
-        return Read::Blank;
+        return ParsedLine::Blank;
     }
     let mut cmd = None;
     match parse(bytes.trim_ascii(), number, &mut cmd) {
-        Ok(line) => Read::Line(line),
-        Err(failure) => Read::Malformed(cmd, Box::new(failure)),
+        Ok(line) => ParsedLine::Line(line),
+        Err(failure) => ParsedLine::Malformed(cmd, Box::new(failure)),
     }
 }
 
-fn parse(bytes: &[u8], number: u64, cmd: &mut Option<String>) -> Result<Line, Failure> {
+fn parse(bytes: &[u8], number: u64, cmd: &mut Option<String>) -> Result<StreamRequest, Failure> {
     if !depth_within(bytes, MAX_DEPTH) {
         return Err(malformed(format!("The line nests deeper than {MAX_DEPTH} levels.")));
     }
@@ -107,7 +107,7 @@ fn parse(bytes: &[u8], number: u64, cmd: &mut Option<String>) -> Result<Line, Fa
             return Err(malformed(message).with("opt", name.as_str()));
         }
     }
-    Ok(Line { cmd: path, opts, payload })
+    Ok(StreamRequest { cmd: path, opts, payload })
 }
 
 /// Rewrites a parser's message to refer to the line of the stream: the parser has seen only this line.
@@ -146,7 +146,7 @@ mod tests {
 
     fn refused(bytes: &[u8]) -> (Option<String>, Value) {
         match read(Some(bytes), 2) {
-            Read::Malformed(cmd, failure) => {
+            ParsedLine::Malformed(cmd, failure) => {
                 assert_eq!(failure.code(), "DISPATCH_PARSE_ERROR");
                 (cmd, crate::dispatch::Response::failure(*failure).to_value()["error"].clone())
             }
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn a_request_is_taken_apart() {
         let line = br#" {"_cmd":"command.run","_opts":{"dry-run":true},"cmd":"true"} "#;
-        let Read::Line(line) = read(Some(line), 2) else { panic!("refused") };
+        let ParsedLine::Line(line) = read(Some(line), 2) else { panic!("refused") };
         assert_eq!(line.cmd, "command.run");
         assert_eq!(Value::Object(line.opts), json!({"dry-run": true}));
         assert_eq!(Value::Object(line.payload), json!({"cmd": "true"}));
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(refused(br#"{"_cmd":"Task/List"}"#).1["suggestion"], "task.list");
         assert_eq!(refused(br#"{"_cmd":"ExecCommand"}"#).1["suggestion"], "command.run");
         assert_eq!(refused(br#"{"_cmd":"exec_command_batch"}"#).1["suggestion"], "command.batch");
-        assert!(matches!(read(None, 2), Read::Malformed(None, _)));
+        assert!(matches!(read(None, 2), ParsedLine::Malformed(None, _)));
     }
 
     #[test]
@@ -205,6 +205,6 @@ mod tests {
         let marked = b"\xef\xbb\xbf{\"_cmd\":\"version\"}\r";
         assert!(read(Some(marked), 1).is_well_formed());
         assert!(!read(Some(marked), 2).is_well_formed());
-        assert_eq!(read(Some(b" \t\r"), 2), Read::Blank);
+        assert_eq!(read(Some(b" \t\r"), 2), ParsedLine::Blank);
     }
 }

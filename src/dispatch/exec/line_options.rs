@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::config::nearest;
 use crate::dispatch::code::Code;
 use crate::dispatch::command::Command;
-use crate::dispatch::flags::{Flags, parse_timeout};
+use crate::dispatch::flags::{RunFlags, parse_timeout};
 use crate::dispatch::response::Failure;
 
 /// A flag that every command has.
@@ -21,7 +21,7 @@ pub struct LineFlag {
 }
 
 /// The flags that every command and every line accept. To add one: add a row here, its arm in `apply`, and the field
-/// of [`Flags`] that it sets.
+/// of [`RunFlags`] that it sets.
 pub const LINE_FLAGS: [LineFlag; 4] = [
     LineFlag {
         name: "dry-run",
@@ -50,7 +50,7 @@ pub(super) fn apply(
     command: &Command,
     opts: Map<String, Value>,
     payload: &mut Map<String, Value>,
-    flags: &mut Flags,
+    flags: &mut RunFlags,
 ) -> Result<Vec<String>, Failure> {
     let mut seen: Vec<String> = Vec::new();
     let mut warnings = Vec::new();
@@ -164,9 +164,9 @@ mod tests {
     use super::*;
     use crate::dispatch::find;
 
-    fn applied(path: &str, opts: Value, payload: Value) -> Result<(Value, Flags), (String, Value)> {
+    fn applied(path: &str, opts: Value, payload: Value) -> Result<(Value, RunFlags), (String, Value)> {
         let (Value::Object(opts), Value::Object(mut payload)) = (opts, payload) else { panic!("objects") };
-        let mut flags = Flags::default();
+        let mut flags = RunFlags::default();
         match apply(find(path).expect(path), opts, &mut payload, &mut flags) {
             Ok(_) => Ok((Value::Object(payload), flags)),
             Err(failure) => {

@@ -18,15 +18,15 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 pub use line::is_path;
 pub use line_options::LINE_FLAGS;
-pub use options::{Exec, ExecInput, Options};
+pub use options::{Exec, ExecInput, StreamOptions};
 pub use source::{Feed, STDIN_BYTES, STDIN_BYTES_VARIABLE, stdin_limit};
 
-use self::line::{Line, Read};
+use self::line::{ParsedLine, StreamRequest};
 use self::tally::Tally;
-use self::watch::Watch;
+use self::watch::StreamViewer;
 use super::code::Code;
 use super::command::{Command, CommandReach};
-use super::context::Context;
+use super::context::CommandContext;
 use super::cut::cut_short;
 use super::registry;
 use super::response::{Failure, Response};
@@ -62,14 +62,15 @@ pub struct StreamEnd {
 /// # Errors
 /// When an answer cannot be written, except because the reader is gone.
 pub async fn run(
-    cx: &mut Context,
-    options: &Options,
+    cx: &mut CommandContext,
+    options: &StreamOptions,
     feed: &mut Feed,
     out: &mut (impl AsyncWrite + Unpin),
     signal: impl Future<Output = u8>,
 ) -> io::Result<StreamEnd> {
-    let watch = Watch::open(cx, options).await;
-    let mut stream = Stream { cx, options, out, tally: Tally::default(), watch, why: None, unread: None };
+    let watch = StreamViewer::open(cx, options).await;
+    let mut stream =
+        CommandStream { cx, options, out, tally: Tally::default(), watch, why: None, unread: None };
     let ended = stream.run(feed, signal).await;
     stream.watch.close().await;
     match ended {
@@ -85,19 +86,19 @@ pub async fn run(
     }
 }
 
-struct Stream<'a, W> {
-    cx: &'a mut Context,
-    options: &'a Options,
+struct CommandStream<'a, W> {
+    cx: &'a mut CommandContext,
+    options: &'a StreamOptions,
     out: &'a mut W,
     tally: Tally,
-    watch: Watch,
+    watch: StreamViewer,
     /// What was wrong first.
     why: Option<String>,
     /// How many lines were not read.
     unread: Option<String>,
 }
 
-impl<W: AsyncWrite + Unpin> Stream<'_, W> {
+impl<W: AsyncWrite + Unpin> CommandStream<'_, W> {
     async fn run(&mut self, feed: &mut Feed, signal: impl Future<Output = u8>) -> io::Result<u8> {
         tokio::pin!(signal);
         let mut number = 0;
@@ -114,7 +115,7 @@ impl<W: AsyncWrite + Unpin> Stream<'_, W> {
             };
             number += 1;
             let read = line::read(bytes.as_deref(), number);
-            if read == Read::Blank {
+            if read == ParsedLine::Blank {
                 continue;
             }
             let (cmd, well_formed, clock) =
@@ -150,16 +151,16 @@ impl<W: AsyncWrite + Unpin> Stream<'_, W> {
         self.options.input.ignore_errors || self.options.input.validate_only
     }
 
-    async fn answer(&mut self, read: Read, signal: impl Future<Output = u8>) -> Response {
+    async fn answer(&mut self, read: ParsedLine, signal: impl Future<Output = u8>) -> Response {
         match read {
-            Read::Line(line) => self.dispatch(line, signal).await,
-            Read::Malformed(_, failure) => Response::failure(*failure),
-            Read::Blank => Response::success(Value::Null, String::new()),
+            ParsedLine::Line(line) => self.dispatch(line, signal).await,
+            ParsedLine::Malformed(_, failure) => Response::failure(*failure),
+            ParsedLine::Blank => Response::success(Value::Null, String::new()),
         }
     }
 
-    async fn dispatch(&mut self, line: Line, signal: impl Future<Output = u8>) -> Response {
-        let Line { cmd, opts, mut payload } = line;
+    async fn dispatch(&mut self, line: StreamRequest, signal: impl Future<Output = u8>) -> Response {
+        let StreamRequest { cmd, opts, mut payload } = line;
         let command = match route(&cmd) {
             Ok(command) => command,
             Err(failure) => return Response::failure(failure),

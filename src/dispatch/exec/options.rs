@@ -4,16 +4,16 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::dispatch::command::{CommandReach, Danger, Effect, Example, Local};
-use crate::dispatch::flags::Flags;
+use crate::dispatch::command::{CommandReach, Danger, EffectOutput, Example, LocalCommand};
+use crate::dispatch::flags::RunFlags;
 
 /// How to run a whole stream.
 #[derive(Debug, Default)]
-pub struct Options {
+pub struct StreamOptions {
     /// The options of `exec` itself.
     pub input: ExecInput,
     /// Defaults for every line, which a line can override, except that it cannot lift a dry run.
-    pub flags: Flags,
+    pub flags: RunFlags,
 }
 
 /// `exec`: the stream of commands.
@@ -36,7 +36,7 @@ pub struct ExecInput {
     pub echo_top_level: bool,
 }
 
-impl Local for Exec {
+impl LocalCommand for Exec {
     const PATH: &'static str = "exec";
     const ABOUT: &'static str = "Run a stream of commands, one JSON object per line";
     const EXITS: &'static [u8] = &[4];
@@ -52,5 +52,5 @@ impl Local for Exec {
     const REACH: CommandReach = CommandReach::Exec;
 
     type Input = ExecInput;
-    type Output = Effect;
+    type Output = EffectOutput;
 }

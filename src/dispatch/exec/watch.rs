@@ -7,10 +7,10 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::Options;
-use super::line::{Line, Read};
-use crate::dispatch::command::Kind;
-use crate::dispatch::context::Context;
+use super::StreamOptions;
+use super::line::{ParsedLine, StreamRequest};
+use crate::dispatch::command::CommandKind;
+use crate::dispatch::context::CommandContext;
 use crate::dispatch::registry;
 use crate::dispatch::response::{Failure, Response};
 use crate::envelope::{mask, one_line};
@@ -25,14 +25,14 @@ const NOTE_CHARS: usize = 60;
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The view of a stream, and the connection over which it is sent.
-pub(super) struct Watch {
+pub(super) struct StreamViewer {
     scripts: Option<Scripts>,
     view: StreamView,
     told: Option<Instant>,
 }
 
-impl Watch {
-    pub(super) async fn open(cx: &Context, options: &Options) -> Self {
+impl StreamViewer {
+    pub(super) async fn open(cx: &CommandContext, options: &StreamOptions) -> Self {
         let file = options.input.input_file.as_deref().filter(|file| *file != "-");
         let name = file.and_then(|file| Path::new(file).file_name()).map(|name| name.to_string_lossy());
         let view = StreamView {
@@ -46,7 +46,7 @@ impl Watch {
     }
 
     /// Shows that a line is about to run.
-    pub(super) async fn begin(&mut self, number: u64, read: &Read) {
+    pub(super) async fn begin(&mut self, number: u64, read: &ParsedLine) {
         if self.scripts.is_none() {
             return;
         }
@@ -54,11 +54,11 @@ impl Watch {
             self.view.lines.remove(0);
         }
         let (cmd, note) = match read {
-            Read::Line(line) => (line.cmd.clone(), note(line)),
+            ParsedLine::Line(line) => (line.cmd.clone(), note(line)),
             _ => (read.cmd().unwrap_or_default().to_owned(), String::new()),
         };
         self.view.lines.push(StreamLine { line: number, cmd, note, state: None, duration_ms: None });
-        let takes_time = matches!(read, Read::Line(line) if is_tool(line));
+        let takes_time = matches!(read, ParsedLine::Line(line) if is_tool(line));
         if takes_time || self.told.is_none_or(|told| told.elapsed() >= PAUSE) {
             self.tell().await;
         }
@@ -90,12 +90,12 @@ impl Watch {
     }
 }
 
-fn is_tool(line: &Line) -> bool {
-    registry::find(&line.cmd).is_some_and(|command| matches!(command.kind, Kind::Tool(_)))
+fn is_tool(line: &StreamRequest) -> bool {
+    registry::find(&line.cmd).is_some_and(|command| matches!(command.kind, CommandKind::Tool(_)))
 }
 
 /// Returns the part of an input that best distinguishes its line from others.
-fn note(line: &Line) -> String {
+fn note(line: &StreamRequest) -> String {
     let field = ["cmd", "task_id"].into_iter().find_map(|key| line.payload.get(key).and_then(Value::as_str));
     let items =
         line.payload.get("items").and_then(Value::as_array).map(|items| format!("{} items", items.len()));

@@ -33,7 +33,7 @@ impl Machine {
 
 /// The contents of a program's header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Program {
+pub(super) struct ProgramHeader {
     /// The architecture it is for; `None` if pilothouse is not built for it.
     pub(super) machine: Option<Machine>,
     /// Whether it is static: it needs no loader, and therefore no libraries.
@@ -43,7 +43,7 @@ pub(super) struct Program {
 /// The type of the program header that names a loader (`PT_INTERP`).
 const INTERPRETER: u32 = 3;
 
-impl Program {
+impl ProgramHeader {
     /// Parses the header of a 64-bit program; `None` for anything else.
     pub(super) fn of(bytes: &[u8]) -> Option<Self> {
         if bytes.get(..6)? != b"\x7fELF\x02\x01" {
@@ -92,13 +92,13 @@ mod tests {
 
     #[test]
     fn a_program_says_for_which_machine_it_is_and_whether_it_needs_a_loader() {
-        let read = |machine, kinds: &[u32]| Program::of(&program(machine, kinds)).expect("a program");
-        assert_eq!(read(62, &[1, 2]), Program { machine: Some(Machine::X86), is_static: true });
-        assert_eq!(read(183, &[6, 3, 1]), Program { machine: Some(Machine::Arm), is_static: false });
+        let read = |machine, kinds: &[u32]| ProgramHeader::of(&program(machine, kinds)).expect("a program");
+        assert_eq!(read(62, &[1, 2]), ProgramHeader { machine: Some(Machine::X86), is_static: true });
+        assert_eq!(read(183, &[6, 3, 1]), ProgramHeader { machine: Some(Machine::Arm), is_static: false });
         assert_eq!(read(8, &[]).machine, None);
-        assert_eq!(Program::of(b"#!/bin/sh\n"), None);
+        assert_eq!(ProgramHeader::of(b"#!/bin/sh\n"), None);
         let own = std::env::current_exe().and_then(std::fs::read).expect("this program");
-        assert!(Program::of(&own).expect("a program").machine.is_some());
+        assert!(ProgramHeader::of(&own).expect("a program").machine.is_some());
     }
 
     #[test]
@@ -114,11 +114,11 @@ mod tests {
     proptest! {
         #[test]
         fn noise_is_read_without_harm(start in any::<[u8; 32]>(), mut noise in prop::collection::vec(any::<u8>(), 0..300)) {
-            let _ = Program::of(&noise);
+            let _ = ProgramHeader::of(&noise);
             let mut bytes = b"\x7fELF\x02\x01".to_vec();
             bytes.extend(start);
             bytes.append(&mut noise);
-            let _ = Program::of(&bytes);
+            let _ = ProgramHeader::of(&bytes);
         }
     }
 }

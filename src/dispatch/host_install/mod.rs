@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::command::{Danger, Example, Local};
-use super::context::Context;
+use super::command::{Danger, Example, LocalCommand};
+use super::context::CommandContext;
 use super::response::Failure;
 use super::{Code, link_failure};
 use crate::files::{self, Links};
 use crate::link::{RemoteHost, RemoteOutput};
-use elf::{Machine, Program};
+use elf::{Machine, ProgramHeader};
 
 /// The version to install.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -44,7 +44,7 @@ pub(super) struct HostInstall;
 /// What to install, and where.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Input {
+pub(super) struct HostInstallInput {
     /// A host of `~/.ssh/config`, or one in `[hosts]` of config.toml.
     name: String,
     /// A program for that machine. Default: this one, if it is statically linked and built for that kind of machine.
@@ -56,7 +56,7 @@ pub(super) struct Input {
 
 /// What was installed where.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Output {
+pub(super) struct HostInstallOutput {
     /// `installed`, or `noop` if the same one is already there.
     effect: &'static str,
     /// The host.
@@ -73,7 +73,7 @@ pub(super) struct Output {
     answers: String,
 }
 
-impl Local for HostInstall {
+impl LocalCommand for HostInstall {
     const PATH: &'static str = "host.install";
     const ABOUT: &'static str = "Install this version of pilothouse on another machine or in a container";
     const DANGER: Danger = Danger::Mutating;
@@ -89,11 +89,11 @@ impl Local for HostInstall {
         },
     ];
 
-    type Input = Input;
-    type Output = Output;
+    type Input = HostInstallInput;
+    type Output = HostInstallOutput;
 
-    async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
-        let Plan { host, survey, bytes, sha256, is_there } = plan(cx, &input).await?;
+    async fn run(cx: &mut CommandContext, input: HostInstallInput) -> Result<HostInstallOutput, Failure> {
+        let InstallPlan { host, survey, bytes, sha256, is_there } = plan(cx, &input).await?;
         if !is_there {
             if !input.yes {
                 let size = bytes.len() as f64 / f64::from(1 << 20);
@@ -107,11 +107,11 @@ impl Local for HostInstall {
         let (host, path) = (host.name.clone(), survey.path.clone());
         let answers = version(&cx.host.remote_host(&host)?.asking(), &path).await?;
         let machine = survey.system;
-        Ok(Output { effect, host, machine, path, bytes: bytes.len(), sha256, answers })
+        Ok(HostInstallOutput { effect, host, machine, path, bytes: bytes.len(), sha256, answers })
     }
 
-    async fn dry_run(cx: &mut Context, input: Input) -> Result<Value, Failure> {
-        let Plan { host, survey, bytes, is_there, .. } = plan(cx, &input).await?;
+    async fn dry_run(cx: &mut CommandContext, input: HostInstallInput) -> Result<Value, Failure> {
+        let InstallPlan { host, survey, bytes, is_there, .. } = plan(cx, &input).await?;
         let effect = if is_there { "would_change_nothing" } else { "would_install" };
         Ok(json!({
             "effect": effect, "host": host.name, "path": survey.path, "bytes": bytes.len(), "version": VERSION,
@@ -119,17 +119,17 @@ impl Local for HostInstall {
         }))
     }
 
-    fn text(output: &Output) -> String {
-        let Output { effect, host, path, answers, .. } = output;
+    fn text(output: &HostInstallOutput) -> String {
+        let HostInstallOutput { effect, host, path, answers, .. } = output;
         let what = if *effect == "noop" { "is already installed" } else { "installed" };
         format!("{host}:{path} {what}. It runs there: pilothouse {answers}.")
     }
 }
 
 /// What would be installed where.
-struct Plan {
+struct InstallPlan {
     host: RemoteHost,
-    survey: Survey,
+    survey: HostSurvey,
     /// The program.
     bytes: Vec<u8>,
     sha256: String,
@@ -138,7 +138,7 @@ struct Plan {
 }
 
 /// Looks at the host, and reads the program for it. Changes nothing.
-async fn plan(cx: &Context, input: &Input) -> Result<Plan, Failure> {
+async fn plan(cx: &CommandContext, input: &HostInstallInput) -> Result<InstallPlan, Failure> {
     let host = cx.host.remote_host(&input.name)?.asking();
     let survey = survey(&host).await?;
     let machine = machine(&survey.system, &host)?;
@@ -146,17 +146,17 @@ async fn plan(cx: &Context, input: &Input) -> Result<Plan, Failure> {
     let bytes = program(input.from.as_deref(), &own, machine).await?;
     let sha256 = hex(&Sha256::digest(&bytes));
     let is_there = survey.sha256.as_deref() == Some(&sha256);
-    Ok(Plan { host, survey, bytes, sha256, is_there })
+    Ok(InstallPlan { host, survey, bytes, sha256, is_there })
 }
 
 /// The remote system, and what is at the destination.
-struct Survey {
+struct HostSurvey {
     system: String,
     path: String,
     sha256: Option<String>,
 }
 
-async fn survey(host: &RemoteHost) -> Result<Survey, Failure> {
+async fn survey(host: &RemoteHost) -> Result<HostSurvey, Failure> {
     let output =
         host.run_script(SURVEY, &[VERSION], &[], LOOK).await.map_err(|error| link_failure(&error))?;
     if output.code != Some(0) || output.stdout.trim_ascii().is_empty() {
@@ -169,7 +169,7 @@ async fn survey(host: &RemoteHost) -> Result<Survey, Failure> {
     let system = lines.next().unwrap_or_else(|| text.lines().next().unwrap_or("unknown")).to_owned();
     let path = lines.next().unwrap_or("~/.local/share/pilothouse").to_owned();
     let sha256 = lines.next().and_then(|line| line.split(' ').next()).map(str::to_owned);
-    Ok(Survey { system, path, sha256 })
+    Ok(HostSurvey { system, path, sha256 })
 }
 
 fn done(output: &RemoteOutput, host: &RemoteHost) -> Result<(), Failure> {
@@ -204,7 +204,7 @@ async fn program(from: Option<&Path>, own: &Path, machine: Machine) -> Result<Ve
     let read = tokio::task::spawn_blocking(move || files::read(&named, Links::Followed, MOST_BYTES)).await;
     let bytes = read.map_err(io::Error::other).flatten().map_err(|error| unreadable(error.to_string()))?;
     let build = format!("`.ci/release {}`, then `--from` with the program that it names", machine.target());
-    match Program::of(&bytes) {
+    match ProgramHeader::of(&bytes) {
         None => Err(Failure::new(Code::Precondition, format!("{} is not a Linux program.", path.display()))),
         Some(program) if program.machine != Some(machine) => {
             let text = format!("{} is not built for {}.", path.display(), machine.name());
@@ -220,7 +220,7 @@ async fn program(from: Option<&Path>, own: &Path, machine: Machine) -> Result<Ve
 }
 
 /// Asks the person for confirmation.
-async fn agreed(cx: &Context, question: String) -> Result<(), Failure> {
+async fn agreed(cx: &CommandContext, question: String) -> Result<(), Failure> {
     let outside = cx.host.clone();
     let asked = tokio::task::spawn_blocking({
         let question = question.clone();

@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::code::{EXITS, exit_of};
-use super::command::{Command, CommandReach, Example, Local};
-use super::context::Context;
+use super::command::{Command, CommandReach, Example, LocalCommand};
+use super::context::CommandContext;
 use super::exec::STDIN_BYTES;
 use super::registry::COMMANDS;
 use super::response::{Failure, SCHEMA_VERSION};
@@ -23,7 +23,7 @@ pub(super) struct Manifest;
 
 /// The commands.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(super) struct Output {
+pub(super) struct ManifestOutput {
     /// Version of the formats scripts rely on.
     schema_version: &'static str,
     /// Version of the program.
@@ -46,14 +46,14 @@ pub(super) struct ManifestInput {
     etag: Option<String>,
 }
 
-static MANIFEST: LazyLock<Output> = LazyLock::new(|| {
+static MANIFEST: LazyLock<ManifestOutput> = LazyLock::new(|| {
     let commands: Map<String, Value> =
         COMMANDS.iter().map(|command| (command.path.clone(), entry(command))).collect();
     let own_facts = own_facts();
     let all = json!([SCHEMA_VERSION, env!("CARGO_PKG_VERSION"), own_facts, commands]);
     let digest = Sha256::digest(all.to_string());
     let etag = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    Output {
+    ManifestOutput {
         schema_version: SCHEMA_VERSION,
         framework_version: env!("CARGO_PKG_VERSION"),
         etag,
@@ -63,7 +63,7 @@ static MANIFEST: LazyLock<Output> = LazyLock::new(|| {
     }
 });
 
-impl Local for Manifest {
+impl LocalCommand for Manifest {
     const PATH: &'static str = "manifest";
     const ABOUT: &'static str = "Print every command with its flags and output";
     const EXAMPLES: &'static [Example] = &[
@@ -72,24 +72,24 @@ impl Local for Manifest {
     ];
 
     type Input = ManifestInput;
-    type Output = Output;
+    type Output = ManifestOutput;
 
-    async fn run(_cx: &mut Context, input: ManifestInput) -> Result<Output, Failure> {
+    async fn run(_cx: &mut CommandContext, input: ManifestInput) -> Result<ManifestOutput, Failure> {
         let whole = MANIFEST.clone();
         // HTTP puts it in quotes.
         let is_known = input.etag.is_some_and(|etag| etag.trim_matches('"') == whole.etag);
-        Ok(Output { is_known, ..whole })
+        Ok(ManifestOutput { is_known, ..whole })
     }
 
-    fn is_unmodified(output: &Output) -> bool {
+    fn is_unmodified(output: &ManifestOutput) -> bool {
         output.is_known
     }
 
-    fn own_facts(output: &Output) -> Option<Value> {
+    fn own_facts(output: &ManifestOutput) -> Option<Value> {
         (!output.is_known).then(|| output.own_facts.clone())
     }
 
-    fn text(output: &Output) -> String {
+    fn text(output: &ManifestOutput) -> String {
         if output.is_known { String::new() } else { reference::reference() }
     }
 }

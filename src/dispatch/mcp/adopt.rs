@@ -5,11 +5,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::install::{Output, Step, describe, install, undo, undoing};
+use super::install::{InstallStep, McpInstallOutput, describe, install, undo, undoing};
 use crate::agents::{AgentProgram, CODEX_ENVIRONMENTS, InstallScope, ShellRedirect};
 use crate::dispatch::code::Code;
-use crate::dispatch::command::{Danger, Example, Local};
-use crate::dispatch::context::Context;
+use crate::dispatch::command::{Danger, Example, LocalCommand};
+use crate::dispatch::context::CommandContext;
 use crate::dispatch::merge::SERVER_NAME;
 use crate::dispatch::response::Failure;
 use crate::process::ShellLinks;
@@ -23,7 +23,7 @@ const LED_HERE: &str =
 /// Which agent.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::dispatch) struct Input {
+pub(in crate::dispatch) struct AdoptInput {
     /// The agent whose shell is routed through Pilothouse.
     agent: AgentProgram,
     /// Remove what was added, and nothing else.
@@ -31,7 +31,7 @@ pub(in crate::dispatch) struct Input {
     undo: bool,
 }
 
-impl Local for Adopt {
+impl LocalCommand for Adopt {
     const PATH: &'static str = "adopt";
     const ABOUT: &'static str = "Route an agent's own shell through Pilothouse permanently: edit its \
         configuration, show the change; --undo reverts it";
@@ -45,15 +45,15 @@ impl Local for Adopt {
         Example { about: "Revert that", input: r#"{"agent":"claude","undo":true}"# },
     ];
 
-    type Input = Input;
-    type Output = Output;
+    type Input = AdoptInput;
+    type Output = McpInstallOutput;
 
-    async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
+    async fn run(cx: &mut CommandContext, input: AdoptInput) -> Result<McpInstallOutput, Failure> {
         let places = cx.host.places()?;
         if input.undo {
             let (steps, record) = undoing(&places, input.agent, None, true)?;
             undo(&steps, &record)?;
-            return Ok(Output::of(input.agent, "removed", steps, Vec::new()));
+            return Ok(McpInstallOutput::of(input.agent, "removed", steps, Vec::new()));
         }
         let (steps, notes) = steps(cx, input.agent)?;
         let links = links()?;
@@ -63,26 +63,26 @@ impl Local for Adopt {
             .make(&program)
             .map_err(|error| precondition(&format!("the links cannot be created: {error}")))?;
         let backups = install(&steps, &places, InstallScope::User, input.agent, true)?;
-        Ok(Output::of(input.agent, "installed", steps, notes).with_backups(backups))
+        Ok(McpInstallOutput::of(input.agent, "installed", steps, notes).with_backups(backups))
     }
 
-    async fn dry_run(cx: &mut Context, input: Input) -> Result<Value, Failure> {
+    async fn dry_run(cx: &mut CommandContext, input: AdoptInput) -> Result<Value, Failure> {
         let places = cx.host.places()?;
         let output = if input.undo {
             let (steps, _) = undoing(&places, input.agent, None, true)?;
-            Output::of(input.agent, "would_remove", steps, Vec::new())
+            McpInstallOutput::of(input.agent, "would_remove", steps, Vec::new())
         } else {
             let (steps, notes) = steps(cx, input.agent)?;
-            Output::of(input.agent, "would_install", steps, notes)
+            McpInstallOutput::of(input.agent, "would_install", steps, notes)
         };
         serde_json::to_value(output).map_err(|error| Failure::internal(&error))
     }
 
-    fn text(output: &Output) -> String {
+    fn text(output: &McpInstallOutput) -> String {
         serde_json::to_value(output).map(|data| describe(&data)).unwrap_or_default()
     }
 
-    fn notes(output: &Output) -> Vec<String> {
+    fn notes(output: &McpInstallOutput) -> Vec<String> {
         output.notes().to_vec()
     }
 
@@ -92,7 +92,7 @@ impl Local for Adopt {
 }
 
 /// Returns the changes to the agent's files. Changes nothing itself.
-fn steps(cx: &Context, agent: AgentProgram) -> Result<(Vec<Step>, Vec<String>), Failure> {
+fn steps(cx: &CommandContext, agent: AgentProgram) -> Result<(Vec<InstallStep>, Vec<String>), Failure> {
     let host = &*cx.host;
     let own = host.variable("SHELL");
     let link = links()?.for_shell(own.as_deref().map(std::path::Path::new));
@@ -111,14 +111,14 @@ fn steps(cx: &Context, agent: AgentProgram) -> Result<(Vec<Step>, Vec<String>), 
     let place = setting.file;
     let path = place.path(host).ok_or_else(|| precondition("HOME is not set."))?;
     let before = super::file::read(&path)?;
-    let mut step = Step::new(place, path, before);
+    let mut step = InstallStep::new(place, path, before);
     step.add(place.format(), &setting.naming(&link))?;
     Ok((vec![step], vec![LED_HERE.to_owned()]))
 }
 
 /// Returns the changes that make Codex start our executor. With no local environment beside it, a dead executor is an
 /// error; with one, Codex would silently run commands itself.
-fn codex(cx: &Context) -> Result<(Vec<Step>, Vec<String>), Failure> {
+fn codex(cx: &CommandContext) -> Result<(Vec<InstallStep>, Vec<String>), Failure> {
     let host = &*cx.host;
     let program = AgentProgram::Codex.command(host, InstallScope::User);
     let own = json!({ "id": SERVER_NAME, "program": program, "args": ["codex-executor"] });
@@ -147,7 +147,7 @@ fn codex(cx: &Context) -> Result<(Vec<Step>, Vec<String>), Failure> {
             "Codex does not start helpers from a CODEX_HOME below the temporary folder: move it".to_owned(),
         );
     }
-    let mut step = Step::new(place, path, before);
+    let mut step = InstallStep::new(place, path, before);
     step.add(
         place.format(),
         &json!({ "default": SERVER_NAME, "include_local": false, "environments": [own] }),

@@ -7,9 +7,9 @@ use super::{losses, scope_of};
 use crate::agents::{AgentProgram, Connection, InstallScope};
 use crate::config::STARTER_RULES;
 use crate::dispatch::code::Code;
-use crate::dispatch::command::{Example, Local};
-use crate::dispatch::context::Context;
-use crate::dispatch::forms::Pasted;
+use crate::dispatch::command::{Example, LocalCommand};
+use crate::dispatch::context::CommandContext;
+use crate::dispatch::forms::PlainDefault;
 use crate::dispatch::response::Failure;
 
 pub(in crate::dispatch) struct McpConfig;
@@ -17,7 +17,7 @@ pub(in crate::dispatch) struct McpConfig;
 /// For which agent, and what of it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::dispatch) struct Input {
+pub(in crate::dispatch) struct McpConfigInput {
     /// The agent to connect.
     agent: AgentProgram,
     /// For whom: `user` for you everywhere, `project` for everyone, in files the workspace shares, `local` for you in
@@ -25,13 +25,13 @@ pub(in crate::dispatch) struct Input {
     scope: Option<InstallScope>,
     /// What to print.
     #[serde(default)]
-    part: Part,
+    part: ConfigPart,
 }
 
 /// What is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Part {
+enum ConfigPart {
     /// The file that names the server.
     #[default]
     Server,
@@ -43,7 +43,7 @@ enum Part {
 
 /// How to connect an agent.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(in crate::dispatch) struct Output {
+pub(in crate::dispatch) struct McpConfigOutput {
     /// The agent.
     agent: AgentProgram,
     /// The file it belongs in.
@@ -54,10 +54,10 @@ pub(in crate::dispatch) struct Output {
     notes: Vec<String>,
 }
 
-impl Local for McpConfig {
+impl LocalCommand for McpConfig {
     const PATH: &'static str = "mcp.config";
     const IS_DATA: bool = true;
-    const PASTED: Pasted = Pasted::Always;
+    const PASTED: PlainDefault = PlainDefault::Always;
     const ABOUT: &'static str = "Print the configuration an agent needs, ready to paste";
     const EXAMPLES: &'static [Example] = &[
         Example { about: "Connect Claude Code", input: r#"{"agent":"claude"}"# },
@@ -67,10 +67,13 @@ impl Local for McpConfig {
         },
     ];
 
-    type Input = Input;
-    type Output = Output;
+    type Input = McpConfigInput;
+    type Output = McpConfigOutput;
 
-    async fn run(cx: &mut Context, Input { agent, scope, part }: Input) -> Result<Output, Failure> {
+    async fn run(
+        cx: &mut CommandContext,
+        McpConfigInput { agent, scope, part }: McpConfigInput,
+    ) -> Result<McpConfigOutput, Failure> {
         let host = &*cx.host;
         let scope = scope_of(agent, scope)?;
         let places = host.places();
@@ -80,13 +83,18 @@ impl Local for McpConfig {
         let targets = agent.additions(to);
         let shown = |path: Option<std::path::PathBuf>| path.unwrap_or_default().display().to_string();
         let wanted = match part {
-            Part::Approvals => {
+            ConfigPart::Approvals => {
                 let file = places.ok().map(|places| places.config_dir.join(crate::config::FILE));
                 let notes = vec!["without rules nothing is asked".to_owned()];
-                return Ok(Output { agent, file: shown(file), snippet: STARTER_RULES.to_owned(), notes });
+                return Ok(McpConfigOutput {
+                    agent,
+                    file: shown(file),
+                    snippet: STARTER_RULES.to_owned(),
+                    notes,
+                });
             }
-            Part::Server => targets.first(),
-            Part::Permissions => targets.get(1).or(targets.first()),
+            ConfigPart::Server => targets.first(),
+            ConfigPart::Permissions => targets.get(1).or(targets.first()),
         };
         let target = wanted.ok_or_else(|| Failure::new(Code::InternalError, "The agent has no files."))?;
         let mut snippet = String::new();
@@ -97,7 +105,7 @@ impl Local for McpConfig {
         let file = shown(target.file.path(host));
         let mut notes =
             vec![format!("put it into {file}, or let `pilothouse mcp install {}` do it", agent.as_str())];
-        if part == Part::Server && targets.len() > 1 {
+        if part == ConfigPart::Server && targets.len() > 1 {
             notes.push(format!(
                 "its tools are allowed and its own shell is turned off in another file: `pilothouse mcp config {} --part \
                  permissions`",
@@ -106,14 +114,14 @@ impl Local for McpConfig {
         }
         notes.push(agent.profile().next.to_owned());
         notes.extend(losses(agent));
-        Ok(Output { agent, file, snippet, notes })
+        Ok(McpConfigOutput { agent, file, snippet, notes })
     }
 
-    fn text(output: &Output) -> String {
+    fn text(output: &McpConfigOutput) -> String {
         output.snippet.clone()
     }
 
-    fn notes(output: &Output) -> Vec<String> {
+    fn notes(output: &McpConfigOutput) -> Vec<String> {
         output.notes.clone()
     }
 }

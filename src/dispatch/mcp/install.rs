@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::file;
-use super::record::{Entry, Record, digest};
+use super::record::{InstallRecord, InstallRecordEntry, digest};
 use super::{losses, scope_of};
 use crate::agents::{AgentProgram, ConfigFile, Connection, InstallScope};
 use crate::dispatch::code::Code;
-use crate::dispatch::command::{Danger, Example, Local};
-use crate::dispatch::context::Context;
+use crate::dispatch::command::{Danger, Example, LocalCommand};
+use crate::dispatch::context::CommandContext;
 use crate::dispatch::host::on_path;
-use crate::dispatch::merge::{Added, Format, unified};
+use crate::dispatch::merge::{AddedSetting, Format, unified};
 use crate::dispatch::response::Failure;
 use crate::paths::Places;
 
@@ -23,7 +23,7 @@ pub(in crate::dispatch) struct McpInstall;
 /// Which agent, and for whom.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::dispatch) struct Input {
+pub(in crate::dispatch) struct McpInstallInput {
     /// The agent to connect.
     agent: AgentProgram,
     /// For whom: `user` for you everywhere, `project` for everyone, in files the workspace shares, `local` for you in
@@ -39,7 +39,7 @@ pub(in crate::dispatch) struct Input {
 
 /// What happened to the agent's files.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(in crate::dispatch) struct Output {
+pub(in crate::dispatch) struct McpInstallOutput {
     /// `installed`, `removed` or `unchanged`; `would_…` in a dry run.
     effect: String,
     /// The agent.
@@ -56,7 +56,7 @@ struct FileChange {
     /// Its path.
     path: String,
     /// What happens to it.
-    change: Change,
+    change: FileEffect,
     /// The change, as `diff -u` shows it. Secrets in it are masked.
     diff: String,
     /// A backup of it.
@@ -68,7 +68,7 @@ struct FileChange {
 /// What becomes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Change {
+enum FileEffect {
     Created,
     Changed,
     Removed,
@@ -76,12 +76,12 @@ enum Change {
 }
 
 /// A change to one file.
-pub(super) struct Step {
+pub(super) struct InstallStep {
     path: PathBuf,
     before: Option<String>,
     /// `None` if the file is to be removed.
     after: Option<String>,
-    added: Vec<Added>,
+    added: Vec<AddedSetting>,
     kept: Vec<String>,
     mode: u32,
     /// The backup that the file is restored from; it is no longer needed afterwards.
@@ -89,7 +89,7 @@ pub(super) struct Step {
     created_folder: Option<PathBuf>,
 }
 
-impl Local for McpInstall {
+impl LocalCommand for McpInstall {
     const PATH: &'static str = "mcp.install";
     const ABOUT: &'static str =
         "Connect an agent: edit its configuration, show the change; --undo reverts it";
@@ -104,26 +104,26 @@ impl Local for McpInstall {
         Example { about: "Remove what was added", input: r#"{"agent":"claude","undo":true}"# },
     ];
 
-    type Input = Input;
-    type Output = Output;
+    type Input = McpInstallInput;
+    type Output = McpInstallOutput;
 
-    async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
+    async fn run(cx: &mut CommandContext, input: McpInstallInput) -> Result<McpInstallOutput, Failure> {
         let places = cx.host.places()?;
         if input.undo {
             let (steps, record) = undoing(&places, input.agent, input.scope, false)?;
             undo(&steps, &record)?;
-            return Ok(Output::of(input.agent, "removed", steps, Vec::new()));
+            return Ok(McpInstallOutput::of(input.agent, "removed", steps, Vec::new()));
         }
         let scope = scope_of(input.agent, input.scope)?;
         let (steps, notes) = steps(cx, &places, scope, &input)?;
         let backups = install(&steps, &places, scope, input.agent, false)?;
-        Ok(Output::of(input.agent, "installed", steps, notes).with_backups(backups))
+        Ok(McpInstallOutput::of(input.agent, "installed", steps, notes).with_backups(backups))
     }
 
-    async fn dry_run(cx: &mut Context, input: Input) -> Result<Value, Failure> {
+    async fn dry_run(cx: &mut CommandContext, input: McpInstallInput) -> Result<Value, Failure> {
         let places = cx.host.places()?;
         let output = if input.undo {
-            Output::of(
+            McpInstallOutput::of(
                 input.agent,
                 "would_remove",
                 undoing(&places, input.agent, input.scope, false)?.0,
@@ -131,16 +131,16 @@ impl Local for McpInstall {
             )
         } else {
             let (steps, notes) = steps(cx, &places, scope_of(input.agent, input.scope)?, &input)?;
-            Output::of(input.agent, "would_install", steps, notes)
+            McpInstallOutput::of(input.agent, "would_install", steps, notes)
         };
         serde_json::to_value(output).map_err(|error| Failure::internal(&error))
     }
 
-    fn text(output: &Output) -> String {
+    fn text(output: &McpInstallOutput) -> String {
         serde_json::to_value(output).map(|data| describe(&data)).unwrap_or_default()
     }
 
-    fn notes(output: &Output) -> Vec<String> {
+    fn notes(output: &McpInstallOutput) -> Vec<String> {
         output.notes.clone()
     }
 
@@ -151,11 +151,11 @@ impl Local for McpInstall {
 
 /// Reads the agent's files and returns the changes to each. Changes nothing itself.
 fn steps(
-    cx: &Context,
+    cx: &CommandContext,
     places: &Places,
     scope: InstallScope,
-    input: &Input,
-) -> Result<(Vec<Step>, Vec<String>), Failure> {
+    input: &McpInstallInput,
+) -> Result<(Vec<InstallStep>, Vec<String>), Failure> {
     let (host, agent) = (&*cx.host, input.agent);
     let command = agent.command(host, scope);
     let mut steps = Vec::new();
@@ -164,7 +164,7 @@ fn steps(
         let path =
             target.file.path(host).ok_or_else(|| Failure::new(Code::Precondition, "HOME is not set."))?;
         let before = file::read(&path)?;
-        let mut step = Step::new(target.file, path, before);
+        let mut step = InstallStep::new(target.file, path, before);
         for settings in target.settings(input.keep_shell) {
             step.add(target.file.format(), settings)?;
         }
@@ -180,13 +180,13 @@ fn steps(
 
 /// Records what is added, then changes the files. Returns the backups.
 pub(super) fn install(
-    steps: &[Step],
+    steps: &[InstallStep],
     places: &Places,
     scope: InstallScope,
     agent: AgentProgram,
     leads_shell: bool,
 ) -> Result<Vec<Option<PathBuf>>, Failure> {
-    let mut record = Record::read(&places.state_dir)?;
+    let mut record = InstallRecord::read(&places.state_dir)?;
     let mut backups = Vec::new();
     for step in steps {
         let Some(after) = step.after.as_deref().filter(|_| step.is_change()) else {
@@ -195,7 +195,7 @@ pub(super) fn install(
         };
         let created_folder = file::make_folders(&step.path)?;
         let backup = step.before.as_deref().map(|before| file::back_up(&step.path, before)).transpose()?;
-        record.entries.push(Entry {
+        record.entries.push(InstallRecordEntry {
             agent,
             scope,
             workspace: places.workspace.clone(),
@@ -220,15 +220,16 @@ pub(super) fn undoing(
     agent: AgentProgram,
     scope: Option<InstallScope>,
     leads_shell: bool,
-) -> Result<(Vec<Step>, Record), Failure> {
-    let mut record = Record::read(&places.state_dir)?;
-    let is_meant = |entry: &Entry| {
+) -> Result<(Vec<InstallStep>, InstallRecord), Failure> {
+    let mut record = InstallRecord::read(&places.state_dir)?;
+    let is_meant = |entry: &InstallRecordEntry| {
         entry.agent == agent
             && entry.leads_shell == leads_shell
             && (entry.scope == InstallScope::User || entry.workspace == places.workspace)
             && scope.is_none_or(|scope| scope == entry.scope)
     };
-    let (meant, others): (Vec<Entry>, Vec<Entry>) = record.entries.drain(..).partition(is_meant);
+    let (meant, others): (Vec<InstallRecordEntry>, Vec<InstallRecordEntry>) =
+        record.entries.drain(..).partition(is_meant);
     record.entries = others;
     if meant.is_empty() {
         let message = {
@@ -237,13 +238,13 @@ pub(super) fn undoing(
         };
         return Err(Failure::new(Code::Precondition, message));
     }
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<InstallStep> = Vec::new();
     // Newest first: each is undone on top of what undoing the later ones has left.
     for entry in meant.iter().rev() {
         let known = steps.iter().position(|step| step.path == entry.path);
         let mut step = match known {
             Some(at) => steps.remove(at),
-            None => Step::of(entry.path.clone(), file::read(&entry.path)?),
+            None => InstallStep::of(entry.path.clone(), file::read(&entry.path)?),
         };
         step.take_back(entry)?;
         steps.push(step);
@@ -251,7 +252,7 @@ pub(super) fn undoing(
     Ok((steps, record))
 }
 
-pub(super) fn undo(steps: &[Step], record: &Record) -> Result<(), Failure> {
+pub(super) fn undo(steps: &[InstallStep], record: &InstallRecord) -> Result<(), Failure> {
     for step in steps.iter().filter(|step| step.is_change()) {
         match &step.after {
             Some(after) => file::write(&step.path, step.before.as_deref(), after, step.mode)?,
@@ -265,7 +266,7 @@ pub(super) fn undo(steps: &[Step], record: &Record) -> Result<(), Failure> {
     record.write()
 }
 
-impl Step {
+impl InstallStep {
     pub(super) fn new(place: ConfigFile, path: PathBuf, before: Option<String>) -> Self {
         let mode = if place.is_in_workspace() { 0o644 } else { 0o600 };
         Self { mode, ..Self::of(path, before) }
@@ -302,7 +303,7 @@ impl Step {
 
     /// Undoes one change: restores the file exactly if it has not been modified since, otherwise removes whatever of
     /// our additions is still there.
-    fn take_back(&mut self, entry: &Entry) -> Result<(), Failure> {
+    fn take_back(&mut self, entry: &InstallRecordEntry) -> Result<(), Failure> {
         let Some(text) = &self.after else { return Ok(()) };
         if digest(text) == entry.after {
             let Some(backup) = &entry.backup else {
@@ -332,10 +333,10 @@ impl Step {
     fn into_change(self) -> FileChange {
         let (before, after) = (self.before.as_deref(), self.after.as_deref());
         let change = match (before, after) {
-            (None, Some(_)) => Change::Created,
-            (Some(_), None) => Change::Removed,
-            (before, after) if before == after => Change::Unchanged,
-            _ => Change::Changed,
+            (None, Some(_)) => FileEffect::Created,
+            (Some(_), None) => FileEffect::Removed,
+            (before, after) if before == after => FileEffect::Unchanged,
+            _ => FileEffect::Changed,
         };
         let path = self.path.display().to_string();
         let diff = unified(&path, before.unwrap_or_default(), after.unwrap_or_default());
@@ -343,11 +344,11 @@ impl Step {
     }
 }
 
-impl Output {
-    pub(super) fn of(agent: AgentProgram, effect: &str, steps: Vec<Step>, notes: Vec<String>) -> Self {
-        let is_change = steps.iter().any(Step::is_change);
+impl McpInstallOutput {
+    pub(super) fn of(agent: AgentProgram, effect: &str, steps: Vec<InstallStep>, notes: Vec<String>) -> Self {
+        let is_change = steps.iter().any(InstallStep::is_change);
         let effect = if is_change || effect.starts_with("would_") { effect } else { "unchanged" };
-        let files = steps.into_iter().map(Step::into_change).collect();
+        let files = steps.into_iter().map(InstallStep::into_change).collect();
         Self { effect: effect.to_owned(), agent, files, notes }
     }
 

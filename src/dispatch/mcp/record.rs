@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use super::file;
 use crate::agents::{AgentProgram, InstallScope};
 use crate::dispatch::code::Code;
-use crate::dispatch::merge::Added;
+use crate::dispatch::merge::AddedSetting;
 use crate::dispatch::response::Failure;
 use crate::files;
 
@@ -18,7 +18,7 @@ const FILE: &str = "mcp-install.json";
 
 /// One change of one file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Entry {
+pub(super) struct InstallRecordEntry {
     pub(super) agent: AgentProgram,
     pub(super) scope: InstallScope,
     pub(super) workspace: PathBuf,
@@ -31,7 +31,7 @@ pub(super) struct Entry {
     /// SHA-256 of what it was and of what it became.
     pub(super) before: String,
     pub(super) after: String,
-    pub(super) added: Vec<Added>,
+    pub(super) added: Vec<AddedSetting>,
     /// It leads the agent's own shell here (`adopt`), and connects nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) leads_shell: bool,
@@ -39,12 +39,12 @@ pub(super) struct Entry {
 
 /// Everything that was added and not undone, oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Record {
+pub(super) struct InstallRecord {
     path: PathBuf,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<InstallRecordEntry>,
 }
 
-impl Record {
+impl InstallRecord {
     /// Reads the record.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::Value;
 
-use super::{Document, MergeError};
+use super::{ConfigDocument, MergeError};
 
 /// The allowed extensions of plain JSON: comments and trailing commas.
 const OPTIONS: ParseOptions = ParseOptions {
@@ -124,7 +124,7 @@ impl Jsonc {
     }
 }
 
-impl Document for Jsonc {
+impl ConfigDocument for Jsonc {
     fn get(&self, path: &[String]) -> Result<Option<Value>, MergeError> {
         Ok(self.at(path)?.and_then(|node| node.to_serde_value()))
     }

@@ -3,7 +3,7 @@
 //! Only what is missing is added. An existing value that differs is kept and reported. All other text of the file,
 //! including comments, is left as written.
 //!
-//! **To add a format**: add a type that implements [`Document`] in a file beside this one, and a variant of
+//! **To add a format**: add a type that implements [`ConfigDocument`] in a file beside this one, and a variant of
 //! [`Format`].
 
 mod diff;
@@ -37,7 +37,7 @@ pub(super) enum Format {
 
 /// One key or list item that was added to a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Added {
+pub(super) struct AddedSetting {
     /// The keys that lead to it; those of the list for an item.
     pub(super) path: Vec<String>,
     /// What was added there.
@@ -53,18 +53,18 @@ pub(super) struct MergeError(String);
 
 /// A file with settings added.
 #[derive(Debug)]
-pub(super) struct Merged {
+pub(super) struct MergedFile {
     /// Its text.
     pub(super) text: String,
     /// What was added, in this order.
-    pub(super) added: Vec<Added>,
+    pub(super) added: Vec<AddedSetting>,
     /// The keys, joined by dots, that have another value and keep it.
     pub(super) kept: Vec<String>,
 }
 
 /// A file with additions removed.
 #[derive(Debug)]
-pub(super) struct Removed {
+pub(super) struct RestoredFile {
     /// Its text.
     pub(super) text: String,
     /// The keys, joined by dots, whose value was changed since and is kept.
@@ -72,7 +72,7 @@ pub(super) struct Removed {
 }
 
 /// A configuration file that is modified in place.
-trait Document {
+trait ConfigDocument {
     /// Returns the value at a path; the whole document for an empty path.
     fn get(&self, path: &[String]) -> Result<Option<Value>, MergeError>;
     /// Adds a key to the mapping at `path`, which must exist and not have the key.
@@ -103,7 +103,7 @@ impl Format {
         }
     }
 
-    fn parse(self, text: &str) -> Result<Box<dyn Document>, MergeError> {
+    fn parse(self, text: &str) -> Result<Box<dyn ConfigDocument>, MergeError> {
         Ok(match self {
             Self::Jsonc => Box::new(Jsonc::parse(text)?),
             Self::Toml => Box::new(Toml::parse(text)?),
@@ -123,11 +123,11 @@ impl Format {
     ///
     /// # Errors
     /// When the file cannot be parsed, or has something else where a table is needed.
-    pub(super) fn add(self, text: &str, settings: &Value) -> Result<Merged, MergeError> {
+    pub(super) fn add(self, text: &str, settings: &Value) -> Result<MergedFile, MergeError> {
         let mut merge = Merge { document: self.parse(text)?, added: Vec::new(), kept: Vec::new() };
         merge.merge(&mut Vec::new(), settings)?;
         let Merge { document, added, kept } = merge;
-        let merged = Merged { text: document.text(), added, kept };
+        let merged = MergedFile { text: document.text(), added, kept };
         self.parse(&merged.text)?;
         Ok(merged)
     }
@@ -136,24 +136,24 @@ impl Format {
     ///
     /// # Errors
     /// When the file cannot be parsed.
-    pub(super) fn remove(self, text: &str, added: &[Added]) -> Result<Removed, MergeError> {
+    pub(super) fn remove(self, text: &str, added: &[AddedSetting]) -> Result<RestoredFile, MergeError> {
         let mut removal = Removal { document: self.parse(text)?, left: Vec::new() };
-        for Added { path, value, is_item } in added.iter().rev() {
+        for AddedSetting { path, value, is_item } in added.iter().rev() {
             if *is_item {
                 removal.remove_item(path, value)?;
             } else {
                 removal.remove_key(&mut path.clone(), value)?;
             }
         }
-        let removed = Removed { text: removal.document.text(), left: removal.left };
+        let removed = RestoredFile { text: removal.document.text(), left: removal.left };
         self.parse(&removed.text)?;
         Ok(removed)
     }
 }
 
 struct Merge {
-    document: Box<dyn Document>,
-    added: Vec<Added>,
+    document: Box<dyn ConfigDocument>,
+    added: Vec<AddedSetting>,
     kept: Vec<String>,
 }
 
@@ -163,7 +163,7 @@ impl Merge {
             (None, _) => {
                 let Some((key, parent)) = path.split_last() else { return Ok(()) };
                 self.document.insert(parent, key, wanted)?;
-                self.added.push(Added { path: path.clone(), value: wanted.clone(), is_item: false });
+                self.added.push(AddedSetting { path: path.clone(), value: wanted.clone(), is_item: false });
             }
             (Some(Value::Object(_)), Value::Object(wanted)) => {
                 for (key, value) in wanted {
@@ -175,7 +175,7 @@ impl Merge {
             (Some(Value::Array(there)), Value::Array(wanted)) => {
                 for item in wanted.iter().filter(|item| !there.contains(item)) {
                     self.document.push(path, item)?;
-                    self.added.push(Added { path: path.clone(), value: item.clone(), is_item: true });
+                    self.added.push(AddedSetting { path: path.clone(), value: item.clone(), is_item: true });
                 }
             }
             (Some(there), _) if there == *wanted => {}
@@ -189,7 +189,7 @@ impl Merge {
 }
 
 struct Removal {
-    document: Box<dyn Document>,
+    document: Box<dyn ConfigDocument>,
     left: Vec<String>,
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value as Node};
 
-use super::{Document, MergeError};
+use super::{ConfigDocument, MergeError};
 
 /// A TOML document.
 pub(super) struct Toml {
@@ -39,7 +39,7 @@ impl Toml {
     }
 }
 
-impl Document for Toml {
+impl ConfigDocument for Toml {
     fn get(&self, path: &[String]) -> Result<Option<Value>, MergeError> {
         let mut item = self.document.as_item();
         for key in path {

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Document, MergeError};
+use super::{ConfigDocument, MergeError};
 
 /// A YAML document.
 pub(super) struct Yaml {
@@ -13,7 +13,7 @@ pub(super) struct Yaml {
 
 /// A key of a block mapping, and the lines of its value.
 #[derive(Debug)]
-struct Entry {
+struct YamlEntry {
     key: String,
     /// The text after the colon, without a comment.
     rest: String,
@@ -35,8 +35,8 @@ impl Yaml {
     }
 
     /// Parses the keys of the mapping in a range of lines.
-    fn entries(&self, range: std::ops::Range<usize>) -> Result<Vec<Entry>, MergeError> {
-        let mut entries: Vec<Entry> = Vec::new();
+    fn entries(&self, range: std::ops::Range<usize>) -> Result<Vec<YamlEntry>, MergeError> {
+        let mut entries: Vec<YamlEntry> = Vec::new();
         let mut level = None;
         for at in range.clone() {
             let line = &self.lines[at];
@@ -63,7 +63,7 @@ impl Yaml {
             if let Some(last) = entries.last_mut() {
                 last.end = at;
             }
-            entries.push(Entry { key, rest, indent, first: at, end: range.end });
+            entries.push(YamlEntry { key, rest, indent, first: at, end: range.end });
         }
         // Blank lines and comments after the last line of a value belong to what follows.
         for entry in &mut entries {
@@ -74,7 +74,7 @@ impl Yaml {
         Ok(entries)
     }
 
-    fn find(&self, path: &[String]) -> Result<Option<Entry>, MergeError> {
+    fn find(&self, path: &[String]) -> Result<Option<YamlEntry>, MergeError> {
         let mut range = 0..self.lines.len();
         let mut found = None;
         for key in path {
@@ -86,7 +86,7 @@ impl Yaml {
         Ok(found)
     }
 
-    fn value(&self, entry: &Entry) -> Value {
+    fn value(&self, entry: &YamlEntry) -> Value {
         if !entry.rest.is_empty() {
             return scalar(&entry.rest);
         }
@@ -97,13 +97,13 @@ impl Yaml {
         }
     }
 
-    fn mapping(&self, entries: &[Entry]) -> Value {
+    fn mapping(&self, entries: &[YamlEntry]) -> Value {
         let all = entries.iter().map(|entry| (entry.key.clone(), self.value(entry)));
         Value::Object(all.collect::<Map<_, _>>())
     }
 }
 
-impl Document for Yaml {
+impl ConfigDocument for Yaml {
     fn get(&self, path: &[String]) -> Result<Option<Value>, MergeError> {
         if path.is_empty() {
             return Ok(Some(self.mapping(&self.entries(0..self.lines.len())?)));

@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::check::{Finding, findings};
+use super::check::{CheckFinding, findings};
 use super::files;
 use crate::dispatch::code::Code;
-use crate::dispatch::command::{Example, Local};
-use crate::dispatch::context::Context;
+use crate::dispatch::command::{Example, LocalCommand};
+use crate::dispatch::context::CommandContext;
 use crate::dispatch::response::Failure;
 use crate::envelope::SafeText;
 use crate::prose::{self, Profile};
@@ -19,7 +19,7 @@ pub(in crate::dispatch) struct ProseAst;
 /// Which program, how strictly.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::dispatch) struct Input {
+pub(in crate::dispatch) struct AstInput {
     /// The program; `-` is standard input.
     file: String,
     /// How strictly to read it: `compat` accepts what real programs do, `strict` only what the language defines.
@@ -32,25 +32,25 @@ pub(in crate::dispatch) struct Input {
 
 /// A program as a tree.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(in crate::dispatch) struct Output {
+pub(in crate::dispatch) struct AstOutput {
     /// The program.
     file: String,
     /// The tree. Each `span` is where a node stands, in bytes: its first one, and the one after its last.
     program: Value,
     /// The findings. With errors, the tree holds what could be read.
-    diagnostics: Vec<Finding>,
+    diagnostics: Vec<CheckFinding>,
 }
 
-impl Local for ProseAst {
+impl LocalCommand for ProseAst {
     const PATH: &'static str = "prose.ast";
     const ABOUT: &'static str = "Print a program as a tree";
     const EXAMPLES: &'static [Example] =
         &[Example { about: "See how a program is understood", input: r#"{"file":"deploy.prose"}"# }];
 
-    type Input = Input;
-    type Output = Output;
+    type Input = AstInput;
+    type Output = AstOutput;
 
-    async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
+    async fn run(cx: &mut CommandContext, input: AstInput) -> Result<AstOutput, Failure> {
         let source = files::read(cx, &input.file).await?.map_err(|why| {
             Failure::new(Code::InputFileUnreadable, format!("{} cannot be read.", input.file))
                 .detail(why)
@@ -59,7 +59,7 @@ impl Local for ProseAst {
         let checked = prose::check(&source, input.profile.or_strict(input.strict));
         let program = serde_json::to_value(&checked.program).map_err(|error| Failure::internal(&error))?;
         let diagnostics = findings(&source, &checked.diagnostics);
-        let output = Output { file: input.file, program, diagnostics };
+        let output = AstOutput { file: input.file, program, diagnostics };
         if !checked.has_errors() {
             return Ok(output);
         }
@@ -68,7 +68,7 @@ impl Local for ProseAst {
         Err(Failure::new(Code::ProgramInvalid, message).with_data(json!(output)).with_text(text))
     }
 
-    fn text(output: &Output) -> String {
+    fn text(output: &AstOutput) -> String {
         SafeText::json_lines(&output.program).unwrap_or_default().to_string()
     }
 }

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::files;
 use super::sarif;
 use crate::dispatch::code::Code;
-use crate::dispatch::command::{Example, Local};
-use crate::dispatch::context::Context;
+use crate::dispatch::command::{Example, LocalCommand};
+use crate::dispatch::context::CommandContext;
 use crate::dispatch::response::Failure;
 use crate::envelope::SafeText;
 use crate::prose::{self, Diagnostic, Profile, Severity, SourceText};
@@ -19,7 +19,7 @@ pub(in crate::dispatch) struct ProseCheck;
 /// Which programs, how strictly.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::dispatch) struct Input {
+pub(in crate::dispatch) struct CheckInput {
     /// The programs; `-` is standard input.
     #[schemars(length(min = 1))]
     files: Vec<String>,
@@ -33,7 +33,7 @@ pub(in crate::dispatch) struct Input {
 
 /// The findings.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(in crate::dispatch) struct Output {
+pub(in crate::dispatch) struct CheckOutput {
     /// How strictly the programs were read.
     profile: Profile,
     /// All errors.
@@ -52,14 +52,14 @@ pub(super) struct FileReport {
     /// Why it cannot be read; null when it can.
     unreadable: Option<String>,
     /// What was found, in source order.
-    diagnostics: Vec<Finding>,
+    diagnostics: Vec<CheckFinding>,
     /// How many more were found than are listed.
     unlisted: usize,
 }
 
 /// One thing that was found.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Finding {
+pub(super) struct CheckFinding {
     /// Its stable code.
     code: &'static str,
     /// Whether the program can run anyway.
@@ -77,14 +77,14 @@ pub(super) struct Finding {
     /// What to do.
     hint: Option<String>,
     /// A related place.
-    related: Option<Place>,
+    related: Option<RelatedPlace>,
     /// The whole finding as text for people.
     rendered: String,
 }
 
 /// A place related to a finding.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Place {
+pub(super) struct RelatedPlace {
     /// What is there.
     message: String,
     /// The line, from 1.
@@ -93,7 +93,7 @@ pub(super) struct Place {
     column: usize,
 }
 
-impl Local for ProseCheck {
+impl LocalCommand for ProseCheck {
     const PATH: &'static str = "prose.check";
     const ABOUT: &'static str = "Check programs without running them";
     const EXAMPLES: &'static [Example] = &[
@@ -105,10 +105,10 @@ impl Local for ProseCheck {
     ];
     const FORMS: &'static [&'static str] = &["human", "sarif"];
 
-    type Input = Input;
-    type Output = Output;
+    type Input = CheckInput;
+    type Output = CheckOutput;
 
-    async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
+    async fn run(cx: &mut CommandContext, input: CheckInput) -> Result<CheckOutput, Failure> {
         let profile = input.profile.or_strict(input.strict);
         let mut files = Vec::new();
         for file in &input.files {
@@ -122,7 +122,7 @@ impl Local for ProseCheck {
                 },
             });
         }
-        let output = Output::of(profile, files);
+        let output = CheckOutput::of(profile, files);
         let unreadable: Vec<&str> = output.unreadable().map(|file| &*file.file).collect();
         let failure = match (unreadable.first(), output.errors) {
             (None, 0) => return Ok(output),
@@ -139,7 +139,7 @@ impl Local for ProseCheck {
         Err(failure.with_data(json!(output)).with_text(Self::text(&output)))
     }
 
-    fn text(output: &Output) -> String {
+    fn text(output: &CheckOutput) -> String {
         let mut text = String::new();
         for file in &output.files {
             if let Some(why) = &file.unreadable {
@@ -165,7 +165,7 @@ impl Local for ProseCheck {
     }
 }
 
-impl Output {
+impl CheckOutput {
     fn of(profile: Profile, files: Vec<FileReport>) -> Self {
         let count = |severity| {
             let findings = files.iter().flat_map(|file| &file.diagnostics);
@@ -196,7 +196,7 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-async fn checked(cx: &Context, source: &SourceText, profile: Profile) -> Result<FileReport, Failure> {
+async fn checked(cx: &CommandContext, source: &SourceText, profile: Profile) -> Result<FileReport, Failure> {
     let imports = files::imports(cx, source).await?;
     let checked = prose::check_with(source, profile, &imports);
     let diagnostics = findings(source, &checked.diagnostics);
@@ -204,11 +204,11 @@ async fn checked(cx: &Context, source: &SourceText, profile: Profile) -> Result<
     Ok(FileReport { file, unreadable: None, diagnostics, unlisted: checked.unlisted })
 }
 
-pub(super) fn findings(source: &SourceText, diagnostics: &[Diagnostic]) -> Vec<Finding> {
-    diagnostics.iter().map(|one| Finding::of(source, one)).collect()
+pub(super) fn findings(source: &SourceText, diagnostics: &[Diagnostic]) -> Vec<CheckFinding> {
+    diagnostics.iter().map(|one| CheckFinding::of(source, one)).collect()
 }
 
-impl Finding {
+impl CheckFinding {
     /// Returns the whole report as text for a person.
     pub(super) fn rendered(&self) -> &str {
         &self.rendered
@@ -218,7 +218,7 @@ impl Finding {
         let (start, end) = (source.position(one.span.start()), source.position(one.span.end()));
         let related = one.related.as_ref().map(|related| {
             let place = source.position(related.span.start());
-            Place { message: related.message.clone(), line: place.line, column: place.column }
+            RelatedPlace { message: related.message.clone(), line: place.line, column: place.column }
         });
         Self {
             code: one.code.as_str(),

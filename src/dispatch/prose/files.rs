@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::dispatch::context::Context;
+use crate::dispatch::context::CommandContext;
 use crate::dispatch::host::Host;
 use crate::dispatch::response::Failure;
 use crate::prose::engine::run::program_file::{read_text, to_text};
@@ -14,7 +14,7 @@ use crate::prose::{self, Contract, Imports, Profile, SourceText};
 ///
 /// # Errors
 /// When there is no working directory, or reading panicked.
-pub(super) async fn read(cx: &Context, file: &str) -> Result<Result<SourceText, String>, Failure> {
+pub(super) async fn read(cx: &CommandContext, file: &str) -> Result<Result<SourceText, String>, Failure> {
     let host = cx.host.clone();
     let path = host.cwd()?.join(file);
     let name = file.to_owned();
@@ -26,7 +26,7 @@ pub(super) async fn read(cx: &Context, file: &str) -> Result<Result<SourceText, 
 ///
 /// # Errors
 /// When there is no working directory, or reading panicked.
-pub(super) async fn imports(cx: &Context, source: &SourceText) -> Result<Imports, Failure> {
+pub(super) async fn imports(cx: &CommandContext, source: &SourceText) -> Result<Imports, Failure> {
     let folder = Path::new(source.name()).parent().unwrap_or(Path::new("")).to_owned();
     let mut imports = Imports::new();
     for used in prose::parse(source, Profile::Compat).program.uses {

@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::check::{Finding, findings};
+use super::check::{CheckFinding, findings};
 use super::files;
 use crate::dispatch::code::Code;
-use crate::dispatch::command::{Danger, Example, Local};
-use crate::dispatch::context::Context;
+use crate::dispatch::command::{Danger, Example, LocalCommand};
+use crate::dispatch::context::CommandContext;
 use crate::dispatch::response::Failure;
 use crate::envelope::SafeText;
 use crate::prose::engine::run::program_file::replace_text;
@@ -20,7 +20,7 @@ pub(in crate::dispatch) struct ProseFmt;
 /// Which programs, and whether they may be changed.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::dispatch) struct Input {
+pub(in crate::dispatch) struct FmtInput {
     /// The programs; `-` is standard input, and its canonical form goes to standard output.
     #[schemars(length(min = 1))]
     files: Vec<String>,
@@ -31,31 +31,31 @@ pub(in crate::dispatch) struct Input {
 
 /// What happened to the programs.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(in crate::dispatch) struct Output {
+pub(in crate::dispatch) struct FmtOutput {
     /// Whether nothing was to be changed.
     check: bool,
     /// Each program, in the order given.
-    files: Vec<Formatted>,
+    files: Vec<FormattedFile>,
 }
 
 /// What happened to one program.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Formatted {
+struct FormattedFile {
     /// The program.
     file: String,
     /// What happened to it.
-    effect: Effect,
+    effect: FmtEffect,
     /// The canonical form of standard input.
     text: Option<String>,
     /// What is wrong with a program that cannot be read or has no form of the language.
     problem: Option<String>,
     /// Where that is.
-    diagnostics: Vec<Finding>,
+    diagnostics: Vec<CheckFinding>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Effect {
+enum FmtEffect {
     /// It is in its canonical form.
     Unchanged,
     /// It is now in its canonical form.
@@ -68,7 +68,7 @@ enum Effect {
     Invalid,
 }
 
-impl Local for ProseFmt {
+impl LocalCommand for ProseFmt {
     const PATH: &'static str = "prose.fmt";
     const IS_DATA: bool = true;
     const ABOUT: &'static str = "Rewrite programs in their canonical form";
@@ -82,21 +82,21 @@ impl Local for ProseFmt {
         Example { about: "As an editor does", input: r#"{"files":["-"]}"# },
     ];
 
-    type Input = Input;
-    type Output = Output;
+    type Input = FmtInput;
+    type Output = FmtOutput;
 
-    async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
+    async fn run(cx: &mut CommandContext, input: FmtInput) -> Result<FmtOutput, Failure> {
         formatted(cx, input, true).await
     }
 
-    async fn dry_run(cx: &mut Context, input: Input) -> Result<Value, Failure> {
+    async fn dry_run(cx: &mut CommandContext, input: FmtInput) -> Result<Value, Failure> {
         let output = formatted(cx, input, false).await?;
         Ok(json!({ "effect": "would_format", "files": output.files }))
     }
 
-    fn text(output: &Output) -> String {
+    fn text(output: &FmtOutput) -> String {
         let mut text = String::new();
-        for Formatted { file, effect, text: own, problem, diagnostics } in &output.files {
+        for FormattedFile { file, effect, text: own, problem, diagnostics } in &output.files {
             if let Some(problem) = problem {
                 text.push_str(&format!("{}\n", SafeText::line(&format!("{file}: {problem}"))));
             }
@@ -105,8 +105,8 @@ impl Local for ProseFmt {
             }
             match (own, effect) {
                 (Some(own), _) if !output.check => text.push_str(own),
-                (_, Effect::Formatted) => text.push_str(&format!("formatted {file}\n")),
-                (_, Effect::WouldFormat) => text.push_str(&format!("not formatted: {file}\n")),
+                (_, FmtEffect::Formatted) => text.push_str(&format!("formatted {file}\n")),
+                (_, FmtEffect::WouldFormat) => text.push_str(&format!("not formatted: {file}\n")),
                 _ => {}
             }
         }
@@ -115,18 +115,18 @@ impl Local for ProseFmt {
 }
 
 /// Formats programs, and writes them back if `write` is set and they are not only checked.
-async fn formatted(cx: &Context, input: Input, write: bool) -> Result<Output, Failure> {
+async fn formatted(cx: &CommandContext, input: FmtInput, write: bool) -> Result<FmtOutput, Failure> {
     let mut files = Vec::new();
     for file in &input.files {
         files.push(one(cx, file, write && !input.check).await?);
     }
-    let output = Output { check: input.check, files };
+    let output = FmtOutput { check: input.check, files };
     let named = |effect| {
         let those = output.files.iter().filter(|file| file.effect == effect);
         those.map(|file| &*file.file).collect::<Vec<_>>().join(", ")
     };
     let (unreadable, invalid, would) =
-        (named(Effect::Unreadable), named(Effect::Invalid), named(Effect::WouldFormat));
+        (named(FmtEffect::Unreadable), named(FmtEffect::Invalid), named(FmtEffect::WouldFormat));
     let failure = if !unreadable.is_empty() {
         Failure::new(Code::InputFileUnreadable, format!("{unreadable} cannot be read or written."))
     } else if !invalid.is_empty() {
@@ -142,8 +142,8 @@ async fn formatted(cx: &Context, input: Input, write: bool) -> Result<Output, Fa
 }
 
 /// Formats one program, and writes it back if `write` is set.
-async fn one(cx: &Context, file: &str, write: bool) -> Result<Formatted, Failure> {
-    let nothing = |effect, problem| Formatted {
+async fn one(cx: &CommandContext, file: &str, write: bool) -> Result<FormattedFile, Failure> {
+    let nothing = |effect, problem| FormattedFile {
         file: file.to_owned(),
         effect,
         text: None,
@@ -152,27 +152,27 @@ async fn one(cx: &Context, file: &str, write: bool) -> Result<Formatted, Failure
     };
     let source: SourceText = match files::read(cx, file).await? {
         Ok(source) => source,
-        Err(why) => return Ok(nothing(Effect::Unreadable, Some(format!("cannot be read: {why}")))),
+        Err(why) => return Ok(nothing(FmtEffect::Unreadable, Some(format!("cannot be read: {why}")))),
     };
     let formatted = match prose::format(&source) {
         Ok(formatted) => formatted,
         Err(errors) => {
             let diagnostics = findings(&source, &errors);
-            return Ok(Formatted { diagnostics, ..nothing(Effect::Invalid, None) });
+            return Ok(FormattedFile { diagnostics, ..nothing(FmtEffect::Invalid, None) });
         }
     };
     let changed = formatted != source.text();
     if file == "-" {
-        let effect = if changed { Effect::WouldFormat } else { Effect::Unchanged };
-        return Ok(Formatted { text: Some(formatted), ..nothing(effect, None) });
+        let effect = if changed { FmtEffect::WouldFormat } else { FmtEffect::Unchanged };
+        return Ok(FormattedFile { text: Some(formatted), ..nothing(effect, None) });
     }
     if !changed || !write {
-        return Ok(nothing(if changed { Effect::WouldFormat } else { Effect::Unchanged }, None));
+        return Ok(nothing(if changed { FmtEffect::WouldFormat } else { FmtEffect::Unchanged }, None));
     }
     let path = cx.host.cwd()?.join(file);
     let writing = tokio::task::spawn_blocking(move || replace_text(&path, &formatted)).await;
     match writing.map_err(|error| Failure::internal(&error))? {
-        Ok(()) => Ok(nothing(Effect::Formatted, None)),
-        Err(error) => Ok(nothing(Effect::Unreadable, Some(format!("cannot be written: {error}")))),
+        Ok(()) => Ok(nothing(FmtEffect::Formatted, None)),
+        Err(error) => Ok(nothing(FmtEffect::Unreadable, Some(format!("cannot be written: {error}")))),
     }
 }

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::dispatch::code::Code;
-use crate::dispatch::command::{CommandReach, Danger, Example, Local};
-use crate::dispatch::context::Context;
+use crate::dispatch::command::{CommandReach, Danger, Example, LocalCommand};
+use crate::dispatch::context::CommandContext;
 use crate::dispatch::response::Failure;
 use crate::files::{self, OWN};
 use crate::prose::engine::record::folder;
@@ -35,7 +35,7 @@ pub struct GateInput {
 
 /// What was decided.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Decided {
+pub struct GateDecision {
     /// The run of the program.
     pub run: String,
     /// The gate.
@@ -44,7 +44,7 @@ pub struct Decided {
     pub decision: &'static str,
 }
 
-impl<const OPENS: bool> Local for ProseGateDecide<OPENS> {
+impl<const OPENS: bool> LocalCommand for ProseGateDecide<OPENS> {
     const PATH: &'static str = if OPENS { "prose.gate.approve" } else { "prose.gate.reject" };
     const ABOUT: &'static str = match OPENS {
         true => "Open a gate of a running program, at a terminal",
@@ -65,9 +65,9 @@ impl<const OPENS: bool> Local for ProseGateDecide<OPENS> {
     const REACH: CommandReach = CommandReach::Alone("the terminal");
 
     type Input = GateInput;
-    type Output = Decided;
+    type Output = GateDecision;
 
-    async fn dry_run(_cx: &mut Context, input: GateInput) -> Result<Value, Failure> {
+    async fn dry_run(_cx: &mut CommandContext, input: GateInput) -> Result<Value, Failure> {
         let effect = if OPENS { "would_ask_to_approve" } else { "would_ask_to_reject" };
         Ok(json!({ "effect": effect, "run": input.run, "gate": input.gate }))
     }
@@ -91,7 +91,7 @@ impl GateInput {
 /// Of which gates.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::dispatch) struct LogInput {
+pub(in crate::dispatch) struct GateLogInput {
     /// The run of the program.
     run: String,
     /// Only this gate.
@@ -100,16 +100,16 @@ pub(in crate::dispatch) struct LogInput {
 
 /// What happened at them.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(in crate::dispatch) struct Log {
+pub(in crate::dispatch) struct GateLog {
     /// The run of the program.
     run: String,
     /// What happened, in order.
-    events: Vec<Event>,
+    events: Vec<GateLogRow>,
 }
 
 /// Something that happened at a gate.
 #[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
-struct Event {
+struct GateLogRow {
     /// When.
     #[schemars(with = "String")]
     at: Timestamp,
@@ -134,7 +134,7 @@ struct GateFile {
     comment: Option<String>,
 }
 
-impl Local for ProseGateLog {
+impl LocalCommand for ProseGateLog {
     const PATH: &'static str = "prose.gate.log";
     const ABOUT: &'static str = "Print what happened at the gates of a run";
     const EXITS: &'static [u8] = &[5];
@@ -143,11 +143,11 @@ impl Local for ProseGateLog {
         input: r#"{"run":"20261122-043511-k3f9x2"}"#,
     }];
 
-    type Input = LogInput;
-    type Output = Log;
+    type Input = GateLogInput;
+    type Output = GateLog;
 
-    async fn run(cx: &mut Context, input: LogInput) -> Result<Log, Failure> {
-        let LogInput { run, gate } = input;
+    async fn run(cx: &mut CommandContext, input: GateLogInput) -> Result<GateLog, Failure> {
+        let GateLogInput { run, gate } = input;
         let runs = folder::runs(&cx.host.places()?.workspace);
         let path = runs.join(&run);
         let is_name = !run.is_empty() && !run.contains('/') && !run.starts_with('.');
@@ -159,14 +159,14 @@ impl Local for ProseGateLog {
         gather(&path, &mut events);
         events.retain(|event| gate.as_deref().is_none_or(|gate| event.gate == gate));
         events.sort_by_key(|event| event.at);
-        Ok(Log { run, events })
+        Ok(GateLog { run, events })
     }
 
-    fn text(output: &Log) -> String {
+    fn text(output: &GateLog) -> String {
         if output.events.is_empty() {
             return format!("{} reached no gate.", output.run);
         }
-        let rows = output.events.iter().map(|Event { at, gate, event, principal, comment }| {
+        let rows = output.events.iter().map(|GateLogRow { at, gate, event, principal, comment }| {
             let comment = comment.as_deref().map(|text| format!("  {text}")).unwrap_or_default();
             format!("{at:.0}  {gate}  {event}  {principal}{comment}")
         });
@@ -179,7 +179,7 @@ const GATE_BYTES: u64 = 1 << 20;
 
 /// Reads the gates of a program's folder, and of the programs it has used. Anything unreadable is skipped: the log of
 /// a run in progress is read while it is being written.
-fn gather(path: &Path, events: &mut Vec<Event>) {
+fn gather(path: &Path, events: &mut Vec<GateLogRow>) {
     let entries = |name: &str| {
         let folder = path.join(name);
         let is_real = folder.symlink_metadata().is_ok_and(|facts| facts.is_dir());
@@ -198,16 +198,16 @@ fn gather(path: &Path, events: &mut Vec<Event>) {
 }
 
 impl GateFile {
-    fn events(self) -> impl Iterator<Item = Event> {
+    fn events(self) -> impl Iterator<Item = GateLogRow> {
         let Self { gate_id, created_at, decision, principal, timestamp, comment } = self;
-        let created = created_at.map(|at| Event {
+        let created = created_at.map(|at| GateLogRow {
             at,
             gate: gate_id.clone(),
             event: "created".to_owned(),
             principal: "system".to_owned(),
             comment: None,
         });
-        let decided = timestamp.zip(decision).map(|(at, event)| Event {
+        let decided = timestamp.zip(decision).map(|(at, event)| GateLogRow {
             at,
             gate: gate_id,
             event,

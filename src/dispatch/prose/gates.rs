@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::dispatch::code::Code;
-use crate::dispatch::command::{Example, Local, Nothing};
-use crate::dispatch::context::Context;
+use crate::dispatch::command::{Example, LocalCommand, NoInput};
+use crate::dispatch::context::CommandContext;
 use crate::dispatch::response::Failure;
 use crate::envelope::one_line;
 use crate::link::{Error, Operator};
@@ -23,14 +23,14 @@ pub(in crate::dispatch) struct ProseGates;
 
 /// The gates.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(in crate::dispatch) struct Output {
+pub(in crate::dispatch) struct GatesOutput {
     /// Those that wait, oldest first.
-    gates: Vec<Row>,
+    gates: Vec<GateRow>,
 }
 
 /// A gate that waits.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Row {
+struct GateRow {
     /// The run of the program.
     run: String,
     /// The gate's id in that run: its name, with a number from the second time on.
@@ -74,7 +74,7 @@ pub fn waiting(operator: &Operator) -> Vec<Arc<Question>> {
     questions.into_iter().filter(is_gate).collect()
 }
 
-impl Row {
+impl GateRow {
     fn of(question: &Question) -> Self {
         let origin = &question.origin;
         Self {
@@ -89,22 +89,22 @@ impl Row {
     }
 }
 
-impl Local for ProseGates {
+impl LocalCommand for ProseGates {
     const PATH: &'static str = "prose.gates";
     const ABOUT: &'static str = "List the gates that running programs are waiting at";
     const EXITS: &'static [u8] = &[4];
     const EXAMPLES: &'static [Example] = &[Example { about: "See what waits for approval", input: "{}" }];
 
-    type Input = Nothing;
-    type Output = Output;
+    type Input = NoInput;
+    type Output = GatesOutput;
 
-    async fn run(cx: &mut Context, _input: Nothing) -> Result<Output, Failure> {
+    async fn run(cx: &mut CommandContext, _input: NoInput) -> Result<GatesOutput, Failure> {
         let operator = attach(&cx.host.places()?, cx.host.cwd()?).await?;
         let gates = operator.iter().flat_map(waiting);
-        Ok(Output { gates: gates.map(|question| Row::of(&question)).collect() })
+        Ok(GatesOutput { gates: gates.map(|question| GateRow::of(&question)).collect() })
     }
 
-    fn text(output: &Output) -> String {
+    fn text(output: &GatesOutput) -> String {
         if output.gates.is_empty() {
             return "No program is waiting at a gate.".to_owned();
         }

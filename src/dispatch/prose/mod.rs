@@ -12,7 +12,7 @@ mod sarif;
 pub(super) use ast::ProseAst;
 pub(super) use check::ProseCheck;
 pub(super) use fmt::ProseFmt;
-pub use gate::{Decided, GateInput};
+pub use gate::{GateDecision, GateInput};
 pub(super) use gate::{ProseGateDecide, ProseGateLog};
 pub(super) use gates::ProseGates;
 pub use gates::{attach, waiting};

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::time::timeout;
 
-use crate::dispatch::command::{Example, Local};
-use crate::dispatch::context::Context;
+use crate::dispatch::command::{Example, LocalCommand};
+use crate::dispatch::context::CommandContext;
 use crate::dispatch::{Failure, link_failure};
 use crate::link::{
     ClientRole, Error, Hello, HostListing, ListedRuntime, RunningRuntime, Scripts, VERSION, dial,
@@ -23,21 +23,21 @@ pub(crate) struct RelayList;
 /// Whose runtimes.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub(crate) struct RelayListInput {
     /// Those of another machine or container: a host of `~/.ssh/config`, or one in `[hosts]` of config.toml.
     host: Option<String>,
 }
 
-impl Local for RelayList {
+impl LocalCommand for RelayList {
     const PATH: &'static str = "relay.list";
     const ABOUT: &'static str = "List this user's runtimes on this machine, or on another one with --host";
     const EXITS: &'static [u8] = &[12];
     const EXAMPLES: &'static [Example] = &[Example { about: "What runs here", input: "{}" }];
 
-    type Input = Input;
+    type Input = RelayListInput;
     type Output = HostListing;
 
-    async fn run(cx: &mut Context, input: Input) -> Result<HostListing, Failure> {
+    async fn run(cx: &mut CommandContext, input: RelayListInput) -> Result<HostListing, Failure> {
         if let Some(name) = input.host {
             return cx.host.remote_host(&name)?.runtimes().await.map_err(|error| link_failure(&error));
         }

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::command::{CommandReach, Danger, Effect, Example, Local};
-use super::context::Context;
+use super::command::{CommandReach, Danger, EffectOutput, Example, LocalCommand};
+use super::context::CommandContext;
 use super::response::Failure;
 
 pub(super) use list::RelayList;
@@ -24,7 +24,7 @@ pub struct RelayInput {
     pub place: String,
 }
 
-impl<const IS_AGENT: bool> Local for RelayTo<IS_AGENT> {
+impl<const IS_AGENT: bool> LocalCommand for RelayTo<IS_AGENT> {
     const PATH: &'static str = if IS_AGENT { "relay.agent" } else { "relay.operator" };
     const ABOUT: &'static str = if IS_AGENT {
         "Carry an agent's bytes to a runtime of this machine (`mcp --host` runs it there)"
@@ -41,9 +41,9 @@ impl<const IS_AGENT: bool> Local for RelayTo<IS_AGENT> {
     const REACH: CommandReach = CommandReach::Alone("standard input and output");
 
     type Input = RelayInput;
-    type Output = Effect;
+    type Output = EffectOutput;
 
-    async fn dry_run(_cx: &mut Context, input: RelayInput) -> Result<Value, Failure> {
+    async fn dry_run(_cx: &mut CommandContext, input: RelayInput) -> Result<Value, Failure> {
         Ok(json!({ "effect": "would_connect", "place": input.place }))
     }
 }

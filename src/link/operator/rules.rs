@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::connection::RuntimeConnection;
-use crate::config::Loaded;
+use crate::config::LoadedSettings;
 use crate::link::protocol::Request;
 use crate::link::{Error, RunningRuntime};
 
@@ -19,7 +19,7 @@ pub(super) async fn hand_over_rules(
     };
     let workspace = runtime.snapshot().borrow().workspace.clone();
     let folder = config.clone();
-    let read = tokio::task::spawn_blocking(move || Loaded::read(&folder, &workspace)).await;
+    let read = tokio::task::spawn_blocking(move || LoadedSettings::read(&folder, &workspace)).await;
     let rules = read.ok().and_then(Result::ok).map(|loaded| loaded.settings.approvals).unwrap_or_default();
     runtime.ask(Request::Rules { config, rules }).await.map(|_| ())
 }

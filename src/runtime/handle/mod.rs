@@ -23,7 +23,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 use crate::clock::Clock;
-use crate::config::{Env, Limits};
+use crate::config::{EnvSettings, Limits};
 use crate::envelope::{Actor, TaskId, mask};
 use crate::journal::{self, Journal, RecordingMeta};
 use crate::model::{CloseReason, Error, Snapshot};
@@ -61,7 +61,7 @@ pub struct Options {
     /// The environment that commands inherit, before overrides.
     pub environment: Vec<(OsString, OsString)>,
     /// The overrides from the settings.
-    pub env: Env,
+    pub env: EnvSettings,
     /// Starts task hosts.
     pub spawner: Spawner,
     /// Limits.

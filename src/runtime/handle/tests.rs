@@ -18,7 +18,7 @@ fn runtime(dir: &Path, block: &DiskBlock) -> Handle {
         socket: dir.join("agent.sock"),
         headless: true,
         environment: Vec::new(),
-        env: Env::default(),
+        env: EnvSettings::default(),
         spawner: Spawner::with_program("/nonexistent".into()),
         limits: Limits::default(),
     };

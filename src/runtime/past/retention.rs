@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     const LIMITS: config::RecordSettings = config::RecordSettings {
-        audit: config::Audit::Required,
+        audit: config::AuditPolicy::Required,
         keep_bytes: 100,
         keep_for: Duration::from_secs(30 * 86_400),
         keep_recordings: 4,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pilothouse::config::{Env, Limits};
+use pilothouse::config::{EnvSettings, Limits};
 use pilothouse::envelope::{Actor, TaskId};
 use pilothouse::model::{ExecOutcome, ExecRequest, TaskStatus, TypedInput, Until};
 use pilothouse::process::Spawner;
@@ -86,7 +86,7 @@ impl Stage {
                 socket: self.dir.path().join("agent.sock"),
                 headless: true,
                 environment: environment(self.dir.path()),
-                env: Env::default(),
+                env: EnvSettings::default(),
                 spawner: Spawner::with_program(program()),
                 limits: Limits::default(),
             })

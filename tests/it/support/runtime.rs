@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pilothouse::config::{Env, Limits};
+use pilothouse::config::{EnvSettings, Limits};
 use pilothouse::process::Spawner;
 use pilothouse::runtime::{Handle, Options};
 
@@ -23,7 +23,7 @@ pub(crate) fn start_limited(dir: &Path, limits: Limits) -> (Handle, PathBuf) {
         socket: dir.join("agent.sock"),
         headless: true,
         environment: std::env::vars_os().collect(),
-        env: Env::default(),
+        env: EnvSettings::default(),
         spawner: Spawner::with_program(program()),
         limits,
     });

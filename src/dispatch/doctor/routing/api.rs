@@ -9,7 +9,7 @@ const DONE: &str = "Done.";
 
 /// What the model should do.
 #[derive(Debug, Clone)]
-pub(super) struct Script {
+pub(super) struct ModelScript {
     /// A marker that appears in the prompt and the command and nowhere else.
     pub(super) mark: String,
     /// The command to ask for.
@@ -18,7 +18,7 @@ pub(super) struct Script {
 
 /// The API that a path belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Api {
+pub(super) enum ModelApi {
     /// Anthropic's Messages API: Claude Code.
     Messages,
     /// OpenAI's Responses API: Codex.
@@ -31,13 +31,13 @@ pub(super) enum Api {
 
 /// A response: its body and content type, and the command's result if the agent sent it to the model.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct ModelAnswer {
     pub(super) content_type: &'static str,
     pub(super) body: String,
     pub(super) result: Option<String>,
 }
 
-impl Answer {
+impl ModelAnswer {
     fn json(value: &Value) -> Self {
         Self { content_type: "application/json", body: value.to_string(), result: None }
     }
@@ -58,10 +58,12 @@ fn is_shell_tool(name: &str) -> bool {
 }
 
 /// Answers a request. Anything that is not a query to a model is answered with an empty object.
-pub(super) fn answer(path: &str, body: &Value, script: &Script) -> Answer {
-    let Some(api) = Api::of(path) else { return Answer::json(&json!({ "data": [], "models": [] })) };
+pub(super) fn answer(path: &str, body: &Value, script: &ModelScript) -> ModelAnswer {
+    let Some(api) = ModelApi::of(path) else {
+        return ModelAnswer::json(&json!({ "data": [], "models": [] }));
+    };
     if path.contains("count_tokens") || path.contains("countTokens") {
-        return Answer::json(&json!({ "input_tokens": 10, "totalTokens": 10 }));
+        return ModelAnswer::json(&json!({ "input_tokens": 10, "totalTokens": 10 }));
     }
     let tool = api.tools(body).into_iter().find(|name| is_shell_tool(name));
     let is_ours = body.to_string().contains(&script.mark);
@@ -74,10 +76,10 @@ pub(super) fn answer(path: &str, body: &Value, script: &Script) -> Answer {
         };
         (tool, arguments)
     });
-    Answer { result: result.filter(|_| is_ours), ..api.reply(body, call) }
+    ModelAnswer { result: result.filter(|_| is_ours), ..api.reply(body, call) }
 }
 
-impl Api {
+impl ModelApi {
     fn of(path: &str) -> Option<Self> {
         let path = path.split('?').next().unwrap_or_default();
         if path.contains("/v1/messages") {
@@ -136,7 +138,7 @@ impl Api {
         }
     }
 
-    fn reply(self, body: &Value, call: Option<(String, Value)>) -> Answer {
+    fn reply(self, body: &Value, call: Option<(String, Value)>) -> ModelAnswer {
         match self {
             Self::Messages => messages(body, call),
             Self::Responses => responses(call),
@@ -152,13 +154,13 @@ impl Api {
                     "candidates": [{ "content": content, "finishReason": "STOP", "index": 0 }],
                     "usageMetadata": usage, "modelVersion": "scripted",
                 });
-                Answer::events(&[(None, whole.to_string())])
+                ModelAnswer::events(&[(None, whole.to_string())])
             }
         }
     }
 }
 
-fn messages(body: &Value, call: Option<(String, Value)>) -> Answer {
+fn messages(body: &Value, call: Option<(String, Value)>) -> ModelAnswer {
     let stop = if call.is_some() { "tool_use" } else { "end_turn" };
     let (block, empty, delta) = match call {
         Some((name, input)) => {
@@ -181,7 +183,7 @@ fn messages(body: &Value, call: Option<(String, Value)>) -> Answer {
         })
     };
     if body["stream"] != true {
-        return Answer::json(&message(json!([block]), Some(stop)));
+        return ModelAnswer::json(&message(json!([block]), Some(stop)));
     }
     let end = json!({ "stop_reason": stop, "stop_sequence": null });
     let events = [
@@ -193,10 +195,10 @@ fn messages(body: &Value, call: Option<(String, Value)>) -> Answer {
         json!({ "type": "message_stop" }),
     ];
     let named = events.iter().map(|event| (event["type"].as_str(), event.to_string()));
-    Answer::events(&named.collect::<Vec<_>>())
+    ModelAnswer::events(&named.collect::<Vec<_>>())
 }
 
-fn responses(call: Option<(String, Value)>) -> Answer {
+fn responses(call: Option<(String, Value)>) -> ModelAnswer {
     let item = match call {
         Some((name, arguments)) => json!({
             "type": "function_call", "id": "fc_1", "call_id": "call_1", "name": name, "arguments": arguments.to_string(),
@@ -217,10 +219,10 @@ fn responses(call: Option<(String, Value)>) -> Answer {
         json!({ "type": "response.completed", "response": whole }),
     ];
     let named = events.iter().map(|event| (event["type"].as_str(), event.to_string()));
-    Answer::events(&named.collect::<Vec<_>>())
+    ModelAnswer::events(&named.collect::<Vec<_>>())
 }
 
-fn chat(body: &Value, call: Option<(String, Value)>) -> Answer {
+fn chat(body: &Value, call: Option<(String, Value)>) -> ModelAnswer {
     let reason = if call.is_some() { "tool_calls" } else { "stop" };
     let message = match call {
         Some((name, arguments)) => {
@@ -238,12 +240,12 @@ fn chat(body: &Value, call: Option<(String, Value)>) -> Answer {
     };
     if body["stream"] != true {
         let choice = json!({ "index": 0, "message": message, "finish_reason": reason });
-        return Answer::json(&of("chat.completion", choice));
+        return ModelAnswer::json(&of("chat.completion", choice));
     }
     let first = json!({ "index": 0, "delta": message, "finish_reason": null });
     let last = json!({ "index": 0, "delta": {}, "finish_reason": reason });
     let chunk = |choice| (None, of("chat.completion.chunk", choice).to_string());
-    Answer::events(&[chunk(first), chunk(last), (None, "[DONE]".to_owned())])
+    ModelAnswer::events(&[chunk(first), chunk(last), (None, "[DONE]".to_owned())])
 }
 
 /// Returns the text in a result's content, whatever its form.
@@ -260,8 +262,8 @@ fn text(content: &Value) -> String {
 mod tests {
     use super::*;
 
-    fn script() -> Script {
-        Script { mark: "mark-1".to_owned(), command: "echo mark-1".to_owned() }
+    fn script() -> ModelScript {
+        ModelScript { mark: "mark-1".to_owned(), command: "echo mark-1".to_owned() }
     }
 
     /// Returns a request of each API: one with the agent's tool and the prompt, and one that also has a result.

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use crate::agents::AgentProgram;
 use crate::dispatch::agents::CodexExecutor;
 use crate::dispatch::doctor::finding::Area::Agents;
-use crate::dispatch::doctor::finding::Finding;
+use crate::dispatch::doctor::finding::DoctorFinding;
 
 /// The start of our shell's message about a command that did not become a task; the reason follows.
 const PLAINLY: &str = "runs without Pilothouse: ";
 
 /// What was observed about one agent.
 #[derive(Debug, Clone)]
-pub(super) struct Seen {
+pub(super) struct RoutingEvidence {
     /// The agent.
     pub(super) agent: AgentProgram,
     /// The command line that started it.
@@ -22,7 +22,7 @@ pub(super) struct Seen {
     /// The executor that Codex has instead.
     pub(super) executor: Option<CodexExecutor>,
     /// What the command printed.
-    pub(super) inside: Option<Inside>,
+    pub(super) inside: Option<CommandEnvironment>,
     /// The task in this workspace's recording.
     pub(super) task: Option<String>,
     /// The last line that the agent itself printed.
@@ -31,7 +31,7 @@ pub(super) struct Seen {
 
 /// What the command found in its environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Inside {
+pub(super) struct CommandEnvironment {
     /// `PILOTHOUSE_TASK_ID`: not empty inside a task.
     task: String,
     /// `PILOTHOUSE_SHELL`.
@@ -43,7 +43,7 @@ pub(super) struct Inside {
     complaint: Option<String>,
 }
 
-impl Inside {
+impl CommandEnvironment {
     /// Returns the command that prints this, after a line with the marker.
     pub(super) fn command(mark: &str) -> String {
         format!(
@@ -71,7 +71,7 @@ impl Inside {
 }
 
 /// Reports whether an agent's own shell leads here and, if it does not, what is wrong and how to fix it.
-pub(super) fn judge(seen: &Seen) -> Finding {
+pub(super) fn judge(seen: &RoutingEvidence) -> DoctorFinding {
     let word = seen.agent.as_str();
     let check = format!("{word} shell");
     if let Some(task) = &seen.task {
@@ -82,7 +82,9 @@ pub(super) fn judge(seen: &Seen) -> Finding {
     Agents.problem(check, found, fix)
 }
 
-fn cause(Seen { agent, started_as, shell, executor, inside, last_line, .. }: &Seen) -> (String, String) {
+fn cause(
+    RoutingEvidence { agent, started_as, shell, executor, inside, last_line, .. }: &RoutingEvidence,
+) -> (String, String) {
     let word = agent.as_str();
     let adopt = format!("pilothouse adopt {word}");
     if let Some((path, false)) = shell {
@@ -109,7 +111,7 @@ fn cause(Seen { agent, started_as, shell, executor, inside, last_line, .. }: &Se
         return (found.to_owned(), "unset PILOTHOUSE_SHELL, also in the agent's settings".to_owned());
     }
     if !inside.task.is_empty() {
-        let Inside { task, run, state, .. } = inside;
+        let CommandEnvironment { task, run, state, .. } = inside;
         let found = format!(
             "its command became {task} of another runtime: XDG_RUNTIME_DIR is {run:?} there, XDG_STATE_HOME {state:?}"
         );
@@ -152,13 +154,13 @@ mod tests {
     use super::*;
     use crate::dispatch::doctor::finding::FindingState;
 
-    fn seen() -> Seen {
-        Seen {
+    fn seen() -> RoutingEvidence {
+        RoutingEvidence {
             agent: AgentProgram::Claude,
             started_as: "claude".to_owned(),
             shell: Some(("/d/told/bash".into(), true)),
             executor: None,
-            inside: Some(Inside::default()),
+            inside: Some(CommandEnvironment::default()),
             task: None,
             last_line: "no key".to_owned(),
         }
@@ -167,56 +169,64 @@ mod tests {
     #[test]
     fn what_the_command_prints_is_read_among_what_an_agent_adds() {
         let printed = "Output: mark-1\ntask=task_1\nswitch=\nrun=/run/user/1\nstate=\nProcess Group PGID: 7";
-        let inside = Inside::read(printed, "mark-1").expect("read");
+        let inside = CommandEnvironment::read(printed, "mark-1").expect("read");
         assert_eq!((inside.task.as_str(), inside.run.as_str()), ("task_1", "/run/user/1"));
-        assert_eq!(Inside::read("sh: no such command: mark-1", "mark-1"), None);
-        assert!(Inside::command("mark-1").contains("'mark-1'"));
+        assert_eq!(CommandEnvironment::read("sh: no such command: mark-1", "mark-1"), None);
+        assert!(CommandEnvironment::command("mark-1").contains("'mark-1'"));
     }
 
     #[test]
     fn a_task_on_record_is_the_proof() {
-        let finding = judge(&Seen { task: Some("task_4k2m9x7a".to_owned()), inside: None, ..seen() });
+        let finding =
+            judge(&RoutingEvidence { task: Some("task_4k2m9x7a".to_owned()), inside: None, ..seen() });
         assert_eq!(finding.state, FindingState::Ok);
         assert!(finding.found.contains("task_4k2m9x7a"));
     }
 
     #[test]
     fn each_mistake_is_named_with_its_cure() {
-        let inside = |inside: Inside| Seen { inside: Some(inside), ..seen() };
+        let inside = |inside: CommandEnvironment| RoutingEvidence { inside: Some(inside), ..seen() };
         let text = |text: &str| text.to_owned();
         let cases = [
             (
-                Seen { shell: Some(("/d/agent-shell".into(), true)), ..seen() },
+                RoutingEvidence { shell: Some(("/d/agent-shell".into(), true)), ..seen() },
                 "neither bash nor zsh",
                 "pilothouse adopt claude",
             ),
             (
-                Seen { shell: Some(("/gone/bash".into(), false)), inside: None, ..seen() },
+                RoutingEvidence { shell: Some(("/gone/bash".into(), false)), inside: None, ..seen() },
                 "/gone/bash does not exist",
                 "pilothouse adopt claude",
             ),
             (
-                inside(Inside { switch: text("off"), ..Inside::default() }),
+                inside(CommandEnvironment { switch: text("off"), ..CommandEnvironment::default() }),
                 "PILOTHOUSE_SHELL is off",
                 "unset PILOTHOUSE_SHELL",
             ),
             (
-                inside(Inside { task: text("task_1"), run: text("/elsewhere"), ..Inside::default() }),
+                inside(CommandEnvironment {
+                    task: text("task_1"),
+                    run: text("/elsewhere"),
+                    ..CommandEnvironment::default()
+                }),
                 "task_1 of another runtime: XDG_RUNTIME_DIR is \"/elsewhere\"",
                 "XDG_RUNTIME_DIR",
             ),
             (
-                inside(Inside { complaint: Some(text("no runtime")), ..Inside::default() }),
+                inside(CommandEnvironment {
+                    complaint: Some(text("no runtime")),
+                    ..CommandEnvironment::default()
+                }),
                 "ran without Pilothouse: no runtime",
                 "pilothouse doctor",
             ),
             (
-                Seen { inside: None, ..seen() },
+                RoutingEvidence { inside: None, ..seen() },
                 "did not run the command it was asked to run: no key",
                 "doctor",
             ),
             (
-                Seen {
+                RoutingEvidence {
                     agent: AgentProgram::Codex,
                     shell: None,
                     executor: Some(CodexExecutor {
@@ -230,7 +240,11 @@ mod tests {
                 "pilothouse adopt codex",
             ),
             (seen(), "do not become tasks", "pilothouse adopt claude"),
-            (Seen { shell: None, ..seen() }, "runs its commands itself, without Pilothouse", "PATH"),
+            (
+                RoutingEvidence { shell: None, ..seen() },
+                "runs its commands itself, without Pilothouse",
+                "PATH",
+            ),
         ];
         for (seen, found, fix) in cases {
             let finding = judge(&seen);

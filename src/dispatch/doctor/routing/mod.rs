@@ -15,13 +15,13 @@ use serde_json::Value;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use self::api::Script;
-use self::judge::{Inside, Seen, judge};
-use self::model::Model;
-use self::start::Start;
+use self::api::ModelScript;
+use self::judge::{CommandEnvironment, RoutingEvidence, judge};
+use self::model::ScriptedServer;
+use self::start::TrialStart;
 use super::agents;
 use super::finding::Area::Agents;
-use super::finding::Finding;
+use super::finding::DoctorFinding;
 use crate::agents::{AgentProgram, OwnShell, ScriptedModel, ShellRedirect};
 use crate::dispatch::agents::CodexExecutor;
 use crate::dispatch::host::{Host, on_path};
@@ -34,7 +34,7 @@ use crate::process::is_in_command;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Starts each installed agent, and reports where the commands of its own shell go.
-pub(super) async fn prove(host: &dyn Host) -> Vec<Finding> {
+pub(super) async fn prove(host: &dyn Host) -> Vec<DoctorFinding> {
     let (Ok(places), Some(program)) = (host.places(), host.program()) else { return Vec::new() };
     if is_in_command(std::process::id()) {
         let found = "not tried: this runs inside a task, and what a task starts goes straight to its shell";
@@ -55,7 +55,7 @@ async fn prove_one(
     own: &OwnShell,
     places: &Places,
     program: PathBuf,
-) -> Finding {
+) -> DoctorFinding {
     let shell = shell(host, own);
     let is_executor = matches!(own.redirect, ShellRedirect::OwnFile { .. });
     let executor = CodexExecutor::read(host).filter(|_| is_executor);
@@ -66,14 +66,14 @@ async fn prove_one(
     }
     // A marker that appears in no other command.
     let mark = format!("pilothouse-doctor-{}", TaskId::random());
-    let script = Script { mark: mark.clone(), command: Inside::command(&mark) };
-    let model = match Model::open(script).await {
+    let script = ModelScript { mark: mark.clone(), command: CommandEnvironment::command(&mark) };
+    let model = match ScriptedServer::open(script).await {
         Ok(model) => model,
         Err(error) => return Agents.note(check, format!("not tried: no port on loopback: {error}")),
     };
     let url = format!("http://127.0.0.1:{}", model.port);
     let prompt = format!("{mark}: run the command you are asked to.");
-    let start = Start { trial: &own.trial, model: ScriptedModel { url: &url, prompt: &prompt }, places };
+    let start = TrialStart { trial: &own.trial, model: ScriptedModel { url: &url, prompt: &prompt }, places };
     // An adopted agent is started as its user would start it; any other one through the command that redirects its
     // shell here.
     let word = agent.as_str().to_owned();
@@ -92,9 +92,9 @@ async fn prove_one(
     };
     let last_line = run(command).await;
     drop(settings);
-    let inside = model.result().and_then(|given| Inside::read(&given, &mark));
+    let inside = model.result().and_then(|given| CommandEnvironment::read(&given, &mark));
     let task = recorded(&program, places, &mark).await;
-    judge(&Seen { agent, started_as, shell, executor, inside, task, last_line })
+    judge(&RoutingEvidence { agent, started_as, shell, executor, inside, task, last_line })
 }
 
 /// Returns the shell that an agent is configured to use, and whether it exists: from its settings, or else from the

@@ -8,23 +8,23 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-use super::api::{self, Answer, Script};
+use super::api::{self, ModelAnswer, ModelScript};
 
 /// The maximum lengths of a request's head and body, in bytes.
 const MAX_HEAD: u64 = 64 << 10;
 const MAX_BODY: u64 = 32 << 20;
 
 /// A model server that is listening. It stops when dropped.
-pub(super) struct Model {
+pub(super) struct ScriptedServer {
     /// Its port on loopback.
     pub(super) port: u16,
     result: Arc<Mutex<Option<String>>>,
     serving: JoinHandle<()>,
 }
 
-impl Model {
+impl ScriptedServer {
     /// Starts listening on a loopback port.
-    pub(super) async fn open(script: Script) -> io::Result<Self> {
+    pub(super) async fn open(script: ModelScript) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let port = listener.local_addr()?.port();
         let result = Arc::new(Mutex::new(None));
@@ -45,16 +45,20 @@ impl Model {
     }
 }
 
-impl Drop for Model {
+impl Drop for ScriptedServer {
     fn drop(&mut self) {
         self.serving.abort();
     }
 }
 
-async fn serve(mut stream: TcpStream, script: &Script, result: &Mutex<Option<String>>) -> io::Result<()> {
+async fn serve(
+    mut stream: TcpStream,
+    script: &ModelScript,
+    result: &Mutex<Option<String>>,
+) -> io::Result<()> {
     let (path, body) = read(&mut stream).await?;
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    let Answer { content_type, body, result: given } = api::answer(&path, &body, script);
+    let ModelAnswer { content_type, body, result: given } = api::answer(&path, &body, script);
     if given.is_some() {
         *result.lock().unwrap_or_else(PoisonError::into_inner) = given;
     }

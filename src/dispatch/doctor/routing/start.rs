@@ -9,30 +9,30 @@ use crate::agents::{ScriptedModel, Trial};
 use crate::paths::Places;
 
 /// How to start an agent.
-pub(super) struct Start<'a> {
+pub(super) struct TrialStart<'a> {
     pub(super) trial: &'a Trial,
     pub(super) model: ScriptedModel<'a>,
     pub(super) places: &'a Places,
 }
 
 /// A settings file that an agent reads while it runs; removed when dropped.
-pub(super) struct Settings(PathBuf);
+pub(super) struct TrialSettings(PathBuf);
 
-impl Drop for Settings {
+impl Drop for TrialSettings {
     fn drop(&mut self) {
         // It is in a folder that is emptied anyway.
         let _ = std::fs::remove_file(&self.0);
     }
 }
 
-impl Start<'_> {
+impl TrialStart<'_> {
     /// Returns the agent's arguments.
     pub(super) fn args(&self) -> Vec<String> {
         (self.trial.arguments)(self.model)
     }
 
     /// Sets the variables that direct an agent to the model, and writes the settings file if no variable can do that.
-    pub(super) fn prepare(&self, command: &mut Command) -> io::Result<Option<Settings>> {
+    pub(super) fn prepare(&self, command: &mut Command) -> io::Result<Option<TrialSettings>> {
         let proxies = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
         for name in proxies.iter().chain(self.trial.unset) {
             command.env_remove(name);
@@ -43,6 +43,6 @@ impl Start<'_> {
         crate::files::create_folder(&self.places.runtime_dir)?;
         crate::files::create_new(&file)?.write_all(settings.as_bytes())?;
         command.env(variable, &file);
-        Ok(Some(Settings(file)))
+        Ok(Some(TrialSettings(file)))
     }
 }
