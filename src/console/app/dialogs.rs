@@ -140,7 +140,15 @@ impl App {
             Layer::Question(dialog) => Some(&mut dialog.shown_at),
             Layer::Approval(card) => Some(&mut card.shown_at),
             Layer::Quit => self.stopping.question.as_mut().map(|question| &mut question.shown_at),
-            _ => None,
+            Layer::Help { .. }
+            | Layer::List(_)
+            | Layer::Tell(_)
+            | Layer::Attention(_)
+            | Layer::Paste(_)
+            | Layer::Stop { .. }
+            | Layer::Signal(_)
+            | Layer::Restart(_)
+            | Layer::Why(_) => None,
         }
     }
 

@@ -19,40 +19,56 @@ impl App {
         if matches!(action, Action::Stop | Action::Kill | Action::Signal | Action::Restart) {
             self.stopping.guard.opens(&id, action, self.state.clock.now);
         }
+        use Action::*;
         match action {
-            Action::Type => self.enter(&task),
-            Action::Line => {
+            Type => self.enter(&task),
+            Line => {
                 self.state.thaw();
                 self.state.write(Prompt::Line(id));
             }
-            Action::Stop => self.open(Layer::Stop { task: id, kill: task.status == TaskStatus::Cancelling }),
-            Action::Kill => self.open(Layer::Stop { task: id, kill: true }),
-            Action::Signal => self.open(Layer::Signal(id)),
-            Action::Pin => arrangement::toggle_pin(&mut self.state),
-            Action::Rename => {
+            Stop => self.open(Layer::Stop { task: id, kill: task.status == TaskStatus::Cancelling }),
+            Kill => self.open(Layer::Stop { task: id, kill: true }),
+            Signal => self.open(Layer::Signal(id)),
+            Pin => arrangement::toggle_pin(&mut self.state),
+            Rename => {
                 let name = task.name.clone().unwrap_or_default();
                 self.state.focus.mode = Mode::Write(Prompt::Rename(id), name.into());
             }
-            Action::Watch => self.state.write(Prompt::Watch(id)),
-            Action::Why => self.open(Layer::Why(id)),
-            Action::Replay => replay::open_replay(&mut self.state, id),
-            Action::Select => copy::start_copying(&mut self.state),
-            Action::YankOutput => self.state.effects.push(Effect::LastOutput(id)),
-            Action::PreviousPrompt => search::go_to_prompt(&mut self.state, false),
-            Action::NextPrompt => search::go_to_prompt(&mut self.state, true),
-            Action::Search => search::open_search(&mut self.state, id),
-            Action::NextMatch => self.find_next_match(false),
-            Action::PreviousMatch => self.find_next_match(true),
-            Action::Restart if task.status.is_terminal() => self.state.effects.push(again(&task)),
-            Action::Restart => self.open(Layer::Restart(id)),
-            Action::Release => self.state.effects.push(Effect::Ask(Request::Release { task: id })),
-            Action::Fit => self.state.effects.extend(fit::fit_call(&self.state, &task)),
-            Action::Dismiss => task_list::clear(&mut self.state, vec![id]),
-            Action::CopyId => {
+            Watch => self.state.write(Prompt::Watch(id)),
+            Why => self.open(Layer::Why(id)),
+            Replay => replay::open_replay(&mut self.state, id),
+            Select => copy::start_copying(&mut self.state),
+            YankOutput => self.state.effects.push(Effect::LastOutput(id)),
+            PreviousPrompt => search::go_to_prompt(&mut self.state, false),
+            NextPrompt => search::go_to_prompt(&mut self.state, true),
+            Search => search::open_search(&mut self.state, id),
+            NextMatch => self.find_next_match(false),
+            PreviousMatch => self.find_next_match(true),
+            Restart if task.status.is_terminal() => self.state.effects.push(again(&task)),
+            Restart => self.open(Layer::Restart(id)),
+            Release => self.state.effects.push(Effect::Ask(Request::Release { task: id })),
+            Fit => self.state.effects.extend(fit::fit_call(&self.state, &task)),
+            Dismiss => task_list::clear(&mut self.state, vec![id]),
+            CopyId => {
                 self.state.say(format!("copied {id}"));
                 self.state.effects.push(Effect::Copy(id.to_string()));
             }
-            _ => {}
+            // Done on a screen, or meant for what lies over one.
+            Leave | Send | SendOn | Newline | Raw | Pause | TellAgent | Approvals | Approve
+            | ApproveExact | ApproveWider | Deny | NextHeld | Attend | AnswerQuestion | ApproveGate
+            | RejectGate | Yes | No | Choose | RunAgain | Skip | Abort | Note | LetAgents | Start | Run
+            | Interrupt | Terminate | HangUp | QuitSignal | User1 | User2 | ClearFinished | Undo | Filter
+            | ArrangeList | Play | Faster | Slower | StepForward | StepBack | Timeline | Up | Down
+            | PageUp | PageDown | First | Last | ScrollUp | ScrollDown | IntoPane | PanLeft | PanRight
+            | PreviousTask | NextTask | NextFailed | NextWaiting | WidenList | NarrowList | SelectLines
+            | SelectBlock | Yank | Left | Right | LineStart | LineEnd | SearchAll | Timestamps | Changes
+            | Find | Compare | Seen | Fold | NextPart | PreviousPart | FindText | NextFound
+            | PreviousFound | NextColumn | PreviousColumn | OpenTask | LessRoom | MoreRoom | AllRoom
+            | CopyText | Export | ExportScreenSvg | ExportScreenHtml | ExportScreenText
+            | ExportScreenAnsi | Layouts | NextLayout | SaveLayout | ForgetLayout | Zoom | ShowTasks
+            | ShowFocus | ShowReceipts | ShowMetrics | ExportMetrics | ShowProgram | NextPane
+            | PreviousProgram | NextProgram | Places | Palette | Messages | Themes | EditSettings | Mouse
+            | Help | Back | Confirm | Suspend | Detach | StopAll | Quit => {}
         }
     }
 

@@ -358,7 +358,14 @@ impl App {
                 Layer::Approval(card) => card.writing.as_mut().map(CardText::editor),
                 Layer::Question(dialog) => dialog.editor(),
                 Layer::Tell(dialog) => Some(&mut dialog.editor),
-                _ => None,
+                Layer::Help { .. }
+                | Layer::Quit
+                | Layer::Attention(_)
+                | Layer::Paste(_)
+                | Layer::Stop { .. }
+                | Layer::Signal(_)
+                | Layer::Restart(_)
+                | Layer::Why(_) => None,
             };
         }
         match &mut self.state.focus.mode {

@@ -6,7 +6,7 @@ use tui_input::Input as Editor;
 use crate::console::effect::Effect;
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{State, alias, centred, owner, stop_of};
-use crate::console::text::{column, piece, visible};
+use crate::console::text::{piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{DIALOG_COLUMNS, Painter};
 use crate::link::Request;
@@ -144,17 +144,10 @@ fn way_of_words(state: &State, to: &[String], stops: bool) -> MessageDelivery {
 }
 
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, dialog: &MessageDialog) {
-    let dots = painter.glyphs().cut;
-    let room = usize::from(DIALOG_COLUMNS).saturating_sub(8);
     let mut rows = Vec::new();
     if dialog.choices() > 1 {
-        let top = (dialog.at + 1).saturating_sub(MOST_SHOWN);
-        for at in (0..dialog.choices()).skip(top).take(MOST_SHOWN) {
-            let is_chosen = at == dialog.at;
-            let role = if is_chosen { Role::Strong } else { Role::Text };
-            let mark = piece(format!("{} ", painter.marker(is_chosen)), Role::Accent);
-            rows.push(vec![mark, piece(column(&visible::one_line(dialog.choice(at)), room, dots), role)]);
-        }
+        let labels = (0..dialog.choices()).map(|at| dialog.choice(at));
+        rows.extend(painter.choices(labels, Some(dialog.at), MOST_SHOWN));
         rows.push(Vec::new());
     }
     let line = rows.len();

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::agents::AgentProgram;
 use crate::console::effect::Effect;
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{Availability, ListChoice, Screen, State, alias};
@@ -10,10 +11,6 @@ use crate::console::widgets::{Chooser, ListItem, ListKind};
 
 /// Maximum number of calls listed, newest first.
 const MOST_CALLS: usize = 200;
-
-/// Agents that can be started, with the word that starts each.
-const AGENTS: [(&str, &str); 4] =
-    [("claude", "Claude Code"), ("codex", "Codex"), ("gemini", "Gemini CLI"), ("opencode", "opencode")];
 
 pub(in crate::console) fn palette_items(
     state: &State,
@@ -113,7 +110,8 @@ pub(in crate::console) fn beside(state: &mut State, args: &str) {
 /// here.
 fn agent_items(availability: Availability<'_>) -> impl Iterator<Item = ListItem> {
     let obstacle = availability(Action::Start).err().map(|why| why.to_string());
-    AGENTS.into_iter().map(move |(word, name)| {
+    AgentProgram::routed().map(move |(agent, _)| {
+        let (word, name) = (agent.as_str(), agent.profile().name);
         let about = format!("{name} in a pane, the commands of its own shell as tasks");
         let cmd = format!("pilothouse {word}");
         let item = ListItem::new(format!("start {word}"), about, ListChoice::Run(cmd.clone()));

@@ -220,8 +220,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, chooser: &Chooser) {
         if matches!(chooser.kind, ListKind::Palette) { MOST_NAME } else { usize::from(list.width) / 2 };
     let names = chooser.name_columns().min(most);
     let top = chooser.at.saturating_sub(shown.saturating_sub(1));
-    for (y, (at, (item, hit))) in (0..list.height).zip(chooser.shown().enumerate().skip(top)) {
-        let row = Rect { y: list.y + y, height: 1, ..list };
+    painter.tall_list(list, 1, chooser.shown().enumerate().skip(top), |painter, row, (at, (item, hit))| {
         let from = draw_item(painter, row, item, (at == chooser.at, keys, names));
         let label = Rect { width: row.width.min(u16::try_from(names + 2).unwrap_or(u16::MAX)), ..row };
         for letter in &hit.letters {
@@ -230,7 +229,9 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, chooser: &Chooser) {
                 cell.modifier.insert(Modifier::UNDERLINED);
             });
         }
-    }
+        // It is marked as selected already: the letters are underlined over that.
+        false
+    });
     let all = chooser.shown().len();
     if all == 0 {
         painter.row(list, 0, &[piece("  no match", Role::Faint)]);

@@ -4,6 +4,7 @@ pub mod cells;
 pub mod chooser;
 pub mod dialog;
 mod glossary;
+mod list;
 pub mod painter;
 pub mod pieces;
 pub mod place_state;

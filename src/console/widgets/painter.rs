@@ -132,27 +132,6 @@ impl Painter<'_> {
         }
     }
 
-    /// Draws a list from the top of `area` down; `row` returns an item's row and whether it is selected.
-    pub(crate) fn list<T>(
-        &mut self,
-        area: Rect,
-        items: impl IntoIterator<Item = T>,
-        mut row: impl FnMut(&mut Self, T) -> (Vec<StyledPiece>, bool),
-    ) {
-        for (y, item) in (0..area.height).zip(items) {
-            let (pieces, is_selected) = row(self, item);
-            self.line(area, y, &pieces);
-            if is_selected {
-                self.select(Rect { y: area.y + y, height: 1, ..area });
-            }
-        }
-    }
-
-    /// Returns the marker in front of a list row.
-    pub(crate) fn marker(&self, is_selected: bool) -> &'static str {
-        if is_selected { self.glyphs().selected } else { " " }
-    }
-
     /// Cuts a row of pieces to this many columns, with a mark if anything was cut.
     pub(crate) fn cut(&self, pieces: &[StyledPiece], room: impl Into<usize>) -> Vec<StyledPiece> {
         cut(pieces, room.into(), self.glyphs().cut)

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use crate::console::features::question::QuestionDialog;
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{State, Term};
-use crate::console::text::{StyledPiece, piece, visible};
+use crate::console::text::{StyledPiece, piece};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, joined, places};
 use crate::model::QuestionKind;
@@ -69,13 +69,7 @@ fn foot(painter: &mut Painter<'_>, dialog: &QuestionDialog, area: Rect) {
     let mut at = 1;
     match &dialog.question.kind {
         QuestionKind::Choice { labels } => {
-            let chosen = dialog.chosen.unwrap_or(0);
-            let top = (chosen + 1).saturating_sub(MOST_LABELS);
-            for (number, label) in labels.iter().enumerate().skip(top).take(MOST_LABELS) {
-                let is_chosen = dialog.chosen == Some(number);
-                let mark = painter.marker(is_chosen);
-                let role = if is_chosen { Role::Strong } else { Role::Text };
-                let row = [piece(format!("{mark} "), Role::Accent), piece(visible::one_line(label), role)];
+            for row in painter.choices(labels.iter().map(String::as_str), dialog.chosen, MOST_LABELS) {
                 painter.line(area, at, &row);
                 at += 1;
             }

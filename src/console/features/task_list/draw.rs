@@ -66,17 +66,16 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
         let name = column(&format!(" {}", place.name), room, painter.glyphs().cut);
         painter.row(head, 0, &[piece(name, Role::Title)]);
     }
-    for (at, row) in listed.rows.iter().skip(state.list.top).take(layout.list_items()).enumerate() {
-        let offset = u16::try_from(at).unwrap_or(u16::MAX).saturating_mul(layout.item_rows);
-        let item = cut_top(cut_top(body, offset).1, layout.item_rows).0;
+    let shown = listed.rows.iter().skip(state.list.top).take(layout.list_items());
+    painter.tall_list(body, layout.item_rows, shown, |painter, item, row| {
         let batch = match row {
             ListRow::Head(head) => {
                 group(painter, item, head);
-                continue;
+                return false;
             }
             ListRow::Task { batch, .. } => batch.as_ref(),
         };
-        let Some(task) = state.task_in(row) else { continue };
+        let Some(task) = state.task_in(row) else { return false };
         let is_selected = state.list.selected.as_ref() == Some(&task.id);
         if is_narrow {
             narrow(painter, item, (task, batch), is_selected)
@@ -86,10 +85,8 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
         if state.is_stale(task) {
             place_state::grey(painter, item);
         }
-        if is_selected {
-            painter.select(item);
-        }
-    }
+        is_selected
+    });
 }
 
 /// Draws a group header: the name, and the number of tasks by state.
