@@ -44,7 +44,6 @@ pub(in crate::console) fn keep(folder: &Path, file: &FileName, text: &str) -> io
 
 /// A task to be exported to a file.
 pub(in crate::console) struct Made {
-    /// The task.
     pub(in crate::console) task: Arc<TaskView>,
     pub(in crate::console) form: ExportForm,
     pub(in crate::console) palette: Palette,

@@ -25,7 +25,6 @@ pub(crate) struct GroupHead {
 /// A batch in one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BatchRow {
-    /// Its call.
     pub(crate) call: u64,
     pub(crate) counts: StateCounts,
 }
