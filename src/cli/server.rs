@@ -22,7 +22,6 @@ use crate::tools::IdempotencyKeys;
 
 /// A running runtime with open sockets.
 pub(super) struct RuntimeServer {
-    /// The runtime.
     pub(super) runtime: Handle,
     /// Cancelled when a console has shut the runtime down.
     pub(super) ended: CancellationToken,

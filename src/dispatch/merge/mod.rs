@@ -54,7 +54,6 @@ pub(super) struct MergeError(String);
 /// A file with settings added.
 #[derive(Debug)]
 pub(super) struct MergedFile {
-    /// Its text.
     pub(super) text: String,
     /// What was added, in this order.
     pub(super) added: Vec<AddedSetting>,
@@ -65,7 +64,6 @@ pub(super) struct MergedFile {
 /// A file with additions removed.
 #[derive(Debug)]
 pub(super) struct RestoredFile {
-    /// Its text.
     pub(super) text: String,
     /// The keys, joined by dots, whose value was changed since and is kept.
     pub(super) left: Vec<String>,

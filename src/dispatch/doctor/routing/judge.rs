@@ -13,7 +13,6 @@ const PLAINLY: &str = "runs without Pilothouse: ";
 /// What was observed about one agent.
 #[derive(Debug, Clone)]
 pub(super) struct RoutingEvidence {
-    /// The agent.
     pub(super) agent: AgentProgram,
     /// The command line that started it.
     pub(super) started_as: String,
