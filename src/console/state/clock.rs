@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 /// What the console knows of the time.
 #[derive(Debug, Clone, Copy)]
-pub struct Clock {
+pub struct ConsoleClock {
     /// The current time, as of the last message.
     pub now: Timestamp,
     /// When the console was opened.
@@ -13,7 +13,7 @@ pub struct Clock {
     pub touched: Option<Timestamp>,
 }
 
-impl Clock {
+impl ConsoleClock {
     /// Returns the clock of a console that is opened now.
     pub(super) fn opened(now: Timestamp) -> Self {
         Self { now, opened: now, touched: None }

@@ -52,7 +52,7 @@ use jiff::Timestamp;
 
 use crate::console::effect::Effect;
 use crate::console::state::calls::Calls;
-use crate::console::state::clock::Clock;
+use crate::console::state::clock::ConsoleClock;
 use crate::console::state::composer::Composer;
 use crate::console::state::division::Division;
 use crate::console::state::focus::Focus;
@@ -110,7 +110,7 @@ pub struct State {
     /// The terminal around the console.
     pub outer: OuterTerminal,
     /// The time.
-    pub clock: Clock,
+    pub clock: ConsoleClock,
     /// The runtime, as the console knows it.
     pub view: View,
     /// The screen and where keys go.
@@ -153,7 +153,7 @@ impl State {
         let mut state = Self {
             setup,
             outer: OuterTerminal::of_size(size),
-            clock: Clock::opened(now),
+            clock: ConsoleClock::opened(now),
             view: View::new(snapshot),
             focus: Focus::default(),
             division: Division::default(),
