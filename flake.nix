@@ -8,15 +8,15 @@
     let
       systems = [ "x86_64-linux" "aarch64-linux" ];
       each = nixpkgs.lib.genAttrs systems;
-      manifest = (builtins.fromTOML (builtins.readFile ./Cargo.toml)).package;
+      manifest = builtins.fromTOML (builtins.readFile ./Cargo.toml);
     in
     {
       packages = each (system:
         let pkgs = nixpkgs.legacyPackages.${system};
         in {
           default = pkgs.rustPlatform.buildRustPackage {
-            pname = manifest.name;
-            version = manifest.version;
+            pname = manifest.package.name;
+            version = manifest.workspace.package.version;
             src = self;
             cargoLock.lockFile = ./Cargo.lock;
             nativeBuildInputs = [ pkgs.installShellFiles ];
@@ -31,7 +31,7 @@
                 --fish <($out/bin/pilothouse completions fish)
             '';
             meta = {
-              description = manifest.description;
+              description = manifest.package.description;
               license = with pkgs.lib.licenses; [ mit asl20 ];
               platforms = systems;
               mainProgram = "pilothouse";

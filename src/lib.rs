@@ -42,10 +42,10 @@ pub mod journal;
 
 pub mod process;
 
-pub mod terminal;
+pub use pilothouse_terminal as terminal;
 
 pub mod agents;
-pub mod envelope;
+pub use pilothouse_envelope as envelope;
 
 pub mod clock;
 pub mod config;

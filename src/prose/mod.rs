@@ -3,7 +3,7 @@
 
 pub mod engine;
 mod render;
-pub mod syntax;
+pub use pilothouse_prose_syntax as syntax;
 
 pub use self::render::render;
 pub use self::syntax::{

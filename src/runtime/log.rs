@@ -6,6 +6,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
+use std::ops::Deref;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -44,8 +45,8 @@ pub(super) fn marks_path(folder: &Path) -> PathBuf {
 ///
 /// # Errors
 /// When it is not there, is no regular file, or a link leads to it.
-pub fn open_log(folder: &Path) -> io::Result<File> {
-    files::open(&log_path(folder), IN_RECORDING, FileAccess::Read)
+pub fn open_log(folder: &Path) -> io::Result<OpenLog> {
+    files::open(&log_path(folder), IN_RECORDING, FileAccess::Read).map(OpenLog)
 }
 
 /// Reads the complete marks of a task, as many as are kept in memory.
@@ -63,10 +64,10 @@ pub fn read_marks(folder: &Path) -> Result<Vec<Mark>, Error> {
     Ok(whole.iter().filter_map(Mark::decode).collect())
 }
 
-/// The log of one task, opened for reading.
+/// What is on disk of the output of one task.
 pub struct StoredLog {
     /// The bytes.
-    pub file: File,
+    pub file: OpenLog,
     /// The log's marks.
     pub marks: Vec<Mark>,
     /// Whether the task wrote to a terminal or to pipes.
@@ -89,18 +90,36 @@ impl StoredLog {
 
     /// Returns the log as pages and lines.
     #[must_use]
-    pub fn history(&self) -> LogHistory<'_, File> {
+    pub fn history(&self) -> LogHistory<'_, OpenLog> {
         LogHistory::new(&self.file, &self.marks, self.origin, self.size)
     }
 }
 
-impl LogBytes for File {
+/// The log of one task, opened for reading.
+#[derive(Debug)]
+pub struct OpenLog(File);
+
+impl From<File> for OpenLog {
+    fn from(file: File) -> Self {
+        Self(file)
+    }
+}
+
+impl Deref for OpenLog {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        &self.0
+    }
+}
+
+impl LogBytes for OpenLog {
     fn len(&self) -> u64 {
         self.metadata().map_or(0, |metadata| metadata.len().min(MOST_BYTES))
     }
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
-        FileExt::read_at(self, buf, offset)
+        FileExt::read_at(&self.0, buf, offset)
     }
 }
 

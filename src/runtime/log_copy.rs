@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-use super::log::{IN_RECORDING, LOG, MARKS, MOST_BYTES};
+use super::log::{IN_RECORDING, LOG, MARKS, MOST_BYTES, OpenLog};
 use crate::files::{self, FileAccess};
 use crate::terminal::LogBytes;
 
@@ -56,7 +56,7 @@ impl LogPart {
     /// # Errors
     /// When the file cannot be read.
     pub fn read(self, folder: &Path, from: u64) -> io::Result<LogPiece> {
-        let file = files::open(&self.path(folder), IN_RECORDING, FileAccess::Read)?;
+        let file = OpenLog::from(files::open(&self.path(folder), IN_RECORDING, FileAccess::Read)?);
         let length = file.len();
         let begin = from.min(length);
         let bytes = file.read_range(begin..length.min(begin.saturating_add(PIECE)))?;

@@ -34,7 +34,7 @@ pub use driver::TaskUsage;
 pub use export::{ExportForm, OutputExport};
 pub use exposition::prometheus;
 pub use handle::{AnswerNotices, Handle, Options};
-pub use log::{StoredLog, log_path, open_log, read_marks};
+pub use log::{OpenLog, StoredLog, log_path, open_log, read_marks};
 pub use log_copy::{LogPart, LogPiece};
 pub use output::{HeldLine, LinePart, OutputStream, StoredOutput, StoredStreams, StreamPiece};
 pub use pending_write::PendingWrite;

@@ -7,7 +7,6 @@ mod lines;
 mod streams;
 mod transcribe;
 
-use std::fs::File;
 use std::io::Write as _;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -21,7 +20,7 @@ use layout::StreamLayout;
 use serde::{Deserialize, Serialize};
 
 use super::bytes::TaskIo;
-use super::log;
+use super::log::{self, OpenLog};
 use crate::envelope::preview::StreamText;
 use crate::files;
 use crate::model::{Error, TaskView};
@@ -207,7 +206,7 @@ impl StoredOutput {
     /// Reads a long stream once, and keeps its beginning, its end and its numbers.
     fn ends(
         &self,
-        file: &File,
+        file: &OpenLog,
         layout: &StreamLayout,
         live: Option<&[u8]>,
         window: usize,
@@ -225,7 +224,7 @@ impl StoredOutput {
     /// before it where neither is the case, and removes the text before the cursor again.
     fn text_since(
         &self,
-        file: &File,
+        file: &OpenLog,
         layout: &StreamLayout,
         from: u64,
         window_chars: usize,
@@ -247,7 +246,7 @@ impl StoredOutput {
 
     /// Returns the last place before one of a stream's own offsets where a line begins, outside of any string, and on
     /// the primary screen.
-    fn quiet_before(&self, file: &File, layout: &StreamLayout, from: u64) -> Result<u64, Error> {
+    fn quiet_before(&self, file: &OpenLog, layout: &StreamLayout, from: u64) -> Result<u64, Error> {
         let read = |range: Range<u64>| self.read(file, layout, range.start, range.end - range.start);
         let mut begin = from;
         if self.origin == ByteOrigin::Tty {
@@ -297,7 +296,7 @@ impl StoredOutput {
     }
 
     /// Reads `length` bytes of the stream from its own offset `skip`.
-    fn read(&self, file: &File, layout: &StreamLayout, skip: u64, length: u64) -> Result<Vec<u8>, Error> {
+    fn read(&self, file: &OpenLog, layout: &StreamLayout, skip: u64, length: u64) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
         let (mut skip, mut left) = (skip, length);
         for &(start, size) in &layout.segments {
@@ -322,7 +321,7 @@ impl StoredOutput {
         log::log_path(&self.folder)
     }
 
-    fn open(&self) -> Result<File, Error> {
+    fn open(&self) -> Result<OpenLog, Error> {
         log::open_log(&self.folder).map_err(Error::io("open the output log", self.log()))
     }
 }

@@ -134,7 +134,7 @@ fn every_crate_comes_from_the_registry_with_its_checksum() {
     let mut from_outside = 0;
     for (name, version, source) in locked() {
         match source {
-            None => assert_eq!(name, "pilothouse", "{name} {version} comes from a folder"),
+            None => assert!(name.starts_with("pilothouse"), "{name} {version} comes from a folder"),
             Some(source) => {
                 let registry = source.strip_prefix("registry+").unwrap_or_default();
                 assert!(allowed.contains(registry), "{name} {version} comes from {source}");

@@ -67,6 +67,7 @@ fn every_section_of_the_contract_that_code_names_is_there() {
     let sections: Vec<String> = contract.lines().filter(|line| line.starts_with("## ")).map(anchor).collect();
     let mut files = Vec::new();
     code(&root.join("src"), &mut files);
+    code(&root.join("crates"), &mut files);
     let mut named = 0;
     for file in files {
         let text = std::fs::read_to_string(&file).expect("text");
@@ -97,6 +98,7 @@ fn every_decision_that_is_named_is_a_page_that_is_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
     code(&root.join("src"), &mut files);
+    code(&root.join("crates"), &mut files);
     code(&root.join("tests/it"), &mut files);
     let mut texts: Vec<(PathBuf, String)> = pages();
     texts.extend(files.into_iter().map(|file| {

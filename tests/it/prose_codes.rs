@@ -127,6 +127,7 @@ fn every_rule_has_a_number_and_an_example_or_a_test_that_is_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut known = BTreeSet::new();
     tests_below(&root.join("src/prose"), &mut known);
+    tests_below(&root.join("crates/prose-syntax"), &mut known);
     tests_below(&root.join("tests/it"), &mut known);
     let rules = rules();
     for (rule, number) in rules.iter().zip(1..) {
@@ -156,7 +157,7 @@ fn every_rule_that_is_referred_to_is_on_its_page() {
     let last = rules().len();
     let number = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>();
     let mut named = 0;
-    for file in files_below(&root.join("src")).into_iter().chain(files_below(&root.join("tests/it"))) {
+    for file in ["src", "crates", "tests/it"].iter().flat_map(|folder| files_below(&root.join(folder))) {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         for link in text.split(['#']).filter_map(|link| link.strip_prefix("rule-")) {
             let is_there = number(link).parse().is_ok_and(|number: usize| (1..=last).contains(&number));

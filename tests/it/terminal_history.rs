@@ -149,6 +149,7 @@ fn a_file_is_a_log_as_well() {
     let log: Vec<u8> = (0..50_000).flat_map(|n| format!("line {n}\n").into_bytes()).collect();
     file.write_all(&log).unwrap();
     let marks = marks(&log, 64 * 1024);
+    let file = pilothouse::runtime::OpenLog::from(file);
     let history = LogHistory::new(&file, &marks, ByteOrigin::Pipe, size());
     assert_eq!(LogBytes::len(&file), log.len() as u64);
     assert_eq!(history.lines(), 50_000);

@@ -1,7 +1,6 @@
 //! Reading a task's log on disk: pages for a scrolled-back pane and for ended tasks, search matches, prompts,
 //! transcripts, and the screens of a replay.
 
-use std::fs::File;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,7 +8,7 @@ use jiff::SignedDuration;
 
 use crate::envelope::TaskId;
 use crate::model::TaskView;
-use crate::runtime::{Playback, StoredLog, StoredOutput};
+use crate::runtime::{OpenLog, Playback, StoredLog, StoredOutput};
 use crate::terminal::{ByteOrigin, Contents, LogBytes, LogHistory, Page, Size, Terminal, clean};
 
 use super::driver::Driver;
@@ -187,7 +186,7 @@ pub(in crate::console) fn last_screen(task: &TaskView) -> io::Result<String> {
     playback.seek(marks).map(Terminal::screen_text)
 }
 
-fn page(history: &LogHistory<'_, File>, anchor: Anchor, size: Size) -> io::Result<Page> {
+fn page(history: &LogHistory<'_, OpenLog>, anchor: Anchor, size: Size) -> io::Result<Page> {
     let lines = history.lines();
     match anchor {
         Anchor::From(line) => history.page(line.min(lines.saturating_sub(1)), size),
@@ -204,7 +203,7 @@ fn page(history: &LogHistory<'_, File>, anchor: Anchor, size: Size) -> io::Resul
 }
 
 /// Returns rows that include a line, placed a third of the way down if there are enough rows around it.
-fn page_around(history: &LogHistory<'_, File>, line: u64, size: Size) -> io::Result<Page> {
+fn page_around(history: &LogHistory<'_, OpenLog>, line: u64, size: Size) -> io::Result<Page> {
     let last = page_before(history, history.lines(), size)?;
     if line >= last.first_line {
         return Ok(last);
@@ -215,14 +214,14 @@ fn page_around(history: &LogHistory<'_, File>, line: u64, size: Size) -> io::Res
 }
 
 /// Returns rows starting with a line, or the last rows if they include it, so that the page is full.
-fn page_with_on_top(history: &LogHistory<'_, File>, line: u64, size: Size) -> io::Result<Page> {
+fn page_with_on_top(history: &LogHistory<'_, OpenLog>, line: u64, size: Size) -> io::Result<Page> {
     let last = page_before(history, history.lines(), size)?;
     if line >= last.first_line { Ok(last) } else { history.page(line, size) }
 }
 
 /// Returns the rows right before a line. Long lines take several rows: as many lines as there are rows are
 /// laid out, fewer if they do not fit, and the last rows are kept.
-fn page_before(history: &LogHistory<'_, File>, line: u64, size: Size) -> io::Result<Page> {
+fn page_before(history: &LogHistory<'_, OpenLog>, line: u64, size: Size) -> io::Result<Page> {
     let mut lines = u64::from(size.rows());
     let mut first = line.saturating_sub(lines);
     let mut page = history.page(first, Size::clamped(size.cols(), size.rows().saturating_mul(4)))?;
@@ -377,6 +376,7 @@ mod tests {
         for line in 0..100 {
             write!(log, "{line}{filler}\r\n").expect("is written");
         }
+        let log = OpenLog::from(log);
         let history = LogHistory::new(&log, &[], ByteOrigin::Tty, Size::default());
         let page = page(&history, anchor, Size::clamped(80, 20)).expect("reads");
         (page.first_line, page.rows.last().expect("rows").line)

@@ -1,9 +1,8 @@
 //! Reads a task's output line by line, as previews show it, in bounded memory however much the task wrote.
 
-use std::fs::File;
-
 use super::{Error, OutputStream, StoredOutput, StreamLayout, WHOLE_BYTES, blocking, live_tail};
 use crate::envelope::preview::laid_out;
+use crate::runtime::log::OpenLog;
 use crate::terminal::{ByteOrigin, LogBytes as _, Size, Transcript};
 
 /// Bytes of one line that are held, and bytes of its end; the rest of a longer line is counted.
@@ -117,7 +116,7 @@ impl StoredOutput {
     }
 
     /// Counts the lines of a stream, `missing` of which were not kept.
-    fn count(&self, file: &File, layout: &StreamLayout, missing: u64) -> Result<u64, Error> {
+    fn count(&self, file: &OpenLog, layout: &StreamLayout, missing: u64) -> Result<u64, Error> {
         let mut all = 0;
         self.read_lines(file, layout, (None, missing), None, &mut |piece| {
             all += match piece {
@@ -133,7 +132,7 @@ impl StoredOutput {
     /// whole log.
     pub(super) fn lines_missing(
         &self,
-        file: &File,
+        file: &OpenLog,
         layout: &StreamLayout,
         live: Option<&[u8]>,
     ) -> Result<u64, Error> {
@@ -183,7 +182,7 @@ impl StoredOutput {
 
     pub(super) fn read_lines(
         &self,
-        file: &File,
+        file: &OpenLog,
         layout: &StreamLayout,
         (live, missing): (Option<&[u8]>, u64),
         part: Option<LinePart>,

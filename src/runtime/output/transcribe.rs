@@ -1,15 +1,14 @@
 //! Output as text, with the times at which it came.
 
-use std::fs::File;
-
 use super::{Error, StoredOutput, StreamLayout};
+use crate::runtime::log::OpenLog;
 use crate::terminal::{LogBytes as _, Transcript};
 
 impl StoredOutput {
     /// Returns the text of a part of a stream, by the stream's own offsets.
     pub(super) fn transcribed(
         &self,
-        file: &File,
+        file: &OpenLog,
         layout: &StreamLayout,
         from: u64,
         to: u64,

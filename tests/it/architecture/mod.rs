@@ -53,16 +53,37 @@ fn files_below(dir: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Source files by their path below `src`, each with the part before its tests.
+/// The folders of source files: that of the program, and those of the members of the workspace, each with the name under
+/// which the program knows it.
+const SOURCE_ROOTS: [(&str, &str); 4] = [
+    ("src", ""),
+    ("crates/envelope/src", "envelope"),
+    ("crates/prose-syntax/src", "prose/syntax"),
+    ("crates/terminal/src", "terminal"),
+];
+
+/// Source files by their path below `src`, each with the part before its tests. A member of the workspace is read as
+/// the module as which the program knows it.
 fn sources() -> BTreeMap<String, String> {
-    let src = root().join("src");
-    let read = |path: PathBuf| {
-        let text = fs::read_to_string(&path).expect("a source file");
-        let code = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_owned();
-        let name = path.strip_prefix(&src).expect("below src").display().to_string();
-        (name, code)
-    };
-    files_below(&src, "rs").into_iter().map(read).collect()
+    let mut found = BTreeMap::new();
+    for (folder, name) in SOURCE_ROOTS {
+        let folder = root().join(folder);
+        for path in files_below(&folder, "rs") {
+            let text = fs::read_to_string(&path).expect("a source file");
+            let code = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+            let below = path.strip_prefix(&folder).expect("below its folder").display().to_string();
+            if name.is_empty() {
+                found.insert(below, code.to_owned());
+            } else {
+                let below = if below == "lib.rs" { "mod.rs" } else { &below };
+                let own = format!("crate::{}::", name.replace('/', "::"));
+                let code =
+                    code.replace("crate::", &own).replace("pilothouse_envelope::", "crate::envelope::");
+                found.insert(format!("{name}/{below}"), code);
+            }
+        }
+    }
+    found
 }
 
 fn layer(file: &str) -> Option<&str> {

@@ -1,0 +1,172 @@
+//! Exports of a screen or log: text, text with colours, HTML, SVG, or a playable recording. Pure; everything
+//! except the recording is made from cells, never from what the program printed.
+
+mod cast;
+mod colours;
+mod markup;
+
+pub use cast::{Cast, CastEvent, CastVersion};
+pub use colours::Palette;
+
+use super::cell::{Cell, CellStyle};
+use super::terminal::Terminal;
+
+/// Rows of cells, as shown on a screen or in a log.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CellDrawing {
+    /// The width in columns; longer rows extend it.
+    pub columns: u16,
+    /// The rows from top to bottom; a wide character is followed by its second half.
+    pub rows: Vec<Vec<Cell<'static>>>,
+}
+
+/// Adjacent cells of the same style.
+struct StyledRun {
+    text: String,
+    style: CellStyle,
+    /// The column it begins in, and its width in columns.
+    column: usize,
+    columns: usize,
+}
+
+impl CellDrawing {
+    /// Draws the current contents of a terminal.
+    #[must_use]
+    pub fn of(terminal: &Terminal) -> Self {
+        let size = terminal.size();
+        let row = |row| terminal.row(row).map(Cell::into_owned).collect();
+        Self { columns: size.cols(), rows: (0..size.rows()).map(row).collect() }
+    }
+
+    /// Returns just the text, without trailing blanks.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for row in &self.rows {
+            row.iter().for_each(|cell| text.push_str(&cell.text));
+            text.truncate(text.trim_end_matches(' ').len());
+            text.push('\n');
+        }
+        text
+    }
+
+    /// Returns the text with the sequences for its colours and attributes, but no others.
+    #[must_use]
+    pub fn ansi(&self) -> String {
+        let mut text = String::new();
+        for row in &self.rows {
+            let runs = runs(row);
+            for run in &runs {
+                text.push_str(&run.style.sequence());
+                text.push_str(&run.text);
+            }
+            if runs.last().is_some_and(|run| run.style != CellStyle::default()) {
+                text.push_str("\x1b[0m");
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    /// Returns a self-contained HTML page.
+    #[must_use]
+    pub fn html(&self, title: &str, palette: &Palette) -> String {
+        markup::html(self, title, palette)
+    }
+
+    /// Returns an SVG image.
+    #[must_use]
+    pub fn svg(&self, title: &str, palette: &Palette) -> String {
+        markup::svg(self, title, palette)
+    }
+}
+
+/// Splits a row where its style changes, without blanks at its end.
+fn runs(row: &[Cell<'_>]) -> Vec<StyledRun> {
+    let mut runs: Vec<StyledRun> = Vec::new();
+    for (column, cell) in row.iter().enumerate() {
+        let width = usize::from(cell.width);
+        match runs.last_mut() {
+            // The second half of a wide character has no style of its own.
+            Some(run) if width == 0 || run.style == cell.style => {
+                run.text.push_str(&cell.text);
+                run.columns = column + width.max(1) - run.column;
+            }
+            _ => runs.push(StyledRun {
+                text: cell.text.to_string(),
+                style: cell.style,
+                column,
+                columns: width.max(1),
+            }),
+        }
+    }
+    while let Some(last) = runs.last_mut().filter(|last| !last.style.shows_on_blanks()) {
+        let kept = last.text.trim_end_matches(' ').len();
+        last.columns -= last.text.len() - kept;
+        last.text.truncate(kept);
+        if kept > 0 {
+            break;
+        }
+        runs.pop();
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::cell::Color;
+    use crate::{ByteOrigin, Size};
+
+    fn drawn(bytes: &[u8]) -> (Terminal, CellDrawing) {
+        let mut terminal = Terminal::new(Size::clamped(20, 4), ByteOrigin::Tty);
+        terminal.feed(bytes);
+        let drawing = CellDrawing::of(&terminal);
+        (terminal, drawing)
+    }
+
+    const SAMPLE: &[u8] =
+        "\x1b[1;31mred\x1b[0m <b> & 大き\r\n\x1b[7m on \x1b[0m\r\n\x1b[38;5;200mx\x1b[48;2;1;2;3m y\x1b[0m"
+            .as_bytes();
+
+    #[test]
+    fn text_is_what_is_read() {
+        assert_eq!(drawn(SAMPLE).1.text(), "red <b> & 大き\n on\nx y\n\n");
+    }
+
+    #[test]
+    fn colours_are_set_anew_for_each_run_and_end_with_the_row() {
+        let ansi = drawn(SAMPLE).1.ansi();
+        assert!(ansi.starts_with("\x1b[0;1;31mred\x1b[0m <b> & 大き\n\x1b[0;7m on \x1b[0m\n"), "{ansi:?}");
+        assert!(ansi.contains("\x1b[0;38;5;200mx\x1b[0;38;5;200;48;2;1;2;3m y\x1b[0m\n"), "{ansi:?}");
+    }
+
+    #[test]
+    fn a_page_and_a_picture_hold_the_text_and_no_markup_of_the_program() {
+        for made in
+            [drawn(SAMPLE).1.html("a <title>", &Palette::DARK), drawn(SAMPLE).1.svg("t", &Palette::LIGHT)]
+        {
+            assert!(made.contains("&lt;b&gt; &amp; 大き") && !made.contains("<b>"), "{made}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_text_with_colours_draws_the_same_screen(bytes in prop::collection::vec(prop_oneof![
+            Just(b"\x1b[31m".to_vec()), Just(b"\x1b[7m".to_vec()), Just(b"\x1b[0m".to_vec()), Just(b"\x1b[4;48;5;9m".to_vec()),
+            Just("大".as_bytes().to_vec()), Just(b"\r\n".to_vec()), "[a-z <&]{1,5}".prop_map(String::into_bytes)], 0..30)) {
+            let (terminal, drawing) = drawn(&bytes.concat());
+            let (again, _) = drawn(drawing.ansi().trim_end_matches('\n').replace('\n', "\r\n").as_bytes());
+            prop_assert_eq!(again.screen_text(), terminal.screen_text());
+            let shown = |terminal: &Terminal, row, col| {
+                let cell = terminal.cell(row, col).into_owned();
+                (cell.text.clone(), if cell.text == " " { CellStyle { fg: Color::Default, bold: false, ..cell.style } } else { cell.style })
+            };
+            for (row, col) in (0..4).flat_map(|row| (0..20).map(move |col| (row, col))) {
+                prop_assert_eq!(shown(&again, row, col), shown(&terminal, row, col));
+            }
+        }
+    }
+}
