@@ -101,9 +101,12 @@ pub(super) fn write_once(disk: &dyn Disk, file: &File, bytes: &[u8]) -> io::Resu
 pub(super) mod blocking {
     //! A disk whose calls wait while it is blocked, and then continue normally.
 
+    use std::fs::File;
+    use std::io;
+    use std::path::Path;
     use std::sync::{Arc, Condvar, Mutex};
 
-    use super::*;
+    use crate::journal::disk::{Disk, Os};
 
     /// Whether writes and syncs wait. Clones share the same state.
     #[derive(Debug, Clone, Default)]
@@ -192,9 +195,12 @@ pub(super) mod failing {
     //! A disk on which one call fails, or every call from a given one on.
 
     use std::collections::BTreeMap;
+    use std::fs::File;
+    use std::io;
+    use std::path::Path;
     use std::sync::{Arc, Mutex};
 
-    use super::*;
+    use crate::journal::disk::{Disk, Os};
 
     /// The calls that can be made to fail.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::rooms::{Modules, absolute, cycles, expand, modules, paths};
 
 /// The number of files in the largest import cycle. It may only fall: when it has, the new number goes here.
-const LARGEST_CYCLE: usize = 22;
+const LARGEST_CYCLE: usize = 5;
 
 /// Files by module path, and the files that each imports.
 type FileImports = BTreeMap<String, BTreeSet<String>>;

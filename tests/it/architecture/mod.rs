@@ -251,8 +251,8 @@ const OPENERS: [(&str, &str); 27] = [
     ("process/", "/proc, /dev and control groups; new files"),
     ("runtime/bytes/outlet.rs", "a descriptor that it was given"),
     ("runtime/driver/asking.rs", "/proc"),
+    ("runtime/driver/groups.rs", "/proc"),
     ("runtime/driver/polling.rs", "/proc"),
-    ("runtime/driver/waiting.rs", "/proc"),
     ("runtime/log.rs", "a new file"),
     ("runtime/tail.rs", "a new file"),
 ];
