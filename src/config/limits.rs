@@ -12,7 +12,7 @@ use super::settings::SideTerminal;
 use super::units::{self, Ceiling, Period};
 
 /// What one runtime may use (docs/contract.md#limits). Sizes in bytes. The settings say the first part; the rest is
-/// fixed, or put together from other settings by [`Settings::limits`].
+/// fixed, or put together from other settings by [`Settings::limits`](super::settings::Settings::limits).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(description = "What one runtime may use.")]
 #[serde(deny_unknown_fields, default)]

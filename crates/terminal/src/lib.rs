@@ -33,7 +33,6 @@ mod scanner;
 mod size;
 mod skimmer;
 mod switch;
-#[expect(clippy::module_inception, reason = "the terminal is the noun of this layer and of its main type")]
 mod terminal;
 mod transcript;
 
