@@ -11,6 +11,10 @@ use super::record::RecordSettings;
 use super::settings::SideTerminal;
 use super::units::{self, Ceiling, Period};
 
+/// How long a call waits for its command unless it says otherwise, in milliseconds; after that, the command continues as
+/// a task. An item of a batch is ended instead.
+pub const DEFAULT_YIELD_MS: u64 = 10_000;
+
 /// What one runtime may use (docs/contract.md#limits). Sizes in bytes. The settings say the first part; the rest is
 /// fixed, or put together from other settings by [`Settings::limits`](super::settings::Settings::limits).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

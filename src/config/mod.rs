@@ -17,7 +17,7 @@ mod watch;
 mod watch_rule;
 
 pub use approval::{ApprovalRule, STARTER_RULES};
-pub use limits::{ConnectionLimits, Limits};
+pub use limits::{ConnectionLimits, DEFAULT_YIELD_MS, Limits};
 pub use load::{FILE, KEYS_FILE, LoadedSettings, Origin, THEMES_FOLDER, WORKSPACE_FILE, read_own};
 pub use nearest::nearest;
 pub use prefix::{NoPrefix, Prefix};

@@ -14,10 +14,11 @@ mod line_file;
 mod parts;
 mod problem;
 mod queue;
+mod queued_row;
 mod reader;
 mod recording;
 mod repair;
-mod row;
+
 mod verify;
 mod writer;
 
@@ -32,10 +33,10 @@ pub use layout::{ChainHead, META_VERSION, RecordingMeta, is_held, is_of_journal}
 pub use line_file::{LineFile, replace_file};
 pub use parts::StoredPart;
 pub use problem::{Problem, ProblemKind};
+pub use queued_row::Durability;
 pub use reader::{JournalItem, JournalReader, JournalRecord, last};
 pub use recording::Journal;
 pub use repair::{RepairReport, repair};
-pub use row::Durability;
 pub use verify::{VerifyReport, verify};
 pub use writer::{Degradation, Health};
 

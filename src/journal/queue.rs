@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 use super::JournalError;
-use super::row::{QueueRoom, QueuedRow};
+use super::queued_row::{QueueRoom, QueuedRow};
 
 /// Rows that may be queued; beyond this, callers wait.
 const ROWS: usize = 4_096;

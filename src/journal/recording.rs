@@ -16,7 +16,7 @@ use super::disk::{Disk, Os};
 use super::error::JournalError;
 use super::layout::RecordingMeta;
 use super::queue::RowQueue;
-use super::row::{Durability, QueuedRow};
+use super::queued_row::{Durability, QueuedRow};
 use super::writer::{Health, JournalWriter};
 use crate::clock::Clock;
 

@@ -11,7 +11,7 @@ use tokio::sync::{Notify, watch};
 use super::appender::{Appender, own_row};
 use super::chain::{ChainEntry, Hash};
 use super::queue::{QueueItem, QueueState, RowReceiver};
-use super::row::{Durability, QueuedRow, WriteReply};
+use super::queued_row::{Durability, QueuedRow, WriteReply};
 use crate::clock::Clock;
 use crate::process;
 

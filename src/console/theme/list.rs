@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::file::ThemeFile;
+use super::roles::ThemeFile;
 use crate::config::{Fault, Faults, Source, THEMES_FOLDER, nearest, read_own};
 
 /// The built-in themes, in the order they are offered.

@@ -2,8 +2,8 @@
 //! A file that cannot be used is reported, and its settings keep their defaults.
 
 pub mod colour;
-pub mod file;
 pub mod list;
+pub mod roles;
 
 use std::path::{Path, PathBuf};
 
@@ -15,8 +15,8 @@ use crate::config::{
 use crate::terminal::Palette;
 use crate::terminal::host_terminal::HostTerminal;
 use colour::{Backdrop, Level, contrast};
-pub use file::{Colours, Glyphs, Role, Theme, ThemeFile};
 use list::Themes;
+pub use roles::{Colours, Glyphs, Role, Theme, ThemeFile};
 
 /// The theme used on a light background if none was chosen.
 const LIGHT: &str = "light";

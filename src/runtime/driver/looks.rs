@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::groups::Groups;
-use super::{asking, waiting};
+use super::{input_need, input_need_side};
 use crate::envelope::TaskId;
 use crate::model::{InputEvidence, InputNeed, InputWait};
 use crate::process::{HostHandle, Standstill};
@@ -53,7 +53,7 @@ impl TaskLook {
     pub(super) fn look(self, groups: Option<&Groups>, now: Timestamp) -> WaitLook {
         let Self { io, host, shell, inputs, is_quiet, may_lend } = self;
         let since = io.output().last_at.unwrap_or(now);
-        let observe = if io.tty { waiting::observe } else { asking::observe };
+        let observe = if io.tty { input_need::observe } else { input_need_side::observe };
         let waiting = groups.filter(|_| is_quiet).and_then(|groups| observe(&io, since, groups));
         let still = host.pid().map(|host| Standstill::below(host, shell)).unwrap_or_default();
         // Whoever reads the terminal keeps it.

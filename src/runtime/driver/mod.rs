@@ -1,11 +1,13 @@
 //! The driver: carries out the supervisor's decisions. This one tokio task owns the state of all managed tasks.
 
 mod approval;
-mod asking;
+
 mod caller;
 mod completion;
 mod groups;
 mod input;
+mod input_need;
+mod input_need_side;
 mod looks;
 mod message;
 mod order;
@@ -20,7 +22,6 @@ mod streams;
 mod throttle;
 mod timers;
 mod usage;
-mod waiting;
 
 pub(super) use input::to_past;
 pub(super) use order::{DriverOrder, QuestionOrder, Reply};

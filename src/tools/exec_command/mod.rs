@@ -19,6 +19,7 @@ use super::preview::StreamPreview;
 use super::receipt::Receipt;
 use super::verb::{Caller, Hints, ToolContext, ToolOutcome, Verb};
 use super::{input, schema};
+use crate::config::DEFAULT_YIELD_MS;
 use crate::envelope::ToolError;
 use crate::model::{self, ExecOutcome, ExecRequest, TaskStatus, TaskView};
 use crate::runtime::{self, Handle, OutputStream};
@@ -27,9 +28,6 @@ use crate::terminal::Size;
 use result::ExecResult;
 pub use result::{CommandDetails, project};
 
-/// The default time a call waits for its command, in milliseconds; after that, the command continues as a task. An
-/// item of a batch is ended instead.
-pub(super) const DEFAULT_YIELD_MS: u64 = 10_000;
 /// The minimum and maximum wait, in milliseconds.
 pub(super) const YIELD_MS: RangeInclusive<u64> = 250..=30_000;
 

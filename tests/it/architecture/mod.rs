@@ -250,7 +250,7 @@ const OPENERS: [(&str, &str); 27] = [
     ("link/socket.rs", "a directory by its path alone"),
     ("process/", "/proc, /dev and control groups; new files"),
     ("runtime/bytes/outlet.rs", "a descriptor that it was given"),
-    ("runtime/driver/asking.rs", "/proc"),
+    ("runtime/driver/input_need_side.rs", "/proc"),
     ("runtime/driver/groups.rs", "/proc"),
     ("runtime/driver/polling.rs", "/proc"),
     ("runtime/log.rs", "a new file"),

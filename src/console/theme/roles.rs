@@ -1,4 +1,4 @@
-//! Theme files: the style of each role. Views name roles, never colours.
+//! The roles that views name instead of colours, and the theme files that give each its style.
 
 use std::collections::BTreeMap;
 

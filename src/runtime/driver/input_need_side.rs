@@ -1,5 +1,4 @@
-//! Detects, from kernel state, programs that ask for input on the terminal beside a command's streams, and handles
-//! questions that nobody answers.
+//! Detects, from kernel state, programs that ask for input on the terminal beside a command's streams.
 //!
 //! Only a program that asks reads such a terminal, and only such a program turns its echo off. Therefore more counts
 //! as a wait here than on a command's own terminal: a read in raw mode, a reader in any thread, a reader outside the
