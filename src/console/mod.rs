@@ -30,7 +30,7 @@ use crate::link::Operator;
 
 use app::App;
 use io::display::Display;
-use io::driver::{Driver, Ending, Times};
+use io::driver::{Driver, LoopEnd, Times};
 use io::effects::Effects;
 use io::frames::Frames;
 use io::kept;
@@ -64,9 +64,9 @@ pub async fn run(operator: Operator, options: ConsoleOptions) -> Result<ConsoleE
     io::tty::close();
     let (ending, runtime) = shown?;
     let code = match ending {
-        Ending::Left | Ending::Detached | Ending::Stopped => 0,
-        Ending::Signal(code) => code,
-        Ending::Gone => 129,
+        LoopEnd::Left | LoopEnd::Detached | LoopEnd::Stopped => 0,
+        LoopEnd::Signal(code) => code,
+        LoopEnd::Gone => 129,
     };
     let snapshot = operator.snapshot();
     let last = snapshot.borrow();
@@ -91,7 +91,7 @@ async fn show(
     options: &ConsoleOptions,
     signals: Signals,
     terminal: ByteSink,
-) -> Result<(Ending, RuntimeFate), ConsoleError> {
+) -> Result<(LoopEnd, RuntimeFate), ConsoleError> {
     let clock = Clock::start();
     let capabilities = options.capabilities.clone();
     let (preferences, faults) = Preferences::read(options.config.as_deref(), &options.flags, &capabilities);
@@ -166,8 +166,8 @@ async fn show(
     driver.keep_arrangement(&Arrangement::of(&driver.app.state));
     let runtime = match &driver.app {
         app if app.state.view.is_lost => RuntimeFate::Lost,
-        _ if ending == Ending::Detached => RuntimeFate::Detached,
-        _ if ending == Ending::Stopped => RuntimeFate::Stopped,
+        _ if ending == LoopEnd::Detached => RuntimeFate::Detached,
+        _ if ending == LoopEnd::Stopped => RuntimeFate::Stopped,
         app if app.state.setup.recording.is_some() => RuntimeFate::Read,
         app if app.state.setup.is_remote && !app.state.is_leaving => RuntimeFate::GoesOn,
         _ => RuntimeFate::Ends,
@@ -176,9 +176,9 @@ async fn show(
     drop(driver);
     match ending {
         // Keep the watcher's deadline: ending the tasks may take longer than the hang-up allows.
-        Ending::Gone => std::mem::forget(ended),
-        Ending::Detached => ended.stop_reading(),
-        Ending::Left | Ending::Stopped | Ending::Signal(_) => {}
+        LoopEnd::Gone => std::mem::forget(ended),
+        LoopEnd::Detached => ended.stop_reading(),
+        LoopEnd::Left | LoopEnd::Stopped | LoopEnd::Signal(_) => {}
     }
     Ok((ending, runtime))
 }

@@ -7,7 +7,7 @@ use crate::model::Exit;
 
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Ending {
+pub(super) struct ShellCommandEnd {
     /// How its shell ended; `None` if unknown.
     pub(super) exit: Option<Exit>,
     /// Why the runtime ended, if the command was ended with it.
@@ -18,7 +18,7 @@ pub(super) struct Ending {
     pub(super) by_operator: bool,
 }
 
-impl Ending {
+impl ShellCommandEnd {
     /// Tells whether a line may be added to what the command wrote.
     pub(super) fn takes_words(&self) -> bool {
         self.closing.is_none() && (self.by_operator || self.exit != Some(Exit::Code(0)))
@@ -57,12 +57,12 @@ mod tests {
     use super::*;
     use crate::process::Signal;
 
-    fn ending(exit: Exit, by_operator: bool) -> Ending {
-        Ending { exit: Some(exit), closing: None, unwritten: None, by_operator }
+    fn ending(exit: Exit, by_operator: bool) -> ShellCommandEnd {
+        ShellCommandEnd { exit: Some(exit), closing: None, unwritten: None, by_operator }
     }
 
     fn told(
-        ending: Ending,
+        ending: ShellCommandEnd,
         agent: Option<AgentProgram>,
         words: &[String],
     ) -> (Option<i32>, Option<i32>, Option<String>) {
@@ -100,7 +100,8 @@ mod tests {
             (Some(1), None, said)
         );
         assert_eq!(told(ending(Exit::Code(1), false), None, &[]), (Some(1), None, None));
-        let closing = Ending { closing: Some("it was shut down".into()), ..ending(Exit::Code(1), true) };
+        let closing =
+            ShellCommandEnd { closing: Some("it was shut down".into()), ..ending(Exit::Code(1), true) };
         assert!(!closing.takes_words());
     }
 }

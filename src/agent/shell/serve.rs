@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::command_text::CommandText;
-use super::ending::{self, Ending};
+use super::ending::{self, ShellCommandEnd};
 use super::refusal::{DENIED, NOT_RUN, StartRefusal};
 use super::session::{AgentClaim, Membership, ShellSessions};
 use crate::agents::AgentProgram;
@@ -191,7 +191,7 @@ impl ShellCommand {
                             return line.close().await;
                         }
                         CallerStage::Ended { exit, closing, unwritten, by_operator } => {
-                            let ending = Ending { exit, closing, unwritten, by_operator };
+                            let ending = ShellCommandEnd { exit, closing, unwritten, by_operator };
                             let words = if ending.takes_words() { self.words() } else { None };
                             let said = words.as_ref().map(AnswerNotices::sentences).unwrap_or_default();
                             line.tell(&ending.told(self.agent, &said)).await;

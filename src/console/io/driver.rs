@@ -18,7 +18,7 @@ use super::files::Made;
 use super::frames::Frames;
 use super::keyboard::Heard;
 use super::settings::Source;
-use super::signals::{Asked, Signals};
+use super::signals::{SignalRequest, Signals};
 use super::stop_request::PendingStop;
 use super::tty;
 use crate::console::app::App;
@@ -77,7 +77,7 @@ pub(in crate::console) struct Times {
 
 /// Why the loop ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::console) enum Ending {
+pub(in crate::console) enum LoopEnd {
     /// The user left, or everything was stopped.
     Left,
     /// The runtime in this process continues without this terminal.
@@ -109,7 +109,7 @@ impl OperatorNews {
 
 enum DriverEvent {
     Heard(Heard),
-    Signal(Asked),
+    Signal(SignalRequest),
     StopRequest,
     /// The terminal has taken everything, or is gone.
     Taken(std::io::Result<()>),
@@ -127,7 +127,7 @@ impl Driver {
     ///
     /// # Errors
     /// When the terminal fails for any reason other than having gone away.
-    pub(in crate::console) async fn run(&mut self) -> Result<Ending, ConsoleError> {
+    pub(in crate::console) async fn run(&mut self) -> Result<LoopEnd, ConsoleError> {
         match self.run_while_there().await {
             // The terminal was written to after it went away but before we were notified: also a hang-up.
             Err(ConsoleError::Terminal(error)) if is_gone(&error) => Ok(self.gone()),
@@ -135,7 +135,7 @@ impl Driver {
         }
     }
 
-    async fn run_while_there(&mut self) -> Result<Ending, ConsoleError> {
+    async fn run_while_there(&mut self) -> Result<LoopEnd, ConsoleError> {
         let mut news = OperatorNews::of(&self.operator);
         let effects = self.app.update(Msg::Tick(self.clock.now().wall));
         if let Some(ending) = self.carry_out(effects)? {
@@ -189,7 +189,7 @@ impl Driver {
         }
     }
 
-    fn take(&mut self, event: DriverEvent, news: &OperatorNews) -> Result<Option<Ending>, ConsoleError> {
+    fn take(&mut self, event: DriverEvent, news: &OperatorNews) -> Result<Option<LoopEnd>, ConsoleError> {
         let OperatorNews { snapshots, connected, .. } = news;
         let is_heard = matches!(event, DriverEvent::Heard(_));
         let msg = match event {
@@ -212,7 +212,7 @@ impl Driver {
                 self.app.taken();
                 return Ok(None);
             }
-            DriverEvent::Msg(Msg::Stopped) => return Ok(Some(Ending::Left)),
+            DriverEvent::Msg(Msg::Stopped) => return Ok(Some(LoopEnd::Left)),
             DriverEvent::Msg(msg) => msg,
             DriverEvent::Screens => {
                 self.times.screens_changed = true;
@@ -224,7 +224,7 @@ impl Driver {
             }
             DriverEvent::Snapshot => Msg::Snapshot(self.operator.of_others(&snapshots.borrow())),
             DriverEvent::Link if *connected.borrow() => return Ok(None),
-            DriverEvent::Link if self.app.state.is_leaving => return Ok(Some(Ending::Left)),
+            DriverEvent::Link if self.app.state.is_leaving => return Ok(Some(LoopEnd::Left)),
             DriverEvent::Link => {
                 self.await_next_runtime();
                 Msg::LinkLost
@@ -242,10 +242,10 @@ impl Driver {
         self.carry_out(effects)
     }
 
-    fn on_time(&mut self) -> Result<Option<Ending>, ConsoleError> {
+    fn on_time(&mut self) -> Result<Option<LoopEnd>, ConsoleError> {
         let now = self.clock.now().mono;
         if self.times.give_up.is_some_and(|at| at <= now) {
-            return Ok(Some(Ending::Left));
+            return Ok(Some(LoopEnd::Left));
         }
         if self.is_stop_due(now) {
             return Ok(Some(self.stop_as_asked()));
@@ -276,7 +276,7 @@ impl Driver {
         Ok(None)
     }
 
-    pub(super) fn carry_out(&mut self, effects: Vec<Effect>) -> Result<Option<Ending>, ConsoleError> {
+    pub(super) fn carry_out(&mut self, effects: Vec<Effect>) -> Result<Option<LoopEnd>, ConsoleError> {
         for effect in effects {
             match effect {
                 Effect::Rerun { task, input } => self.effects.rerun(task, input),
@@ -340,9 +340,9 @@ impl Driver {
                     tty::hover(self.display.output(), is_wanted).map_err(ConsoleError::Terminal)?;
                 }
                 Effect::Quit(Leave::Detach) if self.app.state.setup.can_detach => {
-                    return Ok(Some(Ending::Detached));
+                    return Ok(Some(LoopEnd::Detached));
                 }
-                Effect::Quit(Leave::Detach) => return Ok(Some(Ending::Left)),
+                Effect::Quit(Leave::Detach) => return Ok(Some(LoopEnd::Left)),
                 Effect::Quit(Leave::AsAsked) => return Ok(Some(self.stop_as_asked())),
                 Effect::Stay => self.stop.answer(false),
                 Effect::Quit(Leave::StopAll) => {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::driver::{Driver, Ending, KEYS_PACE};
+use super::driver::{Driver, KEYS_PACE, LoopEnd};
 use crate::console::ConsoleError;
 use crate::console::effect::Effect;
 use crate::console::msg::Msg;
@@ -48,7 +48,7 @@ impl Frames {
 
 impl Driver {
     /// Draws a frame if something is new and the last frame is old enough, or if it is urgent.
-    pub(super) fn draw_if_due(&mut self) -> Result<Option<Ending>, ConsoleError> {
+    pub(super) fn draw_if_due(&mut self) -> Result<Option<LoopEnd>, ConsoleError> {
         let is_new = self.app.state.is_dirty() || self.times.screens_changed;
         if !is_new || !self.display.is_taken() {
             return Ok(None);

@@ -38,14 +38,14 @@ pub(in crate::console) enum Heard {
 }
 
 /// When dropped, cancels the shutdown deadline and ends both threads: the shutdown is complete.
-pub(in crate::console) struct Ended {
+pub(in crate::console) struct ShutdownDone {
     _alive: SyncSender<()>,
     /// When closed, wakes both threads.
     wake: OwnedFd,
     threads: [JoinHandle<()>; 2],
 }
 
-impl Ended {
+impl ShutdownDone {
     /// Returns once nothing reads or holds the terminal any more. The receiver of the keys must have been
     /// dropped.
     pub(in crate::console) fn stop_reading(self) {
@@ -64,7 +64,7 @@ pub(in crate::console) fn listen(
     tty: &File,
     is_asked: bool,
     clock: &Clock,
-) -> io::Result<(mpsc::Receiver<Heard>, Ended)> {
+) -> io::Result<(mpsc::Receiver<Heard>, ShutdownDone)> {
     let (heard, keys) = mpsc::channel(KEYS_AHEAD);
     let (alive, dead) = sync_channel(0);
     let (tty, gone) = (tty.try_clone()?, heard.clone());
@@ -95,7 +95,7 @@ pub(in crate::console) fn listen(
             end_now();
         }
     })?;
-    Ok((keys, Ended { _alive: alive, wake, threads: [keys_thread, tty_thread] }))
+    Ok((keys, ShutdownDone { _alive: alive, wake, threads: [keys_thread, tty_thread] }))
 }
 
 /// The task hosts notice that the console has died and end their tasks; the journal has been written all

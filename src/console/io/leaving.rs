@@ -5,8 +5,8 @@ use std::time::Duration;
 use rustix::process::{Pid, getpgid, getpgrp, getsid};
 
 use super::display;
-use super::driver::{Driver, Ending};
-use super::signals::Asked;
+use super::driver::{Driver, LoopEnd};
+use super::signals::SignalRequest;
 use super::tty;
 use crate::console::ConsoleError;
 use crate::process;
@@ -18,7 +18,7 @@ pub(in crate::console) const LEAVING: Duration = Duration::from_secs(2);
 /// Resizes that follow each other this closely are handled as one.
 const RESIZING: Duration = Duration::from_millis(50);
 
-impl Ending {
+impl LoopEnd {
     /// Returns how long the terminal may take to accept what is left to write, and again what restores it.
     pub(in crate::console) fn patience(self) -> Duration {
         if self == Self::Left { LEAVING } else { GIVING_BACK }
@@ -26,16 +26,16 @@ impl Ending {
 }
 
 impl Driver {
-    pub(super) fn signalled(&mut self, asked: Asked) -> Result<Option<Ending>, ConsoleError> {
+    pub(super) fn signalled(&mut self, asked: SignalRequest) -> Result<Option<LoopEnd>, ConsoleError> {
         match asked {
-            Asked::End(code) => return Ok(Some(Ending::Signal(code))),
-            Asked::HangUp => return Ok(Some(self.gone())),
-            Asked::Resize => {
+            SignalRequest::End(code) => return Ok(Some(LoopEnd::Signal(code))),
+            SignalRequest::HangUp => return Ok(Some(self.gone())),
+            SignalRequest::Resize => {
                 let at = self.clock.now().mono + RESIZING;
                 self.times.resize.get_or_insert(at);
             }
-            Asked::Suspend => self.suspend()?,
-            Asked::Continue => self.retake()?,
+            SignalRequest::Suspend => self.suspend()?,
+            SignalRequest::Continue => self.retake()?,
         }
         Ok(None)
     }
@@ -61,9 +61,9 @@ impl Driver {
     }
 
     /// Returns how the loop ends when the terminal is gone.
-    pub(super) fn gone(&self) -> Ending {
+    pub(super) fn gone(&self) -> LoopEnd {
         let goes_on = self.source.options.outlives_terminal(self.app.state.setup.ui.on_hangup);
-        if goes_on && !self.app.state.is_leaving { Ending::Detached } else { Ending::Gone }
+        if goes_on && !self.app.state.is_leaving { LoopEnd::Detached } else { LoopEnd::Gone }
     }
 
     /// Sets the title of the terminal's window, or restores the original one.
@@ -92,9 +92,9 @@ impl Driver {
         self.stop.is_due(now, is_shown)
     }
 
-    pub(super) fn stop_as_asked(&mut self) -> Ending {
+    pub(super) fn stop_as_asked(&mut self) -> LoopEnd {
         self.stop.answer(true);
-        Ending::Stopped
+        LoopEnd::Stopped
     }
 }
 

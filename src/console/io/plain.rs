@@ -18,7 +18,7 @@ use crate::model::Snapshot;
 
 use super::leaving::{GIVING_BACK, LEAVING};
 use super::output::{BufferedSink, ByteSink};
-use super::signals::{Asked, Signals};
+use super::signals::{SignalRequest, Signals};
 use super::stdin::{self, Echo, StdinText};
 use super::stop_request::PendingStop;
 use super::{effects, reads};
@@ -148,9 +148,9 @@ impl Teller {
             }
             let heard = match self.next(&mut snapshots, &mut connected).await {
                 PlainInput::Event(heard) => heard,
-                PlainInput::Signal(Asked::End(130)) => PlainEvent::Interrupted,
-                PlainInput::Signal(Asked::End(code)) => return code,
-                PlainInput::Signal(Asked::HangUp) | PlainInput::Gone => return self.gone(),
+                PlainInput::Signal(SignalRequest::End(130)) => PlainEvent::Interrupted,
+                PlainInput::Signal(SignalRequest::End(code)) => return code,
+                PlainInput::Signal(SignalRequest::HangUp) | PlainInput::Gone => return self.gone(),
                 PlainInput::Taken(Ok(())) => {
                     if let Some(code) = self.printed() {
                         return code;
@@ -168,11 +168,11 @@ impl Teller {
                     Some(by) => PlainEvent::StopAsked(by),
                     None => continue,
                 },
-                PlainInput::Signal(Asked::Suspend) => {
+                PlainInput::Signal(SignalRequest::Suspend) => {
                     self.suspend();
                     continue;
                 }
-                PlainInput::Signal(Asked::Resize | Asked::Continue) => continue,
+                PlainInput::Signal(SignalRequest::Resize | SignalRequest::Continue) => continue,
             };
             let was_interrupted = matches!(heard, PlainEvent::Interrupted);
             self.is_line = matches!(heard, PlainEvent::Entered(..));
@@ -363,7 +363,7 @@ impl Teller {
 
 enum PlainInput {
     Event(PlainEvent),
-    Signal(Asked),
+    Signal(SignalRequest),
     StopRequest,
     /// The next runtime of the workspace.
     Runtime(Operator),

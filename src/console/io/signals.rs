@@ -7,7 +7,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// What a signal asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::console) enum Asked {
+pub(in crate::console) enum SignalRequest {
     /// Exit with this code.
     End(u8),
     /// Exit; the terminal is gone.
@@ -71,18 +71,18 @@ impl Signals {
     }
 
     /// Waits for the next signal.
-    pub(in crate::console) async fn next(&mut self) -> Asked {
+    pub(in crate::console) async fn next(&mut self) -> SignalRequest {
         tokio::select! {
             // The kernel sends SIGCONT along with a hang-up: handle the hang-up first.
             biased;
-            _ = self.hang_up.recv() => Asked::HangUp,
-            _ = self.terminate.recv() => Asked::End(143),
-            _ = self.interrupt.recv() => Asked::End(130),
-            _ = self.quit.recv() => Asked::End(131),
-            code = any(&mut self.stray) => Asked::End(code),
-            _ = self.resize.recv() => Asked::Resize,
-            _ = self.suspend.recv() => Asked::Suspend,
-            _ = self.resume.recv() => Asked::Continue,
+            _ = self.hang_up.recv() => SignalRequest::HangUp,
+            _ = self.terminate.recv() => SignalRequest::End(143),
+            _ = self.interrupt.recv() => SignalRequest::End(130),
+            _ = self.quit.recv() => SignalRequest::End(131),
+            code = any(&mut self.stray) => SignalRequest::End(code),
+            _ = self.resize.recv() => SignalRequest::Resize,
+            _ = self.suspend.recv() => SignalRequest::Suspend,
+            _ = self.resume.recv() => SignalRequest::Continue,
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::link::Request;
 use crate::model::TaskView;
 use crate::runtime::TaskUsage;
 
-use crate::console::features::attention::watch::Watched;
+use crate::console::features::attention::watch::WatchInput;
 use crate::console::msg;
 use crate::console::plain::line::PlainLine;
 use crate::console::plain::output::{OutputReading, Purpose};
@@ -53,7 +53,7 @@ impl PlainSession {
             return Vec::new();
         }
         let snapshot = self.snapshot.clone();
-        let watched = Watched { rules: &self.about.watch, tasks: &snapshot.tasks, now: self.now };
+        let watched = WatchInput { rules: &self.about.watch, tasks: &snapshot.tasks, now: self.now };
         let reads = self.watching.look(watched);
         let mut effects: Vec<PlainEffect> = reads
             .into_iter()
@@ -75,7 +75,7 @@ impl PlainSession {
     pub(super) fn watched(&mut self, task: &TaskId, reading: &OutputReading) -> Vec<PlainEffect> {
         let Some(task) = self.task(task).cloned() else { return Vec::new() };
         let snapshot = self.snapshot.clone();
-        let watched = Watched { rules: &self.about.watch, tasks: &snapshot.tasks, now: self.now };
+        let watched = WatchInput { rules: &self.about.watch, tasks: &snapshot.tasks, now: self.now };
         self.watching.printed(watched, &task, (&reading.text, reading.next));
         self.look()
     }
@@ -89,7 +89,7 @@ impl PlainSession {
         let seen = seen.into_iter().map(|usage| (bytes(&usage), usage)).map(|(bytes, usage)| (usage, bytes));
         let _ = self.usage.take(self.now, seen.collect());
         self.usage.keep(|id| snapshot.tasks.iter().any(|task| task.id == *id));
-        let watched = Watched { rules: &self.about.watch, tasks: &snapshot.tasks, now: self.now };
+        let watched = WatchInput { rules: &self.about.watch, tasks: &snapshot.tasks, now: self.now };
         self.watching.used(watched, |task| self.usage.of(task).and_then(|used| used.cpu));
         self.look()
     }

@@ -20,7 +20,7 @@ pub type Spot = (u16, u16);
 
 /// Copy mode.
 #[derive(Debug, Clone)]
-pub struct Copying {
+pub struct CopyMode {
     /// The task whose pane it is.
     pub task: TaskId,
     /// The frozen picture.
@@ -41,7 +41,7 @@ pub struct Copying {
     pub was_input: bool,
 }
 
-impl Copying {
+impl CopyMode {
     /// Enters copy mode on a picture that is shown from row `top` on.
     pub fn new(task: TaskId, picture: Picture, top: u16, at: Spot) -> Self {
         let (anchor, shape, wanted, lines) = (None, Shape::Chars, None, Vec::new());
@@ -147,7 +147,7 @@ mod tests {
         let size = Size::clamped(10, 12);
         let page = LogHistory::new(log.as_bytes(), &[], ByteOrigin::Tty, size).page(0, size).expect("a page");
         let picture = Picture::of_page(&page);
-        let mut copying = Copying::new(TaskId::from_random([1; 8]), picture, 0, at);
+        let mut copying = CopyMode::new(TaskId::from_random([1; 8]), picture, 0, at);
         (copying.anchor, copying.shape) = (Some(anchor), shape);
         copying.text()
     }
@@ -179,7 +179,7 @@ mod tests {
         let size = Size::clamped(10, 40);
         let log: String = (0..30).map(|line| format!("{line}\r\n")).collect();
         let page = LogHistory::new(log.as_bytes(), &[], ByteOrigin::Tty, size).page(0, size).expect("a page");
-        let mut copying = Copying::new(TaskId::from_random([1; 8]), Picture::of_page(&page), 20, (25, 0));
+        let mut copying = CopyMode::new(TaskId::from_random([1; 8]), Picture::of_page(&page), 20, (25, 0));
         copying.go((5, 3), 10);
         assert_eq!((copying.top, copying.at), (5, (5, 1)));
         copying.go((900, 0), 10);

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tui_input::Input as Editor;
 
 use crate::console::keys::KeyContext;
-use crate::console::state::copying::Copying;
+use crate::console::state::copying::CopyMode;
 use crate::envelope::TaskId;
 
 /// The screens.
@@ -57,7 +57,7 @@ pub enum Mode {
     /// To this task, except for the chord that leaves it.
     Input(TaskId),
     /// To a frozen pane, for copying from it.
-    Copy(Copying),
+    Copy(CopyMode),
     /// To an input line at the bottom of the screen.
     Write(Prompt, Editor),
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::console::keys::KeyContext;
 use crate::console::state::agents::owner;
-use crate::console::state::copying::Copying;
+use crate::console::state::copying::CopyMode;
 use crate::console::state::focus::{Mode, Prompt, Screen};
 use crate::console::state::layout::Pane;
 use crate::console::state::listing::rows::{ListRow, ListRows};
@@ -28,7 +28,7 @@ impl State {
     }
 
     /// Returns the copy mode state, while it is active.
-    pub fn copying(&self) -> Option<&Copying> {
+    pub fn copying(&self) -> Option<&CopyMode> {
         if let Mode::Copy(copying) = &self.focus.mode { Some(copying) } else { None }
     }
 

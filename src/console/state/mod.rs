@@ -74,7 +74,7 @@ pub use call_rows::CallRow;
 pub(super) use call_rows::{CallState, outcome};
 pub use calls::Column;
 pub use choice::ListChoice;
-pub use copying::Copying;
+pub use copying::CopyMode;
 pub use coverage::{CommandCoverage, CoveredCommand, CoveredStream, StreamTranscript};
 pub(super) use durations::roughly;
 pub use export::{ExportKind, FileName, Shot};

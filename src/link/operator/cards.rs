@@ -41,7 +41,7 @@ impl Card {
 
 /// Why an answer was not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(in crate::link) enum Refused {
+pub(in crate::link) enum CardRefusal {
     /// The nonce does not match the one that was sent.
     #[error("the answer lacks what was sent to this console with the question; nothing was decided")]
     Unknown,
@@ -91,10 +91,10 @@ impl Cards {
     }
 
     /// Checks whether an answer to a card counts.
-    pub(super) fn check(&self, now: Duration, id: &CardId, nonce: Option<&str>) -> Result<(), Refused> {
-        let sent = self.sent.get(id).ok_or(Refused::Unknown)?;
+    pub(super) fn check(&self, now: Duration, id: &CardId, nonce: Option<&str>) -> Result<(), CardRefusal> {
+        let sent = self.sent.get(id).ok_or(CardRefusal::Unknown)?;
         if nonce != Some(&*sent.nonce) {
-            return Err(Refused::Unknown);
+            return Err(CardRefusal::Unknown);
         }
         has_been_read(now, sent)
     }
@@ -106,21 +106,21 @@ impl Cards {
         now: Duration,
         snapshot: &Snapshot,
         nonce: Option<&str>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), CardRefusal> {
         let mut held = snapshot.gate.held.iter().filter(|call| call.reason == HoldReason::Paused).peekable();
         if held.peek().is_none() {
             return Ok(());
         }
         self.check(now, &CardId::Pause, nonce)?;
         held.try_for_each(|call| {
-            let sent = self.sent.get(&CardId::Held(call.ticket)).ok_or(Refused::Early)?;
+            let sent = self.sent.get(&CardId::Held(call.ticket)).ok_or(CardRefusal::Early)?;
             has_been_read(now, sent)
         })
     }
 }
 
-fn has_been_read(now: Duration, sent: &SentCard) -> Result<(), Refused> {
-    if now.saturating_sub(sent.at) < READING { Err(Refused::Early) } else { Ok(()) }
+fn has_been_read(now: Duration, sent: &SentCard) -> Result<(), CardRefusal> {
+    if now.saturating_sub(sent.at) < READING { Err(CardRefusal::Early) } else { Ok(()) }
 }
 
 /// Returns the items that wait for the operator's decision.
@@ -179,10 +179,10 @@ mod tests {
         assert_eq!((id, nonce.len()), (&CardId::Held(1), 32));
         let now = ms(1_000);
         for wrong in [None, Some(""), Some("0"), Some(&**foreign), Some(&nonce[1..])] {
-            assert_eq!(one.check(now, id, wrong), Err(Refused::Unknown), "{wrong:?}");
+            assert_eq!(one.check(now, id, wrong), Err(CardRefusal::Unknown), "{wrong:?}");
         }
-        assert_eq!(one.check(now, &CardId::Held(2), Some(nonce)), Err(Refused::Unknown));
-        assert_eq!(one.check(ms(399), id, Some(nonce)), Err(Refused::Early));
+        assert_eq!(one.check(now, &CardId::Held(2), Some(nonce)), Err(CardRefusal::Unknown));
+        assert_eq!(one.check(ms(399), id, Some(nonce)), Err(CardRefusal::Early));
         assert_eq!(one.check(ms(400), id, Some(nonce)), Ok(()));
     }
 
@@ -199,7 +199,7 @@ mod tests {
         cards.issue(ms(500), &snapshot(&[], false), random_nonce);
         let again = cards.issue(ms(600), &snapshot(&[1], false), random_nonce);
         assert_ne!(first[0].nonce, again[0].nonce);
-        assert_eq!(cards.check(ms(2_000), &first[0].id, Some(&first[0].nonce)), Err(Refused::Unknown));
+        assert_eq!(cards.check(ms(2_000), &first[0].id, Some(&first[0].nonce)), Err(CardRefusal::Unknown));
     }
 
     #[test]
@@ -209,10 +209,14 @@ mod tests {
         cards.issue(ms(0), &snapshot(&[], true), random_nonce);
         let nonce = cards.nonce(&CardId::Pause);
         let held = snapshot(&[1], true);
-        assert_eq!(cards.check_resume(ms(900), &held, nonce.as_deref()), Err(Refused::Early), "not sent yet");
+        assert_eq!(
+            cards.check_resume(ms(900), &held, nonce.as_deref()),
+            Err(CardRefusal::Early),
+            "not sent yet"
+        );
         cards.issue(ms(900), &held, random_nonce);
-        assert_eq!(cards.check_resume(ms(1_299), &held, nonce.as_deref()), Err(Refused::Early));
-        assert_eq!(cards.check_resume(ms(1_300), &held, None), Err(Refused::Unknown));
+        assert_eq!(cards.check_resume(ms(1_299), &held, nonce.as_deref()), Err(CardRefusal::Early));
+        assert_eq!(cards.check_resume(ms(1_300), &held, None), Err(CardRefusal::Unknown));
         assert_eq!(cards.check_resume(ms(1_300), &held, nonce.as_deref()), Ok(()));
     }
 }

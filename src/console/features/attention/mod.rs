@@ -11,7 +11,7 @@ use crate::config::WatchRule;
 use crate::console::effect::Effect;
 use crate::console::features::attention::bell::Bell;
 use crate::console::features::attention::item::{AttentionItem, waiting_items};
-use crate::console::features::attention::watch::{Seen, TaskWatches, Watched};
+use crate::console::features::attention::watch::{TaskWatches, WatchFinding, WatchInput};
 use crate::console::state::{Screen, State, alias};
 use crate::console::text::visible;
 use crate::envelope::TaskId;
@@ -83,7 +83,7 @@ impl Attention {
         if state.setup.recording.is_some() {
             return;
         }
-        let reads = self.watching.look(Watched {
+        let reads = self.watching.look(WatchInput {
             rules: &state.setup.ui.watch,
             tasks: &state.view.snapshot.tasks,
             now: state.clock.now,
@@ -91,7 +91,7 @@ impl Attention {
         state.effects.extend(reads.into_iter().map(|(task, from)| Effect::ReadWatched { task, from }));
         if state.focus.screen == Screen::Focus && !state.outer.is_elsewhere {
             let looked_at = state.at_hand().map(|task| task.id.clone());
-            let is_looked_at = |seen: &&Seen| Some(&seen.task) == looked_at.as_ref();
+            let is_looked_at = |seen: &&WatchFinding| Some(&seen.task) == looked_at.as_ref();
             let seen = self.watching.seen.iter().filter(|(_, seen)| is_looked_at(seen));
             let seen: Vec<String> = seen.map(|(id, _)| id.clone()).collect();
             seen.iter().for_each(|id| drop(self.watching.settle(id)));
@@ -101,16 +101,22 @@ impl Attention {
     /// Applies the rules to newly read output, which consists of whole lines, and records where to continue.
     pub(in crate::console) fn watched(&mut self, state: &mut State, id: &TaskId, text: &str, next: u64) {
         let Some(task) = state.view.task(id).cloned() else { return };
-        let watched =
-            Watched { rules: &state.setup.ui.watch, tasks: &state.view.snapshot.tasks, now: state.clock.now };
+        let watched = WatchInput {
+            rules: &state.setup.ui.watch,
+            tasks: &state.view.snapshot.tasks,
+            now: state.clock.now,
+        };
         self.watching.printed(watched, &task, (text, next));
         self.ring(state);
     }
 
     /// Records the usage of tasks that have CPU rules.
     pub(in crate::console) fn watch_usage(&mut self, state: &mut State) {
-        let watched =
-            Watched { rules: &state.setup.ui.watch, tasks: &state.view.snapshot.tasks, now: state.clock.now };
+        let watched = WatchInput {
+            rules: &state.setup.ui.watch,
+            tasks: &state.view.snapshot.tasks,
+            now: state.clock.now,
+        };
         let before = self.watching.busy.clone();
         self.watching.used(watched, |task| state.view.usage.of(task).and_then(|used| used.cpu));
         if self.watching.busy != before {

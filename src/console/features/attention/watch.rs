@@ -32,7 +32,7 @@ pub struct TaskWatches {
     /// Since when tasks have used more than a given percentage of a CPU.
     pub(super) busy: BTreeMap<(TaskId, u32), Timestamp>,
     /// Findings that have not been looked at yet, by id.
-    pub(super) seen: BTreeMap<String, Seen>,
+    pub(super) seen: BTreeMap<String, WatchFinding>,
     /// Findings that were looked at and must not come back.
     over: BTreeSet<String>,
     /// When the next task will have been silent or busy for long enough.
@@ -58,7 +58,7 @@ impl OutputPosition {
 
 /// Something a watch rule has found about a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::console) struct Seen {
+pub(in crate::console) struct WatchFinding {
     pub(in crate::console) task: TaskId,
     since: Timestamp,
     pub(in crate::console) what: String,
@@ -68,7 +68,7 @@ pub(in crate::console) struct Seen {
 
 /// What the rules are applied to: the rules from the settings, the tasks and the current time.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::console) struct Watched<'a> {
+pub(in crate::console) struct WatchInput<'a> {
     pub(in crate::console) rules: &'a [WatchRule],
     pub(in crate::console) tasks: &'a [Arc<TaskView>],
     pub(in crate::console) now: Timestamp,
@@ -93,7 +93,7 @@ impl TaskWatches {
 
     /// Applies the rules to the current state of the tasks. Returns the tasks whose output is to be read,
     /// each with its offset.
-    pub(in crate::console) fn look(&mut self, watched: Watched<'_>) -> Vec<(Arc<TaskView>, u64)> {
+    pub(in crate::console) fn look(&mut self, watched: WatchInput<'_>) -> Vec<(Arc<TaskView>, u64)> {
         self.next = None;
         if watched.rules.is_empty() && self.own.is_empty() {
             return Vec::new();
@@ -142,7 +142,7 @@ impl TaskWatches {
             && let Some(ended) = &task.ended
         {
             let what = format!("failed: {}", how(Some(ended)));
-            let seen = Seen { task: task.id.clone(), since: ended.at, what, line: None };
+            let seen = WatchFinding { task: task.id.clone(), since: ended.at, what, line: None };
             self.see(format!("{} failed", task.id), seen);
         }
         if task.status != TaskStatus::Running {
@@ -173,7 +173,7 @@ impl TaskWatches {
             self.next = Some(self.next.map_or(due, |next| next.min(due)));
             return;
         }
-        self.see(id, Seen { task: task.id.clone(), since: due, what, line: None });
+        self.see(id, WatchFinding { task: task.id.clone(), since: due, what, line: None });
     }
 
     /// Returns the offset from which to read a task's output, if there is more of it.
@@ -191,7 +191,7 @@ impl TaskWatches {
     /// Applies the rules to newly read output, which consists of whole lines, and records where to continue.
     pub(in crate::console) fn printed(
         &mut self,
-        watched: Watched<'_>,
+        watched: WatchInput<'_>,
         task: &TaskView,
         (text, next): (&str, u64),
     ) {
@@ -203,7 +203,8 @@ impl TaskWatches {
             let Some(pattern) = &rule.pattern else { continue };
             let Some(line) = text.lines().find(|line| pattern.is_in(line)) else { continue };
             let line = Some(visible::told(line.trim()).chars().take(MOST_CHARS).collect());
-            let seen = Seen { task: task.id.clone(), since: watched.now, what: "printed".to_owned(), line };
+            let seen =
+                WatchFinding { task: task.id.clone(), since: watched.now, what: "printed".to_owned(), line };
             self.see(format!("{} printed {number}", task.id), seen);
         }
     }
@@ -223,7 +224,7 @@ impl TaskWatches {
     }
 
     /// Records the CPU usage of tasks in percent, where it is known.
-    pub(in crate::console) fn used(&mut self, watched: Watched<'_>, of: impl Fn(&TaskId) -> Option<u64>) {
+    pub(in crate::console) fn used(&mut self, watched: WatchInput<'_>, of: impl Fn(&TaskId) -> Option<u64>) {
         for task in self.measured(watched.rules, watched.tasks) {
             let used = of(&task.id);
             for rule in self.rules_of(watched.rules, task).iter().filter(|rule| rule.cpu > 0) {
@@ -239,7 +240,7 @@ impl TaskWatches {
 
     /// Returns the findings as attention items.
     pub(in crate::console) fn items(&self, view: &View) -> Vec<AttentionItem> {
-        let item = |(id, seen): (&String, &Seen)| {
+        let item = |(id, seen): (&String, &WatchFinding)| {
             let task = view.task(&seen.task)?;
             Some(AttentionItem {
                 subject: AttentionSubject::Watched(id.clone(), seen.task.clone()),
@@ -255,13 +256,13 @@ impl TaskWatches {
     }
 
     /// Returns the findings since the last call, and marks them as looked at.
-    pub(in crate::console) fn news(&mut self) -> Vec<Seen> {
+    pub(in crate::console) fn news(&mut self) -> Vec<WatchFinding> {
         let ids: Vec<String> = self.seen.keys().cloned().collect();
         ids.iter().filter_map(|id| self.settle(id)).collect()
     }
 
     /// Marks a finding as looked at.
-    pub(in crate::console) fn settle(&mut self, id: &str) -> Option<Seen> {
+    pub(in crate::console) fn settle(&mut self, id: &str) -> Option<WatchFinding> {
         let seen = self.seen.remove(id)?;
         if seen.line.is_none() {
             self.over.insert(id.to_owned());
@@ -269,7 +270,7 @@ impl TaskWatches {
         Some(seen)
     }
 
-    fn see(&mut self, id: String, seen: Seen) {
+    fn see(&mut self, id: String, seen: WatchFinding) {
         if !self.over.contains(&id) {
             self.seen.entry(id).or_insert(seen);
         }

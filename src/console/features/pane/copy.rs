@@ -4,7 +4,7 @@ use crate::console::effect::Effect;
 use crate::console::features::pane::{reflow, search};
 use crate::console::keys::Action;
 use crate::console::state::copying::{Shape, Spot};
-use crate::console::state::{Anchor, Copying, Mode, State, page};
+use crate::console::state::{Anchor, CopyMode, Mode, State, page};
 
 /// Number of rows read for copying, reaching back further than the pane shows.
 const ROWS: u16 = 250;
@@ -34,18 +34,18 @@ pub(in crate::console) fn copy_from(state: &mut State, anchor: Anchor) {
 }
 
 /// Returns the current pane's contents, and whether it follows its task.
-fn still(state: &State) -> Option<(Copying, bool)> {
+fn still(state: &State) -> Option<(CopyMode, bool)> {
     let task = state.at_hand()?.id.clone();
     let pane = state.layout().pane(&task)?.cells;
     let page = state.reading.scroll.as_ref().filter(|scroll| scroll.task == task);
     if let Some(page) = page.and_then(|scroll| scroll.page.as_ref()) {
-        let mut copying = Copying::new(task, page.picture.clone(), 0, (0, 0));
+        let mut copying = CopyMode::new(task, page.picture.clone(), 0, (0, 0));
         copying.lines.clone_from(&page.rows);
         return Some((copying, false));
     }
     let picture = state.view.pictures.get(&task)?.clone();
     let top = picture.top(pane.height);
-    Some((Copying::new(task, picture, top, (top, 0)), true))
+    Some((CopyMode::new(task, picture, top, (top, 0)), true))
 }
 
 pub(in crate::console) fn act_in_copy(state: &mut State, action: Action) {
@@ -99,7 +99,7 @@ fn pan_to_cursor(state: &mut State) {
 
 /// Copies the selection and returns to the previous mode.
 fn yank(state: &mut State) {
-    let Some(text) = state.copying().map(Copying::text) else { return };
+    let Some(text) = state.copying().map(CopyMode::text) else { return };
     state.leave_copy();
     if text.is_empty() {
         state.say("nothing to copy there");

@@ -6,7 +6,7 @@ use ratatui::style::Modifier;
 
 use crate::console::features::pane::timestamps;
 use crate::console::state::{
-    Copying, Layout, LogSearch, Mode, Pane, Picture, Screen, Scroll, State, alias, command, last_sign, words,
+    CopyMode, Layout, LogSearch, Mode, Pane, Picture, Screen, Scroll, State, alias, command, last_sign, words,
 };
 use crate::console::text;
 use crate::console::text::{StyledPiece, piece};
@@ -145,7 +145,7 @@ fn draw_matches(painter: &mut Painter<'_>, pane: &Pane, scroll: &Scroll) {
 }
 
 /// Shows the selection in reverse video and puts the terminal's cursor where the copy cursor is.
-fn selection(painter: &mut Painter<'_>, pane: &Pane, copying: &Copying) {
+fn selection(painter: &mut Painter<'_>, pane: &Pane, copying: &CopyMode) {
     let (area, pan) = (pane.cells, painter.state.panned(pane));
     for y in 0..area.height {
         let row = copying.top.saturating_add(y);
