@@ -68,7 +68,7 @@ impl Operator {
     /// # Errors
     /// If no process listens there, the runtime refuses, or it sends nothing.
     pub async fn attach(socket: &Path, cwd: PathBuf) -> Result<Self, Error> {
-        Self::attach_by(&RuntimeRoute::Socket(socket.to_owned()), cwd).await
+        RuntimeConnection::attach(socket, cwd).await.map(Self::Runtime)
     }
 
     /// Attaches to a runtime on any machine, and waits for its first snapshot.

@@ -1,4 +1,4 @@
-//! The driver's state: the live tasks, and whoever waits for them.
+//! The driver's state: the live tasks and the callers that wait for them.
 
 use std::collections::HashMap;
 use std::sync::Arc;

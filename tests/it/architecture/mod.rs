@@ -86,6 +86,18 @@ fn sources() -> BTreeMap<String, String> {
     found
 }
 
+/// The files of a member that is not listed would be read by no test here.
+#[test]
+fn no_member_of_the_workspace_is_forgotten() {
+    for entry in fs::read_dir(root().join("crates")).expect("crates").flatten() {
+        let folder = format!("crates/{}/src", entry.file_name().display());
+        assert!(
+            SOURCE_ROOTS.iter().any(|(known, _)| *known == folder),
+            "{folder} stands in no list of sources"
+        );
+    }
+}
+
 fn layer(file: &str) -> Option<&str> {
     let top = file.split(['/', '.']).next()?;
     (!matches!(top, "lib" | "main")).then_some(top)

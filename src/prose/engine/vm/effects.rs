@@ -28,7 +28,7 @@ pub trait Effects: Send + Sync {
         TaskId::random()
     }
 
-    /// Asks whoever is present. Dropping the future withdraws the question.
+    /// Asks a person or an agent that is present. Dropping the future withdraws the question.
     fn ask(&self, asking: NewQuestion) -> impl Future<Output = Result<RecordedDecision, NoEffect>> + Send;
 
     /// Returns who is present to answer now.

@@ -1,4 +1,4 @@
-//! Questions of a program: answered from the journal, from the answers file, or by whoever is present.
+//! Questions of a program: answered from the journal, from the answers file, or by a person or an agent that is present.
 
 use super::answerer::given;
 use super::control_flow::{Flow, Halt, ThrownError};

@@ -161,8 +161,7 @@ impl<E: Effects> Vm<E> {
         Ok(SessionCommandEnd::Ended(ran))
     }
 
-    /// Runs the command while asking whoever is present, and returns whichever finishes first; on return, nothing is
-    /// left running.
+    /// Runs the command and asks at the same time; returns what finishes first. On return, nothing is left running.
     async fn first_of(
         &self,
         frame: &VmFrame,
