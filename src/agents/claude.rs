@@ -77,7 +77,7 @@ const SHELL: OwnShell = OwnShell {
     accepted_names: &["bash", "zsh"],
     patience: None,
     misses_signals: false,
-    trial: Trial {
+    trial: Some(Trial {
         tools: &[TOOL],
         arguments: trial,
         unset: &["ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"],
@@ -90,7 +90,7 @@ const SHELL: OwnShell = OwnShell {
             ]
         },
         settings: None,
-    },
+    }),
 };
 
 fn trial(model: ScriptedModel<'_>) -> Vec<String> {

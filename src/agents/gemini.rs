@@ -78,7 +78,7 @@ const SHELL: OwnShell = OwnShell {
     accepted_names: &[],
     patience: None,
     misses_signals: false,
-    trial: Trial {
+    trial: Some(Trial {
         tools: &[TOOL],
         arguments: |model| words(&["-m", "gemini-2.5-pro", "--approval-mode", "yolo", "-p", model.prompt]),
         unset: &[],
@@ -89,7 +89,7 @@ const SHELL: OwnShell = OwnShell {
             "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
             r#"{"security":{"auth":{"selectedType":"gemini-api-key"},"folderTrust":{"enabled":false}},"telemetry":{"enabled":false},"general":{"enableAutoUpdate":false}}"#,
         )),
-    },
+    }),
 };
 
 const SCRIPT_BEGIN: &str = "shopt -u promptvars nullglob extglob nocaseglob dotglob; _bgpids_file=";

@@ -3,20 +3,26 @@
 //!
 //! **To add one**: a file with its [`AgentProfile`], and its three lines here (`mod`, variant, [`AgentProgram::profile`]).
 //!
-//! These are facts about programs that change: Claude Code 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0 and opencode 1.18.33
-//! were checked with the programs themselves (November 2026), the others against their manuals (docs/decisions).
+//! These are facts about programs that change: Claude Code 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0, opencode 1.18.33,
+//! Copilot CLI 1.0.102, pi 1.5.2, Qwen Code 0.24.4, Kilo 7.7.9 and Cline 3.0.65 were checked with the programs themselves
+//! (November 2026), the others against their manuals (docs/decisions).
 
 mod claude;
 mod client;
+mod cline;
 mod codex;
 mod config_file;
+mod copilot;
 mod cursor;
 mod gemini;
 mod goose;
+mod kilo;
 mod opencode;
 mod own_shell;
 mod permission;
+mod pi;
 mod profile;
+mod qwen;
 mod rules;
 mod session;
 mod vscode;
@@ -65,6 +71,16 @@ pub enum AgentProgram {
     Gemini,
     /// opencode.
     Opencode,
+    /// GitHub Copilot CLI.
+    Copilot,
+    /// pi.
+    Pi,
+    /// Qwen Code.
+    Qwen,
+    /// Kilo.
+    Kilo,
+    /// Cline.
+    Cline,
     /// Cursor.
     Cursor,
     /// VS Code.
@@ -93,6 +109,11 @@ impl AgentProgram {
             Self::Codex => &codex::PROFILE,
             Self::Gemini => &gemini::PROFILE,
             Self::Opencode => &opencode::PROFILE,
+            Self::Copilot => &copilot::PROFILE,
+            Self::Pi => &pi::PROFILE,
+            Self::Qwen => &qwen::PROFILE,
+            Self::Kilo => &kilo::PROFILE,
+            Self::Cline => &cline::PROFILE,
             Self::Cursor => &cursor::PROFILE,
             Self::Vscode => &vscode::PROFILE,
             Self::Zed => &zed::PROFILE,

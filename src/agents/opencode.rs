@@ -52,13 +52,13 @@ const SHELL: OwnShell = OwnShell {
     // It has a timeout of its own, so it has to be answered before that expires.
     patience: Some(Duration::from_secs(105)),
     misses_signals: true,
-    trial: Trial {
+    trial: Some(Trial {
         tools: &["bash"],
         arguments: |model| words(&["run", model.prompt]),
         unset: &[],
         variables: |model| vec![("OPENCODE_CONFIG_CONTENT", trial_config(model.url).to_string())],
         settings: None,
-    },
+    }),
 };
 
 fn trial_config(url: &str) -> Value {

@@ -24,8 +24,26 @@ pub struct OwnShell {
     pub patience: Option<Duration>,
     /// Whether it waits for ever for a shell that a signal ended.
     pub misses_signals: bool,
-    /// How it is started for a single prompt.
-    pub trial: Trial,
+    /// How it is started for a single prompt, if that was tried.
+    pub trial: Option<Trial>,
+}
+
+impl OwnShell {
+    /// Returns what holds for a program whose shell is bash, called with the model's script as it is, and that passes
+    /// `BASH_ENV` on.
+    pub(super) const fn bash(marks: EnvironmentMarks) -> Self {
+        Self {
+            redirect: ShellRedirect::BashEnv { arguments: &[] },
+            setting: None,
+            marks,
+            is_probe: |_| false,
+            unwrap: as_written,
+            accepted_names: &[],
+            patience: None,
+            misses_signals: false,
+            trial: None,
+        }
+    }
 }
 
 /// What leads a program's shell here.
@@ -39,6 +57,12 @@ pub enum ShellRedirect {
         /// How its scripts begin.
         begins: &'static str,
     },
+    /// The file that every non-interactive bash reads first (`BASH_ENV`), which leads the calls of the program itself
+    /// here.
+    BashEnv {
+        /// The program's arguments without which it keeps the variable from its shell.
+        arguments: &'static [&'static str],
+    },
     /// Only a file of its own, for all its sessions.
     OwnFile {
         /// What to do first.
@@ -49,7 +73,7 @@ pub enum ShellRedirect {
 /// Variables that a program sets for the processes it starts.
 #[derive(Debug, Clone, Copy)]
 pub struct EnvironmentMarks {
-    /// The one that tells the program.
+    /// The one that tells the program; empty if it sets none.
     pub program: &'static str,
     /// The one that is set for its model's commands only, if it distinguishes these.
     pub for_model: Option<&'static str>,
@@ -57,6 +81,13 @@ pub struct EnvironmentMarks {
     pub session: Option<&'static str>,
     /// The one with the number of its process.
     pub pid: Option<&'static str>,
+}
+
+impl EnvironmentMarks {
+    /// Returns the marks of a program that sets one variable.
+    pub(super) const fn named(program: &'static str) -> Self {
+        Self { program, for_model: None, session: None, pid: None }
+    }
 }
 
 /// How to start a program for a single prompt, with a scripted model in place of its own.

@@ -20,7 +20,7 @@ pub struct AgentProfile {
     pub programs: &'static [&'static str],
     /// What the command that starts it here does; empty if there is none.
     pub start: &'static str,
-    /// Its scopes, the usual one first.
+    /// Its scopes, the usual one first; none if it is not connected over MCP.
     pub scopes: &'static [InstallScope],
     /// Whether it is started from a desktop, without a shell's PATH.
     pub is_graphical: bool,
@@ -74,6 +74,11 @@ impl AgentProfile {
             session: None,
             rules: None,
         }
+    }
+
+    /// Returns the profile of a program that is not connected over MCP, only started here.
+    pub(super) const fn started(name: &'static str, own_shell: OwnShell) -> Self {
+        Self { scopes: &[], own_shell: Some(own_shell), ..Self::terminal(name, |_| Vec::new()) }
     }
 
     /// Returns the profile of a program that is started from a desktop.

@@ -108,7 +108,7 @@ fn environment(
             let path = [links.first_in_path().as_os_str().as_bytes(), b":", path.as_bytes()].concat();
             set.push(("PATH", OsStr::from_bytes(&path).to_owned()));
         }
-        Some(ShellRedirect::OwnFile { .. }) | None => {}
+        Some(ShellRedirect::BashEnv { .. } | ShellRedirect::OwnFile { .. }) | None => {}
     }
     let kept = variables.into_iter().filter(|(name, _)| !set.iter().any(|(own, _)| name == *own));
     let kept: Vec<_> = kept.collect();

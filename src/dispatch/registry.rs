@@ -17,7 +17,6 @@ use super::{
     approvals, audit, cli_only, completions, doctor, host_install, keys, manifest, mcp, metrics_show, prose,
     receipt, receipt_file, relay, run_program, settings, start_agent, status, task_export, version,
 };
-use crate::agents::AgentProgram;
 use crate::config::nearest;
 use crate::tools::TOOLS;
 
@@ -55,10 +54,9 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
         Command::of::<keys::KeysDiff>(),
         Command::of::<Exec>(),
         Command::of::<manifest::Manifest>(),
-        Command::of::<start_agent::StartAgent<{ AgentProgram::Claude as usize }>>(),
-        Command::of::<start_agent::StartAgent<{ AgentProgram::Opencode as usize }>>(),
-        Command::of::<start_agent::StartAgent<{ AgentProgram::Gemini as usize }>>(),
-        Command::of::<start_agent::StartAgent<{ AgentProgram::Codex as usize }>>(),
+    ]);
+    commands.extend(start_agent::commands());
+    commands.extend([
         Command::of::<mcp::Adopt>(),
         Command::of::<cli_only::CodexExecutorCommand>(),
         Command::of::<cli_only::McpCommand>(),

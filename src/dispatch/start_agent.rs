@@ -3,17 +3,39 @@
 
 use serde_json::{Value, json};
 
-use super::command::{CommandReach, Danger, EffectOutput, Example, LocalCommand, NoInput};
+use super::command::{Command, CommandReach, Danger, EffectOutput, Example, LocalCommand, NoInput};
 use super::context::CommandContext;
 use super::response::Failure;
-use crate::agents::AgentProgram;
+use crate::agents::{AgentProfile, AgentProgram};
 
-/// The command that starts an agent, by its place among [`AgentProgram::ALL`].
-pub(super) struct StartAgent<const AGENT: usize>;
+/// The command that starts an agent, by its place among [`AgentProgram::ALL`]; one without a name where that agent cannot
+/// be started, or where there is none.
+struct StartAgent<const AGENT: usize>;
+
+/// Returns the commands that start agents, one for each whose own shell can lead here.
+pub(super) fn commands() -> impl Iterator<Item = Command> {
+    const { assert!(AgentProgram::ALL.len() <= 24, "more agents than rows below") };
+    macro_rules! rows {
+        ($($agent:literal)*) => { [$(Command::of::<StartAgent<$agent>>),*] };
+    }
+    let rows: [fn() -> Command; 24] = rows!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23);
+    let routed = AgentProgram::routed().map(|(agent, _)| agent as usize);
+    routed.filter_map(move |agent| Some(rows.get(agent)?()))
+}
+
+const fn profile(agent: usize) -> Option<&'static AgentProfile> {
+    if agent < AgentProgram::ALL.len() { Some(AgentProgram::ALL[agent].profile()) } else { None }
+}
 
 impl<const AGENT: usize> LocalCommand for StartAgent<AGENT> {
-    const PATH: &'static str = AgentProgram::ALL[AGENT].profile().programs[0];
-    const ABOUT: &'static str = AgentProgram::ALL[AGENT].profile().start;
+    const PATH: &'static str = match profile(AGENT) {
+        Some(profile) => profile.programs[0],
+        None => "",
+    };
+    const ABOUT: &'static str = match profile(AGENT) {
+        Some(profile) => profile.start,
+        None => "",
+    };
     const EXITS: &'static [u8] = &[4];
     // The agent decides what it runs.
     const DANGER: Danger = Danger::Destructive;

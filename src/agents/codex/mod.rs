@@ -89,13 +89,13 @@ const SHELL: OwnShell = OwnShell {
     accepted_names: &[],
     patience: None,
     misses_signals: false,
-    trial: Trial {
+    trial: Some(Trial {
         tools: &["exec_command", "shell"],
         arguments: trial,
         unset: &[],
         variables: |_| Vec::new(),
         settings: None,
-    },
+    }),
 };
 
 /// Runs without a sandbox: what Codex sandboxes, its own server always runs.

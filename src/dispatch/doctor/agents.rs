@@ -54,6 +54,8 @@ pub(super) fn findings(installed: &[InstalledAgent]) -> Vec<DoctorFinding> {
 
 fn judge(InstalledAgent { agent, program, named_in }: &InstalledAgent) -> DoctorFinding {
     match named_in {
+        None if agent.profile().scopes.is_empty() => Agents
+            .ok(agent.as_str(), format!("{}: `pilothouse {}` starts it", program.display(), agent.as_str())),
         Some(path) => Agents.ok(agent.as_str(), format!("{} names pilothouse", path.display())),
         None => {
             let found = format!("{}: none of its configuration files names pilothouse", program.display());

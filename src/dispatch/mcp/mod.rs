@@ -21,6 +21,11 @@ const PROTECTION: &str = "Pilothouse runs each one with your rights and without 
 /// Returns the requested scope, or else the agent's usual one.
 fn scope_of(agent: AgentProgram, asked: Option<InstallScope>) -> Result<InstallScope, Failure> {
     let row = agent.profile();
+    if row.scopes.is_empty() {
+        let message = format!("{} is not connected over MCP.", row.name);
+        return Err(Failure::new(Code::Precondition, message)
+            .fix(format!("start it with `pilothouse {}`", agent.as_str())));
+    }
     match asked {
         Some(scope) if !row.scopes.contains(&scope) => {
             let known: Vec<&str> = row.scopes.iter().map(Into::into).collect();

@@ -56,10 +56,13 @@ async fn prove_one(
     places: &Places,
     program: PathBuf,
 ) -> DoctorFinding {
+    let check = format!("{} shell", agent.as_str());
+    let Some(trial) = &own.trial else {
+        return Agents.note(check, "not tried: how to start it with a scripted model is not known");
+    };
     let shell = shell(host, own);
     let is_executor = matches!(own.redirect, ShellRedirect::OwnFile { .. });
     let executor = CodexExecutor::read(host).filter(|_| is_executor);
-    let check = format!("{} shell", agent.as_str());
     if is_executor && executor.is_none() {
         let found = "Codex runs its commands itself, without Pilothouse";
         return Agents.note(check, found).fix(format!("pilothouse adopt {}", agent.as_str()));
@@ -73,7 +76,7 @@ async fn prove_one(
     };
     let url = format!("http://127.0.0.1:{}", model.port);
     let prompt = format!("{mark}: run the command you are asked to.");
-    let start = TrialStart { trial: &own.trial, model: ScriptedModel { url: &url, prompt: &prompt }, places };
+    let start = TrialStart { trial, model: ScriptedModel { url: &url, prompt: &prompt }, places };
     // An adopted agent is started as its user would start it; any other one through the command that redirects its
     // shell here.
     let word = agent.as_str().to_owned();
