@@ -185,6 +185,12 @@ impl ProgramView {
         steps.filter_map(|step| step.task.as_ref())
     }
 
+    /// Returns when it started, and its id: programs are listed in this order.
+    #[must_use]
+    pub fn start(&self) -> (Timestamp, &str) {
+        (self.started_at, &self.run)
+    }
+
     /// Returns the first lines being executed.
     #[must_use]
     pub fn current(&self) -> Option<LineRange> {
@@ -209,12 +215,11 @@ pub(crate) struct RecordedPrograms {
 impl RecordedPrograms {
     /// Updates a program's state; returns whether this is the first or the last update about it.
     pub(crate) fn show(&mut self, view: Arc<ProgramView>) -> bool {
-        let known = self.all.iter_mut().find(|known| known.run == view.run);
-        let turns = known.as_ref().is_none_or(|known| known.state.is_terminal() != view.state.is_terminal());
-        match known {
-            Some(known) => *known = view,
-            None => self.all.push_back(view),
-        }
+        let known = self.all.iter().position(|known| known.run == view.run);
+        let known = known.and_then(|at| self.all.remove(at));
+        let turns = known.is_none_or(|known| known.state.is_terminal() != view.state.is_terminal());
+        let at = self.all.partition_point(|other| other.start() < view.start());
+        self.all.insert(at, view);
         let ended = self.all.iter().filter(|program| program.state.is_terminal()).count();
         if ended > ENDED_KEPT
             && let Some(oldest) = self.all.iter().position(|program| program.state.is_terminal())

@@ -1,6 +1,7 @@
-//! The session's state besides its tasks: calls, counters, agents, notices.
+//! The session's state besides its tasks: calls, counters, agents, notices, and what changed when.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -8,7 +9,7 @@ use super::agent_notices::AgentNotices;
 use super::counters::Counters;
 use crate::model::calls::RecentCalls;
 use crate::model::program::RecordedPrograms;
-use crate::model::{AgentPeer, AgentView, Notice, SHELL_PROFILE};
+use crate::model::{AgentPeer, AgentView, ItemChanges, ItemKey, Notice, ProgramView, SHELL_PROFILE};
 
 /// Notices kept in memory.
 const NOTICES_KEPT: usize = 100;
@@ -23,6 +24,8 @@ pub(super) struct SessionState {
     pub(super) programs: RecordedPrograms,
     pub(super) notices: VecDeque<Notice>,
     noticed: u64,
+    /// What changed in which snapshot, the tasks included.
+    pub(super) changes: ItemChanges,
 }
 
 impl SessionState {
@@ -35,7 +38,20 @@ impl SessionState {
             programs: RecordedPrograms::default(),
             notices: VecDeque::new(),
             noticed: 0,
+            changes: ItemChanges::default(),
         }
+    }
+
+    /// Returns the recent calls, to change one of them.
+    pub(super) fn call(&mut self, seq: u64) -> &mut RecentCalls {
+        self.changes.note(ItemKey::Call(seq));
+        &mut self.calls
+    }
+
+    /// Updates a program's state; returns whether this is the first or the last update about it.
+    pub(super) fn show_program(&mut self, view: Arc<ProgramView>) -> bool {
+        self.changes.note(ItemKey::Program(view.run.clone()));
+        self.programs.show(view)
     }
 
     /// Adds a notice for the person.
@@ -72,7 +88,7 @@ impl SessionState {
             by_shell: peer.profile == SHELL_PROFILE,
             unread: self.agent_notices.unread(&label),
         };
-        match self.agents.iter_mut().find(|agent| agent.label == label) {
+        match self.agent(&label) {
             Some(known) => {
                 let (first_call, last_call, calls) = (known.first_call, known.last_call, known.calls);
                 *known = AgentView { first_call, last_call, calls, ..view };
@@ -102,9 +118,15 @@ impl SessionState {
 
     /// Marks an agent as disconnected. While it is connected, no other agent has its label.
     pub(super) fn agent_gone(&mut self, label: &str) {
-        if let Some(agent) = self.agents.iter_mut().find(|agent| agent.label == label) {
+        if let Some(agent) = self.agent(label) {
             agent.connected = false;
         }
+    }
+
+    /// Returns an agent, to change it.
+    fn agent(&mut self, label: &str) -> Option<&mut AgentView> {
+        self.changes.note(ItemKey::Agent(label.to_owned()));
+        self.agents.iter_mut().find(|agent| agent.label == label)
     }
 
     /// Leaves a person's message for an agent.
@@ -120,8 +142,9 @@ impl SessionState {
     }
 
     fn show_unread(&mut self, label: &str) {
-        if let Some(agent) = self.agents.iter_mut().find(|agent| agent.label == label) {
-            agent.unread = self.agent_notices.unread(label);
+        let unread = self.agent_notices.unread(label);
+        if let Some(agent) = self.agent(label) {
+            agent.unread = unread;
         }
     }
 
@@ -132,7 +155,7 @@ impl SessionState {
 
     /// Counts a call from an agent.
     pub(super) fn agent_called(&mut self, label: &str, at: Timestamp) {
-        if let Some(agent) = self.agents.iter_mut().find(|agent| agent.label == label) {
+        if let Some(agent) = self.agent(label) {
             agent.first_call.get_or_insert(at);
             agent.last_call = Some(at);
             agent.calls += 1;

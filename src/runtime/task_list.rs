@@ -23,6 +23,8 @@ pub(super) struct RecentTasks {
     /// Numbers of the ended tasks, in the order they ended.
     ended: VecDeque<u32>,
     left: u64,
+    /// Numbers of the tasks that were changed and not published since.
+    changed: Vec<u32>,
 }
 
 impl RecentTasks {
@@ -30,7 +32,10 @@ impl RecentTasks {
     pub(super) fn show(&mut self, view: &Arc<TaskView>) {
         match self.find(view.number) {
             Ok(at) if Arc::ptr_eq(&self.tasks[at], view) => {}
-            Ok(at) => self.tasks[at] = view.clone(),
+            Ok(at) => {
+                self.tasks[at] = view.clone();
+                self.changed.push(view.number);
+            }
             Err(at) => self.tasks.insert(at, view.clone()),
         }
     }
@@ -57,6 +62,11 @@ impl RecentTasks {
         self.tasks.clone()
     }
 
+    /// Takes the numbers of the tasks that were changed since the last time.
+    pub(super) fn take_changed(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.changed)
+    }
+
     /// Returns how many tasks are no longer in memory.
     pub(super) fn left(&self) -> u64 {
         self.left
@@ -68,6 +78,7 @@ impl RecentTasks {
         let is_it = |view: &&mut Arc<TaskView>| view.id == *id && ended.contains(&view.number);
         if let Some(view) = self.tasks.iter_mut().find(is_it) {
             Arc::make_mut(view).name = name;
+            self.changed.push(view.number);
         }
     }
 

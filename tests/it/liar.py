@@ -34,7 +34,7 @@ def piece(kind, **fields):
 def task(n, **fields):
     alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
     digits = "".join(alphabet[(n >> (5 * at)) % 32] for at in range(8))
-    return {"task": piece("task", id="task_" + digits, **fields)}
+    return {"task": piece("task", id="task_" + digits, number=n, **fields)}
 
 
 def notice(n, text="x"):
@@ -53,13 +53,13 @@ def call(n, **fields):
     return {"call": piece("call", seq=n, **fields)}
 
 
-def update(keys=None, **rest):
-    frame({"update": {"rest": {**PIECES["rest"], **rest}, "items": keys}})
+def update(gone=(), **rest):
+    frame({"update": {"rest": {**PIECES["rest"], **rest}, "gone": list(gone)}})
 
 
-def publish(items, keys, **rest):
+def publish(items, gone=(), **rest):
     frame({"items": items})
-    update(keys, **rest)
+    update(gone, **rest)
 
 
 def endless(make):
@@ -84,7 +84,7 @@ def slow(payload):
 
 
 def flicker(n):
-    publish([held(1)], [{"held": 1}] if n % 2 else [])
+    publish([held(1)], [] if n % 2 else [{"held": 1}])
     time.sleep(0.05)
 
 
@@ -96,8 +96,8 @@ LIES = [
     lambda: endless(lambda n: frame({"items": [held(n * 100 + at) for at in range(100)]})),
     lambda: endless(lambda n: frame({"items": [agent(n * 1000 + at) for at in range(1000)]})),
     lambda: endless(lambda n: frame({"items": [call(n * 500 + at) for at in range(500)]})),
-    lambda: publish([notice(1, "y" * 40_000)], [{"notice": 1}] * 60_000),
-    lambda: update([{"notice": 9}, {"notice": 9}]),
+    lambda: publish([notice(1, "y" * 40_000)] * 60, [{"notice": 1}] * 60_000),
+    lambda: update([{"notice": 9}, {"notice": 9}, {"notice": 1 << 64}]),
     lambda: update([{"notice": n} for n in range(200_000)]),
     lambda: update(notices=[notice(n)["notice"] for n in range(50_000)]),
     lambda: update(recording=MB + MB),
@@ -121,14 +121,14 @@ LIES = [
     lambda: endless(lambda n: frame(screen(1, 9, 1000, [[n % 1000, {"runs": [{"text": MB}]}]]))),
     lambda: endless(lambda n: frame(screen(1, 1000, 1000, [[n % 1000, {"runs": [{"text": "x"}] * 50_000}]]))),
     lambda: frame(screen(1, 65_535, 65_535, [[65_535, {"runs": []}]])),
-    lambda: publish([held(1, description=MB * 13)], [{"held": 1}]),
-    lambda: publish([held(n, since="%s-01-01T00:00:00Z" % year) for n, year in ((1, "-009999"), (2, "9999"))], [{"held": 1}, {"held": 2}]),
-    lambda: publish([call((1 << 64) - 1 - n) for n in range(9)] + [held((1 << 64) - 1)], [{"call": (1 << 64) - 1 - n} for n in range(9)] + [{"held": (1 << 64) - 1}]),
-    lambda: publish([agent(1, client="\x1b[2J\x1b]0;owned\x07\u202e" * 2_000)], [{"agent": "a1"}]),
-    lambda: publish([notice(1, "\x1b[2J\x1b]52;c;AAAA\x07\u202e" * 9_000)], [{"notice": 1}]),
-    lambda: publish([{"task": piece("task", cmd="\x1b[2J\r\n" * 20_000)}], [{"task": piece("task")["id"]}]),
+    lambda: publish([held(1, description=MB * 13)]),
+    lambda: publish([held(n, since="%s-01-01T00:00:00Z" % year) for n, year in ((1, "-009999"), (2, "9999"))]),
+    lambda: publish([call((1 << 64) - 1 - n) for n in range(9)] + [held((1 << 64) - 1)]),
+    lambda: publish([agent(1, client="\x1b[2J\x1b]0;owned\x07\u202e" * 2_000)]),
+    lambda: publish([notice(1, "\x1b[2J\x1b]52;c;AAAA\x07\u202e" * 9_000)]),
+    lambda: publish([{"task": piece("task", cmd="\x1b[2J\r\n" * 20_000)}]),
     lambda: update(metrics={**PIECES["rest"]["metrics"], "tasks_started": (1 << 64) - 1, "output_bytes_in": (1 << 64) - 1}),
-    lambda: endless(lambda n: publish([notice(1, "%d" % n + MB)], [{"notice": 1}])),
+    lambda: endless(lambda n: publish([notice(1, "%d" % n + MB)])),
     lambda: endless(flicker),
     lambda: raw(b'{"items":', 5_000),
     lambda: time.sleep(LONG),
@@ -143,14 +143,14 @@ def relay():
     counter = os.path.join(folder, "next-%d" % first)
     at = int(open(counter).read()) if os.path.exists(counter) else first
     if at >= min(most, len(LIES)):
-        publish([], [])
+        publish([])
         open(os.path.join(folder, "finished-%d" % first), "w").close()
         time.sleep(600)
     with open(counter + ".new", "w") as new:
         new.write(str(at + step))
     os.rename(counter + ".new", counter)
     try:
-        publish([], [])
+        publish([])
         LIES[at]()
         time.sleep(0.1)
     except BrokenPipeError:

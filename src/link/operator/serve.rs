@@ -17,7 +17,7 @@ use tokio_util::task::TaskTracker;
 use super::local::LocalRuntime;
 use super::screen::{ScreenUpdate, SentScreen};
 use super::stopping::StopRequests;
-use super::update::KnownItems;
+use super::update::SentItems;
 use crate::envelope::TaskId;
 use crate::link::frame::{Frame, MAX_FROM_CONSOLE, MAX_FROM_RUNTIME};
 use crate::link::protocol::{ClientMessage, ConsoleView, Request, ServerMessage};
@@ -220,16 +220,18 @@ fn reply_frame(message: ServerMessage) -> Result<Frame, Error> {
 
 /// The snapshots sent to a console.
 struct SnapshotFeed {
+    runtime: Handle,
     snapshots: watch::Receiver<Arc<Snapshot>>,
-    known: KnownItems,
+    sent: SentItems,
     due: Instant,
 }
 
 impl SnapshotFeed {
     fn new(local: &LocalRuntime) -> Self {
-        let mut snapshots = local.runtime.snapshot();
+        let runtime = local.runtime.clone();
+        let mut snapshots = runtime.snapshot();
         snapshots.mark_changed();
-        Self { snapshots, known: KnownItems::default(), due: Instant::now() }
+        Self { runtime, snapshots, sent: SentItems::default(), due: Instant::now() }
     }
 
     /// Waits for the next snapshot, and returns the frames for it along with the snapshot. Cancellation-safe.
@@ -243,7 +245,9 @@ impl SnapshotFeed {
     /// Like [`Self::next`], for the current snapshot, without waiting.
     fn newest(&mut self) -> Result<(Vec<Frame>, Arc<Snapshot>), Error> {
         let new = Arc::clone(&self.snapshots.borrow_and_update());
-        Ok((self.known.frames(&new)?, new))
+        // Looked up after the snapshot was taken, so that all that it shows is among them.
+        let changed = self.runtime.changed_since(self.sent.snapshot);
+        Ok((self.sent.frames(&new, changed.as_ref())?, new))
     }
 }
 
@@ -351,5 +355,160 @@ impl ScreenFeed {
             }
         }
         (updates, is_later)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::config::{EnvSettings, Limits};
+    use crate::envelope::{Actor, Envelope};
+    use crate::journal::Durability;
+    use crate::link::operator::update::KnownItems;
+    use crate::model::{
+        AgentPeer, AnswerInput, AnswerValue, Evidence, LineRange, LoopView, NewQuestion, ProgramView,
+        QuestionKind, QuestionOrigin, RunState, StreamView,
+    };
+    use crate::process::Spawner;
+    use crate::runtime::Options;
+    use crate::tools::{self, Caller};
+
+    /// Starts a runtime that keeps four calls and cannot start any command.
+    fn runtime(dir: &Path) -> LocalRuntime {
+        let options = Options {
+            workspace: dir.to_owned(),
+            recordings: dir.join("recordings"),
+            socket: dir.join("agent.sock"),
+            headless: true,
+            environment: Vec::new(),
+            env: EnvSettings::default(),
+            spawner: Spawner::with_program("/nonexistent".into()),
+            limits: Limits { recent_calls: 4, ..Limits::default() },
+        };
+        let runtime = Handle::start(options).expect("starts");
+        LocalRuntime::new(runtime, dir.to_owned(), ConsoleProcess::own())
+    }
+
+    fn program(which: usize) -> Arc<ProgramView> {
+        let pass = u32::try_from(which).expect("small");
+        Arc::new(ProgramView {
+            run: format!("run-{}", which % 12),
+            call: None,
+            started_by: Actor::Cli,
+            path: "/w/p.prose".into(),
+            source: "session \"go\"".into(),
+            folder: "/w".into(),
+            state: if which % 2 == 0 { RunState::Running } else { RunState::Completed },
+            steps: Vec::new(),
+            branches: Vec::new(),
+            loops: vec![LoopView { lines: LineRange::one(1), pass, max: None }],
+            bindings: Vec::new(),
+            sessions: 0,
+            cost: 0,
+            error: None,
+            started_at: jiff::Timestamp::from_second(i64::from(pass / 12)).expect("a time"),
+            ended_at: None,
+        })
+    }
+
+    /// Makes one change of any kind; what waits for somebody goes on beside what follows.
+    async fn change(local: &LocalRuntime, what: u8, which: usize) {
+        let runtime = local.runtime.clone();
+        let now = runtime.snapshot().borrow().clone();
+        let agent = format!("agent{}", which % 3);
+        let peer = AgentPeer { client: "client 1".into(), pid: 1, uid: 0, profile: "receipt" };
+        let call = now.calls.get(which % now.calls.len().max(1)).map_or(0, |call| call.seq);
+        let task = now.tasks.get(which % now.tasks.len().max(1)).map(|task| task.id.clone());
+        let question = now.questions.get(which % now.questions.len().max(1)).map(|open| open.id.clone());
+        let name = (which % 2 == 0).then(|| format!("name {which}"));
+        let command = json!({"cmd": "true"});
+        match (what, task, question) {
+            (0, ..) => drop(local.handle(Request::call("ExecCommand", command)).await),
+            (1, Some(task), _) => runtime.rename(&task, name).await,
+            (2, Some(task), _) => runtime.dismiss(&task).await,
+            (3, ..) => {
+                runtime.begin_call(&Actor::Agent(agent), "TaskList", Durability::Written, &json!({})).await;
+            }
+            (4, ..) => runtime.end_stream(call, &Envelope::success("exec", "done", &json!({})), "done"),
+            (5, ..) => runtime.progress(call, StreamView { done: which as u64, ..StreamView::default() }),
+            (6, ..) => runtime.abandon_call(call),
+            (7, ..) => drop(runtime.agent_connected(&agent, &peer)),
+            (8, ..) => runtime.agent_gone(&agent, &peer),
+            (9, ..) => drop(local.handle(Request::Tell { agent, text: "go on".into() }).await),
+            (10, ..) => runtime.notice(format!("notice {which}"), false),
+            (11, ..) => runtime.show_program(program(which)),
+            (12, ..) => {
+                let asking = NewQuestion {
+                    origin: QuestionOrigin::default(),
+                    asked_by: Actor::Cli,
+                    kind: QuestionKind::YesNo { yes: String::new(), no: String::new() },
+                    text: "go on?".into(),
+                    evidence: Evidence::default(),
+                    within: None,
+                    agents: true,
+                    expected: None,
+                };
+                tokio::spawn(async move { runtime.ask(asking).await });
+            }
+            (13, _, Some(question)) => {
+                let given = AnswerInput { value: AnswerValue::Yes, note: None };
+                drop(runtime.answer(&Actor::Operator, &question, given).await);
+            }
+            (14, _, Some(question)) => {
+                drop(runtime.comment(&Actor::Cli, &question, "why?".into()).await);
+            }
+            (15, _, Some(question)) => drop(runtime.let_agents(&question, which % 2 == 0).await),
+            (16, ..) => runtime.pause(now.gate.paused.is_none(), None).await,
+            (17, ..) => {
+                let caller = Caller::new(Actor::Agent(agent), now.workspace.clone());
+                tokio::spawn(async move { tools::call(&runtime, &caller, "ExecCommand", command).await });
+            }
+            _ => {}
+        }
+    }
+
+    /// Sends a console what it has not seen, and compares what it then has with what the runtime has.
+    fn send(feed: &mut SnapshotFeed, console: &mut KnownItems) {
+        let (frames, snapshot) = feed.newest().expect("frames");
+        for frame in frames {
+            match frame.parse().expect("parses") {
+                ServerMessage::Items(items) => console.take(items).expect("accepted"),
+                ServerMessage::Update(update) => {
+                    assert_eq!(console.snapshot(&update).expect("accepted"), *snapshot);
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        /// Each store of a runtime notes what it changes.
+        #[test]
+        fn a_console_has_what_the_runtime_has_whatever_happens_and_whatever_it_skips(
+            changes in prop::collection::vec((0..18_u8, 0..36_usize, any::<bool>()), 1..60),
+        ) {
+            let dir = tempfile::tempdir().expect("temp dir");
+            let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("tokio");
+            tokio.block_on(async {
+                let local = runtime(dir.path());
+                let (mut feed, mut console) = (SnapshotFeed::new(&local), KnownItems::default());
+                for (what, which, is_sent) in changes {
+                    change(&local, what, which).await;
+                    if is_sent {
+                        local.runtime.catch_up().await;
+                        send(&mut feed, &mut console);
+                    }
+                }
+                local.runtime.shutdown().await;
+                send(&mut feed, &mut console);
+            });
+        }
     }
 }

@@ -6,12 +6,11 @@ use std::time::Duration;
 use super::Driver;
 use crate::envelope::TaskId;
 use crate::journal::Health;
-use crate::model::{RecordView, Snapshot, TaskView};
+use crate::model::{ItemKey, RecordView, Snapshot, TaskView};
 
 impl Driver {
     /// Publishes the current state.
     pub(super) fn publish(&mut self) {
-        self.published += 1;
         let mut alive = Vec::new();
         let output = |id: &TaskId| self.live.get(id).map(|live| live.io.output()).unwrap_or_default();
         for view in self.supervisor.measured(output) {
@@ -25,11 +24,14 @@ impl Driver {
         if let Some((text, is_error)) = turn(&before.record, &record) {
             session.notice(at, text, is_error);
         }
+        for number in self.tasks.take_changed() {
+            session.changes.note(ItemKey::Task(number));
+        }
         session.counters.live(alive.iter().map(|task| &**task));
         let mut metrics = session.counters.shown();
         metrics.gauges = self.shared.gauges(&alive, metrics.output_bytes_in);
         let snapshot = Snapshot {
-            seq: self.published,
+            seq: session.changes.publish(),
             workspace: before.workspace.clone(),
             recording: before.recording.clone(),
             socket: before.socket.clone(),

@@ -8,7 +8,9 @@ use tokio_util::sync::CancellationToken;
 use super::Driver;
 use super::order::{DriverOrder, QuestionOrder, Reply};
 use crate::journal::Durability;
-use crate::model::{AnswerRefusal, Error, Fact, NewQuestion, QuestionFact, QuestionId, QuestionOutcome};
+use crate::model::{
+    AnswerRefusal, Error, Fact, ItemKey, NewQuestion, QuestionFact, QuestionId, QuestionOutcome,
+};
 use crate::runtime::question::FactReply;
 
 impl Driver {
@@ -35,11 +37,11 @@ impl Driver {
             }
             QuestionOrder::Comment { by, id, text, reply } => {
                 let said = self.questions.machine.comment(now, &by, &id, &text);
-                self.note_fact(said, reply);
+                self.note_fact(&id, said, reply);
             }
             QuestionOrder::LetAgents { id, may, reply } => {
                 let said = self.questions.machine.let_agents(&id, may);
-                self.note_fact(said, reply);
+                self.note_fact(&id, said, reply);
             }
             QuestionOrder::Recorded { id, written } => self.recorded(&id, written),
             QuestionOrder::Withdraw { id } => self.withdraw(&id),
@@ -125,9 +127,12 @@ impl Driver {
         }
     }
 
-    fn note_fact(&self, said: Result<QuestionFact, AnswerRefusal>, reply: Reply<()>) {
+    fn note_fact(&self, id: &QuestionId, said: Result<QuestionFact, AnswerRefusal>, reply: Reply<()>) {
         match said {
             Ok(fact) => {
+                if let Some(number) = self.questions.machine.number(id) {
+                    self.shared.session().changes.note(ItemKey::Question(number));
+                }
                 self.shared.note(&Fact::Question(Cow::Borrowed(&fact)));
                 let _ = reply.send(Ok(()));
             }

@@ -32,7 +32,6 @@ pub(in crate::runtime) struct Driver {
     pub(super) live: HashMap<TaskId, Live>,
     pub(super) tasks: RecentTasks,
     pub(super) outputs: EndedOutputs,
-    pub(super) published: u64,
     pub(super) questions: Questions,
     /// Batches waiting for the operator, by ticket.
     pub(super) batches: HashMap<u64, Reply<()>>,
@@ -79,7 +78,6 @@ impl Driver {
             live: HashMap::new(),
             tasks: RecentTasks::default(),
             outputs: EndedOutputs::default(),
-            published: 0,
             questions: Questions::default(),
             batches: HashMap::new(),
             timers: Timers::default(),

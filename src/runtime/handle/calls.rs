@@ -50,7 +50,7 @@ impl Handle {
         notices: Vec<String>,
     ) {
         let now = self.shared.clock.now();
-        let ended = self.shared.session().calls.end(now, seq, task, envelope, (receipt, notices));
+        let ended = self.shared.session().call(seq).end(now, seq, task, envelope, (receipt, notices));
         self.shared.nudge.notify_one();
         if let Some((record, latency_ms)) = ended {
             let row = Fact::Answer(AnsweredCall {
@@ -66,12 +66,12 @@ impl Handle {
 
     /// Notes the result of a call that is being abandoned; the result is not sent to anyone.
     pub fn leave_behind(&self, seq: u64, envelope: &Envelope, receipt: &str) {
-        self.shared.session().calls.leave_behind(seq, envelope, receipt);
+        self.shared.session().call(seq).leave_behind(seq, envelope, receipt);
     }
 
     /// Shows the progress of a call that is a stream of commands.
     pub fn progress(&self, seq: u64, stream: StreamView) {
-        self.shared.session().calls.progress(seq, stream);
+        self.shared.session().call(seq).progress(seq, stream);
         self.shared.nudge.notify_one();
     }
 
@@ -79,7 +79,7 @@ impl Handle {
     /// itself.
     pub fn end_stream(&self, seq: u64, envelope: &Envelope, receipt: &str) {
         let now = self.shared.clock.now();
-        let ended = self.shared.session().calls.end(now, seq, None, envelope, (receipt, Vec::new()));
+        let ended = self.shared.session().call(seq).end(now, seq, None, envelope, (receipt, Vec::new()));
         self.shared.nudge.notify_one();
         if let Some((record, latency_ms)) = ended {
             self.shared.note(&Fact::Answer(AnsweredCall {
@@ -95,7 +95,7 @@ impl Handle {
         let now = self.shared.clock.now();
         let record = {
             let mut session = self.shared.session();
-            let record = session.calls.abandon(now, seq);
+            let record = session.call(seq).abandon(now, seq);
             if let Some(record) = &record {
                 tell_of_withdrawal(&mut session.agent_notices, record);
             }

@@ -14,6 +14,7 @@ mod unrecorded;
 
 pub use notices::AnswerNotices;
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,7 +27,7 @@ use crate::clock::Clock;
 use crate::config::{EnvSettings, Limits};
 use crate::envelope::{Actor, TaskId, mask};
 use crate::journal::{self, Journal, RecordingMeta};
-use crate::model::{CloseReason, Error, Snapshot};
+use crate::model::{CloseReason, Error, ItemKey, Snapshot};
 use crate::model::{
     ExecOutcome, ExecRequest, Fact, InputOutcome, ParentTask, Stop, StopEffect, StopOutcome, TypedInput,
     Until,
@@ -278,6 +279,11 @@ impl Handle {
     #[must_use]
     pub fn snapshot(&self) -> watch::Receiver<Arc<Snapshot>> {
         self.shared.snapshot.subscribe()
+    }
+
+    /// Returns what was changed after a snapshot; `None` if that is no longer known.
+    pub(crate) fn changed_since(&self, snapshot: u64) -> Option<HashSet<ItemKey>> {
+        self.shared.session().changes.since(snapshot)
     }
 
     /// Returns the screen of a live task.

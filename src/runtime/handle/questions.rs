@@ -92,7 +92,7 @@ impl Handle {
 
     /// Shows a program's state. Its start and its end are recorded.
     pub fn show_program(&self, view: Arc<ProgramView>) {
-        let turns = self.shared.session().programs.show(view.clone());
+        let turns = self.shared.session().show_program(view.clone());
         if turns {
             self.shared.note(&Fact::Program { program: Cow::Borrowed(&view) });
         }

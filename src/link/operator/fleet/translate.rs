@@ -118,7 +118,7 @@ impl<K, T> Default for TranslationCache<K, T> {
     }
 }
 
-impl<K: Eq + Hash, T: PartialEq> TranslationCache<K, T> {
+impl<K: Eq + Hash, T> TranslationCache<K, T> {
     /// Translates a list; of two items with the same key, the first is used. Entries that are no longer in the list
     /// are dropped.
     pub(super) fn translate(
@@ -134,7 +134,7 @@ impl<K: Eq + Hash, T: PartialEq> TranslationCache<K, T> {
             if self.made.contains_key(&key) {
                 continue;
             }
-            let known = before.remove(&key).filter(|(own, _)| Arc::ptr_eq(own, item) || own == item);
+            let known = before.remove(&key).filter(|(own, _)| Arc::ptr_eq(own, item));
             let Some(made) = known.map(|(_, made)| made).or_else(|| make(item).map(Arc::new)) else {
                 continue;
             };
