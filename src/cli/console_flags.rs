@@ -94,7 +94,7 @@ pub(super) fn keys(config: &Path) -> Result<Vec<KeyRow>, Faults> {
         };
         keymap.own(context).into_iter().map(move |(action, keys)| KeyRow {
             context: context.name().to_owned(),
-            action: action.name(),
+            action: action.name().to_owned(),
             about: action.about().to_owned(),
             keys,
             default: keys_of(action),

@@ -11,6 +11,7 @@ use crate::runtime::TaskUsage;
 use crate::runtime::past::Durations;
 use crate::terminal::host_terminal::DefaultColours;
 use crate::terminal::{KeyPress, MouseInput};
+use crate::tools::CallAnswer;
 
 pub use crate::console::effect::{Effect, Leave, Notification};
 use crate::console::keys::decode::PasteTrouble;
@@ -44,7 +45,7 @@ pub enum Msg {
     /// The screen of a visible task has changed.
     Picture(TaskId, Picture),
     /// A call made by the user was answered.
-    Answered(OwnAnswer),
+    Answered(Box<CallAnswer>),
     /// Input typed by the user was refused, and why.
     Refused(TaskId, String),
     /// Output of a watched task, in whole lines, and the offset at which to continue reading.
@@ -115,19 +116,4 @@ pub enum Msg {
     NextRuntime(Arc<Snapshot>),
     /// All tasks were stopped and the runtime has ended, as the user requested.
     Stopped,
-}
-
-/// The answer to a call made by the user.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OwnAnswer {
-    /// The call's number.
-    pub seq: u64,
-    /// The tool called.
-    pub tool: String,
-    /// The envelope's summary, or the error's message.
-    pub text: String,
-    /// Whether the call failed or was refused.
-    pub is_error: bool,
-    /// The task that the call started, if any.
-    pub started: Option<TaskId>,
 }

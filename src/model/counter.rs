@@ -1,7 +1,9 @@
 //! The table of counters: the name, the description and the kind of each field of [`Metrics`] that is counted. The
-//! Prometheus page, `metrics show` and the sum over several places are made from it. Pure.
+//! Prometheus page, `metrics show`, the console's screen and the sum over several places are made from it. Pure.
 
 use std::collections::BTreeMap;
+
+use MetricsPart::{Operator, Output, Tasks};
 
 use crate::model::metrics::Activity;
 use crate::model::{Histogram, Metrics};
@@ -17,8 +19,21 @@ pub(crate) struct Counter {
     pub(crate) family: &'static str,
     /// One sentence.
     pub(crate) help: &'static str,
+    /// The part of the console's screen of metrics that shows it, and its words there.
+    pub(crate) on_screen: Option<(MetricsPart, &'static str)>,
     /// Where its value is, and of what kind.
     pub(crate) value: CounterValue,
+}
+
+/// A part of the console's screen of metrics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MetricsPart {
+    /// Counts of commands and tasks.
+    Tasks,
+    /// Sums of bytes.
+    Output,
+    /// What the person did, and what went wrong.
+    Operator,
 }
 
 /// Where a counter's value is, and of what kind. The label of each is what its values are listed by.
@@ -56,53 +71,55 @@ macro_rules! field {
 }
 
 macro_rules! counter {
-    ($name:ident, $family:literal, $help:literal, $kind:ident $(, $label:expr)?) => {{
+    ($name:ident, $($rest:tt)*) => { counter!($name as stringify!($name), $($rest)*) };
+    ($name:ident as $family:expr, $help:literal, $kind:ident $(, $label:expr)?) => {{
         let value = CounterValue::$kind($($label,)? field!($name));
-        Counter { name: stringify!($name), family: $family, help: $help, value }
+        Counter { name: stringify!($name), family: $family, help: $help, on_screen: None, value }
     }};
 }
 
 const fn derived(name: &'static str, help: &'static str, value: CounterValue) -> Counter {
-    Counter { name, family: name, help, value }
+    Counter { name, family: name, help, on_screen: None, value }
 }
 
 /// All counters, in the order in which they are listed.
 pub(crate) static COUNTERS: [Counter; 23] = [
-    counter!(tool_calls, "tool_calls", "Tool calls of agents.", ByTwo, ["tool", "status"]),
-    counter!(exec_command_items, "exec_command_items", "Commands of agents, one at a time.", Total),
-    counter!(
-        batched_exec_command_items,
-        "batched_exec_command_items",
-        "Commands of agents in batches.",
-        Total
-    ),
+    counter!(tool_calls, "Tool calls of agents.", ByTwo, ["tool", "status"]),
+    derived("calls", "Tool calls of anybody.", CounterValue::ByActor(field!(calls))),
+    derived("commands", "Commands that anybody ran.", CounterValue::ByActor(field!(commands)))
+        .on(Tasks, "commands run"),
+    derived("batched_commands", "Those run in batches.", CounterValue::ByActor(field!(batched))),
+    counter!(exec_command_items, "Commands of agents, one at a time.", Total),
+    counter!(batched_exec_command_items, "Commands of agents in batches.", Total).on(Tasks, "in batches"),
     derived("shell_commands", "Commands of agents.", CounterValue::DerivedTotal(Metrics::shell_commands)),
     derived(
         "model_rounds_saved",
         "Rounds that batches saved the model.",
         CounterValue::Derived(Metrics::model_rounds_saved),
-    ),
-    counter!(promotions, "promotions", "Commands that outlived their call.", Total),
-    counter!(tasks_started, "tasks_started", "Tasks ever started.", Total),
-    counter!(tasks_peak, "tasks_peak", "Most tasks live at once.", Peak),
-    counter!(output_bytes_in, "output_bytes_in", "Bytes read from tasks.", Total),
-    counter!(output_bytes_sent, "output_bytes_sent", "Bytes of receipts sent to models.", Total),
-    counter!(output_chars_sent, "output_chars_sent", "Characters of receipts sent to models.", Total),
-    counter!(output_bytes_dropped, "output_bytes_dropped", "Bytes of output not kept.", Total),
-    counter!(screen_resets, "screen_resets", "Terminal parsers that were healed.", Total),
-    derived("calls", "Tool calls of anybody.", CounterValue::ByActor(field!(calls))),
-    derived("commands", "Commands that anybody ran.", CounterValue::ByActor(field!(commands))),
-    derived("batched_commands", "Those run in batches.", CounterValue::ByActor(field!(batched))),
-    counter!(tasks_live, "tasks", "Live tasks.", LiveBy, "status"),
-    counter!(tasks_ended, "tasks_ended", "Tasks ended.", By, "status"),
-    counter!(operator_actions, "operator_actions", "What the operator did to tasks.", By, "action"),
-    counter!(input_refused, "input_refused", "Inputs that were refused.", By, "reason"),
-    counter!(tool_ms, "tool_duration_seconds", "From call to answer.", Durations, "tool"),
-    counter!(task_ms, "task_duration_seconds", "From start to end of a task.", Durations, "status"),
-    counter!(wait_ms, "wait_seconds", "To the first byte, and from a stop to the end.", Durations, "of"),
+    )
+    .on(Tasks, "trips saved"),
+    counter!(promotions, "Commands that outlived their call.", Total).on(Tasks, "to background"),
+    counter!(tasks_started, "Tasks ever started.", Total),
+    counter!(tasks_peak, "Most tasks live at once.", Peak),
+    counter!(output_bytes_in, "Bytes read from tasks.", Total).on(Output, "from tasks"),
+    counter!(output_bytes_sent, "Bytes of receipts sent to models.", Total).on(Output, "to models"),
+    counter!(output_chars_sent, "Characters of receipts sent to models.", Total),
+    counter!(output_bytes_dropped, "Bytes of output not kept.", Total).on(Output, "dropped"),
+    counter!(tasks_live as "tasks", "Live tasks.", LiveBy, "status"),
+    counter!(tasks_ended, "Tasks ended.", By, "status"),
+    counter!(operator_actions, "What the operator did to tasks.", By, "action").on(Operator, "you did"),
+    counter!(input_refused, "Inputs that were refused.", By, "reason").on(Operator, "input refused"),
+    counter!(screen_resets, "Terminal parsers that were healed.", Total).on(Operator, "terminal resets"),
+    counter!(tool_ms as "tool_duration_seconds", "From call to answer.", Durations, "tool"),
+    counter!(task_ms as "task_duration_seconds", "From start to end of a task.", Durations, "status"),
+    counter!(wait_ms as "wait_seconds", "To the first byte, and from a stop to the end.", Durations, "of"),
 ];
 
 impl Counter {
+    const fn on(self, part: MetricsPart, words: &'static str) -> Self {
+        Self { on_screen: Some((part, words)), ..self }
+    }
+
     /// Adds the value of one place to that of all. Numbers from a place are untrusted, so nothing overflows.
     pub(crate) fn add(&self, total: &mut Metrics, one: &Metrics) {
         let sum = |total: &mut u64, more: u64| *total = total.saturating_add(more);

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{Gauge, Histogram};
 
+/// Seconds of history.
+pub const HISTORY_SECONDS: usize = 60;
+
 /// Counters and short histories (docs/contract.md#metrics).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Metrics {
@@ -78,14 +81,6 @@ impl Metrics {
     #[must_use]
     pub fn shell_commands(&self) -> u64 {
         self.exec_command_items.saturating_add(self.batched_exec_command_items)
-    }
-
-    /// Returns the number of commands that anybody ran.
-    #[must_use]
-    pub fn all_commands(&self) -> u64 {
-        let all = self.by.values().fold(0_u64, |sum, activity| sum.saturating_add(activity.commands));
-        // A place of an older version counts only these.
-        all.max(self.shell_commands())
     }
 
     /// Returns how many more calls the model would have needed without batches. Negative if batches ran fewer items

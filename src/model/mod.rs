@@ -41,15 +41,16 @@ pub(crate) use fact::{AbandonedCall, AgentConnection, AnsweredCall, Fact, FactKi
 pub(crate) use gate::{GateEvent, GateEventKind};
 pub use gauge::{Gauge, LimitKind};
 pub use histogram::{BOUNDS_MS, Histogram};
-pub use metrics::{Metrics, MetricsReport};
+pub use metrics::{HISTORY_SECONDS, Metrics, MetricsReport};
 pub use place::{PlaceId, PlaceLink, PlaceName, Slot};
 pub use program::{
     BranchView, LineRange, LoopView, ProgramError, ProgramView, RunState, StepState, StepView, dollars,
 };
 pub(crate) use question::QuestionFact;
 pub use question::{
-    AnswerInput, AnswerRefusal, AnswerValue, BindingView, Comment, Evidence, ExpectedAnswerer, NewQuestion,
-    Principal, Question, QuestionId, QuestionKind, QuestionOrigin, QuestionOutcome, READING, RecordedAnswer,
+    AnswerInput, AnswerKind, AnswerRefusal, AnswerValue, BindingView, Comment, Evidence, ExpectedAnswerer,
+    NewQuestion, Principal, Question, QuestionId, QuestionKind, QuestionOrigin, QuestionOutcome, READING,
+    RecordedAnswer,
 };
 pub use request::{
     ExecOutcome, ExecRequest, InputOutcome, InputRejection, InputTarget, MOST_INPUT, ParentTask, ProgramStep,

@@ -257,6 +257,9 @@ pub struct Snapshot {
     pub started_at: Timestamp,
     /// Whether it runs without an embedded console (headless).
     pub headless: bool,
+    /// Milliseconds between TERM and KILL when a task is stopped.
+    #[serde(default)]
+    pub stop_grace_ms: u64,
     /// Tasks in order of creation: all live ones and the most recently ended; dismissed ones are left out.
     pub tasks: Vec<Arc<TaskView>>,
     /// Number of ended tasks that are no longer listed. The record has them.

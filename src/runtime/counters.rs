@@ -5,12 +5,10 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::envelope::{Actor, TaskId};
 use crate::model::calls::{ABANDONED, is_stream};
 use crate::model::{
-    AnsweredCall, Fact, Metrics, PROGRAM_CALL, Principal, QuestionFact, RejectionReason, TaskEvent, TaskFact,
-    TaskView,
+    AnsweredCall, Fact, HISTORY_SECONDS, Metrics, PROGRAM_CALL, Principal, QuestionFact, RejectionReason,
+    TaskEvent, TaskFact, TaskView,
 };
 
-/// Seconds of history.
-const HISTORY: usize = 60;
 /// Limits on individually counted tools: how many, and the length of a tool's name in bytes.
 const TOOLS: usize = 64;
 const TOOL_BYTES: usize = 64;
@@ -262,7 +260,7 @@ fn quantiles(mut spent: Vec<u64>) -> (u64, u64, u64, u64) {
 }
 
 fn push(history: &mut VecDeque<u64>, value: u64) {
-    if history.len() == HISTORY {
+    if history.len() == HISTORY_SECONDS {
         history.pop_front();
     }
     history.push_back(value);

@@ -35,6 +35,29 @@ pub struct CallAnswer {
     pub task: Option<TaskId>,
 }
 
+impl CallAnswer {
+    /// Returns the envelope's summary, or why the call failed or was refused, and whether that is so.
+    #[must_use]
+    pub fn told(&self) -> (&str, bool) {
+        let of = |pointer| self.envelope.result().and_then(|result| result.pointer(pointer));
+        match self.envelope.outcome() {
+            CallOutcome::Error(error) => (&error.message, true),
+            CallOutcome::Success(_) if of("/accepted_input") == Some(&Value::Bool(false)) => {
+                let why = of("/rejection/message").and_then(Value::as_str);
+                (why.unwrap_or(self.envelope.summary_text()), true)
+            }
+            CallOutcome::Success(_) => (self.envelope.summary_text(), false),
+        }
+    }
+
+    /// Returns the task that the call has started and that outlives it, if there is one.
+    #[must_use]
+    pub fn started(&self) -> Option<TaskId> {
+        let id = self.envelope.result()?.pointer("/task_handle/task_id")?.as_str()?;
+        id.parse().ok().filter(|_| self.envelope.tool_name() == "ExecCommand")
+    }
+}
+
 /// Calls a tool. The call is recorded before anything is executed. Dropping the future stops a command that its call
 /// is still waiting for; for any other tool it only stops the waiting.
 pub async fn call(runtime: &Handle, caller: &Caller, name: &str, input: Value) -> CallAnswer {

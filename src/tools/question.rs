@@ -6,30 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use super::task;
 use crate::envelope::{Actor, mask, one_line};
-use crate::model::{BindingView, Question, QuestionId, QuestionKind};
+use crate::model::{AnswerKind, BindingView, Question, QuestionId};
 
 /// The maximum length of a text in a list, in characters.
 const LIST_CHARS: usize = 400;
 /// The maximum length of a value in a list, in characters.
 const VALUE_CHARS: usize = 200;
-
-/// What kind of answer a question wants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum AnswerKind {
-    /// Yes or no.
-    YesNo,
-    /// One of the labels.
-    Choice,
-    /// Free text.
-    Text,
-    /// Approve or reject; the operator's.
-    Gate,
-    /// Rerun, skip or abort a command of which nobody knows how it ended; the operator's.
-    InFlight,
-    /// Approve or reject a command that a program is about to run; the operator's.
-    Command,
-}
 
 /// One open question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -118,7 +100,7 @@ impl QuestionRow {
         let remaining = |until: Timestamp| task::millis_between(now, until);
         Self {
             question_id: question.id.clone(),
-            kind: AnswerKind::of(&question.kind),
+            kind: (&question.kind).into(),
             answerable: question.agents || *actor == Actor::Operator,
             text,
             text_truncated,
@@ -220,19 +202,6 @@ impl QuestionValue {
 impl Remark {
     fn of(comment: &crate::model::Comment) -> Self {
         Self { by: comment.by.clone(), text: comment.text.clone() }
-    }
-}
-
-impl AnswerKind {
-    pub(super) fn of(kind: &QuestionKind) -> Self {
-        match kind {
-            QuestionKind::YesNo { .. } => Self::YesNo,
-            QuestionKind::Choice { .. } => Self::Choice,
-            QuestionKind::Text { .. } => Self::Text,
-            QuestionKind::Gate { .. } => Self::Gate,
-            QuestionKind::InFlight => Self::InFlight,
-            QuestionKind::Command => Self::Command,
-        }
     }
 }
 

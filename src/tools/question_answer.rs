@@ -4,12 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::errors::{question_not_found, unusable};
-use super::question::AnswerKind;
 use super::receipt::Receipt;
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
 use crate::envelope::{Envelope, ToolError, one_line};
 use crate::journal::Durability;
-use crate::model::{AnswerInput, AnswerRefusal, Error, Principal, Question, QuestionId};
+use crate::model::{AnswerInput, AnswerKind, AnswerRefusal, Error, Principal, Question, QuestionId};
 
 /// How many characters of an answer are repeated.
 const REPEATED_CHARS: usize = 200;
@@ -75,7 +74,7 @@ impl AnswerResult {
     fn of(AnswerDetails { question, answer }: &AnswerDetails) -> Self {
         Self {
             question_id: question.id.clone(),
-            kind: AnswerKind::of(&question.kind),
+            kind: (&question.kind).into(),
             effect: if answer.is_some() { AnswerEffect::Answered } else { AnswerEffect::Commented },
             answer: answer.as_ref().map(|(text, _)| one_line(text, REPEATED_CHARS)),
             principal: answer.as_ref().map(|(_, principal)| principal.clone()),

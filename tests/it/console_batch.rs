@@ -121,7 +121,7 @@ fn asked(effects: Vec<Effect>) -> Vec<CoveredCommand> {
 fn what_an_answer_showed_of_each_item_is_marked_in_all_of_it() {
     for size in [(80, 24), (120, 40)] {
         let mut app = answered(size);
-        assert_eq!(obstacle(&app, Action::Seen).as_deref(), None);
+        assert_eq!(obstacle(&app, Action::ModelSaw).as_deref(), None);
         let shown_of = asked(press(&mut app, &["v"]));
         let known: Vec<_> = shown_of.iter().map(|shown| shown.task.as_ref().map(TaskId::to_string)).collect();
         let is = [

@@ -148,10 +148,10 @@ fn the_screen_is_kept_as_it_is_drawn_without_the_list_over_it() {
     let (name, text) = kept(&choose(&mut app, "screen text"));
     assert_eq!((name.as_str(), text.as_str()), ("pilothouse-tasks.txt", before.as_str()));
     let _ = press(&mut app, &[":"]);
-    let (name, svg) = kept(&choose(&mut app, "export-screen-svg"));
+    let (name, svg) = kept(&choose(&mut app, "screenshot"));
     assert_eq!(name, "pilothouse-tasks.svg");
     assert!(svg.contains("package name: (demo-repo)") && svg.ends_with("</svg>\n"), "{svg}");
-    assert!(!svg.contains("export-screen"), "the palette is not in it");
+    assert!(!svg.contains("screenshot"), "the palette is not in it");
 }
 
 #[test]

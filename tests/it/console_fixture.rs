@@ -20,13 +20,14 @@ use pilothouse::console::state::setup::Setup;
 use pilothouse::console::theme::{Colours, Theme};
 use pilothouse::console::theme::{ThemeSet, UiSettings};
 use pilothouse::console::widgets::painter::FrameExtras;
-use pilothouse::envelope::{Actor, Envelope, TaskId};
+use pilothouse::envelope::{Actor, Envelope, ErrorKind, SafeText, TaskId, ToolError};
 use pilothouse::model::{
     AgentView, CallRecord, CallSummary, Gauge, Histogram, InputEvidence, InputNeed, InputWait, Lease,
     LimitKind, Metrics, Notice, OutputView, RecordView, RejectionReason, Snapshot, StopView, TaskEnd,
     TaskEvent, TaskFact, TaskStatus, TaskView,
 };
 use pilothouse::terminal::{ByteOrigin, Contents, KeyPress, Size, Terminal};
+use pilothouse::tools::CallAnswer;
 
 /// The sizes at which every screen and dialog is compared with its snapshot.
 pub(crate) const SIZES: [(u16, u16); 2] = [(80, 24), (120, 40)];
@@ -267,7 +268,7 @@ fn metrics() -> Metrics {
         (0..count).for_each(|_| histogram.add(ms));
         histogram
     };
-    Metrics {
+    let mut metrics = Metrics {
         tool_calls: BTreeMap::from([
             ("ExecCommand".to_owned(), by(128, 0)),
             ("ExecCommandBatch".to_owned(), by(12, 1)),
@@ -306,12 +307,15 @@ fn metrics() -> Metrics {
         calls_per_second: (0..60).map(|at| [0, 0, 1, 0, 3, 2, 0, 5, 1, 0][at % 10]).collect(),
         bytes_per_second: (0..60).map(|at| (at as u64 * 7_919) % 40_000).collect(),
         ..Metrics::default()
-    }
+    };
+    metrics.by.entry("agent".to_owned()).or_default().commands = 174;
+    metrics
 }
 
 /// The complete state.
 pub(crate) fn snapshot() -> Snapshot {
     Snapshot {
+        stop_grace_ms: 5_000,
         seq: 2_291,
         workspace: PathBuf::from("/home/ana/demo-repo"),
         recording: PathBuf::from("/home/ana/.local/state/pilothouse/recordings/1"),
@@ -349,6 +353,7 @@ fn agent(label: &str, connected: bool, last_call: i64) -> AgentView {
 /// The state before anything happened.
 pub(crate) fn empty() -> Snapshot {
     Snapshot {
+        stop_grace_ms: 5_000,
         tasks: Vec::new(),
         calls: Vec::new(),
         agents: Vec::new(),
@@ -450,6 +455,16 @@ pub(crate) fn build() -> CallRecord {
         duration_ms: Some(58_210),
         ..record()
     }
+}
+
+/// The answer to a call of the user's that has started a task, or that failed.
+pub(crate) fn answer(seq: u64, text: &str, is_error: bool, started: &TaskId) -> Msg {
+    let envelope = match is_error {
+        true => Envelope::error("ExecCommand", ToolError::new(ErrorKind::InvalidToolInput, text)),
+        false => Envelope::success("ExecCommand", text, &json!({"task_handle": {"task_id": started}})),
+    };
+    let receipt = SafeText::lines(text);
+    Msg::Answered(Box::new(CallAnswer { seq, envelope, receipt, repeated: false, cut: None, task: None }))
 }
 
 pub(crate) fn setup(colours: Colours) -> Setup {

@@ -70,7 +70,8 @@ pub(crate) fn place(at: usize, link: PlaceLink) -> Arc<PlaceState> {
         output_bytes_in: 1 << (20 + at),
         ..Metrics::default()
     };
-    let snapshot = Snapshot { tasks: own.map(Arc::new).collect(), metrics, ..Snapshot::default() };
+    let tasks = own.map(Arc::new).collect();
+    let snapshot = Snapshot { tasks, metrics, stop_grace_ms: 5_000, ..Snapshot::default() };
     Arc::new(PlaceState {
         name: name(at),
         slot: Slot(u16::try_from(at).expect("few") + 1),
@@ -163,7 +164,7 @@ fn one_list_of_what_waits_names_the_place() {
 fn a_lost_place_refuses_keys_and_actions_and_says_why() {
     let mut app = opened((120, 40));
     select(&mut app, &id(2, 1));
-    for action in [Action::Stop, Action::Line, Action::Type, Action::Restart, Action::Start] {
+    for action in [Action::Stop, Action::SendLine, Action::Input, Action::Restart, Action::Start] {
         assert_eq!(obstacle(&app, action).as_deref(), Some("its place is not attached now"), "{action:?}");
     }
     let effects = press(&mut app, &["s", "i", "Enter"]);

@@ -124,7 +124,7 @@ fn every_action_of_the_palette_does_something_or_says_why_not() {
         for (trace_before, shown_before, state) in &states {
             let mut app = state.clone();
             let _ = press(&mut app, &[":"]);
-            let _ = app.update(Msg::Paste(action.name()));
+            let _ = app.update(Msg::Paste(action.name().into()));
             let item = list(&app).and_then(|list| list.selected()).cloned().expect("it is listed");
             assert_eq!(item.choice, ListChoice::Action(action), "{} is found by its name", action.name());
             let effects = press(&mut app, &["Enter"]);

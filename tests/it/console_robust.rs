@@ -7,14 +7,14 @@ use proptest::prelude::*;
 
 use pilothouse::console::app::App;
 use pilothouse::console::keys::action::Action;
-use pilothouse::console::msg::{Effect, Msg, OwnAnswer, PageView};
+use pilothouse::console::msg::{Effect, Msg, PageView};
 use pilothouse::console::state::picture::Picture;
 use pilothouse::model::Snapshot;
 use pilothouse::terminal::{
     ByteOrigin, Contents, KeyPress, MouseButton, MouseInput, MouseKind, Size, Terminal,
 };
 
-use crate::console_fixture::{console, draw, empty, ended, id, now, record, shown, snapshot, task};
+use crate::console_fixture::{answer, console, draw, empty, ended, id, now, record, shown, snapshot, task};
 
 const KEYS: &[&str] = &[
     "Enter",
@@ -172,13 +172,7 @@ fn message(step: &Step, app: &App, asked: &[Effect]) -> Msg {
             });
             asked.map_or(Msg::Tick(app.state.clock.now), |(task, query)| Msg::Found(task, query, *line, None))
         }
-        Step::Answer(is_error) => Msg::Answered(OwnAnswer {
-            seq: 400,
-            tool: "ExecCommand".into(),
-            text: "x".repeat(300),
-            is_error: *is_error,
-            started: Some(id(3)),
-        }),
+        Step::Answer(is_error) => answer(400, &"x".repeat(300), *is_error, &id(3)),
         Step::Record => Msg::Record(Arc::new(record())),
         Step::Fail(text) => Msg::Failed(text.clone()),
         Step::Lost => Msg::LinkLost,

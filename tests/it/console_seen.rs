@@ -121,7 +121,7 @@ fn a_screen_is_no_part_of_the_transcript_and_other_answers_show_none() {
     assert!(asked(&press(&mut app, &["v"])).is_none());
     let unanswered = CallRecord { envelope: None, ..reading() };
     let app = opened(unanswered, (120, 40));
-    assert_eq!(obstacle(&app, Action::Seen).as_deref(), Some("there is no answer about a task here"));
+    assert_eq!(obstacle(&app, Action::ModelSaw).as_deref(), Some("there is no answer about a task here"));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pilothouse::console::app::App;
 use pilothouse::console::app::layer::Layer;
-use pilothouse::console::msg::{Anchor, Effect, Leave, Msg, OwnAnswer, PageView};
+use pilothouse::console::msg::{Anchor, Effect, Leave, Msg, PageView};
 use pilothouse::console::state::focus::{Mode, Screen};
 use pilothouse::console::state::picture::Picture;
 use pilothouse::console::state::search::SearchQuery;
@@ -19,7 +19,7 @@ use pilothouse::terminal::{
 };
 
 use crate::console_fixture::{
-    ago, console, draw, empty, ended, event, id, now, press, select, shown, snapshot, task,
+    ago, answer, console, draw, empty, ended, event, id, now, press, select, shown, snapshot, task,
 };
 
 fn opened() -> App {
@@ -251,14 +251,7 @@ fn the_stage_stays_on_the_task_typed_into_though_it_ended_and_others_start() {
         });
         assert_eq!(app.state.selected().map(|task| task.number), Some(11), "followed, not selected by hand");
         let _ = press(&mut app, &[enter]);
-        let answer = OwnAnswer {
-            seq: 315,
-            tool: "ExecCommand".into(),
-            text: "command promoted to managed task".into(),
-            is_error: false,
-            started: Some(id(12)),
-        };
-        let _ = app.update(Msg::Answered(answer));
+        let _ = app.update(answer(315, "command promoted to managed task", false, &id(12)));
         let _ = changed(&mut app, |next| {
             let done = ended(next.tasks[10].as_ref().clone(), TaskStatus::Completed, Some(0), 0);
             next.tasks[10] = Arc::new(done);
@@ -363,14 +356,7 @@ fn a_command_started_here_is_selected_once_it_is_there() {
         acts(&effects),
         [r#"ExecCommand {"cmd":"ls","tty":true,"yield_time_ms":0,"cols":80,"rows":20}"#]
     );
-    let answer = OwnAnswer {
-        seq: 314,
-        tool: "ExecCommand".into(),
-        text: "command promoted to managed task".into(),
-        is_error: false,
-        started: Some(id(11)),
-    };
-    let _ = app.update(Msg::Answered(answer));
+    let _ = app.update(answer(314, "command promoted to managed task", false, &id(11)));
     let _ = changed(&mut app, |next| next.tasks.push(Arc::new(task(11, "ls", 0, 0))));
     assert_eq!(app.state.selected().map(|task| task.number), Some(11));
 }

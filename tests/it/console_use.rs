@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use pilothouse::console::app::App;
-use pilothouse::console::msg::{Anchor, Effect, Msg, OwnAnswer, PageView};
+use pilothouse::console::msg::{Anchor, Effect, Msg, PageView};
 use pilothouse::console::state::focus::{Mode, Screen};
 use pilothouse::console::state::picture::Picture;
 use pilothouse::link::Request;
@@ -12,7 +12,7 @@ use pilothouse::model::{Snapshot, TaskStatus, TaskView};
 use pilothouse::terminal::Size;
 
 use crate::console_fixture::{
-    build, console, empty, ended, id, now, picture, press, select, shown, snapshot, task,
+    answer, build, console, empty, ended, id, now, picture, press, select, shown, snapshot, task,
 };
 
 fn changed(app: &mut App, change: impl FnOnce(&mut Snapshot)) -> Vec<Effect> {
@@ -23,13 +23,7 @@ fn changed(app: &mut App, change: impl FnOnce(&mut Snapshot)) -> Vec<Effect> {
 }
 
 fn started(task: u32) -> Msg {
-    Msg::Answered(OwnAnswer {
-        seq: 400,
-        tool: "ExecCommand".into(),
-        text: "started".into(),
-        is_error: false,
-        started: Some(id(task)),
-    })
+    answer(400, "started", false, &id(task))
 }
 
 #[test]
@@ -426,12 +420,12 @@ fn the_old_words_are_on_no_screen() {
 }
 
 #[test]
-fn the_palette_is_searched_by_the_usual_words_and_the_old_names() {
+fn the_palette_is_searched_by_the_usual_words() {
     use pilothouse::console::keys::action::Action;
     for (written, action) in [
         ("restart", Action::Restart),
-        ("screenshot", Action::ExportScreenSvg),
-        ("picture", Action::ExportScreenSvg),
+        ("screenshot", Action::Screenshot),
+        ("picture", Action::Screenshot),
         ("layout", Action::Layouts),
         ("save layout as", Action::SaveLayout),
         ("fullscreen", Action::Zoom),
@@ -443,10 +437,10 @@ fn the_palette_is_searched_by_the_usual_words_and_the_old_names() {
         ("save", Action::Export),
         ("filter", Action::Filter),
         ("failed", Action::Filter),
-        ("attend", Action::Attend),
-        ("line", Action::Line),
-        ("why", Action::Why),
-        ("less-room", Action::LessRoom),
+        ("attend", Action::Attention),
+        ("line", Action::SendLine),
+        ("why", Action::Details),
+        ("less room", Action::SmallerBudget),
     ] {
         for open in [&[":"][..], &["?", "/"]] {
             let mut app = console(snapshot(), (120, 40));
@@ -461,9 +455,7 @@ fn the_palette_is_searched_by_the_usual_words_and_the_old_names() {
         }
     }
     for action in Action::ALL {
-        let old = action.old_name();
-        assert!(old.is_none_or(|old| Action::named(old) == Some(*action)), "{old:?}");
-        assert_eq!(Action::named(&action.name()), Some(*action));
+        assert_eq!(action.name().parse(), Ok(*action));
     }
 }
 

@@ -72,8 +72,8 @@ fn expected(action: Action) -> (Place, Seen) {
     let ended = |seen| (Place(4, &["1"]), seen);
     let reading = |seen| (Place(7, &["3"]), seen);
     match action {
-        Action::Type => here(Is(|app| matches!(&app.state.focus.mode, Mode::Input(task) if *task == id(7)))),
-        Action::Line => here(Is(
+        Action::Input => here(Is(|app| matches!(&app.state.focus.mode, Mode::Input(task) if *task == id(7)))),
+        Action::SendLine => here(Is(
             |app| matches!(&app.state.focus.mode, Mode::Write(Prompt::Line(task), _) if *task == id(7)),
         )),
         Action::Leave => here(Why("nothing is typed into")),
@@ -89,7 +89,7 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::Approve | Action::ApproveExact | Action::ApproveWider | Action::Deny | Action::NextHeld => {
             here(Why(CARD))
         }
-        Action::Attend => here(Is(|app| matches!(app.layers.last(), Some(Layer::Attention(_))))),
+        Action::Attention => here(Is(|app| matches!(app.layers.last(), Some(Layer::Attention(_))))),
         Action::AnswerQuestion | Action::NextPane => here(Why("on the program's screen")),
         Action::ApproveGate
         | Action::RejectGate
@@ -137,15 +137,17 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::Play | Action::Faster | Action::Slower | Action::StepForward | Action::StepBack => {
             here(Why(REPLAY))
         }
-        Action::Why => here(Is(|app| matches!(app.layers.last(), Some(Layer::Why(task)) if *task == id(7)))),
+        Action::Details => {
+            here(Is(|app| matches!(app.layers.last(), Some(Layer::Why(task)) if *task == id(7))))
+        }
         Action::Timeline => here(Is(|app| app.state.division.is_overall)),
         Action::CopyId => {
             here(Does(|effect| matches!(effect, Effect::Copy(text) if *text == id(7).to_string())))
         }
         Action::Up => here(Is(|app| app.state.selected().map(|task| task.number) == Some(8))),
         Action::Down => here(Is(|app| app.state.selected().map(|task| task.number) == Some(6))),
-        Action::First => here(Is(|app| app.state.selected_at() == Some(0))),
-        Action::Last => {
+        Action::Top => here(Is(|app| app.state.selected_at() == Some(0))),
+        Action::Bottom => {
             (Place(7, &["1"]), Is(|app| app.state.selected_at() == Some(app.state.tasks().len() - 1)))
         }
         Action::PageUp | Action::ScrollUp => here(Is(|app| app.state.reading.scroll.is_some())),
@@ -182,7 +184,7 @@ fn expected(action: Action) -> (Place, Seen) {
             here(Is(|app| matches!(&app.state.focus.mode, Mode::Write(Prompt::SearchAll, _))))
         }
         Action::NextMatch | Action::PreviousMatch => here(Why("nothing was found")),
-        Action::Seen | Action::Compare | Action::NextFound | Action::PreviousFound => here(Why(RECEIPTS)),
+        Action::ModelSaw | Action::Compare | Action::NextFound | Action::PreviousFound => here(Why(RECEIPTS)),
         Action::Fold => here(Why("the task is of no batch")),
         Action::FindText => {
             here(Is(|app| matches!(app.state.focus.mode, Mode::Write(Prompt::FilterTasks, _))))
@@ -198,17 +200,17 @@ fn expected(action: Action) -> (Place, Seen) {
             reading(Is(|app| app.state.calls.column != pilothouse::console::state::calls::Column::Receipt))
         }
         Action::OpenTask => here(Why(RECEIPTS)),
-        Action::LessRoom => reading(Is(|app| app.state.calls.budget.is_some())),
-        Action::MoreRoom | Action::AllRoom => reading(Why("all of it is shown")),
+        Action::SmallerBudget => reading(Is(|app| app.state.calls.budget.is_some())),
+        Action::LargerBudget | Action::FullBudget => reading(Why("all of it is shown")),
         Action::CopyText => {
             reading(Does(|effect| matches!(effect, Effect::Copy(text) if text.contains("Compiling"))))
         }
         Action::Export => here(Is(|app| !app.layers.is_empty())),
         Action::ExportMetrics
-        | Action::ExportScreenSvg
-        | Action::ExportScreenHtml
-        | Action::ExportScreenText
-        | Action::ExportScreenAnsi => {
+        | Action::Screenshot
+        | Action::ScreenshotHtml
+        | Action::ScreenshotText
+        | Action::ScreenshotAnsi => {
             here(Does(|effect| !matches!(effect, Effect::Remember(_) | Effect::Recordings)))
         }
         Action::Layouts => here(Is(|app| list(app).is_some_and(|list| list.kind == ListKind::Layouts))),
@@ -298,11 +300,11 @@ fn the_main_ones_are_reached_by_name_in_a_real_terminal() {
         ("metrics", "LIMITS", false),
         ("show-receipts", "CALL   TIME", false),
         ("show-tasks", "IDLE", false),
-        ("why", "DETAILS", true),
+        ("details", "DETAILS", true),
         ("rename", "NAME", true),
         ("help", "HELP", true),
         ("themes", "CHOOSE", true),
-        ("attend", "ATTENTION", true),
+        ("attention", "ATTENTION", true),
         ("stop", "STOP?", true),
     ] {
         console.keys(format!(":{name}\r").as_bytes());

@@ -131,8 +131,9 @@ fn every_key_that_the_guide_names_does_what_it_says() {
 
     let keymap = Keymap::built_in();
     let lists = KeyContext::ALL.iter().flat_map(|context| keymap.list(*context));
-    let bound: BTreeSet<(String, String)> =
-        lists.flat_map(|(action, keys)| keys.into_iter().map(move |key| (key, action.name()))).collect();
+    let bound: BTreeSet<(String, String)> = lists
+        .flat_map(|(action, keys)| keys.into_iter().map(move |key| (key, action.name().to_owned())))
+        .collect();
     let text = include_str!("../../docs/console.md");
     let quoted = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
     let mut rows = 0;

@@ -50,7 +50,7 @@ impl App {
             // The place is unreachable: say so, because a key that silently does nothing would look like a typo.
             if why == Obstacle::Place {
                 places::say_refusal(&mut self.state);
-            } else if matches!(action, Action::Compare | Action::Seen | Action::Line) {
+            } else if matches!(action, Action::Compare | Action::ModelSaw | Action::SendLine) {
                 self.state.say(why.to_string());
             }
             return;
@@ -61,7 +61,7 @@ impl App {
     pub(in crate::console) fn act_in_view(&mut self, action: Action) {
         match action {
             action if self.state.replay.is_some() && replay::act_on_replay(&mut self.state, action) => {}
-            Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => {
+            Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::Top | Action::Bottom => {
                 self.go(action)
             }
             Action::ScrollUp => log::go_in_log(&mut self.state, Action::Up),
@@ -117,7 +117,7 @@ impl App {
             }
             Action::TellAgent => self.open_tell(None),
             Action::Approvals => self.show_held(),
-            Action::Attend => self.open_attention(),
+            Action::Attention => self.open_attention(),
             Action::ShowProgram => self.state.show(Screen::Program),
             Action::AnswerQuestion => self.answer_program(),
             Action::NextPane => program::cycle_pane(&mut self.state),
@@ -130,17 +130,17 @@ impl App {
             Action::Suspend => self.state.effects.push(Effect::Suspend),
             Action::FindText | Action::NextFound | Action::PreviousFound => self.find_in_text(action),
             Action::Compare => self.receipts.compare(&mut self.state),
-            Action::Seen => coverage::ask_for_coverage(&mut self.state),
+            Action::ModelSaw => coverage::ask_for_coverage(&mut self.state),
             Action::Fold => self.receipts.fold(&mut self.state),
             Action::NextPart | Action::PreviousPart => self.go(action),
             Action::Export => self.open_list(export::export_list(&self.state)),
             Action::ExportMetrics => export::export(&mut self.state, ExportKind::Metrics),
-            Action::ExportScreenSvg => self.shoot(Shot::Svg),
-            Action::ExportScreenHtml => self.shoot(Shot::Html),
-            Action::ExportScreenText => self.shoot(Shot::Text),
-            Action::ExportScreenAnsi => self.shoot(Shot::Ansi),
+            Action::Screenshot => self.shoot(Shot::Svg),
+            Action::ScreenshotHtml => self.shoot(Shot::Html),
+            Action::ScreenshotText => self.shoot(Shot::Text),
+            Action::ScreenshotAnsi => self.shoot(Shot::Ansi),
             Action::CopyText => self.receipts.copy_text(&mut self.state),
-            Action::LessRoom | Action::MoreRoom | Action::AllRoom => {
+            Action::SmallerBudget | Action::LargerBudget | Action::FullBudget => {
                 self.receipts.change_budget(&mut self.state, action)
             }
             Action::OpenTask => receipts::open_task(&mut self.state),

@@ -59,10 +59,10 @@ impl App {
         let prompt = if let Mode::Write(prompt, _) = &self.state.focus.mode { Some(prompt) } else { None };
         let has_ended = task.is_some_and(|task| task.status.is_terminal());
         match action {
-            Up | Down | PageUp | PageDown | First | Last | WidenList | NarrowList | ShowTasks | ShowFocus
-            | ShowReceipts | ShowMetrics | ShowProgram | Attend | Export | ExportMetrics
-            | ExportScreenSvg | ExportScreenHtml | ExportScreenText | ExportScreenAnsi | Palette | Themes
-            | Mouse | Suspend | Help | Back | Quit => Ok(()),
+            Up | Down | PageUp | PageDown | Top | Bottom | WidenList | NarrowList | ShowTasks | ShowFocus
+            | ShowReceipts | ShowMetrics | ShowProgram | Attention | Export | ExportMetrics | Screenshot
+            | ScreenshotHtml | ScreenshotText | ScreenshotAnsi | Palette | Themes | Mouse | Suspend
+            | Help | Back | Quit => Ok(()),
             Places => {
                 if self.state.setup.recording.is_some() {
                     Err(self::Obstacle::Recording)
@@ -113,8 +113,8 @@ impl App {
             }
 
             // Tasks.
-            Type => selected.and(self.state.place_is_attached()),
-            Line => {
+            Input => selected.and(self.state.place_is_attached()),
+            SendLine => {
                 runtime.and(selected)?;
                 need(!has_ended, "the task has ended")?;
                 need(task.is_some_and(|task| takes_input(task)), "the task takes no input")
@@ -177,7 +177,7 @@ impl App {
             ScrollUp | ScrollDown => list.and(selected),
             IntoPane => place(self.state.focus.screen == Screen::Tasks, "on the screen of all tasks only")
                 .and(selected),
-            Action::Why | Select | YankOutput | Search => pane.and(selected),
+            Action::Details | Select | YankOutput | Search => pane.and(selected),
             PreviousPrompt | NextPrompt => {
                 let has_terminal = task.is_some_and(|task| task.tty);
                 pane.and(selected).and(need(has_terminal, "the task has no terminal, so no prompts"))
@@ -236,14 +236,16 @@ impl App {
                 let is_read = self.state.calls.column != Column::Calls && self.receipts.sheet.is_some();
                 receipts.and(need(is_read, "go to the receipt or the envelope first"))
             }
-            LessRoom => {
+            SmallerBudget => {
                 let is_larger = self.receipts.sheet.as_ref().is_some_and(|sheet| {
                     sheet.is_answered && sheet.budget.is_none_or(|budget| sheet.envelope_chars <= budget)
                 });
                 receipts.and(need(is_larger, "it is as small as it gets"))
             }
-            MoreRoom | AllRoom => receipts.and(need(self.state.calls.budget.is_some(), "all of it is shown")),
-            Seen => {
+            LargerBudget | FullBudget => {
+                receipts.and(need(self.state.calls.budget.is_some(), "all of it is shown"))
+            }
+            ModelSaw => {
                 let is_about = |call: &CallSummary| call.task.is_some() || call.tool == "ExecCommandBatch";
                 let is_about = self.state.shown_call().is_some_and(|call| is_about(call));
                 let is_there = is_about && self.state.shown_record().is_some();

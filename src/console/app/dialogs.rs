@@ -47,7 +47,7 @@ impl App {
             }
             AttentionSubject::Input(id) => {
                 self.state.select(id);
-                self.act(Action::Type)
+                self.act(Action::Input)
             }
             AttentionSubject::Held(ticket) => self.open(Layer::Approval(Card::of(ticket))),
             AttentionSubject::Watched(id, task) => {

@@ -68,9 +68,9 @@ impl App {
         let state = &self.state;
         let reads = |column| state.focus.screen == Screen::Receipts && state.calls.column == column;
         let works =
-            matches!(action, Action::CopyText | Action::Compare | Action::LessRoom | Action::FindText);
+            matches!(action, Action::CopyText | Action::Compare | Action::SmallerBudget | Action::FindText);
         match term {
-            Term::Receipt => action == Action::Seen || works && reads(Column::Receipt),
+            Term::Receipt => action == Action::ModelSaw || works && reads(Column::Receipt),
             Term::Envelope => (works || action == Action::Fold) && reads(Column::Envelope),
             Term::Input => action == Action::Leave && matches!(state.focus.mode, Mode::Input(_)),
             Term::Lease => action == Action::Release,

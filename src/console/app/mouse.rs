@@ -50,7 +50,8 @@ impl App {
             }
             MouseKind::ScrollUp => self.wheel(&layout, at, Action::Up),
             MouseKind::ScrollDown => self.wheel(&layout, at, Action::Down),
-            _ => {}
+            MouseKind::Press(_) | MouseKind::Release(_) | MouseKind::Drag(_) => {}
+            MouseKind::Move | MouseKind::ScrollLeft | MouseKind::ScrollRight => {}
         }
     }
 
@@ -109,7 +110,7 @@ impl App {
         if let Some(pane) = layout.pane_at(at) {
             self.state.take_up(pane.task.clone());
             if is_double && matches!(self.state.focus.mode, Mode::Observe) {
-                self.act(Action::Type);
+                self.act(Action::Input);
             }
             return;
         }
@@ -153,7 +154,7 @@ impl App {
         let Some(task) = task else { return };
         self.state.select(task);
         if is_double && matches!(self.state.focus.mode, Mode::Observe) {
-            self.act(Action::Type);
+            self.act(Action::Input);
         }
     }
 

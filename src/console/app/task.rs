@@ -21,8 +21,8 @@ impl App {
         }
         use Action::*;
         match action {
-            Type => self.enter(&task),
-            Line => {
+            Input => self.enter(&task),
+            SendLine => {
                 self.state.thaw();
                 self.state.write(Prompt::Line(id));
             }
@@ -35,7 +35,7 @@ impl App {
                 self.state.focus.mode = Mode::Write(Prompt::Rename(id), name.into());
             }
             Watch => self.state.write(Prompt::Watch(id)),
-            Why => self.open(Layer::Why(id)),
+            Details => self.open(Layer::Why(id)),
             Replay => replay::open_replay(&mut self.state, id),
             Select => copy::start_copying(&mut self.state),
             YankOutput => self.state.effects.push(Effect::LastOutput(id)),
@@ -55,17 +55,17 @@ impl App {
             }
             // Done on a screen, or meant for what lies over one.
             Leave | Send | SendOn | Newline | Raw | Pause | TellAgent | Approvals | Approve
-            | ApproveExact | ApproveWider | Deny | NextHeld | Attend | AnswerQuestion | ApproveGate
+            | ApproveExact | ApproveWider | Deny | NextHeld | Attention | AnswerQuestion | ApproveGate
             | RejectGate | Yes | No | Choose | RunAgain | Skip | Abort | Note | LetAgents | Start | Run
             | Interrupt | Terminate | HangUp | QuitSignal | User1 | User2 | ClearFinished | Undo | Filter
             | ArrangeList | Play | Faster | Slower | StepForward | StepBack | Timeline | Up | Down
-            | PageUp | PageDown | First | Last | ScrollUp | ScrollDown | IntoPane | PanLeft | PanRight
+            | PageUp | PageDown | Top | Bottom | ScrollUp | ScrollDown | IntoPane | PanLeft | PanRight
             | PreviousTask | NextTask | NextFailed | NextWaiting | WidenList | NarrowList | SelectLines
             | SelectBlock | Yank | Left | Right | LineStart | LineEnd | SearchAll | Timestamps | Changes
-            | Find | Compare | Seen | Fold | NextPart | PreviousPart | FindText | NextFound
-            | PreviousFound | NextColumn | PreviousColumn | OpenTask | LessRoom | MoreRoom | AllRoom
-            | CopyText | Export | ExportScreenSvg | ExportScreenHtml | ExportScreenText
-            | ExportScreenAnsi | Layouts | NextLayout | SaveLayout | ForgetLayout | Zoom | ShowTasks
+            | Find | Compare | ModelSaw | Fold | NextPart | PreviousPart | FindText | NextFound
+            | PreviousFound | NextColumn | PreviousColumn | OpenTask | SmallerBudget | LargerBudget
+            | FullBudget | CopyText | Export | Screenshot | ScreenshotHtml | ScreenshotText
+            | ScreenshotAnsi | Layouts | NextLayout | SaveLayout | ForgetLayout | Zoom | ShowTasks
             | ShowFocus | ShowReceipts | ShowMetrics | ExportMetrics | ShowProgram | NextPane
             | PreviousProgram | NextProgram | Places | Palette | Messages | Themes | EditSettings | Mouse
             | Help | Back | Confirm | Suspend | Detach | StopAll | Quit => {}
@@ -79,7 +79,7 @@ impl App {
         self.entered_from = Some(self.state.focus.screen);
         if self.state.focus.screen == Screen::Program {
             self.state.take_up(task.id.clone());
-            if let Err(why) = self.availability(Action::Line)
+            if let Err(why) = self.availability(Action::SendLine)
                 && !takes_input
             {
                 self.state.say(why.to_string());

@@ -11,7 +11,7 @@ use crate::console::features::pane::{copy, log, search};
 use crate::console::features::status::hints;
 use crate::console::features::{arrangement, export, paste, places, replay, task_list};
 use crate::console::keys::{Action, KeyContext};
-use crate::console::msg::{Msg, OwnAnswer};
+use crate::console::msg::Msg;
 use crate::console::state::places::links;
 use crate::console::state::{FoundLine, Mode, Screen, Shot, names};
 use crate::console::text::visible;
@@ -19,6 +19,7 @@ use crate::console::widgets::ListKind;
 use crate::link::Request;
 use crate::model::Snapshot;
 use crate::terminal::{Key, KeyPress};
+use crate::tools::CallAnswer;
 
 impl App {
     /// Handles a message and returns the effects to carry out.
@@ -84,7 +85,7 @@ impl App {
             }
             Msg::Recordings(names) => self.list_recordings(names),
             Msg::Durations(earlier) => self.state.view.usual.take(earlier),
-            Msg::Answered(answer) => self.answered(answer),
+            Msg::Answered(answer) => self.answered(&answer),
             Msg::Refused(task, reason) => self.refused(&task, &reason),
             Msg::Record(record) => self.state.view.keep_record(record),
             Msg::Watched(task, text, next) => self.attention.watched(&mut self.state, &task, &text, next),
@@ -193,8 +194,7 @@ impl App {
     fn shoots(&self, key: KeyPress) -> bool {
         let is_letter = matches!(key.key, Key::Char(_)) && !key.ctrl && !key.alt;
         let is_for_task = matches!(self.state.focus.mode, Mode::Input(_)) && self.layers.is_empty();
-        let shoots =
-            self.state.setup.keymap.action(KeyContext::Observe, key) == Some(Action::ExportScreenSvg);
+        let shoots = self.state.setup.keymap.action(KeyContext::Observe, key) == Some(Action::Screenshot);
         shoots && !is_letter && !is_for_task
     }
 
@@ -205,23 +205,24 @@ impl App {
             && self.state.reading.scroll.is_none()
     }
 
-    fn answered(&mut self, answer: OwnAnswer) {
-        let text = visible::one_line(&answer.text).into_owned();
-        if answer.is_error {
+    fn answered(&mut self, answer: &CallAnswer) {
+        let ((text, is_error), started) = (answer.told(), answer.started());
+        let text = visible::one_line(text).into_owned();
+        if is_error {
             self.state.toasts.fail(text, Some(answer.seq));
-        } else if answer.started.is_some() {
+        } else if started.is_some() {
             self.state.toasts.say("started", Some(answer.seq), self.state.clock.now);
-        } else if answer.tool != "TaskInput" {
+        } else if answer.envelope.tool_name() != "TaskInput" {
             self.state.toasts.say(text, Some(answer.seq), self.state.clock.now);
         }
-        if let Some(task) = answer.started.as_ref().filter(|_| std::mem::take(&mut self.enters_next)) {
+        if let Some(task) = started.as_ref().filter(|_| std::mem::take(&mut self.enters_next)) {
             self.own.insert(task.clone());
             self.to_enter = Some(task.clone());
-        } else if answer.is_error {
+        } else if is_error {
             self.enters_next = false;
         }
         // If the user has since started typing into another task, stay with that one.
-        if let Some(task) = answer.started.filter(|_| self.state.typing_into().is_none()) {
+        if let Some(task) = started.filter(|_| self.state.typing_into().is_none()) {
             if self.state.view.task(&task).is_some() {
                 self.state.select(task);
             } else {

@@ -171,10 +171,10 @@ impl App {
     /// child.
     fn literal_chord(&mut self, key: KeyPress, action: Option<Action>) -> bool {
         let leaves = self.state.setup.keymap.action(KeyContext::Input, key) == Some(Action::Leave);
-        if action != Some(Action::Type) || !leaves {
+        if action != Some(Action::Input) || !leaves {
             return false;
         }
-        self.act(Action::Type);
+        self.act(Action::Input);
         if let Mode::Input(task) = &self.state.focus.mode {
             self.state.effects.push(Effect::send(task.clone(), TypedInput::Keys(vec![key])));
         }

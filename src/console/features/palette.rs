@@ -55,7 +55,6 @@ fn action_item(state: &State, action: Action, availability: Availability<'_>) ->
     ListItem {
         key: here.or_else(anywhere).unwrap_or_default(),
         same: action.equivalent().to_owned(),
-        aliases: action.old_name().map(str::to_owned).into_iter().collect(),
         also: action.synonyms(),
         obstacle: availability(action).err().map(|why| why.to_string()),
         ..ListItem::new(action.name(), action.about(), ListChoice::Action(action))

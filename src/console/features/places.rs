@@ -113,6 +113,12 @@ pub(in crate::console) fn task_of(request: &Request) -> Option<TaskId> {
         | Request::Dismiss { task }
         | Request::Rename { task, .. } => Some(task.clone()),
         Request::Call { input, .. } => input.get("task_id").and_then(Value::as_str)?.parse().ok(),
-        _ => None,
+        // They only read, or concern a call, a question, an agent or a whole place.
+        Request::Command { .. } | Request::Log { .. } | Request::Streams { .. } | Request::Usage { .. } => {
+            None
+        }
+        Request::Decide { .. } | Request::Answer { .. } | Request::LetAgents { .. } => None,
+        Request::Record { .. } | Request::Tell { .. } | Request::Pause { .. } | Request::Program(_) => None,
+        Request::Rules { .. } | Request::Shutdown { .. } | Request::Metrics | Request::Standing => None,
     }
 }

@@ -57,7 +57,7 @@ pub(in crate::console) fn go_in_source(state: &mut State, action: Action) {
     let Some(program) = state.program() else { return };
     let rows = state.layout().source_rows();
     let last = program.source.lines().count().saturating_sub(rows);
-    if action == Action::Last {
+    if action == Action::Bottom {
         state.programs.top = None;
     } else {
         let top = moved(program_top(state, rows), action, rows.max(2) - 1, last);

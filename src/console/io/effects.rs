@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::envelope::{CallOutcome, TaskId};
+use crate::envelope::TaskId;
 use crate::link::{Error, Operator, Reply, Request};
 use crate::model::{CloseReason, PlaceId, TypedInput};
 use crate::tools::CallAnswer;
@@ -19,7 +19,7 @@ use crate::console::io::clipboard;
 use crate::console::io::files::{self, Made};
 use crate::console::io::hook::{self, Hooks};
 use crate::console::io::pages::Player;
-use crate::console::msg::{Msg, OwnAnswer};
+use crate::console::msg::Msg;
 use crate::console::state::FileName;
 use crate::console::state::call_name;
 
@@ -193,9 +193,7 @@ impl Effects {
 async fn ask(operator: &Operator, place: Option<&PlaceId>, request: Request) -> Option<Msg> {
     let reply = operator.ask_at(place, request.clone()).await;
     match (request, reply) {
-        (Request::Call { tool, .. }, Ok(Reply::Answer(answer))) => {
-            Some(Msg::Answered(answered(tool, answer)))
-        }
+        (_, Ok(Reply::Answer(answer))) => Some(Msg::Answered(Box::new(answer))),
         (Request::Send { task, .. }, Ok(Reply::Sent(sent))) => {
             sent.rejection.map(|rejection| Msg::Refused(task, rejection.message))
         }
@@ -258,10 +256,10 @@ async fn shut_down(operator: &Operator) -> Msg {
 }
 
 /// Waits until a started task appears in the snapshot, so that a `quit` right behind it counts the task.
-async fn is_listed(operator: &Operator, answer: &OwnAnswer) {
-    let Some(task) = &answer.started else { return };
+async fn is_listed(operator: &Operator, answer: &CallAnswer) {
+    let Some(task) = answer.started() else { return };
     let mut snapshots = operator.snapshot();
-    let listed = snapshots.wait_for(|snapshot| snapshot.tasks.iter().any(|known| known.id == *task));
+    let listed = snapshots.wait_for(|snapshot| snapshot.tasks.iter().any(|known| known.id == task));
     // A lost runtime is reported elsewhere.
     let _ = tokio::time::timeout(LISTED, listed).await;
 }
@@ -286,27 +284,6 @@ fn failure(what: &str, error: &Error) -> String {
     match error {
         Error::ReadOnly => error.to_string(),
         _ => format!("{what}: {error}"),
-    }
-}
-
-fn answered(tool: String, answer: CallAnswer) -> OwnAnswer {
-    let CallAnswer { seq, envelope, .. } = answer;
-    let result = envelope.result();
-    let text = |pointer| result.and_then(|value| value.pointer(pointer)).and_then(Value::as_str);
-    let refused = result.and_then(|value| value.get("accepted_input")) == Some(&Value::Bool(false));
-    let why = text("/rejection/message").filter(|_| refused);
-    let message = match envelope.outcome() {
-        CallOutcome::Error(error) => Some(error.message.as_str()),
-        CallOutcome::Success(_) => None,
-    };
-    OwnAnswer {
-        seq,
-        text: message.or(why).unwrap_or(envelope.summary_text()).to_owned(),
-        is_error: envelope.is_error() || refused,
-        started: text("/task_handle/task_id")
-            .and_then(|id| id.parse().ok())
-            .filter(|_| tool == "ExecCommand"),
-        tool,
     }
 }
 

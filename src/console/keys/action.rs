@@ -3,99 +3,15 @@
 //! The keymap binds keys to these names; help, hints and dialogs are generated from this table. What an
 //! action does is decided in `update`, never here.
 
-/// Actions that were renamed; keymaps and the palette accept the old name too.
-const RENAMED: [(Action, &str); 14] = [
-    (Action::Type, "input"),
-    (Action::Line, "send-line"),
-    (Action::Attend, "attention"),
-    (Action::First, "top"),
-    (Action::Last, "bottom"),
-    (Action::Why, "details"),
-    (Action::Seen, "model-saw"),
-    (Action::LessRoom, "smaller-budget"),
-    (Action::MoreRoom, "larger-budget"),
-    (Action::AllRoom, "full-budget"),
-    (Action::ExportScreenSvg, "screenshot"),
-    (Action::ExportScreenHtml, "screenshot-html"),
-    (Action::ExportScreenText, "screenshot-text"),
-    (Action::ExportScreenAnsi, "screenshot-ansi"),
-];
-
-/// Other words by which people look for an action.
-const SYNONYMS: [(Action, &str); 33] = [
-    (Action::Places, "fleet runtimes workspaces worktrees hosts machines switch"),
-    (Action::Type, "type interactive attach"),
-    (Action::Line, "compose answer reply"),
-    (Action::Approvals, "approve allow permission held gate"),
-    (Action::Approve, "approve allow run it"),
-    (Action::Deny, "reject refuse disallow"),
-    (Action::Attend, "attend inbox waiting needs"),
-    (Action::Pause, "hold freeze agents go on continue"),
-    (Action::Restart, "rerun repeat again"),
-    (Action::Changes, "git status diff modified files"),
-    (Action::Timestamps, "clock when date log"),
-    (Action::SearchAll, "grep find everywhere across"),
-    (Action::FindText, "filter search grep text list tasks calls"),
-    (Action::Start, "run command new shell"),
-    (Action::Detach, "leave running background disconnect"),
-    (Action::Suspend, "stop background job shell ctrl-z fg"),
-    (Action::Dismiss, "dismiss remove take off the list"),
-    (Action::ClearFinished, "dismiss remove take off the list"),
-    (Action::Filter, "failed agent session show only"),
-    (Action::ArrangeList, "sort group columns age idle duration exit directory agent session"),
-    (Action::Why, "why explain status known"),
-    (Action::Export, "save keep file download"),
-    (Action::ExportScreenSvg, "picture image capture print"),
-    (Action::Zoom, "layout fullscreen maximize"),
-    (Action::Layouts, "layout split grid tile tiling panes arrange"),
-    (Action::NextLayout, "layout split grid tile cycle panes"),
-    (Action::SaveLayout, "save layout as name split grid tile"),
-    (Action::ForgetLayout, "delete remove layout"),
-    (Action::WidenList, "layout split resize"),
-    (Action::NarrowList, "layout split resize"),
-    (Action::Pin, "layout keep pane"),
-    (Action::Last, "newest last end follow tail"),
-    (Action::First, "first begin oldest"),
-];
-
 impl Action {
-    /// Tells whether it is available by name in the palette even if no key is bound to it.
-    #[must_use]
-    pub fn is_by_name(self) -> bool {
-        matches!(self, Self::Messages | Self::Themes | Self::EditSettings | Self::ExportMetrics)
-            || matches!(self, Self::SaveLayout | Self::ForgetLayout)
-            || matches!(self, Self::ExportScreenHtml | Self::ExportScreenText | Self::ExportScreenAnsi)
-    }
-
-    /// Returns the action with a given name, current or former.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        let renamed = RENAMED.iter().find(|(_, now)| *now == name).map(|(action, _)| *action);
-        // `restart` was called that while it only applied to finished tasks.
-        let name = if name == "rerun" { "restart" } else { name };
-        renamed.or_else(|| name.parse().ok())
-    }
-
-    /// Returns its former name, if it was renamed.
-    #[must_use]
-    pub fn old_name(self) -> Option<&'static str> {
-        RENAMED.iter().any(|(action, _)| *action == self).then(|| self.into())
-    }
-
-    /// Returns other words by which people look for it.
-    #[must_use]
-    pub fn synonyms(self) -> &'static str {
-        SYNONYMS.iter().find(|(action, _)| *action == self).map_or("", |(_, words)| words)
-    }
-
     /// Tells whether it affects a task or starts one, which recordings do not allow.
     #[must_use]
     pub fn changes(self) -> bool {
         use Action::{AnswerQuestion, Approve, ApproveExact, ClearFinished, Deny, Pause, Rename, TellAgent};
-        use Action::{Changes, Dismiss, Fit, Kill, Line, Release, Restart, Run, Signal, Start, Stop};
+        use Action::{Changes, Dismiss, Fit, Kill, Release, Restart, Run, SendLine, Signal, Start, Stop};
         matches!(
             self,
-            Changes | Line | Start | Run | Restart | Stop | Kill | Signal | Release | Fit | Dismiss
+            Changes | SendLine | Start | Run | Restart | Stop | Kill | Signal | Release | Fit | Dismiss
         ) || matches!(
             self,
             AnswerQuestion | Approve | ApproveExact | ClearFinished | Deny | Pause | Rename | TellAgent
@@ -104,7 +20,7 @@ impl Action {
 }
 
 macro_rules! actions {
-    ($($name:ident $hint:literal $about:literal $same:literal)*) => {
+    ($($name:ident $hint:literal $about:literal $same:literal $($also:literal)?)*) => {
         /// Something the person can ask for with a key.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[derive(strum::IntoStaticStr, strum::EnumString, strum::VariantArray)]
@@ -119,9 +35,8 @@ macro_rules! actions {
 
             /// Returns its name, the same in keymaps and in the palette: `page-up`.
             #[must_use]
-            pub fn name(self) -> String {
-                let now = RENAMED.iter().find(|(action, _)| *action == self).map(|(_, now)| *now);
-                now.unwrap_or(self.into()).to_owned()
+            pub fn name(self) -> &'static str {
+                self.into()
             }
 
             /// Returns the word or two that stand beside the key on the status line.
@@ -141,27 +56,33 @@ macro_rules! actions {
             pub fn equivalent(self) -> &'static str {
                 match self { $(Self::$name => $same,)* }
             }
+
+            /// Returns other words by which people look for it, or an empty text.
+            #[must_use]
+            pub fn synonyms(self) -> &'static str {
+                match self { $(Self::$name => concat!($($also)?),)* }
+            }
         }
     };
 }
 
 actions! {
-    Type "input" "Type into the task, every key" "TaskInput keys"
-    Line "send line" "Write one line and send it" "TaskInput input"
+    Input "input" "Type into the task, every key" "TaskInput keys" "type interactive attach"
+    SendLine "send line" "Write one line and send it" "TaskInput input" "compose answer reply line"
     Leave "leave" "Leave the task, back to observing" ""
     Send "send" "Send what is written" "TaskInput input"
     SendOn "send on" "Send it and write another line" "TaskInput input"
     Newline "newline" "Put a line break into it" ""
     Raw "raw" "Send each key as it is typed" "TaskInput keys"
-    Pause "pause agents" "Pause agents, or resume them" ""
+    Pause "pause agents" "Pause agents, or resume them" "" "hold freeze agents go on continue"
     TellAgent "tell agent" "Tell the agent, in its next answer" ""
-    Approvals "approvals" "To the calls that need approval" ""
-    Approve "run" "Approve: let this call run, once" ""
+    Approvals "approvals" "To the calls that need approval" "" "approve allow permission held gate"
+    Approve "run" "Approve: let this call run, once" "" "approve allow run it"
     ApproveExact "allow" "Approve it, and the same from now on" ""
     ApproveWider "allow more" "Approve it, and what begins like it" ""
-    Deny "deny" "Deny it, with a note" ""
+    Deny "deny" "Deny it, with a note" "" "reject refuse disallow"
     NextHeld "next" "The next call awaiting approval" ""
-    Attend "attention" "What waits for you, oldest first" ""
+    Attention "attention" "What waits for you, oldest first" "" "attend inbox waiting needs"
     AnswerQuestion "answer" "Answer what the program asks" "QuestionAnswer"
     ApproveGate "approve" "Approve: the program goes on" ""
     RejectGate "reject" "Reject: the program does as it says" ""
@@ -173,9 +94,9 @@ actions! {
     Abort "end program" "End the program here" ""
     Note "note" "Write why, for the record" "QuestionAnswer comment"
     LetAgents "agents" "Let agents answer it, or not" ""
-    Start "start" "Start a command here" "ExecCommand"
+    Start "start" "Start a command here" "ExecCommand" "run command new shell"
     Run "run" "Start it" "ExecCommand"
-    Restart "restart" "Stop it if it runs, and run it again" "ExecCommand"
+    Restart "restart" "Stop it if it runs, and run it again" "ExecCommand" "rerun repeat again"
     Stop "stop" "Stop the task: TERM, then KILL" "TaskStop"
     Kill "kill" "Kill the task at once" "TaskStop force"
     Signal "signal" "Send it a signal" "TaskStop signal"
@@ -187,11 +108,12 @@ actions! {
     User2 "USR2" "Second user signal" "TaskStop signal"
     Release "give back" "Give the input back to the agent" ""
     Fit "fit" "Fit the task to its pane" "TaskInput resize"
-    Dismiss "clear" "Clear finished task" ""
-    ClearFinished "clear all" "Clear all finished tasks" ""
+    Dismiss "clear" "Clear finished task" "" "dismiss remove take off the list"
+    ClearFinished "clear all" "Clear all finished tasks" "" "dismiss remove take off the list"
     Undo "undo" "Bring back what was just cleared" ""
-    Filter "filter" "List some tasks: by state, by who" ""
+    Filter "filter" "List some tasks: by state, by who" "" "failed agent session show only"
     ArrangeList "order" "Order, groups, columns of the list" ""
+        "sort group columns age idle duration exit directory agent session"
     Rename "name" "Give the task a name" ""
     Watch "watch" "Ring for its end, silence or output" ""
     Replay "replay" "Play the task again, from its log" "task export --as cast"
@@ -200,15 +122,15 @@ actions! {
     Slower "slower" "Play slower, down to as it was" ""
     StepForward "step" "To the next moment" ""
     StepBack "step back" "To the moment before" ""
-    Why "details" "Details: state and its evidence" "TaskStatus"
+    Details "details" "Details: state and its evidence" "TaskStatus" "why explain status known"
     Timeline "timeline" "The timeline of the task, or of all" "audit show"
     CopyId "copy id" "Copy the task's id" ""
     Up "up" "Up" ""
     Down "down" "Down" ""
     PageUp "page up" "Page up" ""
     PageDown "page down" "Page down" ""
-    First "top" "To the top" ""
-    Last "bottom" "To the bottom, and follow" ""
+    Top "top" "To the top" "" "first begin oldest"
+    Bottom "bottom" "To the bottom, and follow" "" "newest last end follow tail"
     ScrollUp "back a line" "Scroll the pane back, a line" ""
     ScrollDown "on a line" "Scroll the pane on, a line" ""
     IntoPane "pane" "Keys to the pane, or to the list" ""
@@ -218,9 +140,9 @@ actions! {
     NextTask "next" "Next task" ""
     NextFailed "next failed" "To the next that failed" ""
     NextWaiting "next waiting" "To the next that waits for you" ""
-    Pin "pin" "Let the task keep its pane, or not" ""
-    WidenList "wider list" "A larger list" ""
-    NarrowList "smaller list" "A smaller list" ""
+    Pin "pin" "Let the task keep its pane, or not" "" "layout keep pane"
+    WidenList "wider list" "A larger list" "" "layout split resize"
+    NarrowList "smaller list" "A smaller list" "" "layout split resize"
     Select "select" "Select text, to copy it" ""
     SelectLines "rows" "Select whole rows" ""
     SelectBlock "block" "Select a rectangle" ""
@@ -231,16 +153,17 @@ actions! {
     LineStart "start" "To the start of the row" ""
     LineEnd "end" "To the end of the row" ""
     Search "search" "Search the output, backwards" "TaskOutput"
-    SearchAll "search all" "Search the output of all tasks" ""
-    Timestamps "times" "The time beside each line, or not" ""
+    SearchAll "search all" "Search the output of all tasks" "" "grep find everywhere across"
+    Timestamps "times" "The time beside each line, or not" "" "clock when date log"
     Changes "changed files" "Files changed since the agent came" "ExecCommand"
+        "git status diff modified files"
     Find "find" "Find it" ""
     Compare "compare" "Mark the call, or compare with it" ""
-    Seen "model saw" "What the model saw of the output" ""
+    ModelSaw "model saw" "What the model saw of the output" ""
     Fold "fold" "Fold, unfold a batch or an object" ""
     NextPart "next part" "To the next change or part" ""
     PreviousPart "part before" "To the change or part before" ""
-    FindText "find" "List what has a text, or find it" ""
+    FindText "find" "List what has a text, or find it" "" "filter search grep text list tasks calls"
     NextFound "next" "Next match" ""
     PreviousFound "previous" "Previous match" ""
     NextMatch "older" "Next match, further back" ""
@@ -250,20 +173,20 @@ actions! {
     NextColumn "column" "Next column" ""
     PreviousColumn "back" "Previous column" ""
     OpenTask "task" "Go to the call's task" "TaskStatus"
-    LessRoom "smaller budget" "Smaller budget: compact it" "receipt compact --budget"
-    MoreRoom "larger budget" "Larger budget" "receipt compact --budget"
-    AllRoom "full budget" "Full budget: as it was sent" "receipt render"
+    SmallerBudget "smaller budget" "Smaller budget: compact it" "receipt compact --budget" "less room"
+    LargerBudget "larger budget" "Larger budget" "receipt compact --budget"
+    FullBudget "full budget" "Full budget: as it was sent" "receipt render"
     CopyText "copy" "Copy the receipt or envelope shown" ""
-    Export "export" "Export: a file or a picture" "task export"
-    ExportScreenSvg "screenshot" "Screenshot" ""
-    ExportScreenHtml "screenshot" "Screenshot as a page (HTML)" ""
-    ExportScreenText "screenshot" "Screenshot as text" ""
-    ExportScreenAnsi "screenshot" "Screenshot as text with colours" ""
-    Layouts "layouts" "How many panes, and how they stand" ""
-    NextLayout "layout" "The next layout" ""
-    SaveLayout "save layout" "Save the layout under a name" ""
-    ForgetLayout "forget layout" "Forget the saved layout in use" ""
-    Zoom "zoom" "The task alone, without the rest" ""
+    Export "export" "Export: a file or a picture" "task export" "save keep file download"
+    Screenshot "screenshot" "Screenshot" "" "picture image capture print"
+    ScreenshotHtml "screenshot" "Screenshot as a page (HTML)" ""
+    ScreenshotText "screenshot" "Screenshot as text" ""
+    ScreenshotAnsi "screenshot" "Screenshot as text with colours" ""
+    Layouts "layouts" "How many panes, and how they stand" "" "layout split grid tile tiling panes arrange"
+    NextLayout "layout" "The next layout" "" "layout split grid tile cycle panes"
+    SaveLayout "save layout" "Save the layout under a name" "" "save layout as name split grid tile"
+    ForgetLayout "forget layout" "Forget the saved layout in use" "" "delete remove layout"
+    Zoom "zoom" "The task alone, without the rest" "" "layout fullscreen maximize"
     ShowTasks "tasks" "All tasks and their panes" "TaskList"
     ShowFocus "focus" "The selected task, full size" "TaskOutput"
     ShowReceipts "receipts" "Every call: receipt and envelope" ""
@@ -274,6 +197,7 @@ actions! {
     PreviousProgram "previous" "Previous program" ""
     NextProgram "next" "Next program" ""
     Places "places" "The places: show one, open another" "fleet"
+        "fleet runtimes workspaces worktrees hosts machines switch"
     Palette "all" "Everything there is, by name" ""
     Messages "messages" "What was said since it opened" ""
     Themes "themes" "Try themes and keep one" ""
@@ -282,8 +206,8 @@ actions! {
     Help "help" "The keys that work here" ""
     Back "back" "Back, close, clear messages" ""
     Confirm "yes" "Yes, do it" ""
-    Suspend "suspend" "Back to the shell; fg returns" ""
-    Detach "detach" "Close the console; tasks go on" "serve"
+    Suspend "suspend" "Back to the shell; fg returns" "" "stop background job shell ctrl-z fg"
+    Detach "detach" "Close the console; tasks go on" "serve" "leave running background disconnect"
     StopAll "stop all" "Stop all tasks and quit" "serve --stop"
     Quit "quit" "Quit the console" ""
 }

@@ -128,10 +128,10 @@ impl MenuCommand {
     pub fn action(self) -> Option<Action> {
         Some(match self {
             Self::Tasks => Action::ShowTasks,
-            Self::Line => Action::Line,
+            Self::Line => Action::SendLine,
             Self::Start => Action::Start,
             Self::Stop => Action::Stop,
-            Self::Attend => Action::Attend,
+            Self::Attend => Action::Attention,
             Self::Receipts => Action::ShowReceipts,
             Self::Help => Action::Help,
             Self::Quit => Action::Quit,

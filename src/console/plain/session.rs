@@ -360,9 +360,11 @@ impl PlainSession {
     fn told(&mut self, msg: Msg) -> Vec<PlainEffect> {
         let reply = |text: String| vec![PlainEffect::Say(PlainLine::reply(text))];
         match msg {
-            Msg::Answered(answered) if answered.is_error => reply(format!("not done: {}", answered.text)),
-            // Its result is reported as news.
-            Msg::Answered(_) => Vec::new(),
+            Msg::Answered(answer) => match answer.told() {
+                (why, true) => reply(format!("not done: {why}")),
+                // Its result is reported as news.
+                (_, false) => Vec::new(),
+            },
             Msg::Failed(why) | Msg::Refused(_, why) => reply(format!("not done: {why}")),
             Msg::AnswerTaken(_, Some(why)) => reply(format!("the answer was not taken: {why}")),
             Msg::AnswerTaken(_, None) => reply("the answer was taken".to_owned()),

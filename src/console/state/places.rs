@@ -3,7 +3,9 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
+use crate::config::Period;
 use crate::console::state::availability::Obstacle;
 use crate::console::state::names::at_place;
 use crate::console::state::{State, names};
@@ -47,6 +49,12 @@ impl State {
 
     pub(in crate::console) fn place_of(&self, task: &TaskView) -> Option<&Arc<PlaceState>> {
         self.place(&task.place.as_ref()?.id)
+    }
+
+    /// Returns the time between TERM and KILL when a task is stopped, as its runtime says.
+    pub(in crate::console) fn stop_grace(&self, task: &TaskView) -> Period {
+        let snapshot = self.place_of(task).map_or(&self.view.snapshot, |place| &place.snapshot);
+        Period(Duration::from_millis(snapshot.stop_grace_ms))
     }
 
     /// Returns the place of a call or held call, by its number.

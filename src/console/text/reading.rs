@@ -98,7 +98,7 @@ pub(in crate::console) fn moved(at: usize, action: Action, page: usize, last: us
         Action::Down => at.saturating_add(1),
         Action::PageUp => at.saturating_sub(page),
         Action::PageDown => at.saturating_add(page),
-        Action::First => 0,
+        Action::Top => 0,
         _ => last,
     };
     to.min(last)

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::finding::Area::Host as Far;
 use super::finding::DoctorFinding;
-use crate::link::{Error, HostListing, RemoteHost, TransportError, VERSION};
+use crate::link::{Error, HostListing, KEPT_MINUTES, RemoteHost, TransportError, VERSION};
 
 /// How long a login may take; a person may have to answer.
 const LOGIN: Duration = Duration::from_secs(120);
@@ -99,7 +99,8 @@ async fn connection(host: &RemoteHost) -> Option<DoctorFinding> {
         );
     };
     Some(if host.has_master().await {
-        Far.ok("one connection", format!("shared by all, in {}, kept 10 minutes", folder.display()))
+        let found = format!("shared by all, in {}, kept {KEPT_MINUTES} minutes", folder.display());
+        Far.ok("one connection", found)
     } else {
         Far.note("one connection", "not shared: OpenSSH keeps none open, so each logs in separately").fix(
             "see what `ssh -O check` says; the server may allow only one session per connection \

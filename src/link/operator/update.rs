@@ -259,6 +259,7 @@ fn rest(new: &Snapshot) -> Snapshot {
         socket: new.socket.clone(),
         started_at: new.started_at,
         headless: new.headless,
+        stop_grace_ms: new.stop_grace_ms,
         tasks_left: new.tasks_left,
         metrics: new.metrics.clone(),
         record: new.record.clone(),

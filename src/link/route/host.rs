@@ -11,6 +11,8 @@ use crate::link::Error;
 const LONGEST_SOCKET: usize = 104 - 17;
 /// Length of the file name of a master's socket, which is a hash of 40 digits.
 const SOCKET_NAME: usize = "/cm-".len() + 40;
+/// How long OpenSSH keeps a shared connection open that nobody uses, in minutes.
+pub const KEPT_MINUTES: u64 = 10;
 /// A script that looks for the program where `host install` puts it and then in the usual places, and executes it. One
 /// that exists but cannot be executed has an exit code of its own.
 const FIND: &str = concat!(
@@ -174,7 +176,7 @@ impl RemoteHost {
         }
         if let Some(folder) = &self.masters {
             set("ControlMaster=auto");
-            set("ControlPersist=10m");
+            set(&format!("ControlPersist={KEPT_MINUTES}m"));
             set(&format!("ControlPath={}/cm-%C", folder.display()));
         }
         options

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 pub(super) use carrier::Carrier;
-pub use host::{RemoteHost, ssh_folder};
+pub use host::{KEPT_MINUTES, RemoteHost, ssh_folder};
 pub use listing::{HostListing, ListedRuntime};
 pub use remote_command::RemoteOutput;
 

@@ -75,7 +75,11 @@ impl fmt::Display for QuestionId {
 }
 
 /// The kind of answer a question wants.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr, strum::EnumDiscriminants,
+)]
+#[strum_discriminants(name(AnswerKind), derive(Serialize, Deserialize, schemars::JsonSchema))]
+#[strum_discriminants(serde(rename_all = "snake_case"), doc = "What kind of answer a question wants.")]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum QuestionKind {

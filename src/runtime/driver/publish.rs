@@ -37,6 +37,7 @@ impl Driver {
             socket: before.socket.clone(),
             started_at: before.started_at,
             headless: self.shared.is_headless(),
+            stop_grace_ms: before.stop_grace_ms,
             tasks: self.tasks.all(),
             tasks_left: self.tasks.left(),
             calls: session.calls.summaries(),

@@ -112,6 +112,7 @@ impl Handle {
             socket: options.socket,
             started_at: now.wall,
             headless: options.headless,
+            stop_grace_ms: u64::try_from(options.limits.stop_grace.as_millis()).unwrap_or(u64::MAX),
             ..Snapshot::default()
         };
         let environment = Environment::new(options.env.changed(options.environment), None);

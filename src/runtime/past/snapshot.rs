@@ -29,6 +29,7 @@ impl Recording {
             socket: std::path::PathBuf::new(),
             started_at,
             headless: true,
+            stop_grace_ms: 0,
             metrics: self.metrics(&tasks),
             tasks,
             tasks_left: 0,

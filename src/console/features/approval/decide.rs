@@ -80,7 +80,7 @@ impl Card {
                 let next = next_held(state, self.ticket, |_| true);
                 *self = Self::of(next.unwrap_or(self.ticket));
             }
-            Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => {
+            Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::Top | Action::Bottom => {
                 self.top = scrolled(self.top, action, self.rows(state, &call));
             }
             _ => {}

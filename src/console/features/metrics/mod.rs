@@ -9,7 +9,8 @@ use crate::console::state::{View, cut_left, cut_top};
 use crate::console::text::{StyledPiece, bytes, column, count, piece, right, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
-use crate::model::{Histogram, Metrics};
+use crate::model::counter::{COUNTERS, CounterValue, Counts, MetricsPart};
+use crate::model::{HISTORY_SECONDS, Histogram, Metrics};
 
 const LEFT: u16 = 30;
 
@@ -35,7 +36,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, area: Rect) {
     right.extend(gauges::limits(painter));
     if !is_short {
         right.push(Vec::new());
-        right.extend(refused(metrics));
+        right.extend(operator(metrics));
     }
     // The task usage table always gets its rows, however many tools there are.
     let (above, _) = cut_top(area, area.height.saturating_sub(LEAST_BY_TASK));
@@ -68,20 +69,16 @@ fn fact(name: &str, value: impl Into<String>) -> Vec<StyledPiece> {
 fn tasks(view: &View, metrics: &Metrics, is_short: bool) -> Rows {
     let ended = |status: &str| count(metrics.tasks_ended.get(status).copied().unwrap_or(0));
     let live = |status: &str| count(metrics.tasks_live.get(status).copied().unwrap_or(0));
-    let commands = metrics.all_commands();
-    let mut rows = vec![
-        heading("TASKS"),
-        fact("commands run", count(commands)),
-        fact("in batches", count(metrics.batched_exec_command_items)),
-        fact("trips saved", metrics.model_rounds_saved().to_string()),
-        fact("to background", count(metrics.promotions)),
+    let mut rows = vec![heading("TASKS")];
+    rows.extend(counters(MetricsPart::Tasks, metrics).map(|(words, value)| fact(words, value)));
+    rows.extend([
         fact("live", format!("{}  peak {}", view.live(), metrics.tasks_peak)),
         fact("queued", format!("{}  ending {}", live("queued"), live("cancelling"))),
         fact("completed", ended("completed")),
         fact("failed", ended("failed")),
         fact("cancelled", ended("cancelled")),
         fact("interrupted", ended("interrupted")),
-    ];
+    ]);
     if !is_short {
         rows.push(Vec::new());
     }
@@ -89,12 +86,8 @@ fn tasks(view: &View, metrics: &Metrics, is_short: bool) -> Rows {
 }
 
 fn output(painter: &Painter<'_>, metrics: &Metrics, is_short: bool) -> Rows {
-    let mut rows = vec![
-        heading("OUTPUT"),
-        fact("from tasks", bytes(metrics.output_bytes_in)),
-        fact("to models", bytes(metrics.output_bytes_sent)),
-        fact("dropped", bytes(metrics.output_bytes_dropped)),
-    ];
+    let mut rows = vec![heading("OUTPUT")];
+    rows.extend(counters(MetricsPart::Output, metrics).map(|(words, value)| fact(words, value)));
     if !is_short {
         rows.push(graph(painter, &metrics.bytes_per_second, LEFT));
     }
@@ -130,7 +123,7 @@ fn calls(painter: &Painter<'_>, width: u16, is_short: bool) -> Rows {
     }
     rows.push(graph(painter, &metrics.calls_per_second, width.min(61)));
     let calls = if now == 1 { "call" } else { "calls" };
-    rows.push(vec![piece(format!(" {now} {calls} in the last 60 s"), Role::Faint)]);
+    rows.push(vec![piece(format!(" {now} {calls} in the last {HISTORY_SECONDS} s"), Role::Faint)]);
     rows
 }
 
@@ -170,26 +163,46 @@ fn timed(
     ]
 }
 
-fn refused(metrics: &Metrics) -> Rows {
-    let list = |counts: &std::collections::BTreeMap<String, u64>| {
-        let each: Vec<_> =
-            counts.iter().map(|(name, n)| format!("{} {n}", visible::one_line(name))).collect();
-        if each.is_empty() { "none".to_owned() } else { each.join(", ").replace('_', " ") }
+fn operator(metrics: &Metrics) -> Rows {
+    let line = |(words, value): (&str, String)| {
+        vec![piece(format!(" {}", column(words, 16, "")), Role::Text), piece(value, Role::Strong)]
     };
-    let line = |name: &str, text: String| {
-        vec![piece(format!(" {}", column(name, 16, "")), Role::Text), piece(text, Role::Strong)]
-    };
-    vec![
-        heading("OPERATOR"),
-        line("you did", list(&metrics.operator_actions)),
-        line("input refused", list(&metrics.input_refused)),
-        line("terminal resets", count(metrics.screen_resets)),
-    ]
+    let mut rows = vec![heading("OPERATOR")];
+    rows.extend(counters(MetricsPart::Operator, metrics).map(line));
+    rows
+}
+
+/// Returns the counters that a part of this screen shows: their words and their values.
+fn counters(part: MetricsPart, metrics: &Metrics) -> impl Iterator<Item = (&'static str, String)> {
+    let its = COUNTERS.iter().filter_map(move |counter| {
+        counter.on_screen.filter(|(its, _)| *its == part).map(|(_, words)| (words, &counter.value))
+    });
+    its.map(move |(words, value)| {
+        let told = if part == MetricsPart::Output { bytes } else { count };
+        (
+            words,
+            match value {
+                CounterValue::Total(field) | CounterValue::Peak(field) => told(*(field.get)(metrics)),
+                CounterValue::DerivedTotal(value) => told(value(metrics)),
+                CounterValue::Derived(value) => value(metrics).to_string(),
+                CounterValue::ByActor(field) => {
+                    told(metrics.by.values().fold(0_u64, |sum, by| sum.saturating_add(*(field.get)(by))))
+                }
+                CounterValue::By(_, field) | CounterValue::LiveBy(_, field) => listed((field.get)(metrics)),
+                CounterValue::ByTwo(..) | CounterValue::Durations(..) => String::new(),
+            },
+        )
+    })
+}
+
+fn listed(counts: &Counts) -> String {
+    let each: Vec<_> = counts.iter().map(|(name, n)| format!("{} {n}", visible::one_line(name))).collect();
+    if each.is_empty() { "none".to_owned() } else { each.join(", ").replace('_', " ") }
 }
 
 /// Draws the latest values as bars; the highest value fills its cell.
 fn graph(painter: &Painter<'_>, values: &[u64], width: u16) -> Vec<StyledPiece> {
-    let room = usize::from(width.saturating_sub(1)).min(60);
+    let room = usize::from(width.saturating_sub(1)).min(HISTORY_SECONDS);
     let shown = &values[values.len().saturating_sub(room)..];
     let highest = shown.iter().copied().max().unwrap_or(0);
     let levels = painter.glyphs().levels;

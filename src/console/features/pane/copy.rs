@@ -61,8 +61,8 @@ pub(in crate::console) fn act_in_copy(state: &mut State, action: Action) {
         Action::Right => (row, column.saturating_add(1)),
         Action::PageUp => (row.saturating_sub(page), column),
         Action::PageDown => (row.saturating_add(page), column),
-        Action::First => (0, 0),
-        Action::Last => (last.0, 0),
+        Action::Top => (0, 0),
+        Action::Bottom => (last.0, 0),
         Action::LineStart => (row, 0),
         Action::LineEnd => (row, copying.picture.text_columns(row).saturating_sub(1)),
         Action::Select | Action::SelectLines | Action::SelectBlock => {

@@ -16,7 +16,7 @@ pub(in crate::console) fn go_in_log(state: &mut State, action: Action) {
     // The top line of the pane when it follows the output.
     let bottom = task.output.lines.saturating_sub(rows.saturating_sub(1));
     let wanted = match (action, page.map(|page| (page.first_line, page.next_line))) {
-        (Action::First, _) => Anchor::From(0),
+        (Action::Top, _) => Anchor::From(0),
         // The line count known here lags a little behind, so the code that reads the log resolves the
         // position.
         (Action::Up, None) => Anchor::LineAboveTail,

@@ -29,7 +29,7 @@ impl QuestionDialog {
             Up | Down if self.context() == KeyContext::Choice => {
                 self.point(if action == Up { -1 } else { 1 });
             }
-            Up | Down | PageUp | PageDown | First | Last => {
+            Up | Down | PageUp | PageDown | Top | Bottom => {
                 self.top = scrolled(self.top, action, rows(state, self));
             }
             LetAgents if !self.question.kind.is_operators() && self.is_ready(state.clock.now) => {

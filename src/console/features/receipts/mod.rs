@@ -71,11 +71,11 @@ impl Receipts {
             let whole = sheet.whole_chars;
             let now = state.calls.budget.unwrap_or(whole).min(whole);
             state.calls.budget = match action {
-                Action::LessRoom => match next_less(&record, now) {
+                Action::SmallerBudget => match next_less(&record, now) {
                     None => return state.say("it is as short as it gets"),
                     less => less,
                 },
-                Action::MoreRoom => more(now, whole),
+                Action::LargerBudget => more(now, whole),
                 _ => None,
             };
         }

@@ -30,8 +30,8 @@ pub(in crate::console) fn act_on_replay(state: &mut State, action: Action) -> bo
         Action::StepBack => replay.step(false, false),
         Action::NextPart => replay.step(true, true),
         Action::PreviousPart => replay.step(false, true),
-        Action::First => replay.go_to_end(false),
-        Action::Last => replay.go_to_end(true),
+        Action::Top => replay.go_to_end(false),
+        Action::Bottom => replay.go_to_end(true),
         _ => return false,
     }
     true

@@ -12,7 +12,7 @@ use crate::console::widgets::{Painter, columns, joined};
 /// What newcomers should learn first: the action, and what it is good for.
 const HINTS: [(Action, &str); 4] = [
     (Action::Help, "lists the keys that work here"),
-    (Action::Type, "types into the task"),
+    (Action::Input, "types into the task"),
     (Action::ShowReceipts, "shows what the agent was told"),
     (Action::Palette, "finds everything by name"),
 ];
@@ -23,7 +23,9 @@ const MOST_HINTS: usize = 5;
 /// Marks the hint about this key as learnt.
 pub(in crate::console) fn learn(state: &mut State, action: Option<Action>) {
     let hinted = action.filter(|action| HINTS.iter().any(|(hint, _)| hint == action));
-    if hinted.is_some_and(|action| state.setup.ui.hints && state.memory.learnt.insert(action.name())) {
+    if hinted
+        .is_some_and(|action| state.setup.ui.hints && state.memory.learnt.insert(action.name().to_owned()))
+    {
         state.effects.push(Effect::Remember(state.memory.clone()));
     }
 }
@@ -40,31 +42,31 @@ fn candidates(painter: &Painter<'_>, facts: &StatusFacts) -> &'static [Action] {
             &[Quit, ShowFocus, Search, ShowReceipts]
         }
         KeyContext::Tasks if state.view.snapshot.tasks.is_empty() => &[Start],
-        KeyContext::Tasks if state.focus.in_pane => &[Up, PageUp, FindText, First, Last, Back],
-        KeyContext::Tasks => &[Approvals, Type, Line, Release, Stop, Restart, ShowFocus, Start, Dismiss],
+        KeyContext::Tasks if state.focus.in_pane => &[Up, PageUp, FindText, Top, Bottom, Back],
+        KeyContext::Tasks => &[Approvals, Input, SendLine, Release, Stop, Restart, ShowFocus, Start, Dismiss],
         KeyContext::Focus | KeyContext::Program if state.reading.scroll.is_some() => {
-            &[Last, Up, Down, Search, Back]
+            &[Bottom, Up, Down, Search, Back]
         }
         KeyContext::Focus => {
-            &[Approvals, Type, Line, Release, Stop, Restart, Fit, Search, PageUp, NextTask, ShowTasks]
+            &[Approvals, Input, SendLine, Release, Stop, Restart, Fit, Search, PageUp, NextTask, ShowTasks]
         }
         KeyContext::Receipts if is_finding(painter) => {
             &[NextFound, PreviousFound, Back, NextColumn, FindText]
         }
         KeyContext::Receipts if state.calls.budget.is_some() => {
-            &[LessRoom, MoreRoom, AllRoom, NextColumn, CopyText]
+            &[SmallerBudget, LargerBudget, FullBudget, NextColumn, CopyText]
         }
         KeyContext::Receipts if facts.has_marked_call => &[Compare, Up, Down, NextColumn, Fold],
         KeyContext::Receipts if state.calls.column == Column::Envelope => {
-            &[Fold, NextColumn, CopyText, LessRoom, Compare]
+            &[Fold, NextColumn, CopyText, SmallerBudget, Compare]
         }
-        KeyContext::Receipts => &[NextColumn, CopyText, Seen, LessRoom, OpenTask, Zoom, ShowTasks],
+        KeyContext::Receipts => &[NextColumn, CopyText, ModelSaw, SmallerBudget, OpenTask, Zoom, ShowTasks],
         KeyContext::Text if is_finding(painter) => &[NextFound, PreviousFound, Back],
         KeyContext::Replay => &[Play, StepForward, Faster, NextPart, Back],
         KeyContext::Text => &[NextPart, FindText, Down, Back],
         KeyContext::Metrics => &[Up, Down, ShowFocus, ShowTasks],
         KeyContext::Program => {
-            &[AnswerQuestion, Type, Line, Release, NextPane, OpenTask, Last, NextProgram, ShowTasks]
+            &[AnswerQuestion, Input, SendLine, Release, NextPane, OpenTask, Bottom, NextProgram, ShowTasks]
         }
         KeyContext::Attention => &[Choose, Up, Down, Back],
         KeyContext::Gate
@@ -96,7 +98,7 @@ fn is_useful(painter: &Painter<'_>, action: Action) -> bool {
     let state = painter.state;
     let types = state.at_hand().is_some_and(|task| takes_input(task));
     let is_worth = match action {
-        Action::Type | Action::Line => types,
+        Action::Input | Action::SendLine => types,
         Action::Restart => state.at_hand().is_some_and(|task| task.status.is_terminal()),
         _ => true,
     };
@@ -143,7 +145,7 @@ pub(in crate::console) fn hint(painter: &Painter<'_>) -> Vec<StyledPiece> {
     if !state.setup.ui.hints || state.setup.recording.is_some() || is_over {
         return Vec::new();
     }
-    let next = HINTS.iter().filter(|(action, _)| !state.memory.learnt.contains(&action.name()));
+    let next = HINTS.iter().filter(|(action, _)| !state.memory.learnt.contains(action.name()));
     let context = state.view_context();
     let key = |action: Action| state.setup.keymap.key(context, action).filter(|_| painter.can(action));
     let Some((key, use_of)) = next.filter_map(|(action, use_of)| Some((key(*action)?, use_of))).next() else {

@@ -18,7 +18,7 @@ use crate::console::text::{StyledPiece, count, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns};
 use crate::envelope::Actor;
-use crate::model::Notice;
+use crate::model::{HISTORY_SECONDS, Notice};
 
 /// Describes the number of matches and the position of the current one.
 pub(in crate::console) fn match_count(finding: &TextSearch, needle: String) -> Vec<StyledPiece> {
@@ -164,7 +164,7 @@ fn driver(painter: &mut Painter<'_>, facts: &StatusFacts) -> Vec<StyledPiece> {
             }
             return said;
         }
-        Screen::Metrics => return vec![piece("last 60 s", Role::Text)],
+        Screen::Metrics => return vec![piece(format!("last {HISTORY_SECONDS} s"), Role::Text)],
         Screen::Program if state.programs.in_pane || state.typing_into().is_some() => {}
         Screen::Program => {
             let run = state.program().map(|program| format!("run {}", visible::one_line(&program.run)));
@@ -200,7 +200,7 @@ fn flag(painter: &Painter<'_>) -> Vec<StyledPiece> {
         let back = if state.focus.screen == Screen::Tasks && !state.focus.in_pane {
             Action::Back
         } else {
-            Action::Last
+            Action::Bottom
         };
         let key = state.setup.keymap.key(state.view_context(), back).unwrap_or_default();
         let new = match new {
@@ -305,7 +305,7 @@ fn news(painter: &mut Painter<'_>) -> Vec<StyledPiece> {
             let beside = piece(format!("  {beside}"), Role::Faint);
             let has_pane = matches!(state.focus.screen, Screen::Tasks | Screen::Focus | Screen::Program);
             let is_here = has_pane && state.at_hand().is_some_and(|shown| shown.id == task.id);
-            let hint = painter.hint(painter.focus.context, Action::Attend, "attention");
+            let hint = painter.hint(painter.focus.context, Action::Attention, "attention");
             let hint = hint.into_iter().filter(|_| !is_here);
             [piece(text, Role::Waiting)].into_iter().chain(hint).chain([beside]).collect()
         }
@@ -358,7 +358,7 @@ fn asked(painter: &mut Painter<'_>) -> Option<Vec<StyledPiece>> {
     if let Some(deadline) = question.deadline {
         row.push(piece(format!("  {}", painter.left(deadline)), Role::Text));
     }
-    row.extend(painter.hint(painter.focus.context, Action::Attend, "answer"));
+    row.extend(painter.hint(painter.focus.context, Action::Attention, "answer"));
     row.push(piece(format!("  {}", visible::told(question.text.trim())), Role::Faint));
     Some(row)
 }

@@ -81,7 +81,8 @@ pub(in crate::console) fn draw_stop(painter: &mut Painter<'_>, task: &TaskView, 
         rows.push(vec![piece("KILL to every process it started, at once.", Role::Text)]);
     } else {
         rows.push(vec![piece("1  TERM to every process it started", Role::Text)]);
-        rows.push(vec![piece("2  KILL after 5 s to what is still alive", Role::Text)]);
+        let grace = painter.state.stop_grace(task);
+        rows.push(vec![piece(format!("2  KILL after {grace} to what is still alive"), Role::Text)]);
     }
     rows.push(vec![piece(told(task), Role::Faint)]);
     let (stop, keep) = ((Action::Stop, "stop"), (Action::Back, "keep"));

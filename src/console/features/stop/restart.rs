@@ -69,7 +69,11 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, task: &TaskView) {
     let running = painter.lasting(task.started_at.unwrap_or(task.created_at));
     rows.push(vec![piece(format!("running {running}"), Role::Faint)]);
     rows.push(Vec::new());
-    rows.push(vec![piece("It is stopped: TERM, after 5 s KILL, to all it started.", Role::Text)]);
+    let grace = painter.state.stop_grace(task);
+    rows.push(vec![piece(
+        format!("It is stopped: TERM, after {grace} KILL, to all it started."),
+        Role::Text,
+    )]);
     rows.push(vec![piece("Then the same command runs again, as a task of yours.", Role::Text)]);
     let keys = [(Action::Restart, "stop and restart"), (Action::Back, "keep")];
     dialog(painter, &format!("restart {}?", alias(task)), rows, KeyContext::Restart, &keys);

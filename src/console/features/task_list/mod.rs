@@ -77,7 +77,7 @@ pub(in crate::console) fn go_in_tasks(state: &mut State, action: Action) {
     let to = moved(state.selected_at().unwrap_or(0), action, page, last);
     select_at(state, to);
     // If the newest task is first, going to the first row means following it.
-    state.list.is_held &= action != Action::First || !state.list.listing.is_newest_first();
+    state.list.is_held &= action != Action::Top || !state.list.listing.is_newest_first();
 }
 
 /// Moves the selection by this many tasks.
@@ -111,7 +111,8 @@ pub(in crate::console) fn clear(state: &mut State, tasks: Vec<TaskId>) {
     let key = state.setup.keymap.key(state.view_context(), Action::Undo).unwrap_or_default();
     let count = tasks.len();
     let what = if count == 1 { "finished task" } else { "finished tasks" };
-    state.say(format!("{count} {what} cleared, still on record; {key} brings them back for 10 s"));
+    let within = UNDONE.as_secs();
+    state.say(format!("{count} {what} cleared, still on record; {key} brings them back for {within} s"));
     state.view.cleared.extend(tasks);
     state.view.clear_at = state.clock.now.checked_add(UNDONE).ok();
     state.follow();

@@ -74,6 +74,7 @@ pub(super) fn merged(seq: u64, places: &[FleetPlace], notices: &PlaceNotices) ->
         socket: home.map(|home| home.socket.clone()).unwrap_or_default(),
         started_at: places.iter().map(|place| place.snapshot.started_at).min().unwrap_or_default(),
         headless: home.is_some_and(|home| home.headless),
+        stop_grace_ms: home.map(|home| home.stop_grace_ms).unwrap_or_default(),
         tasks: parts().flat_map(|part| part.tasks.iter().cloned()).collect(),
         tasks_left: places.iter().fold(0, |sum, place| sum.saturating_add(place.snapshot.tasks_left)),
         calls: calls(places),
