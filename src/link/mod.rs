@@ -41,7 +41,7 @@ pub use hello::{Ack, ClientName, ClientRole, Hello, ResultProfile, VERSION, dial
 pub use lines::{LineReader, ReceivedLine};
 pub use lock::{Holder, RuntimeAddress};
 pub use operator::{
-    ASKED_FOR, Fleet, Operator, StopRequest, StopRequests, Successors, remove_left_copies,
+    ASKED_FOR, ConsoleConnection, Fleet, Operator, StopRequest, StopRequests, Successors, remove_left_copies,
     serve as serve_operator,
 };
 pub use protocol::{ConsoleView, Reply, Request};

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixListener;
 
-use crate::support::{Agent, Home, program, wait_until, write_program};
+use crate::support::{Agent, Home, panes, program, wait_until, write_program};
 
 /// Writes a script that runs pilothouse in another home: what PATH leads to on another machine.
 pub(crate) fn pilothouse_in(there: &Home) -> PathBuf {
@@ -66,7 +66,7 @@ pub(crate) async fn start(operator: &Operator, cmd: &str) -> TaskId {
 }
 
 pub(crate) async fn shows(operator: &Operator, task: &TaskId, text: &str) {
-    operator.show(std::slice::from_ref(task), Some(task));
+    operator.show(panes(std::slice::from_ref(task), task));
     let changed = operator.screens_changed();
     let seen = async {
         while !operator.screen(task).is_some_and(|screen| screen.text().contains(text)) {

@@ -16,7 +16,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::Home;
+use crate::support::{self, Home};
 
 const PATIENCE: Duration = crate::support::PATIENCE;
 
@@ -89,7 +89,7 @@ async fn two_runtimes_in_one_hold_are_asked_each_about_its_own() {
         [&one, &two].iter().all(|id| snapshot.tasks.iter().any(|task| task.id == **id))
     })
     .await;
-    fleet.show(&[one.clone(), two.clone()], Some(&one));
+    fleet.show(support::panes(&[one.clone(), two.clone()], &one));
     for (task, says) in [(&one, "here <a>"), (&two, "there <a>")] {
         fleet.ask(line(task, "a")).await.expect("typed");
         shows(&fleet, task, says).await;
@@ -207,7 +207,7 @@ async fn a_link_that_breaks_is_said_to_be_lost_and_what_was_under_way_is_never_s
     let id = first.places[0].name.id.clone();
     let task = start(&fleet, &id, "got").await;
     published(&fleet, "its task", |snapshot| snapshot.tasks.iter().any(|view| view.id == task)).await;
-    fleet.show(std::slice::from_ref(&task), Some(&task));
+    fleet.show(support::panes(std::slice::from_ref(&task), &task));
     fleet.ask(line(&task, "one")).await.expect("typed");
     shows(&fleet, &task, "got <one>").await;
     let before = fleet.screen_generation(&task);

@@ -8,7 +8,7 @@ use pilothouse::model::{CloseReason, Snapshot, TypedInput};
 use pilothouse::terminal::host_terminal::DefaultColours;
 use serde_json::json;
 
-use crate::support::Home;
+use crate::support::{self, Home};
 
 async fn attach(home: &Home) -> Operator {
     Operator::attach(&home.places().operator_socket(), home.workspace()).await.expect("attaches")
@@ -45,7 +45,7 @@ async fn two_consoles_see_the_same_task_and_both_can_type() {
     assert!(first.is_remote());
     let task = start(&first, "while read -r line; do echo \"<$line>\"; done").await;
     for console in [&first, &second] {
-        console.show(std::slice::from_ref(&task), Some(&task));
+        console.show(support::panes(std::slice::from_ref(&task), &task));
     }
     first
         .ask(Request::Send { task: task.clone(), input: TypedInput::Raw(b"one\r".to_vec()) })
@@ -88,7 +88,7 @@ async fn two_consoles_see_the_same_task_and_both_can_type() {
 /// Shows a task at a width.
 fn show_at(console: &Operator, task: &TaskId, columns: u16) {
     let columns = [(task.clone(), columns)].into();
-    console.show_at(ConsoleView { visible: vec![task.clone()], columns, ..ConsoleView::default() });
+    console.show(ConsoleView { visible: vec![task.clone()], columns, ..ConsoleView::default() });
 }
 
 #[tokio::test]
@@ -110,8 +110,8 @@ async fn a_program_is_told_the_colours_of_the_console_that_types_into_it() {
         colours: Some(DefaultColours { foreground: (0, 0, 0), background: (grey, grey, grey) }),
         ..ConsoleView::default()
     };
-    light.show_at(shown(0xff));
-    dark.show_at(shown(0x11));
+    light.show(shown(0xff));
+    dark.show(shown(0x11));
     shows(&light, &task, "ready").await;
     for (console, key, told) in [
         (&light, "a", "a:rgb:ffff/ffff/ffff"),
@@ -132,7 +132,7 @@ async fn an_attached_console_is_sent_each_screen_at_the_width_of_its_pane() {
     let (narrow, own) = (attach(&home).await, attach(&home).await);
     let long = "0123456789".repeat(6);
     let task = start(&narrow, &format!("echo {long}-end; read line; printf '\\033[Aup\\n'; read line")).await;
-    own.show(std::slice::from_ref(&task), Some(&task));
+    own.show(support::panes(std::slice::from_ref(&task), &task));
     let as_it_is = format!("{}\n{}-end", &long[..40], &long[40..]);
     shows(&own, &task, &as_it_is).await;
     show_at(&narrow, &task, 80);
@@ -170,7 +170,7 @@ async fn a_console_sees_what_a_task_uses_with_all_its_processes() {
         "setsid sleep 600 & x=0; while [ $x -lt 100000 ]; do x=$((x+1)); done; echo spent; read y",
     )
     .await;
-    operator.show(std::slice::from_ref(&task), Some(&task));
+    operator.show(support::panes(std::slice::from_ref(&task), &task));
     shows(&operator, &task, "spent").await;
     operator
         .ask(Request::Send { task: task.clone(), input: TypedInput::Raw(b"abc".to_vec()) })

@@ -301,7 +301,7 @@ impl Driver {
                 Effect::Notify(news) => self.effects.notify(&self.app.state.setup.ui.notify, news),
                 Effect::Withdraw(id) => self.effects.withdraw(&id),
                 Effect::Show(shown) => {
-                    self.operator.show_at(shown);
+                    self.operator.show(shown);
                     self.times.screens_changed = true;
                 }
                 Effect::Play { task, place, marks } => self.effects.play(task, place, marks),

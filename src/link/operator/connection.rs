@@ -1,122 +1,80 @@
-//! A console's connection to one runtime, in this process or another one.
+//! What every connection of a console can do, whatever it leads to.
 
-use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
 
 use tokio::sync::{Notify, watch};
 
 use super::cards::CardId;
-use super::local::LocalRuntime;
-use super::remote::RemoteRuntime;
 use crate::envelope::TaskId;
+use crate::link::Error;
 use crate::link::protocol::{ConsoleView, Reply, Request};
-use crate::link::{Error, RuntimeRoute};
-use crate::model::Snapshot;
+use crate::model::{PlaceId, Snapshot};
 use crate::terminal::Contents;
 
-/// A connection to one runtime. Clones share it.
-#[derive(Clone)]
-pub enum RuntimeConnection {
-    /// To a runtime in this process.
-    Local(LocalRuntime),
-    /// To a runtime in another process of this user, on any machine.
-    Remote(RemoteRuntime),
-}
+/// A connection to one runtime, in this process or another one. Clones share it.
+pub(in crate::link) type RuntimeConnection = Arc<dyn ConsoleConnection>;
 
-impl RuntimeConnection {
-    /// Attaches to the runtime at an operator socket and waits for its first snapshot.
-    pub(super) async fn attach(socket: &Path, cwd: PathBuf) -> Result<Self, Error> {
-        Self::attach_by(&RuntimeRoute::Socket(socket.to_owned()), cwd).await
-    }
+/// The future of a reply.
+pub(super) type PendingReply<'a> = Pin<Box<dyn Future<Output = Result<Reply, Error>> + Send + 'a>>;
 
-    /// Attaches to a runtime on any machine, and waits for its first snapshot.
-    pub(super) async fn attach_by(way: &RuntimeRoute, cwd: PathBuf) -> Result<Self, Error> {
-        RemoteRuntime::attach(way, cwd).await.map(Self::Remote)
+/// What a console sees of a runtime, of several or of a recording, and how it asks for something.
+pub trait ConsoleConnection: Send + Sync {
+    /// Tells whether the runtime is not in this process: it is in another one, or there is none.
+    fn is_remote(&self) -> bool {
+        true
     }
 
     /// Returns why the connection broke, if it did and a program carried it.
-    pub(super) fn why_lost(&self) -> Option<String> {
-        match self {
-            Self::Local(_) => None,
-            Self::Remote(remote) => remote.why_lost(),
-        }
+    fn why_lost(&self) -> Option<String> {
+        None
     }
 
     /// Returns a live view of whether the runtime can be reached: false for good once it is gone.
-    pub(super) fn connected(&self) -> watch::Receiver<bool> {
-        match self {
-            Self::Local(local) => local.connected(),
-            Self::Remote(remote) => remote.connected(),
-        }
-    }
+    fn connected(&self) -> watch::Receiver<bool>;
 
     /// Returns a live view of everything a console shows except the screens.
-    pub(super) fn snapshot(&self) -> watch::Receiver<Arc<Snapshot>> {
-        match self {
-            Self::Local(local) => local.runtime.snapshot(),
-            Self::Remote(remote) => remote.snapshot(),
-        }
-    }
+    fn snapshot(&self) -> watch::Receiver<Arc<Snapshot>>;
 
-    /// Returns a number that changes when a task's screen has something new to draw.
-    pub(super) fn screen_generation(&self, task: &TaskId) -> Option<u64> {
-        match self {
-            Self::Local(local) => local.screen_generation(task),
-            Self::Remote(remote) => remote.screen_generation(task),
-        }
+    /// Returns the notification for changes of shown screens. Only one task may wait for it.
+    fn screens_changed(&self) -> Arc<Notify>;
+
+    /// Returns a number that changes when a task's screen has something new to draw; `None` if there is no screen
+    /// yet.
+    fn screen_generation(&self, _task: &TaskId) -> Option<u64> {
+        None
     }
 
     /// Returns a task's screen, at its pane's width if one was set; `None` while it is busy or in mid-frame.
-    pub(super) fn screen(&self, task: &TaskId) -> Option<Contents> {
-        match self {
-            Self::Local(local) => local.screen(task),
-            Self::Remote(remote) => remote.screen(task),
-        }
+    fn screen(&self, _task: &TaskId) -> Option<Contents> {
+        None
     }
 
-    /// Returns the notification for changes of shown screens.
-    pub(super) fn screens_changed(&self) -> Arc<Notify> {
-        match self {
-            Self::Local(local) => local.screens_changed(),
-            Self::Remote(remote) => remote.screens_changed(),
-        }
+    /// Sets what the console shows: which tasks have a pane and which one has the focus.
+    fn show(&self, _shown: ConsoleView) {}
+
+    /// Returns a snapshot of this connection without the notices about this console itself.
+    fn of_others(&self, snapshot: &Arc<Snapshot>) -> Arc<Snapshot> {
+        Arc::clone(snapshot)
     }
 
-    /// Sets what the console shows.
-    pub(super) fn show(&self, shown: ConsoleView) {
-        match self {
-            Self::Local(local) => {
-                local.show(&shown);
-                local.set_columns(shown.columns);
-            }
-            Self::Remote(remote) => remote.show(shown),
-        }
-    }
-
-    /// Returns the nonce of a card that was sent on this connection.
-    fn nonce(&self, card: &CardId) -> Option<String> {
-        match self {
-            Self::Local(local) => local.cards().nonce(card),
-            Self::Remote(remote) => remote.nonce(card),
-        }
-    }
-
-    /// Sends a request; an answer to a card carries the nonce sent with it on this connection.
+    /// Sends a request; an answer to a card carries the nonce sent with it on this connection. A request that already
+    /// concerns a place goes there whatever `place` says; with a single runtime, that runtime is asked.
     ///
     /// # Errors
-    /// If the runtime refuses or the connection is lost.
-    pub(super) async fn ask(&self, mut request: Request) -> Result<Reply, Error> {
-        match &mut request {
-            Request::Pause { nonce, .. } => *nonce = self.nonce(&CardId::Pause),
-            Request::Decide { ticket, nonce, .. } => *nonce = self.nonce(&CardId::Held(*ticket)),
-            Request::Answer { question, nonce, .. } | Request::LetAgents { question, nonce, .. } => {
-                *nonce = self.nonce(&CardId::Question(question.clone()));
-            }
-            _ => {}
+    /// If the runtime refuses, the connection is lost, or the place is not attached.
+    fn ask_at<'a>(&'a self, place: Option<&'a PlaceId>, request: Request) -> PendingReply<'a>;
+}
+
+/// Returns a request with the nonce of the card that it answers.
+pub(super) fn with_nonce(mut request: Request, of: impl Fn(&CardId) -> Option<String>) -> Request {
+    match &mut request {
+        Request::Pause { nonce, .. } => *nonce = of(&CardId::Pause),
+        Request::Decide { ticket, nonce, .. } => *nonce = of(&CardId::Held(*ticket)),
+        Request::Answer { question, nonce, .. } | Request::LetAgents { question, nonce, .. } => {
+            *nonce = of(&CardId::Question(question.clone()));
         }
-        match self {
-            Self::Local(local) => local.handle(request).await,
-            Self::Remote(remote) => remote.ask(request).await,
-        }
+        _ => {}
     }
+    request
 }

@@ -8,10 +8,12 @@ use tokio::sync::{Notify, watch};
 use tokio_util::sync::DropGuard;
 
 use super::cards::Cards;
+use super::connection::{ConsoleConnection, PendingReply, with_nonce};
+use super::own_notices;
 use crate::envelope::{Actor, TaskId};
 use crate::link::Error;
 use crate::link::protocol::{ConsoleView, Reply, Request};
-use crate::model;
+use crate::model::{self, PlaceId, Snapshot};
 use crate::process::ConsoleProcess;
 use crate::runtime::{Handle, LogPart, Viewer};
 use crate::terminal::Contents;
@@ -19,7 +21,7 @@ use crate::tools::{self, Caller};
 
 /// A runtime in this process, with the operator as the actor.
 #[derive(Clone)]
-pub struct LocalRuntime {
+pub(super) struct LocalRuntime {
     pub(super) runtime: Handle,
     viewer: Arc<Viewer>,
     caller: Caller,
@@ -45,33 +47,10 @@ impl LocalRuntime {
         Self { runtime, viewer, caller, console, cards, columns: Arc::default(), connected, _open: None }
     }
 
-    pub(super) fn connected(&self) -> watch::Receiver<bool> {
-        self.connected.subscribe()
-    }
-
-    pub(super) fn screen_generation(&self, task: &TaskId) -> Option<u64> {
-        self.runtime.screen(task).map(|screen| screen.generation())
-    }
-
-    /// Returns a task's screen, at its pane's width if one was set.
-    pub(super) fn screen(&self, task: &TaskId) -> Option<Contents> {
-        let columns = lock(&self.columns).get(task).copied();
-        self.runtime.screen(task)?.contents(columns)
-    }
-
-    pub(super) fn screens_changed(&self) -> Arc<Notify> {
-        self.viewer.wake()
-    }
-
-    /// Notes what the console shows.
-    pub(super) fn show(&self, shown: &ConsoleView) {
+    /// Notes what the console shows, but for the widths of the panes.
+    pub(super) fn note_shown(&self, shown: &ConsoleView) {
         self.runtime.show(&self.viewer, &shown.visible, shown.focus.as_ref());
         self.viewer.set_colours(shown.colours);
-    }
-
-    /// Sets the widths of the panes.
-    pub(super) fn set_columns(&self, columns: BTreeMap<TaskId, u16>) {
-        *lock(&self.columns) = columns;
     }
 
     /// Carries out a request.
@@ -127,6 +106,46 @@ impl LocalRuntime {
             }
         }
         Ok(Reply::Done)
+    }
+}
+
+impl ConsoleConnection for LocalRuntime {
+    fn is_remote(&self) -> bool {
+        false
+    }
+
+    fn connected(&self) -> watch::Receiver<bool> {
+        self.connected.subscribe()
+    }
+
+    fn snapshot(&self) -> watch::Receiver<Arc<Snapshot>> {
+        self.runtime.snapshot()
+    }
+
+    fn screens_changed(&self) -> Arc<Notify> {
+        self.viewer.wake()
+    }
+
+    fn screen_generation(&self, task: &TaskId) -> Option<u64> {
+        self.runtime.screen(task).map(|screen| screen.generation())
+    }
+
+    fn screen(&self, task: &TaskId) -> Option<Contents> {
+        let columns = lock(&self.columns).get(task).copied();
+        self.runtime.screen(task)?.contents(columns)
+    }
+
+    fn show(&self, shown: ConsoleView) {
+        self.note_shown(&shown);
+        *lock(&self.columns) = shown.columns;
+    }
+
+    fn of_others(&self, snapshot: &Arc<Snapshot>) -> Arc<Snapshot> {
+        own_notices::without(snapshot, std::process::id())
+    }
+
+    fn ask_at<'a>(&'a self, _place: Option<&'a PlaceId>, request: Request) -> PendingReply<'a> {
+        Box::pin(self.handle(with_nonce(request, |card| self.cards().nonce(card))))
     }
 }
 

@@ -17,31 +17,32 @@ mod stopping;
 mod successor;
 mod update;
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
-use tokio::sync::{Notify, watch};
 
 pub(super) use cards::Card;
+pub use connection::ConsoleConnection;
 use connection::RuntimeConnection;
 pub use fleet::{Fleet, remove_left_copies};
 use local::LocalRuntime;
 use recorded::PastConnection;
+use remote::RemoteRuntime;
 pub(super) use screen::{ScreenUpdate, fuzz_screen};
 pub use serve::serve;
 pub use stopping::{ASKED_FOR, StopRequest, StopRequests};
 pub use successor::Successors;
 pub(super) use update::{Item, Update};
 
-use super::protocol::{ConsoleView, Reply, Request};
+use super::protocol::{Reply, Request};
 use super::{Error, RuntimeRoute};
 use crate::envelope::TaskId;
-use crate::model::{CallRecord, PlaceId, Snapshot, TaskView};
+use crate::model::{CallRecord, PlaceId, TaskView};
 use crate::process::ConsoleProcess;
 use crate::runtime::Handle;
 use crate::runtime::past::Recording;
-use crate::terminal::Contents;
 use crate::tools::CallAnswer;
 
 /// The operator's connection to a runtime. Clones share the same connection.
@@ -59,8 +60,7 @@ impl Operator {
     /// Connects to a runtime in this process; commands start in `cwd` unless they specify another directory.
     #[must_use]
     pub fn local(runtime: Handle, cwd: PathBuf) -> Self {
-        let local = LocalRuntime::new(runtime, cwd, ConsoleProcess::own()).issuing_cards();
-        Self::Runtime(RuntimeConnection::Local(local))
+        Self::Runtime(Arc::new(LocalRuntime::new(runtime, cwd, ConsoleProcess::own()).issuing_cards()))
     }
 
     /// Attaches to the runtime at an operator socket and waits for its first snapshot.
@@ -68,7 +68,7 @@ impl Operator {
     /// # Errors
     /// If no process listens there, the runtime refuses, or it sends nothing.
     pub async fn attach(socket: &Path, cwd: PathBuf) -> Result<Self, Error> {
-        RuntimeConnection::attach(socket, cwd).await.map(Self::Runtime)
+        Self::attach_by(&RuntimeRoute::Socket(socket.to_owned()), cwd).await
     }
 
     /// Attaches to a runtime on any machine, and waits for its first snapshot.
@@ -76,19 +76,13 @@ impl Operator {
     /// # Errors
     /// As for [`Operator::attach`]; [`Error::Carried`] if the carrier program does not reach it.
     pub async fn attach_by(way: &RuntimeRoute, cwd: PathBuf) -> Result<Self, Error> {
-        RuntimeConnection::attach_by(way, cwd).await.map(Self::Runtime)
+        RemoteRuntime::attach(way, cwd).await.map(Self::Runtime)
     }
 
     /// Opens a finished recording.
     #[must_use]
     pub fn recorded(recording: &Recording) -> Self {
         Self::Recorded(PastConnection::new(recording))
-    }
-
-    /// Tells whether the runtime is not in this process: it is in another one, or there is none.
-    #[must_use]
-    pub fn is_remote(&self) -> bool {
-        !matches!(self, Self::Runtime(RuntimeConnection::Local(_)))
     }
 
     /// Returns the name of the recording, if this is a past one.
@@ -115,25 +109,6 @@ impl Operator {
         self.fleet()?.place_of(task)
     }
 
-    /// Returns why the connection broke, if it did and a program carried it.
-    #[must_use]
-    pub fn why_lost(&self) -> Option<String> {
-        match self {
-            Self::Runtime(runtime) => runtime.why_lost(),
-            Self::Recorded(_) | Self::Fleet(_) => None,
-        }
-    }
-
-    /// Returns a live view of whether the runtime can be reached: false for good once it is gone.
-    #[must_use]
-    pub fn connected(&self) -> watch::Receiver<bool> {
-        match self {
-            Self::Runtime(runtime) => runtime.connected(),
-            Self::Recorded(recorded) => recorded.connected(),
-            Self::Fleet(fleet) => fleet.connected(),
-        }
-    }
-
     /// Tells whether a task is on another machine.
     #[must_use]
     pub fn is_elsewhere(&self, task: &TaskView) -> bool {
@@ -148,71 +123,6 @@ impl Operator {
         match self.fleet().filter(|fleet| fleet.is_elsewhere(task)) {
             Some(fleet) => fleet.copy_log(task).await,
             None => Ok(()),
-        }
-    }
-
-    /// Returns a live view of everything a console shows except the screens.
-    #[must_use]
-    pub fn snapshot(&self) -> watch::Receiver<Arc<Snapshot>> {
-        match self {
-            Self::Runtime(runtime) => runtime.snapshot(),
-            Self::Recorded(recorded) => recorded.snapshot(),
-            Self::Fleet(fleet) => fleet.snapshot(),
-        }
-    }
-
-    /// Returns a number that changes when a task's screen has something new to draw; `None` if there is no screen
-    /// yet.
-    #[must_use]
-    pub fn screen_generation(&self, task: &TaskId) -> Option<u64> {
-        match self {
-            Self::Runtime(runtime) => runtime.screen_generation(task),
-            Self::Fleet(fleet) => fleet.screen_generation(task),
-            Self::Recorded(_) => None,
-        }
-    }
-
-    /// Returns a task's screen, at its pane's width if one was set; `None` while it is busy or in mid-frame.
-    #[must_use]
-    pub fn screen(&self, task: &TaskId) -> Option<Contents> {
-        match self {
-            Self::Runtime(runtime) => runtime.screen(task),
-            Self::Fleet(fleet) => fleet.screen(task),
-            Self::Recorded(_) => None,
-        }
-    }
-
-    /// Returns the notification for changes of shown screens. Only one task may wait for it.
-    #[must_use]
-    pub fn screens_changed(&self) -> Arc<Notify> {
-        match self {
-            Self::Runtime(runtime) => runtime.screens_changed(),
-            Self::Recorded(recorded) => recorded.screens_changed(),
-            Self::Fleet(fleet) => fleet.screens_changed(),
-        }
-    }
-
-    /// Sets which tasks have a pane and which one has the focus. Each screen is shown at its program's own size.
-    pub fn show(&self, visible: &[TaskId], focus: Option<&TaskId>) {
-        let (visible, focus) = (visible.to_vec(), focus.cloned());
-        self.show_at(ConsoleView { visible, focus, ..ConsoleView::default() });
-    }
-
-    /// Like [`Self::show`], with all that can be said of it.
-    pub fn show_at(&self, shown: ConsoleView) {
-        match self {
-            Self::Runtime(runtime) => runtime.show(shown),
-            Self::Fleet(fleet) => fleet.show(shown),
-            Self::Recorded(_) => {}
-        }
-    }
-
-    /// Returns a snapshot of this connection without the notices about this console itself.
-    #[must_use]
-    pub fn of_others(&self, snapshot: &Arc<Snapshot>) -> Arc<Snapshot> {
-        match self {
-            Self::Runtime(runtime) => runtime.of_others(snapshot),
-            Self::Recorded(_) | Self::Fleet(_) => Arc::clone(snapshot),
         }
     }
 
@@ -235,24 +145,23 @@ impl Operator {
         }
     }
 
-    /// Sends a request to the runtime; an answer to a card carries the nonce sent with it on this connection.
+    /// Sends a request to the runtime, or to the place that it concerns.
     ///
     /// # Errors
     /// If the runtime refuses or the connection is lost.
     pub async fn ask(&self, request: Request) -> Result<Reply, Error> {
         self.ask_at(None, request).await
     }
+}
 
-    /// Like [`Self::ask`], for a place; a request that already concerns a place goes there whatever `place` says.
-    /// With a single runtime, that runtime is asked.
-    ///
-    /// # Errors
-    /// If the runtime refuses, the connection is lost, or the place is not attached.
-    pub async fn ask_at(&self, place: Option<&PlaceId>, request: Request) -> Result<Reply, Error> {
+impl Deref for Operator {
+    type Target = dyn ConsoleConnection;
+
+    fn deref(&self) -> &Self::Target {
         match self {
-            Self::Runtime(runtime) => runtime.ask(request).await,
-            Self::Recorded(recorded) => recorded.handle(&request),
-            Self::Fleet(fleet) => fleet.ask(place, request).await,
+            Self::Runtime(runtime) => &**runtime,
+            Self::Recorded(recorded) => recorded,
+            Self::Fleet(fleet) => fleet,
         }
     }
 }

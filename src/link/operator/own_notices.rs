@@ -2,23 +2,10 @@
 
 use std::sync::Arc;
 
-use super::connection::RuntimeConnection;
 use crate::model::Snapshot;
 
-impl RuntimeConnection {
-    /// Returns a snapshot of this connection without the notices about this console itself. A runtime on another machine
-    /// has other process ids: what has this one's there is somebody else.
-    pub(super) fn of_others(&self, snapshot: &Arc<Snapshot>) -> Arc<Snapshot> {
-        let is_here = match self {
-            Self::Local(_) => true,
-            Self::Remote(remote) => !remote.is_carried(),
-        };
-        if is_here { without(snapshot, std::process::id()) } else { Arc::clone(snapshot) }
-    }
-}
-
 /// Returns a snapshot without the notices about the console with this process id.
-fn without(snapshot: &Arc<Snapshot>, own: u32) -> Arc<Snapshot> {
+pub(super) fn without(snapshot: &Arc<Snapshot>, own: u32) -> Arc<Snapshot> {
     if snapshot.notices.iter().all(|notice| notice.from != Some(own)) {
         return Arc::clone(snapshot);
     }

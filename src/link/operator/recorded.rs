@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use tokio::sync::{Notify, watch};
 
+use super::connection::{ConsoleConnection, PendingReply};
 use crate::link::Error;
 use crate::link::protocol::{Reply, Request};
-use crate::model::{CallRecord, Snapshot};
+use crate::model::{CallRecord, PlaceId, Snapshot};
 use crate::runtime::past::Recording;
 
 /// A finished recording.
@@ -38,24 +39,27 @@ impl PastConnection {
     pub fn name(&self) -> &str {
         &self.name
     }
+}
 
-    pub(super) fn connected(&self) -> watch::Receiver<bool> {
+impl ConsoleConnection for PastConnection {
+    fn connected(&self) -> watch::Receiver<bool> {
         self.connected.subscribe()
     }
 
-    pub(super) fn snapshot(&self) -> watch::Receiver<Arc<Snapshot>> {
+    fn snapshot(&self) -> watch::Receiver<Arc<Snapshot>> {
         self.snapshot.subscribe()
     }
 
-    pub(super) fn screens_changed(&self) -> Arc<Notify> {
+    fn screens_changed(&self) -> Arc<Notify> {
         Arc::clone(&self.screens)
     }
 
     /// Answers requests that only read; refuses all others.
-    pub(super) fn handle(&self, request: &Request) -> Result<Reply, Error> {
-        match request {
-            Request::Record { seq } => Ok(Reply::Record(self.calls.get(seq).cloned())),
+    fn ask_at<'a>(&'a self, _place: Option<&'a PlaceId>, request: Request) -> PendingReply<'a> {
+        let reply = match request {
+            Request::Record { seq } => Ok(Reply::Record(self.calls.get(&seq).cloned())),
             _ => Err(Error::ReadOnly),
-        }
+        };
+        Box::pin(std::future::ready(reply))
     }
 }

@@ -12,14 +12,16 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::cards::{self, Card, CardId};
+use super::connection::{ConsoleConnection, PendingReply, RuntimeConnection, with_nonce};
 use super::liveness::{Silence, WatchedReader};
+use super::own_notices;
 use super::screen::{RemoteScreens, ScreenUpdate};
 use super::update::KnownItems;
 use crate::envelope::TaskId;
 use crate::link::frame::{Frame, MAX_FROM_CONSOLE, MAX_FROM_RUNTIME};
 use crate::link::protocol::{ClientMessage, ConsoleView, Reply, Request, ServerMessage};
 use crate::link::{CarrierLink, ClientRole, Error, Hello, RuntimeRoute};
-use crate::model::Snapshot;
+use crate::model::{PlaceId, Snapshot};
 use crate::terminal::Contents;
 
 /// Messages that may be queued for writing; beyond this, senders wait.
@@ -29,13 +31,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The same for a link to another machine, which may be slow.
 const CARRIED_PATIENCE: Duration = Duration::from_secs(30);
 
-/// A runtime in another process. Clones share the connection; dropping the last one closes it.
-#[derive(Clone)]
-pub struct RemoteRuntime {
+/// A runtime in another process. Dropping it closes the connection.
+pub(super) struct RemoteRuntime {
     state: Arc<RemoteState>,
     messages: mpsc::Sender<Frame>,
-    shown: Arc<watch::Sender<ConsoleView>>,
-    _open: Arc<DropGuard>,
+    shown: watch::Sender<ConsoleView>,
+    _open: DropGuard,
 }
 
 /// What the runtime has sent so far.
@@ -56,7 +57,8 @@ struct RemoteState {
 }
 
 impl RemoteRuntime {
-    pub(super) async fn attach(way: &RuntimeRoute, cwd: PathBuf) -> Result<Self, Error> {
+    /// Attaches to a runtime, and waits for its first snapshot.
+    pub(super) async fn attach(way: &RuntimeRoute, cwd: PathBuf) -> Result<RuntimeConnection, Error> {
         let hello = Hello::new(ClientRole::Operator, cwd);
         let mut dialed = way.dial(&hello).await?;
         let mut link = dialed.take_link();
@@ -92,53 +94,10 @@ impl RemoteRuntime {
         let reading =
             RemoteReader { state: Arc::clone(&state), reader, known, shown: shown.subscribe(), taken };
         tokio::spawn(converse((reading, link), writing, lost, open.clone()));
-        Ok(Self { state, messages, shown: Arc::new(shown), _open: Arc::new(open.drop_guard()) })
+        Ok(Arc::new(Self { state, messages, shown, _open: open.drop_guard() }))
     }
 
-    pub(super) fn connected(&self) -> watch::Receiver<bool> {
-        self.state.connected.subscribe()
-    }
-
-    pub(super) fn snapshot(&self) -> watch::Receiver<Arc<Snapshot>> {
-        self.state.snapshot.subscribe()
-    }
-
-    pub(super) fn show(&self, shown: ConsoleView) {
-        self.shown.send_if_modified(|now| {
-            let changed = *now != shown;
-            *now = shown;
-            changed
-        });
-    }
-
-    pub(super) fn screen_generation(&self, task: &TaskId) -> Option<u64> {
-        lock(&self.state.screens).generation(task)
-    }
-
-    pub(super) fn screen(&self, task: &TaskId) -> Option<Contents> {
-        lock(&self.state.screens).contents(task).cloned()
-    }
-
-    pub(super) fn screens_changed(&self) -> Arc<Notify> {
-        Arc::clone(&self.state.screens_changed)
-    }
-
-    /// Tells whether a program carries the connection.
-    pub(super) fn is_carried(&self) -> bool {
-        self.state.is_carried
-    }
-
-    /// Returns the nonce of a card.
-    pub(super) fn nonce(&self, card: &CardId) -> Option<String> {
-        lock(&self.state.nonces).get(card).cloned()
-    }
-
-    /// Returns why the connection broke.
-    pub(super) fn why_lost(&self) -> Option<String> {
-        self.state.lost.get().cloned()
-    }
-
-    pub(super) async fn ask(&self, ask: Request) -> Result<Reply, Error> {
+    async fn ask(&self, ask: Request) -> Result<Reply, Error> {
         let id = self.state.next_id.fetch_add(1, Ordering::Relaxed);
         let frame = Frame::json(&ClientMessage::Ask { id, ask })?;
         // The runtime would close the connection.
@@ -155,6 +114,52 @@ impl RemoteRuntime {
             return Err(Error::Gone);
         }
         answered.await.map_err(|_| Error::Gone)?.map_err(|message| Error::Declined { message })
+    }
+}
+
+impl ConsoleConnection for RemoteRuntime {
+    fn why_lost(&self) -> Option<String> {
+        self.state.lost.get().cloned()
+    }
+
+    fn connected(&self) -> watch::Receiver<bool> {
+        self.state.connected.subscribe()
+    }
+
+    fn snapshot(&self) -> watch::Receiver<Arc<Snapshot>> {
+        self.state.snapshot.subscribe()
+    }
+
+    fn screens_changed(&self) -> Arc<Notify> {
+        Arc::clone(&self.state.screens_changed)
+    }
+
+    fn screen_generation(&self, task: &TaskId) -> Option<u64> {
+        lock(&self.state.screens).generation(task)
+    }
+
+    fn screen(&self, task: &TaskId) -> Option<Contents> {
+        lock(&self.state.screens).contents(task).cloned()
+    }
+
+    fn show(&self, shown: ConsoleView) {
+        self.shown.send_if_modified(|now| {
+            let changed = *now != shown;
+            *now = shown;
+            changed
+        });
+    }
+
+    fn of_others(&self, snapshot: &Arc<Snapshot>) -> Arc<Snapshot> {
+        // A runtime on another machine has other process ids: what has this one's there is somebody else.
+        match self.state.is_carried {
+            true => Arc::clone(snapshot),
+            false => own_notices::without(snapshot, std::process::id()),
+        }
+    }
+
+    fn ask_at<'a>(&'a self, _place: Option<&'a PlaceId>, request: Request) -> PendingReply<'a> {
+        Box::pin(self.ask(with_nonce(request, |card| lock(&self.state.nonces).get(card).cloned())))
     }
 }
 

@@ -21,5 +21,5 @@ pub(super) async fn hand_over_rules(
     let folder = config.clone();
     let read = tokio::task::spawn_blocking(move || LoadedSettings::read(&folder, &workspace)).await;
     let rules = read.ok().and_then(Result::ok).map(|loaded| loaded.settings.approvals).unwrap_or_default();
-    runtime.ask(Request::Rules { config, rules }).await.map(|_| ())
+    runtime.ask_at(None, Request::Rules { config, rules }).await.map(|_| ())
 }

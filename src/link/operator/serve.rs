@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::connection::ConsoleConnection;
 use super::local::LocalRuntime;
 use super::screen::{ScreenUpdate, SentScreen};
 use super::stopping::StopRequests;
@@ -99,7 +100,7 @@ impl ConsoleReader {
         while let Some(frame) = Frame::read(&mut reader, MAX_FROM_CONSOLE).await? {
             match frame.parse()? {
                 ClientMessage::Show(shown) => {
-                    self.local.show(&shown);
+                    self.local.note_shown(&shown);
                     self.shown.send_replace(shown);
                 }
                 ClientMessage::Taken(count) => {

@@ -6,9 +6,10 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use super::connection::RuntimeConnection;
+use super::remote::RemoteRuntime;
 use super::rules::hand_over_rules;
-use crate::link::Error;
 use crate::link::running::{Arrivals, RunningRuntime};
+use crate::link::{Error, RuntimeRoute};
 use crate::paths::Locks;
 
 /// How long to wait before a runtime that is there and cannot be attached is tried again.
@@ -48,7 +49,8 @@ impl Successors {
     }
 
     async fn attach(&self, running: &RunningRuntime) -> Result<RuntimeConnection, Error> {
-        let next = RuntimeConnection::attach(&running.operator_socket(), self.cwd.clone()).await?;
+        let way = RuntimeRoute::Socket(running.operator_socket());
+        let next = RemoteRuntime::attach(&way, self.cwd.clone()).await?;
         if let Err(error) = hand_over_rules(self.config.as_ref(), running, &next).await {
             tracing::warn!(%error, "the approval rules are not handed over");
         }

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use pilothouse::config::{EnvSettings, Limits};
+use pilothouse::envelope::TaskId;
+use pilothouse::link::ConsoleView;
 use pilothouse::process::Spawner;
 use pilothouse::runtime::{Handle, Options};
 
@@ -28,4 +30,9 @@ pub(crate) fn start_limited(dir: &Path, limits: Limits) -> (Handle, PathBuf) {
         limits,
     });
     (runtime.expect("runtime"), workspace)
+}
+
+/// What a console says that shows these tasks, with the focus on one.
+pub(crate) fn panes(visible: &[TaskId], focus: &TaskId) -> ConsoleView {
+    ConsoleView { visible: visible.to_vec(), focus: Some(focus.clone()), ..ConsoleView::default() }
 }

@@ -41,7 +41,7 @@ impl Fleet {
     async fn copy_piece(&self, task: &TaskView, part: LogPart) -> Result<bool, Error> {
         let folder = task.folder.clone();
         let from = part.copied(&folder);
-        let Reply::Log(piece) = self.ask(None, Request::Log { task: task.id.clone(), part, from }).await?
+        let Reply::Log(piece) = self.send(None, Request::Log { task: task.id.clone(), part, from }).await?
         else {
             return Err(Error::frame("an unexpected reply"));
         };

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::place::FleetPlace;
-use super::totals;
 use crate::model::{CallSummary, GateView, HeldCall, Metrics, Notice, RecordView, Slot, Snapshot};
 
 /// Calls listed, for all places together.
@@ -64,7 +63,7 @@ pub(super) fn merged(seq: u64, places: &[FleetPlace], notices: &PlaceNotices) ->
     let parts = || places.iter().map(|place| &place.part);
     let live = || places.iter().filter(|place| place.link.is_live()).map(|place| &*place.snapshot);
     let mut metrics = Metrics::default();
-    places.iter().for_each(|place| totals::add(&mut metrics, &place.snapshot.metrics));
+    places.iter().for_each(|place| metrics.add(&place.snapshot.metrics));
     // The home place of a console that started with one runtime provides the values that apply to a single runtime.
     let home = places.iter().find(|place| place.reach.is_home()).map(|place| &*place.snapshot);
     Snapshot {

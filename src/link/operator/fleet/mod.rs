@@ -12,7 +12,6 @@ mod reach;
 mod route;
 mod state;
 mod supervise;
-mod totals;
 mod translate;
 
 #[cfg(test)]
@@ -24,10 +23,10 @@ use std::sync::Arc;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::connection::RuntimeConnection;
+use super::connection::{ConsoleConnection, PendingReply, RuntimeConnection};
 use super::successor::Successors;
 use crate::envelope::TaskId;
-use crate::link::protocol::ConsoleView;
+use crate::link::protocol::{ConsoleView, Request};
 use crate::link::{Error, HostListing, RemoteHost, RunningRuntime};
 use crate::model::{PlaceId, Snapshot};
 use crate::paths::Locks;
@@ -99,19 +98,28 @@ impl Fleet {
         self.inner.add(id, PlaceReach::Far(FarRuntime::at(host, place)));
     }
 
-    pub(super) fn connected(&self) -> watch::Receiver<bool> {
+    /// Returns the place of a task.
+    pub(super) fn place_of(&self, task: &TaskId) -> Option<PlaceId> {
+        let state = self.inner.state();
+        let slot = state.owners.tasks.get(task)?;
+        state.place(*slot).map(|place| place.id().clone())
+    }
+}
+
+impl ConsoleConnection for Fleet {
+    fn connected(&self) -> watch::Receiver<bool> {
         self.inner.connected.subscribe()
     }
 
-    pub(super) fn snapshot(&self) -> watch::Receiver<Arc<Snapshot>> {
+    fn snapshot(&self) -> watch::Receiver<Arc<Snapshot>> {
         self.inner.snapshot.subscribe()
     }
 
-    pub(super) fn screens_changed(&self) -> Arc<Notify> {
+    fn screens_changed(&self) -> Arc<Notify> {
         Arc::clone(&self.inner.screens_changed)
     }
 
-    pub(super) fn show(&self, shown: ConsoleView) {
+    fn show(&self, shown: ConsoleView) {
         let mut state = self.inner.state();
         state.shown = shown;
         for place in &state.places {
@@ -119,22 +127,19 @@ impl Fleet {
         }
     }
 
-    pub(super) fn screen_generation(&self, task: &TaskId) -> Option<u64> {
+    fn screen_generation(&self, task: &TaskId) -> Option<u64> {
         let (operator, attached) = self.inner.state().shows(task)?;
         // A screen's count restarts when its place is attached again.
         let own = operator.screen_generation(task)? & ((1 << GENERATION_BITS) - 1);
         Some(attached << GENERATION_BITS | own)
     }
 
-    pub(super) fn screen(&self, task: &TaskId) -> Option<Contents> {
+    fn screen(&self, task: &TaskId) -> Option<Contents> {
         let (operator, _) = self.inner.state().shows(task)?;
         operator.screen(task)
     }
 
-    /// Returns the place of a task.
-    pub(super) fn place_of(&self, task: &TaskId) -> Option<PlaceId> {
-        let state = self.inner.state();
-        let slot = state.owners.tasks.get(task)?;
-        state.place(*slot).map(|place| place.id().clone())
+    fn ask_at<'a>(&'a self, place: Option<&'a PlaceId>, request: Request) -> PendingReply<'a> {
+        Box::pin(self.send(place, request))
     }
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::link::operator::connection::RuntimeConnection;
+use crate::link::operator::remote::RemoteRuntime;
 use crate::link::{Error, ListedRuntime, RemoteHost, RunningRuntime, RuntimeRoute};
 
 /// The location of a place.
@@ -55,9 +56,9 @@ impl PlaceReach {
             Self::Held(operator) => Ok(operator.clone()),
             Self::Local(running) => {
                 let cwd = running.workspace().cloned().unwrap_or_else(|| PathBuf::from("/"));
-                RuntimeConnection::attach(&running.operator_socket(), cwd).await
+                RemoteRuntime::attach(&RuntimeRoute::Socket(running.operator_socket()), cwd).await
             }
-            Self::Far(far) => RuntimeConnection::attach_by(&far.way, far.workspace.clone()).await,
+            Self::Far(far) => RemoteRuntime::attach(&far.way, far.workspace.clone()).await,
             Self::Unreached(_) => Err(Error::Gone),
         }
     }

@@ -27,17 +27,13 @@ impl Fleet {
     ///
     /// # Errors
     /// If there is no such place, the place is not attached or refuses, or its link breaks meanwhile.
-    pub(in crate::link::operator) async fn ask(
-        &self,
-        place: Option<&PlaceId>,
-        request: Request,
-    ) -> Result<Reply, Error> {
+    pub(super) async fn send(&self, place: Option<&PlaceId>, request: Request) -> Result<Reply, Error> {
         match request {
             Request::Usage { tasks } => {
                 let mut usage: Vec<TaskUsage> = Vec::new();
                 for (operator, tasks) in self.by_place(tasks) {
                     // A place that is lost meanwhile contributes nothing.
-                    if let Ok(Reply::Usage(more)) = operator.ask(Request::Usage { tasks }).await {
+                    if let Ok(Reply::Usage(more)) = operator.ask_at(None, Request::Usage { tasks }).await {
                         usage.extend(more);
                     }
                 }
@@ -94,7 +90,7 @@ impl RequestTarget {
     async fn ask(self, request: Request) -> Result<Reply, Error> {
         let Self { operator, translation } = self;
         let is_input = matches!(request, Request::Send { .. });
-        let reply = operator.ask(request).await.map_err(|error| match error {
+        let reply = operator.ask_at(None, request).await.map_err(|error| match error {
             Error::Gone | Error::Talk(_) => unknown(&translation.name.name, is_input),
             error => error,
         })?;
