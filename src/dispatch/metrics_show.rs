@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::command::{Example, LocalCommand, NoInput};
 use super::context::CommandContext;
 use super::response::Failure;
-use crate::model::counter::{COUNTERS, Counter, CounterValue};
+use crate::model::metrics::{COUNTERS, Counter, CounterSample, SampleValue};
 use crate::model::{Gauge, Histogram, Metrics, MetricsReport};
 use crate::runtime::prometheus;
 
@@ -62,33 +62,16 @@ fn limit(gauge: &Gauge) -> (String, String) {
 
 /// Returns the rows of a counter, each with a name and a value.
 fn rows_of(counter: &Counter, metrics: &Metrics) -> Vec<(String, String)> {
-    let name = counter.name;
-    let under = |(what, value): (&String, &dyn ToString)| (format!("{name} {what}"), value.to_string());
-    match &counter.value {
-        CounterValue::Total(field) | CounterValue::Peak(field) => {
-            vec![(name.to_owned(), (field.get)(metrics).to_string())]
-        }
-        CounterValue::DerivedTotal(value) => vec![(name.to_owned(), value(metrics).to_string())],
-        CounterValue::Derived(value) => vec![(name.to_owned(), value(metrics).to_string())],
-        CounterValue::By(_, field) | CounterValue::LiveBy(_, field) => {
-            (field.get)(metrics).iter().map(|(what, count)| under((what, count))).collect()
-        }
-        CounterValue::ByTwo(_, field) => {
-            let all = (field.get)(metrics).iter();
-            all.flat_map(|(first, counts)| {
-                counts
-                    .iter()
-                    .map(move |(second, count)| (format!("{name} {first} {second}"), count.to_string()))
-            })
-            .collect()
-        }
-        CounterValue::ByActor(field) => {
-            metrics.by.iter().map(|(by, activity)| under((by, (field.get)(activity)))).collect()
-        }
-        CounterValue::Durations(_, field) => {
-            (field.get)(metrics).iter().map(|(what, took)| under((what, &shares(took)))).collect()
-        }
-    }
+    let row = |sample: CounterSample<'_>| {
+        let labels: String = sample.labels.iter().map(|(_, value)| format!(" {value}")).collect();
+        let value = match sample.value {
+            SampleValue::Count(count) => count.to_string(),
+            SampleValue::Signed(count) => count.to_string(),
+            SampleValue::Durations(took) => shares(took),
+        };
+        (format!("{}{labels}", counter.name), value)
+    };
+    counter.samples(metrics).into_iter().map(row).collect()
 }
 
 fn shares(histogram: &Histogram) -> String {

@@ -5,7 +5,6 @@ pub(crate) mod agent_view;
 pub(crate) mod approval;
 pub(crate) mod calls;
 pub(crate) mod changes;
-pub(crate) mod counter;
 pub(crate) mod end_reason;
 pub(crate) mod error;
 pub(crate) mod fact;

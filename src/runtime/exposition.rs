@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::model::counter::{COUNTERS, Counter, CounterValue};
+use crate::model::metrics::{COUNTERS, Counter, CounterSample, CounterValue, SampleValue};
 use crate::model::{BOUNDS_MS, Histogram, Metrics};
 
 /// Writes the metrics, one family after the other.
@@ -39,47 +39,24 @@ impl MetricsPage {
         };
         let name = &format!("{}{suffix}", counter.family);
         self.family(name, counter.help, kind);
-        match &counter.value {
-            CounterValue::Total(field) | CounterValue::Peak(field) => {
-                self.sample(name, &[], (field.get)(metrics));
-            }
-            CounterValue::DerivedTotal(value) => self.sample(name, &[], value(metrics)),
-            CounterValue::Derived(value) => self.sample(name, &[], value(metrics)),
-            CounterValue::By(label, field) | CounterValue::LiveBy(label, field) => {
-                for (value, count) in (field.get)(metrics) {
-                    self.sample(name, &[(label, value)], count);
-                }
-            }
-            CounterValue::ByTwo([one, two], field) => {
-                for (first, counts) in (field.get)(metrics) {
-                    for (second, count) in counts {
-                        self.sample(name, &[(one, first), (two, second)], count);
-                    }
-                }
-            }
-            CounterValue::ByActor(field) => {
-                for (by, activity) in &metrics.by {
-                    self.sample(name, &[("by", by)], (field.get)(activity));
-                }
-            }
-            CounterValue::Durations(label, field) => {
-                for (value, histogram) in (field.get)(metrics) {
-                    self.durations(name, (label, value), histogram);
-                }
+        for CounterSample { labels, value } in counter.samples(metrics) {
+            match value {
+                SampleValue::Count(count) => self.sample(name, &labels, count),
+                SampleValue::Signed(count) => self.sample(name, &labels, count),
+                SampleValue::Durations(took) => self.durations(name, &labels, took),
             }
         }
     }
 
-    fn durations(&mut self, name: &str, label: (&str, &str), histogram: &Histogram) {
+    fn durations(&mut self, name: &str, labels: &[(&str, &str)], histogram: &Histogram) {
         let mut upto = 0;
         for (bound, count) in BOUNDS_MS.iter().zip(histogram.buckets) {
             upto += count;
-            let bound = seconds(*bound);
-            self.sample(&format!("{name}_bucket"), &[label, ("le", &bound)], upto);
+            self.sample(&format!("{name}_bucket"), &[labels, &[("le", &seconds(*bound))]].concat(), upto);
         }
-        self.sample(&format!("{name}_bucket"), &[label, ("le", "+Inf")], histogram.count);
-        self.sample(&format!("{name}_sum"), &[label], seconds(histogram.sum_ms));
-        self.sample(&format!("{name}_count"), &[label], histogram.count);
+        self.sample(&format!("{name}_bucket"), &[labels, &[("le", "+Inf")]].concat(), histogram.count);
+        self.sample(&format!("{name}_sum"), labels, seconds(histogram.sum_ms));
+        self.sample(&format!("{name}_count"), labels, histogram.count);
     }
 
     fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl fmt::Display) {

@@ -9,7 +9,7 @@ use crate::console::state::{View, cut_left, cut_top};
 use crate::console::text::{StyledPiece, bytes, column, count, piece, right, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
-use crate::model::counter::{COUNTERS, CounterValue, Counts, MetricsPart};
+use crate::model::metrics::{COUNTERS, CounterSample, CounterValue, MetricsPart, SampleValue};
 use crate::model::{HISTORY_SECONDS, Histogram, Metrics};
 
 const LEFT: u16 = 30;
@@ -174,30 +174,27 @@ fn operator(metrics: &Metrics) -> Rows {
 
 /// Returns the counters that a part of this screen shows: their words and their values.
 fn counters(part: MetricsPart, metrics: &Metrics) -> impl Iterator<Item = (&'static str, String)> {
-    let its = COUNTERS.iter().filter_map(move |counter| {
-        counter.on_screen.filter(|(its, _)| *its == part).map(|(_, words)| (words, &counter.value))
-    });
-    its.map(move |(words, value)| {
-        let told = if part == MetricsPart::Output { bytes } else { count };
-        (
-            words,
+    let told = if part == MetricsPart::Output { bytes } else { count };
+    COUNTERS.iter().filter_map(move |counter| {
+        let (_, words) = counter.on_screen.filter(|(its, _)| *its == part)?;
+        let (mut sum, mut each) = (0_u64, Vec::new());
+        for CounterSample { labels, value } in counter.samples(metrics) {
             match value {
-                CounterValue::Total(field) | CounterValue::Peak(field) => told(*(field.get)(metrics)),
-                CounterValue::DerivedTotal(value) => told(value(metrics)),
-                CounterValue::Derived(value) => value(metrics).to_string(),
-                CounterValue::ByActor(field) => {
-                    told(metrics.by.values().fold(0_u64, |sum, by| sum.saturating_add(*(field.get)(by))))
+                SampleValue::Count(n) => {
+                    sum = sum.saturating_add(n);
+                    each.extend(labels.iter().map(|(_, name)| format!("{} {n}", visible::one_line(name))));
                 }
-                CounterValue::By(_, field) | CounterValue::LiveBy(_, field) => listed((field.get)(metrics)),
-                CounterValue::ByTwo(..) | CounterValue::Durations(..) => String::new(),
-            },
-        )
+                SampleValue::Signed(n) => each.push(n.to_string()),
+                SampleValue::Durations(_) => {}
+            }
+        }
+        let value = match counter.value {
+            CounterValue::By(..) | CounterValue::Derived(_) if each.is_empty() => "none".to_owned(),
+            CounterValue::By(..) | CounterValue::Derived(_) => each.join(", ").replace('_', " "),
+            _ => told(sum),
+        };
+        Some((words, value))
     })
-}
-
-fn listed(counts: &Counts) -> String {
-    let each: Vec<_> = counts.iter().map(|(name, n)| format!("{} {n}", visible::one_line(name))).collect();
-    if each.is_empty() { "none".to_owned() } else { each.join(", ").replace('_', " ") }
 }
 
 /// Draws the latest values as bars; the highest value fills its cell.
