@@ -1,4 +1,4 @@
-//! What the actions of a screen do: which feature takes each.
+//! What the actions of a screen and of its task do: which feature takes each.
 
 use crate::console::app::App;
 use crate::console::app::draw::photo;
@@ -6,34 +6,42 @@ use crate::console::app::layer::Layer;
 use crate::console::effect::Effect;
 use crate::console::features::approval::decide;
 use crate::console::features::arrangement::tilings;
-use crate::console::features::pane::{log, search, timestamps};
+use crate::console::features::pane::{copy, fit, log, reflow, search, timestamps};
 use crate::console::features::receipts::coverage;
+use crate::console::features::stop::restart::again;
 use crate::console::features::task_list::choose;
 use crate::console::features::{
     arrangement, changes, export, next, palette, places, program, reader, receipts, replay, task_list,
 };
-use crate::console::keys::{Action, KeyContext};
-use crate::console::state::{Column, ExportKind, Obstacle, Prompt, Screen, Shot};
+use crate::console::keys::{Action, KeyContext, Motion};
+use crate::console::state::{Column, ExportKind, Mode, Obstacle, Prompt, Screen, Shot, takes_input};
+use crate::link::Request;
+use crate::model::{TaskStatus, TaskView};
+
+/// How far a key pans, in columns.
+const PAN_COLUMNS: i16 = 16;
 
 impl App {
     /// Moves whatever the keys move on this screen: the selection, a text, or the pane's position in the log.
-    pub(in crate::console) fn go(&mut self, action: Action) {
+    pub(in crate::console) fn go(&mut self, motion: Motion) {
         if self.state.reader.is_some() {
-            reader::go_in_reader(&mut self.state, action);
+            reader::go_in_reader(&mut self.state, motion);
             return;
         }
         match (self.state.focus.screen, self.state.calls.column) {
-            (Screen::Tasks, _) if self.state.focus.in_pane || is_page(action) => {
-                log::go_in_log(&mut self.state, action)
+            (Screen::Tasks, _)
+                if self.state.focus.in_pane || matches!(motion, Motion::PageUp | Motion::PageDown) =>
+            {
+                log::go_in_log(&mut self.state, motion)
             }
-            (Screen::Tasks | Screen::Metrics, _) => task_list::go_in_tasks(&mut self.state, action),
-            (Screen::Focus, _) => log::go_in_log(&mut self.state, action),
-            (Screen::Program, _) if self.state.programs.in_pane => log::go_in_log(&mut self.state, action),
+            (Screen::Tasks | Screen::Metrics, _) => task_list::go_in_tasks(&mut self.state, motion),
+            (Screen::Focus, _) => log::go_in_log(&mut self.state, motion),
+            (Screen::Program, _) if self.state.programs.in_pane => log::go_in_log(&mut self.state, motion),
             (Screen::Program, _) => {
-                program::go_in_source(&mut self.state, action);
+                program::go_in_source(&mut self.state, motion);
             }
-            (Screen::Receipts, Column::Calls) => receipts::go_in_calls(&mut self.state, action),
-            (Screen::Receipts, column) => self.receipts.go_in_text(&self.state, column, action),
+            (Screen::Receipts, Column::Calls) => receipts::go_in_calls(&mut self.state, motion),
+            (Screen::Receipts, column) => self.receipts.go_in_text(&self.state, column, motion),
         }
     }
 
@@ -59,21 +67,28 @@ impl App {
     }
 
     pub(in crate::console) fn act_in_view(&mut self, action: Action) {
+        if self.state.replay.is_some() && replay::act_on_replay(&mut self.state, action) {
+            return;
+        }
+        if let Some(motion) = action.motion() {
+            return self.go(motion);
+        }
         match action {
-            action if self.state.replay.is_some() && replay::act_on_replay(&mut self.state, action) => {}
-            Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::Top | Action::Bottom => {
-                self.go(action)
-            }
-            Action::ScrollUp => log::go_in_log(&mut self.state, Action::Up),
-            Action::ScrollDown => log::go_in_log(&mut self.state, Action::Down),
+            Action::ScrollUp => log::go_in_log(&mut self.state, Motion::Up),
+            Action::ScrollDown => log::go_in_log(&mut self.state, Motion::Down),
             Action::IntoPane => self.state.focus.in_pane = !self.state.focus.in_pane,
             Action::NextFailed | Action::NextWaiting => next::go_to_next(&mut self.state, action),
             Action::PreviousTask => task_list::step_task(&mut self.state, -1),
             Action::NextTask => task_list::step_task(&mut self.state, 1),
             Action::NextColumn => receipts::cycle_column(&mut self.state, 1),
             Action::PreviousColumn => receipts::cycle_column(&mut self.state, 2),
-            Action::PanLeft => self.pan(-1),
-            Action::PanRight => self.pan(1),
+            Action::PanLeft | Action::PanRight => {
+                let by = if action == Action::PanLeft { -PAN_COLUMNS } else { PAN_COLUMNS };
+                match self.state.focus.screen == Screen::Program && !self.state.programs.in_pane {
+                    true => program::pan_source(&mut self.state, by),
+                    false => reflow::pan(&mut self.state, by),
+                }
+            }
             Action::ShowTasks => self.state.show(Screen::Tasks),
             Action::ShowFocus => self.state.show(Screen::Focus),
             Action::ShowReceipts => self.state.show(Screen::Receipts),
@@ -132,7 +147,9 @@ impl App {
             Action::Compare => self.receipts.compare(&mut self.state),
             Action::ModelSaw => coverage::ask_for_coverage(&mut self.state),
             Action::Fold => self.receipts.fold(&mut self.state),
-            Action::NextPart | Action::PreviousPart => self.go(action),
+            Action::NextPart | Action::PreviousPart => {
+                self.state.reader.iter_mut().for_each(|reader| reader.jump(action == Action::NextPart));
+            }
             Action::Export => self.open_list(export::export_list(&self.state)),
             Action::ExportMetrics => export::export(&mut self.state, ExportKind::Metrics),
             Action::Screenshot => self.shoot(Shot::Svg),
@@ -217,9 +234,121 @@ impl App {
         let card = decide::oldest(&mut self.state);
         self.open_card(card);
     }
-}
 
-/// On the tasks screen, these keys always move the pane.
-fn is_page(action: Action) -> bool {
-    matches!(action, Action::PageUp | Action::PageDown)
+    pub(in crate::console) fn act_on_task(&mut self, action: Action) {
+        let Some(task) = self.state.at_hand().cloned() else { return };
+        let id = task.id.clone();
+        self.state.hold();
+        if matches!(action, Action::Stop | Action::Kill | Action::Signal | Action::Restart) {
+            self.stopping.guard.opens(&id, action, self.state.clock.now);
+        }
+        use Action::*;
+        match action {
+            Input => self.enter(&task),
+            SendLine => {
+                self.state.thaw();
+                self.state.write(Prompt::Line(id));
+            }
+            Stop => self.open(Layer::Stop { task: id, kill: task.status == TaskStatus::Cancelling }),
+            Kill => self.open(Layer::Stop { task: id, kill: true }),
+            Signal => self.open(Layer::Signal(id)),
+            Pin => arrangement::toggle_pin(&mut self.state),
+            Rename => {
+                let name = task.name.clone().unwrap_or_default();
+                self.state.focus.mode = Mode::Write(Prompt::Rename(id), name.into());
+            }
+            Watch => self.state.write(Prompt::Watch(id)),
+            Details => self.open(Layer::Why(id)),
+            Replay => replay::open_replay(&mut self.state, id),
+            Select => copy::start_copying(&mut self.state),
+            YankOutput => self.state.effects.push(Effect::LastOutput(id)),
+            PreviousPrompt => search::go_to_prompt(&mut self.state, false),
+            NextPrompt => search::go_to_prompt(&mut self.state, true),
+            Search => search::open_search(&mut self.state, id),
+            NextMatch => self.find_next_match(false),
+            PreviousMatch => self.find_next_match(true),
+            Restart if task.status.is_terminal() => self.state.effects.push(again(&task)),
+            Restart => self.open(Layer::Restart(id)),
+            Release => self.state.effects.push(Effect::Ask(Request::Release { task: id })),
+            Fit => self.state.effects.extend(fit::fit_call(&self.state, &task)),
+            Dismiss => task_list::clear(&mut self.state, vec![id]),
+            CopyId => {
+                self.state.say(format!("copied {id}"));
+                self.state.effects.push(Effect::Copy(id.to_string()));
+            }
+            // Done on a screen, or meant for what lies over one.
+            Leave | Send | SendOn | Newline | Raw | Pause | TellAgent | Approvals | Approve
+            | ApproveExact | ApproveWider | Deny | NextHeld | Attention | AnswerQuestion | ApproveGate
+            | RejectGate | Yes | No | Choose | RunAgain | Skip | Abort | Note | LetAgents | Start | Run
+            | Interrupt | Terminate | HangUp | QuitSignal | User1 | User2 | ClearFinished | Undo | Filter
+            | ArrangeList | Play | Faster | Slower | StepForward | StepBack | Timeline | Up | Down
+            | PageUp | PageDown | Top | Bottom | ScrollUp | ScrollDown | IntoPane | PanLeft | PanRight
+            | PreviousTask | NextTask | NextFailed | NextWaiting | WidenList | NarrowList | SelectLines
+            | SelectBlock | Yank | Left | Right | LineStart | LineEnd | SearchAll | Timestamps | Changes
+            | Find | Compare | ModelSaw | Fold | NextPart | PreviousPart | FindText | NextFound
+            | PreviousFound | NextColumn | PreviousColumn | OpenTask | SmallerBudget | LargerBudget
+            | FullBudget | CopyText | Export | Screenshot | ScreenshotHtml | ScreenshotText
+            | ScreenshotAnsi | Layouts | NextLayout | SaveLayout | ForgetLayout | Zoom | ShowTasks
+            | ShowFocus | ShowReceipts | ShowMetrics | ExportMetrics | ShowProgram | NextPane
+            | PreviousProgram | NextProgram | Places | Palette | Messages | Themes | EditSettings | Mouse
+            | Help | Back | Confirm | Suspend | Detach | StopAll | Quit => {}
+        }
+    }
+
+    /// Opens the task full size, or stays on the screen of the program it runs for, and enters input mode if
+    /// it takes input.
+    fn enter(&mut self, task: &TaskView) {
+        let takes_input = takes_input(task) && !self.state.view.is_lost;
+        self.entered_from = Some(self.state.focus.screen);
+        if self.state.focus.screen == Screen::Program {
+            self.state.take_up(task.id.clone());
+            if let Err(why) = self.availability(Action::SendLine)
+                && !takes_input
+            {
+                self.state.say(why.to_string());
+            }
+        } else {
+            self.state.focus.screen = Screen::Focus;
+        }
+        self.state.thaw();
+        if takes_input {
+            self.state.focus.mode = Mode::Input(task.id.clone());
+        } else if task.status == TaskStatus::Queued {
+            self.to_enter = Some(task.id.clone());
+        }
+    }
+
+    /// Enters input mode for a task started here or entered before it ran, once it takes input, unless the user has
+    /// moved on to something else.
+    pub(in crate::console) fn enter_started(&mut self) {
+        let Some(task) = self.to_enter.as_ref().and_then(|id| self.state.view.task(id)).cloned() else {
+            return;
+        };
+        if task.status == TaskStatus::Queued {
+            return;
+        }
+        self.to_enter = None;
+        self.own.retain(|id| self.state.view.task(id).is_some());
+        let is_listed = matches!(self.state.focus.screen, Screen::Tasks | Screen::Focus);
+        let is_free = self.layers.is_empty() && matches!(self.state.focus.mode, Mode::Observe) && is_listed;
+        if is_free && takes_input(&task) && self.state.list.selected.as_ref() == Some(&task.id) {
+            self.enter(&task);
+        }
+    }
+
+    /// Goes to the next or previous match, of the search across all tasks or of the one in this task.
+    fn find_next_match(&mut self, forward: bool) {
+        match self.everywhere.next(&self.state, forward) {
+            Some(Ok(at)) => self.go_to_place(at),
+            Some(Err(none)) => self.state.say(none),
+            None => search::find_next(&mut self.state, forward),
+        }
+    }
+
+    /// Shows a result of the search across all tasks.
+    pub(in crate::console) fn go_to_place(&mut self, at: usize) {
+        if let Some((task, anchor)) = self.everywhere.go_to(&mut self.state, at) {
+            log::show_page(&mut self.state, task, anchor);
+        }
+    }
 }

@@ -1,17 +1,14 @@
 //! State that is derived after each message: what to fetch, what to show, how far lists are scrolled.
 
 use crate::console::app::App;
-use crate::console::effect::Effect;
-use crate::console::features::pane::{fit, reflow, timestamps};
-use crate::console::features::{outer, reader, receipts, replay, task_list};
-use crate::console::state::{Anchor, Breakpoint, Layout, Mode, Screen};
+use crate::console::app::layer::Layer;
+use crate::console::features::glossary::TermSurroundings;
+use crate::console::features::pane::{reflow, timestamps};
+use crate::console::features::question::QuestionDialog;
+use crate::console::features::{glossary, outer, reader, receipts, replay, task_list};
+use crate::console::state::{Breakpoint, Layout, Screen};
 use crate::console::text::reading::window;
-use crate::envelope::TaskId;
-use crate::link::ConsoleView;
-use crate::model::{TaskStatus, TaskView, TypedInput};
-
-/// Number of rows read for an ended task, enough to fill a larger pane too.
-const TAIL_ROWS: u16 = 80;
+use crate::model::{QuestionKind, TaskStatus, TaskView};
 
 impl App {
     pub(in crate::console) fn derive(&mut self) {
@@ -26,10 +23,10 @@ impl App {
         self.state.keep_places(&layout);
         self.place_lists(&layout);
         self.want_usage(&layout);
-        self.show_panes(&layout);
+        self.panes.show(&mut self.state, &layout);
         outer::tell_programs(&mut self.state, !self.layers.is_empty());
-        self.fit_watched(&layout);
-        self.read_tails(&layout);
+        self.panes.fit_watched(&mut self.state, &self.own, &layout);
+        self.panes.read_tails(&mut self.state, &layout);
         reflow::read_at_width(&mut self.state, &layout);
         timestamps::read_stamped(&mut self.state, &layout);
         let wanted = receipts::fetch_call(&mut self.state, &layout);
@@ -39,7 +36,19 @@ impl App {
         let next = replay::play_on(&mut self.state);
         self.state.effects.extend(next);
         self.receipts.find_in_shown_text(&mut self.state);
-        self.meet_terms(&layout);
+        let around = self.around();
+        glossary::meet_terms(&mut self.state, around, &layout);
+    }
+
+    /// Returns what the terms on screen depend on beside the state.
+    fn around(&self) -> TermSurroundings {
+        let gate = |dialog: &QuestionDialog| matches!(dialog.question.kind, QuestionKind::Gate { .. });
+        TermSurroundings {
+            has_sheet: self.receipts.sheet.is_some(),
+            is_bare: self.layers.is_empty(),
+            is_card: matches!(self.layers.last(), Some(Layer::Approval(_))),
+            is_gate: matches!(self.layers.last(), Some(Layer::Question(dialog)) if gate(dialog)),
+        }
     }
 
     fn place_lists(&mut self, layout: &Layout) {
@@ -49,79 +58,6 @@ impl App {
             self.state.calls.top = window(self.state.calls.top, at, count, shown);
         } else if self.state.focus.screen == Screen::Tasks {
             task_list::place_list(&mut self.state, shown);
-        }
-    }
-
-    /// Announces all visible panes again, because a replaced operator handle does not know about them yet.
-    pub(in crate::console) fn show_again(&mut self) {
-        self.shown = Default::default();
-        self.state.touch();
-    }
-
-    /// Returns the tasks with a pane that have not ended: their screens may still change.
-    pub fn live_panes(&self) -> Vec<TaskId> {
-        let is_live = |id: &&TaskId| self.state.view.task(id).is_some_and(|task| !task.status.is_terminal());
-        self.shown.visible.iter().filter(is_live).cloned().collect()
-    }
-
-    fn show_panes(&mut self, layout: &Layout) {
-        let visible: Vec<TaskId> = layout.panes.iter().map(|pane| pane.task.clone()).collect();
-        let focus = self.state.at_hand().map(|task| task.id.clone()).filter(|id| visible.contains(id));
-        let columns =
-            layout.panes.iter().map(|pane| (pane.task.clone(), reflow::columns(&self.state, pane))).collect();
-        let shown = ConsoleView { visible, focus, columns, colours: self.state.outer.colours };
-        if shown == self.shown {
-            return;
-        }
-        // The emulator of a screen that was off screen may have restarted its generation counter, and a
-        // screen at another width is a different one.
-        let is_as_it_was = |task: &&TaskId| {
-            self.shown.visible.contains(task) && self.shown.columns.get(*task) == shown.columns.get(*task)
-        };
-        for task in shown.visible.iter().filter(|task| !is_as_it_was(task)) {
-            if let Some(picture) = self.state.view.pictures.get_mut(task) {
-                picture.generation = 0;
-            }
-        }
-        for dropped in self.state.view.drop_pictures(&shown.visible) {
-            self.paged.remove(&dropped);
-        }
-        self.shown = shown.clone();
-        self.state.effects.push(Effect::Show(shown));
-    }
-
-    /// Resizes a task that is shown full size or typed into to fit its pane, unless its size was chosen
-    /// explicitly. Done once per pane size, so that two consoles, or an agent's resize, do not keep
-    /// overriding each other.
-    fn fit_watched(&mut self, layout: &Layout) {
-        let is_typed =
-            self.state.focus.screen == Screen::Program && matches!(self.state.focus.mode, Mode::Input(_));
-        let is_watched = self.state.focus.screen == Screen::Focus || is_typed;
-        let is_watched = is_watched && !self.state.view.is_lost && layout.breakpoint != Breakpoint::Sentence;
-        let pane = self.state.at_hand().filter(|_| is_watched).and_then(|task| layout.pane(&task.id));
-        let Some((task, size)) = pane.map(|pane| (pane.task.clone(), pane.size())) else {
-            self.fitted = None;
-            return;
-        };
-        let needs_it = self.state.view.task(&task).is_some_and(|task| {
-            (!task.size_asked || self.own.contains(&task.id)) && fit::fits_badly(&self.state, task)
-        });
-        let wanted = Some((task.clone(), size));
-        if needs_it && self.fitted != wanted {
-            self.fitted = wanted;
-            self.state.effects.push(Effect::send(task, TypedInput::Resize(size)));
-        }
-    }
-
-    /// Reads the last rows of ended tasks from the log, because these have no live screen: once per pane
-    /// width.
-    fn read_tails(&mut self, layout: &Layout) {
-        for pane in &layout.panes {
-            let is_ended = self.state.view.task(&pane.task).is_some_and(|task| task.status.is_terminal());
-            let columns = reflow::columns(&self.state, pane);
-            if is_ended && self.paged.insert(pane.task.clone(), columns) != Some(columns) {
-                reflow::ask_for_page(&mut self.state, pane, Anchor::Tail, pane.size().rows().max(TAIL_ROWS));
-            }
         }
     }
 }

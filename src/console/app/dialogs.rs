@@ -101,7 +101,8 @@ impl App {
                     help_lines(&self.state, about, &|action| self.can(action)).len(),
                     usize::from(self.state.outer.size.1.saturating_sub(4)),
                 );
-                self.open(Layer::Help { about, top: scrolled(top, action, rows) })
+                let top = action.motion().map_or(top, |motion| scrolled(top, motion, rows));
+                self.open(Layer::Help { about, top })
             }
         }
     }

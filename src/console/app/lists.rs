@@ -50,8 +50,9 @@ impl App {
             Some(Action::Back) => self.close_list(),
             Some(Action::Choose) => self.choose(),
             Some(action) => {
-                if let Some(Layer::List(chooser)) = self.layers.last_mut() {
-                    chooser.go(action, page);
+                if let (Some(Layer::List(chooser)), Some(motion)) = (self.layers.last_mut(), action.motion())
+                {
+                    chooser.go(motion, page);
                 }
                 self.preview_theme();
             }

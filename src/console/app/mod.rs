@@ -3,36 +3,30 @@
 
 mod actions;
 pub mod availability;
-mod demo_steps;
 mod derived;
 mod dialogs;
 pub mod draw;
-mod glossary;
 pub mod layer;
 mod lists;
 mod mouse;
-mod next_runtime;
-mod preferences;
-mod task;
 mod update;
 mod writing;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use crate::console::app::layer::Layer;
 use crate::console::features::attention::Attention;
+use crate::console::features::pane::visible::VisiblePanes;
 use crate::console::features::receipts::Receipts;
 use crate::console::features::search_all::AllTasksSearch;
 use crate::console::features::stop::PendingStops;
 use crate::console::state::setup::Setup;
 use crate::console::state::{Screen, State};
 use crate::envelope::TaskId;
-use crate::link::ConsoleView;
 use crate::model::Snapshot;
-use crate::terminal::Size;
 
 /// The whole console: what is known and shown, and what each feature keeps for itself.
 #[derive(Debug, Clone)]
@@ -51,9 +45,8 @@ pub struct App {
     pub stopping: PendingStops,
     /// The dialog in the frame that the terminal is taking.
     sent_dialog: Option<String>,
-    shown: ConsoleView,
-    paged: BTreeMap<TaskId, u16>,
-    fitted: Option<(TaskId, Size)>,
+    /// The panes on screen.
+    pub(in crate::console) panes: VisiblePanes,
     last_click: Option<(Timestamp, u16, u16)>,
     select_next: Option<TaskId>,
     /// The screen from which a task was entered to type into it.
@@ -79,9 +72,7 @@ impl App {
             attention: Attention::since(now),
             stopping: PendingStops::default(),
             sent_dialog: None,
-            shown: ConsoleView::default(),
-            paged: BTreeMap::new(),
-            fitted: None,
+            panes: VisiblePanes::default(),
             last_click: None,
             select_next: None,
             entered_from: None,

@@ -8,7 +8,7 @@ use crate::console::app::App;
 use crate::console::effect::Effect;
 use crate::console::features::pane::{copy, log, timestamps};
 use crate::console::features::{program, reader, task_list};
-use crate::console::keys::Action;
+use crate::console::keys::{Action, Motion};
 use crate::console::state::{Column, Layout, Mode, Pane, Screen};
 use crate::envelope::TaskId;
 use crate::model::TypedInput;
@@ -48,8 +48,8 @@ impl App {
                 self.state.is_dirty = true;
                 copy::drop_drag(&mut self.state)
             }
-            MouseKind::ScrollUp => self.wheel(&layout, at, Action::Up),
-            MouseKind::ScrollDown => self.wheel(&layout, at, Action::Down),
+            MouseKind::ScrollUp => self.wheel(&layout, at, Motion::Up),
+            MouseKind::ScrollDown => self.wheel(&layout, at, Motion::Down),
             MouseKind::Press(_) | MouseKind::Release(_) | MouseKind::Drag(_) => {}
             MouseKind::Move | MouseKind::ScrollLeft | MouseKind::ScrollRight => {}
         }
@@ -158,40 +158,40 @@ impl App {
         }
     }
 
-    fn wheel(&mut self, layout: &Layout, at: Position, action: Action) {
+    fn wheel(&mut self, layout: &Layout, at: Position, motion: Motion) {
         self.state.is_dirty = true;
         if self.state.reader.is_some() {
-            (0..WHEEL_ROWS).for_each(|_| reader::go_in_reader(&mut self.state, action));
+            (0..WHEEL_ROWS).for_each(|_| reader::go_in_reader(&mut self.state, motion));
             return;
         }
         let over_list = layout.list.contains(at);
         match self.state.focus.screen {
             Screen::Tasks if over_list => {
-                task_list::step_task(&mut self.state, if action == Action::Up { -1 } else { 1 })
+                task_list::step_task(&mut self.state, if motion == Motion::Up { -1 } else { 1 })
             }
             Screen::Tasks => {
                 if let Some(task) = layout.pane_at(at).map(|pane| pane.task.clone()) {
                     self.state.select(task);
-                    log::go_in_log(&mut self.state, action)
+                    log::go_in_log(&mut self.state, motion)
                 }
             }
-            Screen::Focus => log::go_in_log(&mut self.state, action),
+            Screen::Focus => log::go_in_log(&mut self.state, motion),
             Screen::Receipts if over_list => {
                 let kept = std::mem::replace(&mut self.state.calls.column, Column::Calls);
-                self.go(action);
+                self.go(motion);
                 self.state.calls.column = kept;
             }
             Screen::Receipts => {
                 let column = if layout.envelope.contains(at) { Column::Envelope } else { Column::Receipt };
-                (0..WHEEL_ROWS).for_each(|_| self.receipts.roll_text(&self.state, column, action));
+                (0..WHEEL_ROWS).for_each(|_| self.receipts.roll_text(&self.state, column, motion));
             }
             Screen::Program => match layout.pane_at(at).map(|pane| pane.task.clone()) {
                 Some(task) => {
                     self.state.take_up(task);
-                    log::go_in_log(&mut self.state, action)
+                    log::go_in_log(&mut self.state, motion)
                 }
                 None => {
-                    (0..WHEEL_ROWS).for_each(|_| program::go_in_source(&mut self.state, action));
+                    (0..WHEEL_ROWS).for_each(|_| program::go_in_source(&mut self.state, motion));
                 }
             },
             Screen::Metrics => {}

@@ -2,24 +2,32 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
+use crate::config::Mouse;
 use crate::console::app::App;
 use crate::console::app::layer::Layer;
 use crate::console::effect::Effect;
 use crate::console::features::pane::{copy, log, search};
+use crate::console::features::receipts::Receipts;
 use crate::console::features::status::hints;
-use crate::console::features::{arrangement, export, paste, places, replay, task_list};
+use crate::console::features::{arrangement, export, glossary, paste, places, replay, task_list};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::msg::Msg;
+use crate::console::options::DemoCue;
+use crate::console::state::calls::Calls;
 use crate::console::state::places::links;
-use crate::console::state::{FoundLine, Mode, Screen, Shot, names};
+use crate::console::state::{Column, FoundLine, Mode, ProgramScreen, Screen, Shot, names};
 use crate::console::text::visible;
+use crate::console::theme::Preferences;
 use crate::console::widgets::ListKind;
 use crate::link::Request;
 use crate::model::Snapshot;
 use crate::terminal::{Key, KeyPress};
 use crate::tools::CallAnswer;
+
+/// For this long after a key press, a demonstration does not change the screen.
+const HANDS_ON: SignedDuration = SignedDuration::from_secs(8);
 
 impl App {
     /// Handles a message and returns the effects to carry out.
@@ -171,7 +179,7 @@ impl App {
         self.state.toasts.pressed(self.state.clock.now);
         let action = self.state.setup.keymap.action(self.context(), key);
         hints::learn(&mut self.state, action);
-        action.into_iter().for_each(|action| self.learn_terms(action));
+        action.into_iter().for_each(|action| glossary::learn_terms(&mut self.state, action));
         self.pressed(key, action);
     }
 
@@ -246,5 +254,98 @@ impl App {
 
     pub(in crate::console) fn open(&mut self, layer: Layer) {
         self.layers.push(layer);
+    }
+
+    /// Shows the next runtime. Its calls and tasks are numbered from 1 again: nothing that was open, selected or written
+    /// for the last one may reach it.
+    pub(in crate::console) fn take_next_runtime(&mut self, snapshot: Arc<Snapshot>) {
+        self.state.view.begin_again(snapshot);
+        self.layers.clear();
+        (self.state.focus.mode, self.state.focus.in_pane) = (Mode::Observe, false);
+        (self.state.reading.scroll, self.state.reading.search, self.state.reader, self.state.replay) =
+            (None, None, None, None);
+        (self.state.calls, self.state.programs, self.receipts) =
+            (Calls::default(), ProgramScreen::default(), Receipts::default());
+        (self.state.list.selected, self.state.list.is_held) = (None, false);
+        (self.select_next, self.to_enter, self.entered_from) = (None, None, None);
+        (self.own, self.stopping.restarts, self.state.toasts.notices_seen) =
+            (Default::default(), Vec::new(), 0);
+        self.attention.begin_again(self.state.clock.now);
+        self.state.view.usual.note(&self.state.view.snapshot.tasks);
+        self.state.follow();
+        self.state.toasts.keep("attached to the next runtime of this workspace", self.state.clock.now);
+    }
+
+    /// Says at once what others do with this runtime, whatever else is on screen.
+    pub(in crate::console) fn say_of_others(&mut self, before: &Snapshot) {
+        let seen = before.notices.last().map_or(0, |notice| notice.seq);
+        let snapshot = Arc::clone(&self.state.view.snapshot);
+        let new = snapshot.notices.iter().filter(|notice| notice.seq > seen && notice.from.is_some());
+        new.for_each(|notice| self.state.toasts.keep(visible::one_line(&notice.text), self.state.clock.now));
+    }
+
+    /// Applies changed settings files.
+    pub(in crate::console) fn reload(&mut self, preferences: Preferences, faults: Vec<String>) {
+        if !faults.is_empty() {
+            // The file may be half written or contain a mistake: the previous settings apply until it is
+            // fixed.
+            for fault in faults {
+                self.state.toasts.fail(visible::one_line(&fault), None);
+            }
+            return;
+        }
+        let changes = preferences.changes(&self.state.setup.theme_set, &self.state.setup.ui);
+        let mouse = preferences.ui.mouse;
+        let mouse_changed = mouse != self.state.setup.ui.mouse;
+        self.apply_preferences(preferences);
+        self.attention.ring(&mut self.state);
+        if !changes.is_empty() {
+            self.state.say(format!("settings: {}", changes.join(", ")));
+        }
+        if !mouse_changed {
+            return;
+        }
+        self.state.outer.has_mouse = mouse != Mouse::Off;
+        self.state.effects.push(Effect::Mouse(self.state.outer.has_mouse));
+    }
+
+    /// Applies new preferences.
+    pub(crate) fn apply_preferences(&mut self, preferences: Preferences) {
+        self.state.setup.apply(preferences);
+        // Texts that were laid out with the old glyphs must be laid out again.
+        self.receipts.sheet = None;
+        // The rules that decide which tasks are measured may have changed.
+        self.state.view.usage.renew();
+        self.state.touch();
+    }
+
+    /// Shows the next step of a demonstration, unless the user is using the keys: they decide what is on screen.
+    pub(in crate::console) fn cue(&mut self, cue: DemoCue) {
+        let is_busy =
+            self.state.clock.touched.is_some_and(|at| self.state.clock.now.duration_since(at) < HANDS_ON);
+        // The card of a call that the demonstration itself has decided: nobody is there to close it.
+        if !is_busy && matches!(self.layers.last(), Some(Layer::Approval(_))) {
+            self.layers.pop();
+        }
+        if is_busy || !matches!(self.state.focus.mode, Mode::Observe) || !self.layers.is_empty() {
+            return;
+        }
+        self.state.division.is_overall = cue == DemoCue::Timeline;
+        match cue {
+            DemoCue::Tasks => self.state.show(Screen::Tasks),
+            DemoCue::Receipt => self.show_column(Column::Receipt),
+            DemoCue::Envelope => self.show_column(Column::Envelope),
+            DemoCue::Timeline => self.state.show(Screen::Focus),
+            DemoCue::Approvals => {
+                self.state.show(Screen::Tasks);
+                self.show_held();
+            }
+        }
+    }
+
+    /// Shows the newest call; where only one column fits, this one.
+    fn show_column(&mut self, column: Column) {
+        self.state.show(Screen::Receipts);
+        (self.state.calls.selected, self.state.calls.column) = (None, column);
     }
 }

@@ -10,15 +10,13 @@ use crate::console::features::approval::card::{Card, CardText};
 use crate::console::features::arrangement::tilings;
 use crate::console::features::pane::{copy, search};
 use crate::console::features::paste::{UnsentPaste, line_feeds, size};
-use crate::console::features::{paste, program, receipts, task_list};
+use crate::console::features::{composer, paste, program, receipts, task_list};
 use crate::console::keys::{Action, KeyContext};
-use crate::console::state::input::is_unrecorded;
 use crate::console::state::{
-    Filters, Layout, MOST_WRITTEN, Mode, Prompt, line_to, names, program_file, start_of, takes_input,
-    wants_secret,
+    Filters, Layout, MOST_WRITTEN, Mode, Prompt, program_file, start_of, takes_input,
 };
 use crate::console::widgets::{Chooser, ListKind, text_field};
-use crate::envelope::{TaskId, mask};
+use crate::envelope::TaskId;
 use crate::link::Request;
 use crate::model::{MOST_INPUT, TaskView, TypedInput};
 use crate::terminal::{Key, KeyPress};
@@ -147,9 +145,6 @@ impl App {
 /// ended.
 const RESTED: SignedDuration = SignedDuration::from_millis(700);
 
-/// Maximum length of a command that is saved in the history, in characters.
-const KEPT_CHARS: usize = 2_000;
-
 impl App {
     /// Handles a key while something is being typed; returns false when keys mean actions.
     pub(in crate::console) fn type_key(&mut self, key: KeyPress, action: Option<Action>) -> bool {
@@ -231,10 +226,10 @@ impl App {
             (Some(Action::Raw), Prompt::Line(task)) => self.state.focus.mode = Mode::Input(task),
             (Some(Action::Newline), Prompt::Line(_)) => self.edit(InputRequest::InsertChar('\n')),
             (Some(Action::Send), Prompt::Line(task)) => {
-                self.send_line(&task);
+                composer::send_line(&mut self.state, &task);
                 self.state.observe();
             }
-            (Some(Action::SendOn), Prompt::Line(task)) => self.send_line(&task),
+            (Some(Action::SendOn), Prompt::Line(task)) => composer::send_line(&mut self.state, &task),
             (Some(Action::Send), Prompt::Rename(task)) => {
                 let name = self.state.take_written();
                 let name = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
@@ -248,7 +243,14 @@ impl App {
                 let name = self.state.take_written();
                 tilings::save_layout(&mut self.state, &name);
             }
-            (Some(Action::Run), Prompt::Start) => self.run_command(),
+            (Some(Action::Run), Prompt::Start) => {
+                let cmd = composer::take_command(&mut self.state);
+                match program_file(&cmd) {
+                    Some(file) => program::run_program(&mut self.state, file),
+                    None if cmd.is_empty() => {}
+                    None => self.run_here(&cmd),
+                }
+            }
             (Some(Action::Find), Prompt::Search(task)) => search::find(&mut self.state, task),
             (Some(Action::Find), Prompt::SearchAll) => {
                 if self.everywhere.search(&mut self.state) {
@@ -266,41 +268,9 @@ impl App {
                 self.edit_key(key);
                 search::find_as_written(&mut self.state);
             }
-            _ if has_history => self.edit_or_call_back(key),
+            // Of several lines written before, unless the input is hidden.
+            _ if has_history && composer::call_back(&mut self.state, key) => {}
             _ => self.edit_key(key),
-        }
-    }
-
-    /// Sends the typed line.
-    fn send_line(&mut self, task: &TaskId) {
-        let text = self.editor().map(Editor::value_and_reset).unwrap_or_default();
-        let Some(view) = self.state.view.task(task).cloned() else { return };
-        if !takes_input(&view) {
-            self.state.toasts.fail(format!("{} has ended", names::alias(&view)), None);
-            return;
-        }
-        if !is_unrecorded(&view) {
-            self.state.composer.lines.keep(&text);
-        }
-        self.state.effects.push(line_to(&view, &text));
-    }
-
-    fn run_command(&mut self) {
-        let written = self.state.take_written();
-        let cmd = written.trim();
-        if cmd.is_empty() {
-            return;
-        }
-        // As in a shell, a leading space keeps it out of the history.
-        if !written.starts_with(' ') {
-            self.state.composer.commands.keep(cmd);
-            if mask(cmd) == cmd && cmd.chars().count() <= KEPT_CHARS {
-                self.state.effects.push(Effect::KeepCommand(cmd.to_owned()));
-            }
-        }
-        match program_file(cmd) {
-            Some(file) => program::run_program(&mut self.state, file),
-            None => self.run_here(cmd),
         }
     }
 
@@ -309,30 +279,6 @@ impl App {
         self.enters_next = true;
         let place = self.state.composer.start_at.take().or_else(|| self.state.place_at_hand());
         self.state.effects.push(start_of(place, cmd, Some(Layout::alone(&self.state))));
-    }
-
-    /// Recalls older and newer lines with the up and down keys, unless the input is hidden.
-    fn edit_or_call_back(&mut self, press: KeyPress) {
-        let older = match press.key {
-            Key::Up => true,
-            Key::Down => false,
-            _ => return self.edit_key(press),
-        };
-        let is_hidden = self
-            .state
-            .typing_into()
-            .and_then(|task| self.state.view.task(task))
-            .is_some_and(|task| wants_secret(task));
-        if is_hidden {
-            return;
-        }
-        let starts = matches!(self.state.focus.mode, Mode::Write(Prompt::Start, _));
-        let history = if starts { &mut self.state.composer.commands } else { &mut self.state.composer.lines };
-        if let Some(line) = history.step(older)
-            && let Some(editor) = self.editor()
-        {
-            *editor = Editor::new(line);
-        }
     }
 
     pub(in crate::console) fn edit_key(&mut self, press: KeyPress) {
@@ -368,10 +314,7 @@ impl App {
                 | Layer::Why(_) => None,
             };
         }
-        match &mut self.state.focus.mode {
-            Mode::Write(_, editor) => Some(editor),
-            Mode::Observe | Mode::Input(_) | Mode::Copy(_) => None,
-        }
+        self.state.editor()
     }
 
     /// Handles a key while the filter is being typed: up and down move through the listed tasks.

@@ -4,7 +4,7 @@
 use ratatui::layout::Rect;
 
 use crate::console::effect::Effect;
-use crate::console::keys::{Action, KeyContext};
+use crate::console::keys::{Action, KeyContext, Motion};
 use crate::console::state::{Layout, ProgramScreen, Screen, State, Term, cut_top, names, questions};
 use crate::console::text;
 use crate::console::text::reading::moved;
@@ -53,16 +53,22 @@ pub(in crate::console) fn run_program(state: &mut State, file: &str) {
 }
 
 /// Scrolls the source; going to the end makes it follow the current line again.
-pub(in crate::console) fn go_in_source(state: &mut State, action: Action) {
+pub(in crate::console) fn go_in_source(state: &mut State, motion: Motion) {
     let Some(program) = state.program() else { return };
     let rows = state.layout().source_rows();
     let last = program.source.lines().count().saturating_sub(rows);
-    if action == Action::Bottom {
+    if motion == Motion::Bottom {
         state.programs.top = None;
     } else {
-        let top = moved(program_top(state, rows), action, rows.max(2) - 1, last);
+        let top = moved(program_top(state, rows), motion, rows.max(2) - 1, last);
         state.programs.top = Some(top);
     }
+}
+
+/// Pans the source by columns, as far as its longest line.
+pub(in crate::console) fn pan_source(state: &mut State, by: i16) {
+    let most = source_columns(state).saturating_sub(state.layout().source_columns());
+    state.programs.pan = state.programs.pan.saturating_add_signed(by).min(most);
 }
 
 /// Cycles from the source through the panes of the commands and back to the source.

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::console::keys::Action;
+use crate::console::keys::Motion;
 use crate::console::state::{Layout, State, TextSearch, cut_left, cut_top};
 use crate::console::text::reading::ReaderView;
 use crate::console::text::{StyledPiece, count, piece};
@@ -11,14 +11,9 @@ use crate::console::widgets::text::found;
 use crate::console::widgets::{Painter, text};
 
 /// Moves in the reader's text.
-pub(in crate::console) fn go_in_reader(state: &mut State, action: Action) {
+pub(in crate::console) fn go_in_reader(state: &mut State, motion: Motion) {
     let shown = usize::from(cut_top(state.layout().stage, 1).1.height);
-    let Some(reader) = &mut state.reader else { return };
-    match action {
-        Action::NextPart => reader.jump(true),
-        Action::PreviousPart => reader.jump(false),
-        action => reader.text.go(action, shown),
-    }
+    state.reader.iter_mut().for_each(|reader| reader.text.go(motion, shown));
 }
 
 /// Wraps the reader's text for its area, and scrolls the current row into view.

@@ -95,7 +95,7 @@ impl Driver {
     /// Takes new pictures of the visible screens that have changed; if one is busy, its last picture is kept.
     fn take_pictures(&mut self) -> Vec<Effect> {
         let mut effects = Vec::new();
-        for task in self.app.live_panes() {
+        for task in self.app.panes.live(&self.app.state) {
             let Some(generation) = self.operator.screen_generation(&task) else { continue };
             let seen = self.app.state.view.pictures.get(&task).map(|picture| picture.generation);
             if seen == Some(generation) {

@@ -40,7 +40,8 @@ impl Driver {
         self.operator = operator;
         // It does not know yet which panes are visible, so they are announced again.
         self.times.has_other_hold = true;
-        self.app.show_again();
+        self.app.panes.show_again();
+        self.app.state.touch();
     }
 }
 

@@ -3,7 +3,33 @@
 //! The keymap binds keys to these names; help, hints and dialogs are generated from this table. What an
 //! action does is decided in `update`, never here.
 
+/// A movement in a list or a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Motion {
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    Top,
+    Bottom,
+}
+
 impl Action {
+    /// Returns the movement that it asks for, if it asks for one.
+    #[must_use]
+    pub fn motion(self) -> Option<Motion> {
+        match self {
+            Self::Up => Some(Motion::Up),
+            Self::Down => Some(Motion::Down),
+            Self::PageUp => Some(Motion::PageUp),
+            Self::PageDown => Some(Motion::PageDown),
+            Self::Top => Some(Motion::Top),
+            Self::Bottom => Some(Motion::Bottom),
+            _ => None,
+        }
+    }
+
     /// Tells whether it affects a task or starts one, which recordings do not allow.
     #[must_use]
     pub fn changes(self) -> bool {

@@ -4,5 +4,5 @@ pub mod action;
 pub mod decode;
 pub mod keymap;
 
-pub use action::Action;
+pub use action::{Action, Motion};
 pub use keymap::{KeyContext, Keymap};

@@ -52,12 +52,17 @@ impl State {
         self.focus.mode = Mode::Write(prompt, Editor::default());
     }
 
+    /// Returns the editor of the input line, if one is open.
+    pub(in crate::console) fn editor(&mut self) -> Option<&mut Editor> {
+        match &mut self.focus.mode {
+            Mode::Write(_, editor) => Some(editor),
+            Mode::Observe | Mode::Input(_) | Mode::Copy(_) => None,
+        }
+    }
+
     /// Returns the typed text and goes back to observing.
     pub(in crate::console) fn take_written(&mut self) -> String {
-        let written = match &mut self.focus.mode {
-            Mode::Write(_, editor) => editor.value_and_reset(),
-            Mode::Observe | Mode::Input(_) | Mode::Copy(_) => String::new(),
-        };
+        let written = self.editor().map(Editor::value_and_reset).unwrap_or_default();
         self.observe();
         written
     }

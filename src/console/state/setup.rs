@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use jiff::tz::TimeZone;
 
 use crate::console::keys::Keymap;
-use crate::console::theme::{Theme, ThemeSet, UiSettings};
+use crate::console::theme::{Preferences, Theme, ThemeSet, UiSettings};
 
 /// Everything that comes from outside: settings, terminal, runtime.
 #[derive(Debug, Clone)]
@@ -34,4 +34,12 @@ pub struct Setup {
     pub is_fleet: bool,
     /// The recording that is open, read-only.
     pub recording: Option<String>,
+}
+
+impl Setup {
+    /// Applies changed settings.
+    pub(in crate::console) fn apply(&mut self, preferences: Preferences) {
+        let Preferences { theme, keymap, theme_set, ui } = preferences;
+        (self.theme, self.keymap, self.theme_set, self.ui) = (theme, keymap, theme_set, ui);
+    }
 }

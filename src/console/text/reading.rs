@@ -1,6 +1,6 @@
 //! A text that is read: wrapped, with the current row, and how keys move a position.
 
-use crate::console::keys::Action;
+use crate::console::keys::Motion;
 use crate::console::text::{StyledPiece, WrappedText};
 
 /// Rows of context above a part that was jumped to.
@@ -29,13 +29,13 @@ impl ReaderText {
     }
 
     /// Moves the current row; this many rows are shown.
-    pub fn go(&mut self, action: Action, shown: usize) {
-        self.at = moved(self.at, action, shown.saturating_sub(1).max(1), self.last());
+    pub fn go(&mut self, motion: Motion, shown: usize) {
+        self.at = moved(self.at, motion, shown.saturating_sub(1).max(1), self.last());
     }
 
     /// Scrolls by a row, as the wheel does; the current row stays if it remains visible.
-    pub fn roll(&mut self, action: Action, shown: usize) {
-        self.top = moved(self.top, action, shown, (self.last() + 1).saturating_sub(shown));
+    pub fn roll(&mut self, motion: Motion, shown: usize) {
+        self.top = moved(self.top, motion, shown, (self.last() + 1).saturating_sub(shown));
         self.at = self.at.clamp(self.top, self.top + shown.saturating_sub(1));
     }
 
@@ -92,14 +92,14 @@ impl ReaderView {
 }
 
 /// Returns the position that an action leads to.
-pub(in crate::console) fn moved(at: usize, action: Action, page: usize, last: usize) -> usize {
-    let to = match action {
-        Action::Up => at.saturating_sub(1),
-        Action::Down => at.saturating_add(1),
-        Action::PageUp => at.saturating_sub(page),
-        Action::PageDown => at.saturating_add(page),
-        Action::Top => 0,
-        _ => last,
+pub(in crate::console) fn moved(at: usize, motion: Motion, page: usize, last: usize) -> usize {
+    let to = match motion {
+        Motion::Up => at.saturating_sub(1),
+        Motion::Down => at.saturating_add(1),
+        Motion::PageUp => at.saturating_sub(page),
+        Motion::PageDown => at.saturating_add(page),
+        Motion::Top => 0,
+        Motion::Bottom => last,
     };
     to.min(last)
 }

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use tui_input::Input as Editor;
 
-use crate::console::keys::Action;
+use crate::console::keys::Motion;
 use crate::console::state::{ListChoice, cut_top};
 use crate::console::text;
 use crate::console::text::reading::moved;
@@ -135,8 +135,8 @@ impl Chooser {
     }
 
     /// Moves the selection; a page has this many rows.
-    pub fn go(&mut self, action: Action, page: usize) {
-        self.at = moved(self.at, action, page.max(1), self.shown.len().saturating_sub(1));
+    pub fn go(&mut self, motion: Motion, page: usize) {
+        self.at = moved(self.at, motion, page.max(1), self.shown.len().saturating_sub(1));
     }
 
     /// Selects the item with this choice.

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use ratatui::layout::Rect;
 
-use crate::console::keys::{Action, KeyContext};
+use crate::console::keys::{Action, KeyContext, Motion};
 use crate::console::state::{centred, cut_bottom, inside};
 use crate::console::text::reading::moved;
 use crate::console::text::{StyledPiece, piece, visible, wrapped};
@@ -28,8 +28,8 @@ pub(in crate::console) fn has_been_read(shown_at: Option<Timestamp>, now: Timest
 }
 
 /// Returns the first visible row of a text after a scrolling key.
-pub(in crate::console) fn scrolled(top: usize, action: Action, (rows, shown): (usize, usize)) -> usize {
-    moved(top, action, shown.max(2) - 1, rows.saturating_sub(shown))
+pub(in crate::console) fn scrolled(top: usize, motion: Motion, (rows, shown): (usize, usize)) -> usize {
+    moved(top, motion, shown.max(2) - 1, rows.saturating_sub(shown))
 }
 
 /// Draws a dialog in the middle of the screen, as high as its rows and the row of keys below them.

@@ -80,10 +80,10 @@ impl Card {
                 let next = next_held(state, self.ticket, |_| true);
                 *self = Self::of(next.unwrap_or(self.ticket));
             }
-            Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::Top | Action::Bottom => {
-                self.top = scrolled(self.top, action, self.rows(state, &call));
+            action => {
+                let rows = self.rows(state, &call);
+                self.top = action.motion().map_or(self.top, |motion| scrolled(self.top, motion, rows));
             }
-            _ => {}
         }
     }
 

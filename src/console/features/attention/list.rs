@@ -36,7 +36,10 @@ impl AttentionSelection {
                 Err(subject.clone())
             }
             (Action::Choose, _) => Ok(Self::of(items, at)),
-            _ => Ok(Self::of(items, moved(at, action, 10, items.len().saturating_sub(1)))),
+            (action, _) => {
+                let moved = |motion| moved(at, motion, 10, items.len().saturating_sub(1));
+                Ok(Self::of(items, action.motion().map_or(at, moved)))
+            }
         }
     }
 

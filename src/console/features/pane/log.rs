@@ -1,13 +1,13 @@
 //! Scrolling through a task's log, and the pages that are read for it.
 
 use crate::console::features::pane::{copy, reflow, timestamps};
-use crate::console::keys::Action;
+use crate::console::keys::Motion;
 use crate::console::state::search::{matches, row_of};
 use crate::console::state::{Anchor, PageView, Scroll, State};
 use crate::envelope::TaskId;
 
 /// Freezes the pane on a page of the log, or moves to another page.
-pub(in crate::console) fn go_in_log(state: &mut State, action: Action) {
+pub(in crate::console) fn go_in_log(state: &mut State, motion: Motion) {
     let Some(task) = state.at_hand().cloned() else { return };
     let Some(rows) = state.layout().pane(&task.id).map(|pane| u64::from(pane.cells.height)) else {
         return;
@@ -15,20 +15,20 @@ pub(in crate::console) fn go_in_log(state: &mut State, action: Action) {
     let page = state.reading.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
     // The top line of the pane when it follows the output.
     let bottom = task.output.lines.saturating_sub(rows.saturating_sub(1));
-    let wanted = match (action, page.map(|page| (page.first_line, page.next_line))) {
-        (Action::Top, _) => Anchor::From(0),
+    let wanted = match (motion, page.map(|page| (page.first_line, page.next_line))) {
+        (Motion::Top, _) => Anchor::From(0),
         // The line count known here lags a little behind, so the code that reads the log resolves the
         // position.
-        (Action::Up, None) => Anchor::LineAboveTail,
-        (Action::PageUp, None) => Anchor::AboveTail,
-        (Action::Up | Action::PageUp, Some((0, _))) => Anchor::From(0),
+        (Motion::Up, None) => Anchor::LineAboveTail,
+        (Motion::PageUp, None) => Anchor::AboveTail,
+        (Motion::Up | Motion::PageUp, Some((0, _))) => Anchor::From(0),
         // The page shows a single line: go to what precedes it.
-        (Action::PageUp, Some((first, next))) if next == first + 1 => Anchor::Before(first),
-        (Action::Up, Some((first, _))) => Anchor::From(first - 1),
-        (Action::PageUp, Some((first, next))) => Anchor::Before((first + 1).min(next)),
+        (Motion::PageUp, Some((first, next))) if next == first + 1 => Anchor::Before(first),
+        (Motion::Up, Some((first, _))) => Anchor::From(first - 1),
+        (Motion::PageUp, Some((first, next))) => Anchor::Before((first + 1).min(next)),
         _ if state.reading.scroll.is_none() => return,
-        (Action::Down, Some((first, _))) if first + 1 < bottom => Anchor::From(first + 1),
-        (Action::PageDown, Some((first, next))) if next.saturating_sub(1) < bottom => {
+        (Motion::Down, Some((first, _))) if first + 1 < bottom => Anchor::From(first + 1),
+        (Motion::PageDown, Some((first, next))) if next.saturating_sub(1) < bottom => {
             Anchor::From(next.saturating_sub(1).max(first + 1))
         }
         _ => {

@@ -7,3 +7,4 @@ pub mod log;
 pub mod reflow;
 pub mod search;
 pub mod timestamps;
+pub mod visible;

@@ -43,3 +43,15 @@ pub(in crate::console) fn read_at_width(state: &mut State, layout: &Layout) {
     }
     ask_for_page(state, pane, anchor, pane.size().rows());
 }
+
+/// Pans the current pane by columns, as far as what it shows or, where lines are wrapped, the task's own terminal.
+pub(in crate::console) fn pan(state: &mut State, by: i16) {
+    let Some(task) = state.at_hand().map(|task| task.id.clone()) else { return };
+    let page =
+        state.reading.scroll.as_ref().and_then(|scroll| scroll.page.as_ref()).map(|page| &page.picture);
+    let widest = page.or(state.view.pictures.get(&task)).map_or(0, |picture| picture.size().0);
+    let shown = state.layout().pane(&task).map_or(0, |pane| pane.cells.width);
+    // Wrapped lines fit the pane: panning to the right shows them as the program wrote them.
+    let widest = if widest > shown { widest } else { own_columns(state, &task) };
+    state.reading.pan = state.reading.pan.saturating_add_signed(by).min(widest.saturating_sub(shown));
+}

@@ -29,15 +29,15 @@ impl QuestionDialog {
             Up | Down if self.context() == KeyContext::Choice => {
                 self.point(if action == Up { -1 } else { 1 });
             }
-            Up | Down | PageUp | PageDown | Top | Bottom => {
-                self.top = scrolled(self.top, action, rows(state, self));
-            }
             LetAgents if !self.question.kind.is_operators() && self.is_ready(state.clock.now) => {
                 let (question, may) = (self.question.id.clone(), !self.question.agents);
                 state.effects.push(Effect::Ask(Request::LetAgents { question, may, nonce: None }));
             }
             Choose if self.chosen.is_none() => state.say("point at a label first"),
-            _ => self.decide(state, action),
+            action => match action.motion() {
+                Some(motion) => self.top = scrolled(self.top, motion, rows(state, self)),
+                None => self.decide(state, action),
+            },
         }
     }
 

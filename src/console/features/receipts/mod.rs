@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::console::effect::Effect;
 use crate::console::features::receipts::sheet::{CallSheet, LineLink, more, next_less, sheet};
-use crate::console::keys::Action;
+use crate::console::keys::{Action, Motion};
 use crate::console::state::{Column, Layout, Mode, Prompt, Screen, State};
 use crate::console::text::reading::moved;
 use crate::link::Request;
@@ -81,15 +81,15 @@ impl Receipts {
         }
     }
 
-    pub(crate) fn go_in_text(&mut self, state: &State, column: Column, action: Action) {
+    pub(crate) fn go_in_text(&mut self, state: &State, column: Column, motion: Motion) {
         let shown = text_rows(state, column);
-        self.sheet.iter_mut().for_each(|sheet| sheet.text_mut(column).go(action, shown));
+        self.sheet.iter_mut().for_each(|sheet| sheet.text_mut(column).go(motion, shown));
     }
 
     /// Scrolls a text by a row, as the wheel does.
-    pub(in crate::console) fn roll_text(&mut self, state: &State, column: Column, action: Action) {
+    pub(in crate::console) fn roll_text(&mut self, state: &State, column: Column, motion: Motion) {
         let shown = text_rows(state, column);
-        self.sheet.iter_mut().for_each(|sheet| sheet.text_mut(column).roll(action, shown));
+        self.sheet.iter_mut().for_each(|sheet| sheet.text_mut(column).roll(motion, shown));
     }
 
     pub(crate) fn lay_out_sheet(&mut self, state: &State, layout: &Layout) {
@@ -173,10 +173,10 @@ pub(crate) fn open_task(state: &mut State) {
     state.show(Screen::Focus)
 }
 
-pub(crate) fn go_in_calls(state: &mut State, action: Action) {
+pub(crate) fn go_in_calls(state: &mut State, motion: Motion) {
     let count = state.call_rows().len();
     let page = state.layout().list_items().max(1);
-    let to = moved(state.call_at(), action, page, count.saturating_sub(1));
+    let to = moved(state.call_at(), motion, page, count.saturating_sub(1));
     let seq = state.call_rows().get(to).map(|row| row.call.seq);
     state.calls.selected = if to == 0 { None } else { seq };
 }

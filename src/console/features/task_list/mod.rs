@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use jiff::SignedDuration;
 
 use crate::console::effect::Effect;
-use crate::console::keys::Action;
+use crate::console::keys::{Action, Motion};
 use crate::console::state::{Filters, ListRow, Mode, Prompt, Screen, State};
 use crate::console::text::reading::{moved, window};
 use crate::envelope::TaskId;
@@ -72,12 +72,12 @@ pub(in crate::console) fn is_in_batch(state: &State) -> bool {
         > 1
 }
 
-pub(in crate::console) fn go_in_tasks(state: &mut State, action: Action) {
+pub(in crate::console) fn go_in_tasks(state: &mut State, motion: Motion) {
     let (page, last) = (state.layout().list_items().max(1), state.tasks().len().saturating_sub(1));
-    let to = moved(state.selected_at().unwrap_or(0), action, page, last);
+    let to = moved(state.selected_at().unwrap_or(0), motion, page, last);
     select_at(state, to);
     // If the newest task is first, going to the first row means following it.
-    state.list.is_held &= action != Action::Top || !state.list.listing.is_newest_first();
+    state.list.is_held &= motion != Motion::Top || !state.list.listing.is_newest_first();
 }
 
 /// Moves the selection by this many tasks.
