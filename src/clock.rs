@@ -16,7 +16,6 @@ pub struct Moment {
 
 impl Moment {
     /// Returns the wall-clock time `time` after this moment.
-    #[must_use]
     pub fn wall_after(&self, time: Duration) -> Timestamp {
         let time = SignedDuration::try_from(time).unwrap_or(SignedDuration::MAX);
         self.wall.saturating_add(time).unwrap_or(Timestamp::MAX)
@@ -31,20 +30,17 @@ pub struct Clock {
 
 impl Clock {
     /// Returns a clock whose monotonic time starts now.
-    #[must_use]
     pub fn start() -> Self {
         Self { origin: Instant::now() }
     }
 
     /// Returns the current moment.
-    #[must_use]
     #[expect(clippy::disallowed_methods, reason = "the one place that reads the wall clock")]
     pub fn now(&self) -> Moment {
         Moment { mono: self.origin.elapsed(), wall: Timestamp::now() }
     }
 
     /// Returns the tokio instant for a monotonic time, to sleep until.
-    #[must_use]
     pub fn instant(&self, mono: Duration) -> Instant {
         self.origin + mono
     }

@@ -51,19 +51,16 @@ impl Locks {
     }
 
     /// Returns whether a runtime with this folder counts.
-    #[must_use]
     pub fn counts(&self, runtime_dir: &Path) -> bool {
         self.only.as_deref().is_none_or(|only| runtime_dir.parent() == Some(only))
     }
 
     /// Returns the lock file of a workspace, by its id.
-    #[must_use]
     pub fn file(&self, id: &str) -> PathBuf {
         self.folder.join(format!("{id}{}", self.suffix))
     }
 
     /// Returns the workspace id in a lock's file name; `None` for locks of another boot and for other files.
-    #[must_use]
     pub fn id<'a>(&self, name: &'a str) -> Option<&'a str> {
         let id = name.strip_suffix(&self.suffix)?;
         let is_id = id.len() == 12 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
@@ -161,19 +158,16 @@ impl Places {
     }
 
     /// Returns the socket of agents and scripts (roles `mcp` and `cli`).
-    #[must_use]
     pub fn agent_socket(&self) -> PathBuf {
         self.runtime_dir.join("agent.sock")
     }
 
     /// Returns the socket of consoles (role `operator`).
-    #[must_use]
     pub fn operator_socket(&self) -> PathBuf {
         self.runtime_dir.join("operator.sock")
     }
 
     /// Returns the folder of all workspaces' locks.
-    #[must_use]
     pub fn locks(&self) -> Locks {
         let folder = self.lock.parent().unwrap_or(&self.lock).to_owned();
         let name = self.lock.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -182,32 +176,27 @@ impl Places {
     }
 
     /// Returns the file that stores the layout of this workspace's console.
-    #[must_use]
     pub fn layout(&self) -> PathBuf {
         self.state_dir.join("layouts").join(format!("{}.json", self.id))
     }
 
     /// Returns the file that stores the commands the user has started in this workspace.
-    #[must_use]
     pub fn commands(&self) -> PathBuf {
         self.state_dir.join("history").join(format!("{}.json", self.id))
     }
 
     /// Returns the file to which commands that ran without a runtime are logged.
-    #[must_use]
     pub fn outside(&self) -> PathBuf {
         self.state_dir.join("outside").join(format!("{}.jsonl", self.id))
     }
 
     /// Returns the folder that holds all recordings.
-    #[must_use]
     pub fn recordings(&self) -> PathBuf {
         self.state_dir.join("recordings")
     }
 }
 
 /// Returns the folder of the links by which agents invoke this program as their shell.
-#[must_use]
 pub fn shells_dir() -> Option<PathBuf> {
     let project = directories::ProjectDirs::from("dev", "", "pilothouse")?;
     Some(project.data_dir().join("shells"))

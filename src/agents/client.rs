@@ -16,7 +16,6 @@ pub const RECEIPT_CHARS: usize = 40_000;
 
 impl Room {
     /// Returns room for `chars` characters, in any number of bytes and lines.
-    #[must_use]
     pub const fn chars(chars: usize) -> Self {
         Self { chars, bytes: usize::MAX, lines: usize::MAX }
     }
@@ -46,7 +45,6 @@ impl McpClient {
     }
 
     /// Describes what it truncates and defers, and the maximum size of its receipts.
-    #[must_use]
     pub fn about(&self) -> String {
         let Room { chars, bytes, lines } = self.room;
         let bytes = if bytes == usize::MAX { String::new() } else { format!(", {} KB", bytes / 1_000) };

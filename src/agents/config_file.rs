@@ -45,13 +45,11 @@ pub enum ConfigFolder {
 
 impl ConfigFile {
     /// Creates the location of a file.
-    #[must_use]
     pub const fn new(folder: ConfigFolder, names: &'static [&'static str]) -> Self {
         Self { folder, names }
     }
 
     /// Returns whether the file is shared with others who work in the workspace.
-    #[must_use]
     pub fn is_in_workspace(self) -> bool {
         matches!(self.folder, ConfigFolder::Workspace)
     }
@@ -123,7 +121,6 @@ pub struct ShellSetting {
 
 impl ShellSetting {
     /// Returns the settings to add to the file so that it names a shell.
-    #[must_use]
     pub fn naming(self, shell: &str) -> Value {
         self.keys.iter().rev().fold(Value::from(shell), |inner, key| {
             Value::Object(Map::from_iter([((*key).to_owned(), inner)]))

@@ -54,7 +54,6 @@ pub type ReadReply = Result<SessionReply, (String, SessionReply)>;
 
 impl SessionReply {
     /// Returns the metadata that many programs include in their JSON.
-    #[must_use]
     pub fn about(value: &Value) -> Self {
         Self {
             text: String::new(),
@@ -65,7 +64,6 @@ impl SessionReply {
 }
 
 /// Returns a session id if it is safe to use in a command line.
-#[must_use]
 pub fn session_id(text: &str) -> Option<String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let fits = !text.is_empty() && text.len() <= 128 && !text.starts_with('-') && text.chars().all(is_plain);
@@ -80,7 +78,6 @@ pub(super) fn cost(usd: &Value) -> Option<u64> {
 }
 
 /// Returns the refusal of output that is no JSON.
-#[must_use]
 pub fn no_json() -> (String, SessionReply) {
     ("what it printed is not the JSON it was asked for".to_owned(), SessionReply::default())
 }

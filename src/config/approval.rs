@@ -51,7 +51,6 @@ pub(super) struct RuleFault {
 
 impl ApprovalRule {
     /// Returns whether this rule makes an actor's command wait for the operator.
-    #[must_use]
     pub fn asks(&self, tool: &str, actor: &str, cmd: &str) -> bool {
         let is_by = match self.actor.as_deref() {
             None | Some("agent") => actor.starts_with("agent:"),
@@ -64,7 +63,6 @@ impl ApprovalRule {
     }
 
     /// Describes what keeps the rule from ever matching, if anything does.
-    #[must_use]
     pub fn fault(&self) -> Option<String> {
         self.senseless().map(|senseless| senseless.what)
     }

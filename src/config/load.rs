@@ -148,7 +148,6 @@ impl LoadedSettings {
     }
 
     /// Returns every value formatted as TOML, by key, with its origin.
-    #[must_use]
     pub fn values(&self) -> Vec<(String, String, Origin)> {
         let mut values = Vec::new();
         let table = Table::try_from(&self.settings).unwrap_or_default();

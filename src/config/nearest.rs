@@ -4,7 +4,6 @@
 const NEAR: f64 = 0.7;
 
 /// Returns the known name most similar to the given one, if any is similar enough.
-#[must_use]
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let likeness = |other: &&str| {
         if abbreviates(other, name) || abbreviates(name, other) {

@@ -36,7 +36,6 @@ impl Prefix {
     }
 
     /// Returns the prefix to suggest for a command: its program, and a subcommand if one follows.
-    #[must_use]
     pub fn of(line: &str) -> Option<Self> {
         let commands = plain_commands(line)?;
         let words = commands.first()?;
@@ -47,19 +46,16 @@ impl Prefix {
     }
 
     /// Returns the words as they were written.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
     /// Returns the first word.
-    #[must_use]
     pub fn program(&self) -> &str {
         self.words.first().map_or("", String::as_str)
     }
 
     /// Returns whether every command in a line begins with this prefix.
-    #[must_use]
     pub fn covers(&self, line: &str) -> bool {
         plain_commands(line).is_some_and(|commands| {
             !commands.is_empty() && commands.iter().all(|words| words.starts_with(&self.words))

@@ -84,7 +84,6 @@ pub struct SessionSubject<'a> {
 
 impl SessionSettings {
     /// Returns the answerer of a session: by its name, its agent or its model, in this order, or else the default.
-    #[must_use]
     pub fn answerer(&self, of: SessionSubject<'_>) -> &Answerer {
         let label = of.label.and_then(|name| self.labels.get(name));
         let agent = of.agent.and_then(|name| self.agents.get(name));
@@ -94,7 +93,6 @@ impl SessionSettings {
     }
 
     /// Returns the answerer that decides conditions between `**`.
-    #[must_use]
     pub fn judge(&self) -> &Answerer {
         if self.conditions == Answerer::Same { self.by() } else { &self.conditions }
     }
@@ -142,7 +140,6 @@ fn is_subject(text: &str) -> bool {
 
 impl Answerer {
     /// Returns the name to show to people: `a person`, `an agent`, `agent:LABEL`, the name of a program.
-    #[must_use]
     pub fn called(&self) -> String {
         match self {
             Self::Ask | Self::Same => "a person".to_owned(),

@@ -299,7 +299,6 @@ impl Default for ConsoleSettings {
 
 impl Settings {
     /// Returns the limits on a runtime's connections.
-    #[must_use]
     pub fn connections(&self) -> ConnectionLimits {
         ConnectionLimits {
             all: self.limits.connections,
@@ -310,7 +309,6 @@ impl Settings {
     }
 
     /// Returns the limits of a runtime.
-    #[must_use]
     pub fn limits(&self) -> Limits {
         Limits {
             share_tasks: self.agents.share_tasks,
@@ -324,7 +322,6 @@ impl Settings {
     }
 
     /// Returns the JSON Schema of the file.
-    #[must_use]
     pub fn schema() -> Value {
         schema_of::<Self>()
     }
@@ -332,7 +329,6 @@ impl Settings {
 
 impl EnvSettings {
     /// Returns whether the variable with this name is not inherited.
-    #[must_use]
     pub fn drops(&self, name: &str) -> bool {
         let fits = |pattern: &str| matches(pattern, name);
         let is_kept = || self.keep.iter().any(|pattern| fits(pattern));
@@ -340,7 +336,6 @@ impl EnvSettings {
     }
 
     /// Returns the environment that commands inherit.
-    #[must_use]
     pub fn changed(&self, environment: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
         let is_set = |name: &OsString| self.set.keys().any(|own| name == own.as_str());
         let is_kept = |name: &OsString| !is_set(name) && !self.drops(&name.to_string_lossy());

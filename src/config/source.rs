@@ -87,7 +87,6 @@ impl fmt::Display for Fault {
 
 impl Source {
     /// Creates a fault in this file.
-    #[must_use]
     pub fn fault(&self, line: impl Into<Option<usize>>, key: &str, what: impl Into<String>) -> Fault {
         Fault { file: self.name.clone(), line: line.into(), key: key.into(), what: what.into(), near: None }
     }

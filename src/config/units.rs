@@ -159,7 +159,6 @@ written!(
 
 impl Period {
     /// Parses a duration as typed by a person: `30 s`.
-    #[must_use]
     pub fn read(text: &str) -> Option<Duration> {
         parse(text, &TIMES).map(Duration::from_millis)
     }

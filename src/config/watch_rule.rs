@@ -68,7 +68,6 @@ fn busy(text: &str) -> Option<(u32, Duration)> {
 
 impl WatchRule {
     /// Returns whether the rule applies to a command.
-    #[must_use]
     pub fn is_about(&self, cmd: &str) -> bool {
         self.prefix.as_ref().is_none_or(|prefix| begins(cmd, prefix))
     }
@@ -94,7 +93,6 @@ impl WatchRule {
     }
 
     /// Describes when it rings.
-    #[must_use]
     pub fn says(&self) -> String {
         let failed = self.failed.then(|| "it fails".to_owned());
         let silence = (!self.silence.is_zero()).then(|| format!("it is silent for {}", Period(self.silence)));
@@ -122,7 +120,6 @@ impl Pattern {
     }
 
     /// Returns whether a line contains a match.
-    #[must_use]
     pub fn is_in(&self, line: &str) -> bool {
         self.0.is_match(line)
     }

@@ -35,7 +35,6 @@ pub struct Notification {
 
 impl Notification {
     /// Returns all of it on one line.
-    #[must_use]
     pub fn text(&self) -> String {
         format!("{} {}: {}", self.name, self.what, self.said)
     }
@@ -54,13 +53,11 @@ pub enum Leave {
 
 impl Effect {
     /// Calls a tool as the operator.
-    #[must_use]
     pub fn call(tool: &str, input: Value) -> Self {
         Self::Ask(Request::call(tool, input))
     }
 
     /// Calls a tool as the operator, at the given place where there are several.
-    #[must_use]
     pub fn call_at(place: Option<PlaceId>, tool: &str, input: Value) -> Self {
         let request = Request::call(tool, input);
         match place {
@@ -70,7 +67,6 @@ impl Effect {
     }
 
     /// Sends what the user types to a task.
-    #[must_use]
     pub fn send(task: TaskId, input: TypedInput) -> Self {
         Self::Ask(Request::Send { task, input })
     }

@@ -144,7 +144,6 @@ impl fmt::Display for PlainReason {
 impl PlainReason {
     /// Returns why to use plain lines, if there is a reason. Whether somebody needs them cannot be detected,
     /// so it has to be requested.
-    #[must_use]
     pub fn of(flag: bool, variable: impl Fn(&str) -> Option<OsString>) -> Option<Self> {
         let is_set = |name| variable(name).is_some_and(|value| !value.is_empty() && value != "0");
         let reasons = [
@@ -159,7 +158,6 @@ impl PlainReason {
 impl Capabilities {
     /// Derives the terminal's capabilities from environment variables: `NO_COLOR`, `CLICOLOR=0`, `TERM`,
     /// `COLORTERM`, `COLUMNS` and `LINES`, and a locale in which the glyphs would be two columns wide.
-    #[must_use]
     pub fn from_environment(variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let text = |name| variable(name).and_then(|value| value.into_string().ok()).filter(|v| !v.is_empty());
         let no_color = text("NO_COLOR").is_some() || text("CLICOLOR").as_deref() == Some("0");
@@ -261,7 +259,6 @@ impl ConsoleExit {
     }
 
     /// Returns why the runtime that was embedded in the console ends.
-    #[must_use]
     pub fn closing(&self) -> CloseReason {
         match self.runtime {
             RuntimeFate::Stopped => CloseReason::StopCommand,

@@ -15,13 +15,11 @@ macro_rules! codes {
 
         impl Code {
             /// Returns the value of `error.code`.
-            #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$code => $name,)+ }
             }
 
             /// Returns the exit code.
-            #[must_use]
             pub fn exit_code(self) -> u8 {
                 match self { $(Self::$code => $exit,)+ }
             }
@@ -162,7 +160,6 @@ pub const EXITS: [ExitMeaning; 16] = [
 pub(super) const COMMON: [u8; 7] = [0, 1, 2, 10, 130, 141, 143];
 
 /// Returns an exit code of [`EXITS`].
-#[must_use]
 pub fn exit_of(code: u8) -> Option<&'static ExitMeaning> {
     EXITS.iter().find(|known| known.code == code)
 }

@@ -200,7 +200,6 @@ pub struct Command {
 
 impl Command {
     /// Returns whether it runs commands, or reads the state of running ones.
-    #[must_use]
     pub fn runs_commands(&self) -> bool {
         matches!(self.kind, CommandKind::Tool(_)) || self.reach == CommandReach::Exec || self.path == "run"
     }
@@ -289,7 +288,6 @@ impl Command {
     }
 
     /// Returns the exit codes it may return, in ascending order.
-    #[must_use]
     pub fn exits(&self) -> &[u8] {
         &self.exits
     }
@@ -328,7 +326,6 @@ impl Command {
     }
 
     /// Returns whether its failure may be that of a command it ran.
-    #[must_use]
     pub fn runs_children(&self) -> bool {
         matches!(self.kind, CommandKind::Tool(tool) if runs_children(tool))
     }

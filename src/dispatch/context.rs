@@ -29,7 +29,6 @@ enum Engine {
 
 impl CommandContext {
     /// Returns a context that has not used a runtime yet.
-    #[must_use]
     pub fn new(host: Arc<dyn Host>) -> Self {
         Self { host, engine: Engine::Unused }
     }
@@ -204,7 +203,6 @@ fn call_failure(error: &Error, tool: &str) -> Failure {
 }
 
 /// Converts a failure to reach or start a runtime, or of a request that only reads.
-#[must_use]
 pub fn link_failure(error: &Error) -> Failure {
     let failure = Failure::internal(error);
     let failure = match error {

@@ -16,7 +16,6 @@ pub struct RunFlags {
 }
 
 /// Parses a timeout: `500ms`, `30s`, `2m`, or seconds as a plain number.
-#[must_use]
 pub fn parse_timeout(text: &str) -> Option<Duration> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let number: f64 = digits.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0)?;

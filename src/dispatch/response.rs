@@ -61,7 +61,6 @@ struct Details {
 
 impl Failure {
     /// Creates a failure that is known before anything is done.
-    #[must_use]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self(Box::new(Details {
             code: Cow::Borrowed(code.as_str()),
@@ -80,7 +79,6 @@ impl Failure {
     }
 
     /// Creates a failure that occurred while something was done.
-    #[must_use]
     pub fn running(code: Code, message: impl Into<String>) -> Self {
         let mut failure = Self::new(code, message);
         failure.0.phase = Phase::Execution;
@@ -88,7 +86,6 @@ impl Failure {
     }
 
     /// Creates a failure of the machine or of Pilothouse from an error and its causes.
-    #[must_use]
     pub fn internal(error: &(dyn std::error::Error + 'static)) -> Self {
         Self::running(Code::InternalError, with_causes(error))
     }
@@ -152,25 +149,21 @@ impl Failure {
     }
 
     /// Returns its error code.
-    #[must_use]
     pub fn code(&self) -> &str {
         &self.0.code
     }
 
     /// Returns the exit code for the command line.
-    #[must_use]
     pub fn exit_code(&self) -> u8 {
         self.0.exit_code
     }
 
     /// Returns the message on one line.
-    #[must_use]
     pub fn line(&self) -> String {
         one_line(&self.0.message, LINE_CHARS)
     }
 
     /// Returns the text for a person: the message, then what to do.
-    #[must_use]
     pub fn text(&self) -> String {
         let Details { message, suggestion, fix, .. } = &*self.0;
         let near = suggestion.as_ref().map(|near| format!("\ndid you mean {near}?"));
@@ -267,20 +260,17 @@ pub struct Response {
 
 impl Response {
     /// Creates the response for a success, with its text for people.
-    #[must_use]
     pub fn success(data: Value, text: String) -> Self {
         Self { outcome: Ok(data), warnings: Vec::new(), meta: Meta::default(), text, task: None }
     }
 
     /// Creates the response for a failure.
-    #[must_use]
     pub fn failure(failure: Failure) -> Self {
         let text = failure.0.text.clone();
         Self { outcome: Err(failure), warnings: Vec::new(), meta: Meta::default(), text, task: None }
     }
 
     /// Returns the data, including that of a failure that has some.
-    #[must_use]
     pub fn data(&self) -> &Value {
         match &self.outcome {
             Ok(data) => data,
@@ -289,13 +279,11 @@ impl Response {
     }
 
     /// Returns the exit code for the command line.
-    #[must_use]
     pub fn exit_code(&self) -> u8 {
         self.outcome.as_ref().err().map_or(0, Failure::exit_code)
     }
 
     /// Returns the five keys, in order.
-    #[must_use]
     pub fn to_value(&self) -> Value {
         json!({
             "ok": self.outcome.is_ok(),
@@ -307,7 +295,6 @@ impl Response {
     }
 
     /// Returns the five keys after `_cmd` and `_line`, for `--echo-top-level`.
-    #[must_use]
     pub fn to_echoed(&self) -> Value {
         let mut whole = Map::new();
         whole.insert("_cmd".into(), json!(self.meta.cmd));

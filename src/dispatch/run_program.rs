@@ -172,7 +172,6 @@ impl RunInput {
 }
 
 /// Returns the response to a run that was refused before any of it ran; `at_terminal` means that a person is present.
-#[must_use]
 pub fn refused(refusal: RunRefusal, at_terminal: bool) -> Response {
     let code = match refusal.exit_code {
         3 => Code::NobodyAnswers,
@@ -197,7 +196,6 @@ pub fn refused(refusal: RunRefusal, at_terminal: bool) -> Response {
 }
 
 /// Returns the response to a run that has ended; `cut` is what ended it early, if anything.
-#[must_use]
 pub fn ended(outcome: &RunOutcome, cut: Option<CutReason>) -> Response {
     let text = outcome.text();
     let outputs = outcome.outputs.iter().map(|(name, value)| (name.clone(), json!(value))).collect();

@@ -12,7 +12,6 @@ use crate::config::{FILE, Fault, Faults, KEYS_FILE, LoadedSettings, Origin, THEM
 use crate::paths::Places;
 
 /// Turns the faults of files into one failure that names each.
-#[must_use]
 pub fn invalid_settings(faults: &[Fault]) -> Failure {
     let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
     let count = if lines.len() == 1 { "One fault.".to_owned() } else { format!("{} faults.", lines.len()) };

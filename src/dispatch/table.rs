@@ -11,7 +11,6 @@ use crate::tools::duration;
 const CELL_CHARS: usize = 60;
 
 /// Formats data as a table: the first list of objects in it, or else one row per key.
-#[must_use]
 pub fn table(data: &Value) -> String {
     match rows(data) {
         Some(rows) => columns(rows),
@@ -20,7 +19,6 @@ pub fn table(data: &Value) -> String {
 }
 
 /// Formats one row for each key.
-#[must_use]
 pub(super) fn pairs(data: &Value) -> String {
     let Some(object) = data.as_object() else { return cell("", data) };
     let width = object.keys().map(|key| bare(key).chars().count()).max().unwrap_or(0);

@@ -67,7 +67,6 @@ impl HeldFolder {
     }
 
     /// Returns a path to something in the folder, for as long as the folder is held.
-    #[must_use]
     pub fn path(&self, name: &Path) -> PathBuf {
         Path::new("/proc/self/fd").join(self.0.as_raw_fd().to_string()).join(name)
     }
@@ -98,7 +97,6 @@ impl HeldFolder {
     }
 
     /// Tells whether something belongs to this user and is on the same file system as the folder.
-    #[must_use]
     pub fn is_own(&self, facts: &Stat) -> bool {
         let here = fstat(&self.0).map(|own| own.st_dev);
         facts.st_uid == rustix::process::geteuid().as_raw() && here == Ok(facts.st_dev)

@@ -28,7 +28,6 @@ pub fn create_folder(path: &Path) -> io::Result<()> {
 }
 
 /// Returns open options that create a file with mode 0600.
-#[must_use]
 pub fn private() -> OpenOptions {
     let mut options = File::options();
     options.mode(0o600);
@@ -68,7 +67,6 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
 const NAME_BYTES: usize = 100;
 
 /// Returns a path beside a file, for what is to replace it: nobody can have put anything there in advance.
-#[must_use]
 pub fn beside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().as_bytes();
     let mut random = [0; 8];

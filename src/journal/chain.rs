@@ -26,13 +26,11 @@ impl Hash {
     pub const NONE: Self = Self([0; 32]);
 
     /// Returns the hash of bytes.
-    #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 
     /// Returns the first 8 hex digits, for display.
-    #[must_use]
     pub fn short(&self) -> String {
         let mut text = self.to_string();
         text.truncate(8);

@@ -53,13 +53,11 @@ pub struct RecordingMeta {
 
 impl RecordingMeta {
     /// Reads the description of a recording; `None` if there is none or it cannot be read.
-    #[must_use]
     pub fn read(recording: &Path) -> Option<Self> {
         serde_json::from_slice(&read_small(&recording.join(META)).ok()?).ok()
     }
 
     /// Returns the name of the recording's folder: when it started, and its runtime's process id.
-    #[must_use]
     pub fn recording_name(&self) -> String {
         format!("{}-{}", self.started_at.strftime("%Y%m%dT%H%M%S%.3fZ"), self.pid)
     }
@@ -92,7 +90,6 @@ pub struct ChainHead {
 
 impl ChainHead {
     /// Reads where a recording ended; `None` if its head is missing or unreadable.
-    #[must_use]
     pub fn read(recording: &Path) -> Option<Self> {
         serde_json::from_slice(&read_small(&head_path(recording)).ok()?).ok()
     }
@@ -132,7 +129,6 @@ fn pause() {
 }
 
 /// Tells whether a path in a recording is one of a journal's files or folders.
-#[must_use]
 pub fn is_of_journal(path: &Path, is_folder: bool) -> bool {
     let parts: Option<Vec<&str>> = path.iter().map(|part| part.to_str()).collect();
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -153,7 +149,6 @@ pub fn is_of_journal(path: &Path, is_folder: bool) -> bool {
 }
 
 /// Tells whether a recording is being written now.
-#[must_use]
 pub fn is_held(recording: &Path) -> bool {
     let Ok(file) = files::open(&head_path(recording), OWN, FileAccess::Read) else { return false };
     // A shared lock, so that two simultaneous checks do not mistake each other for the writer.

@@ -23,7 +23,6 @@ pub struct LineFile {
 
 impl LineFile {
     /// Wraps a file that ends with a complete line.
-    #[must_use]
     pub fn new(file: File, length: u64) -> Self {
         Self { file, length, is_torn: false }
     }
@@ -61,19 +60,16 @@ impl LineFile {
     }
 
     /// Tells whether a failed write left an incomplete line that could not be cut off.
-    #[must_use]
     pub fn is_torn(&self) -> bool {
         self.is_torn
     }
 
     /// Returns where the last complete line ends.
-    #[must_use]
     pub fn length(&self) -> u64 {
         self.length
     }
 
     /// Returns the file, for syncing.
-    #[must_use]
     pub fn file(&self) -> &File {
         &self.file
     }

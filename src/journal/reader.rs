@@ -59,7 +59,6 @@ impl JournalRecord {
     }
 
     /// Returns the line as stored in the journal, without its line feed.
-    #[must_use]
     pub fn line(&self) -> &[u8] {
         &self.line
     }
@@ -325,7 +324,6 @@ impl Iterator for JournalReader {
 }
 
 /// Returns the last line of a recording if it is valid; earlier lines are not checked.
-#[must_use]
 pub fn last(recording: &Path) -> Option<JournalRecord> {
     let number = layout::segments(recording).ok()?.pop()?;
     let bytes = files::read(&layout::segment_path(recording, number), OWN, SEGMENT_BYTES).ok()?;

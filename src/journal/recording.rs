@@ -85,19 +85,16 @@ impl Journal {
     }
 
     /// Returns the recording's folder.
-    #[must_use]
     pub fn recording(&self) -> &Path {
         &self.recording
     }
 
     /// Returns the current health of the record.
-    #[must_use]
     pub fn health(&self) -> Health {
         self.health.borrow().clone()
     }
 
     /// Returns for how long the disk has not responded to the writer, once that is long enough to report.
-    #[must_use]
     pub fn stalled(&self) -> Option<Duration> {
         self.queue.stalled(self.clock.now().mono)
     }

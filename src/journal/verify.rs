@@ -29,7 +29,6 @@ pub struct VerifyReport {
 
 impl VerifyReport {
     /// Tells whether everything is as it was written.
-    #[must_use]
     pub fn is_whole(&self) -> bool {
         self.problems.is_empty()
     }

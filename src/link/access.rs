@@ -92,7 +92,6 @@ impl Access {
     }
 
     /// Tells whether no runtime serves the workspace or is about to.
-    #[must_use]
     pub fn is_vacant(&self) -> bool {
         Holder::of(&self.places) == Holder::Nobody
     }

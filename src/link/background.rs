@@ -34,7 +34,6 @@ impl StartedRuntime {
     }
 
     /// Describes what was started, in one line for a person.
-    #[must_use]
     pub fn notice(&self, places: &Places) -> String {
         let Self { pid, log, ends_with_task } = self;
         let workspace = places.workspace.display();

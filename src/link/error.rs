@@ -167,13 +167,11 @@ pub enum Error {
 
 impl Error {
     /// Tells whether the error means that there is no runtime, or that one is just shutting down.
-    #[must_use]
     pub fn is_absence(&self) -> bool {
         matches!(self, Self::NoRuntime { .. } | Self::Handshake { .. } | Self::Talk(_) | Self::Gone)
     }
 
     /// Tells whether the same attempt to connect may succeed later although nobody changes anything, here or there.
-    #[must_use]
     pub fn may_pass(&self) -> bool {
         match self {
             Self::Carried { why, .. } => why.may_pass(),

@@ -94,7 +94,6 @@ impl Frame {
 
 /// Tells whether arrays and objects in `json` nest at most `max` deep. Invalid JSON may pass: rejecting it is the
 /// parser's job.
-#[must_use]
 pub fn depth_within(json: &[u8], max: usize) -> bool {
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
     for byte in json {

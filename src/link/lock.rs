@@ -63,7 +63,6 @@ pub enum Holder {
 
 impl Holder {
     /// Returns the holder of a workspace's lock.
-    #[must_use]
     pub fn of(places: &Places) -> Self {
         Self::at(&places.lock)
     }
@@ -79,7 +78,6 @@ impl Holder {
     }
 
     /// Returns the runtime's address.
-    #[must_use]
     pub fn address(&self) -> Option<&RuntimeAddress> {
         match self {
             Self::Runtime(address) => address.as_ref(),
@@ -88,7 +86,6 @@ impl Holder {
     }
 
     /// Returns the places of a workspace, with the sockets and recordings of its runtime if one serves it.
-    #[must_use]
     pub fn places(&self, own: &Places) -> Places {
         match self.address() {
             Some(RuntimeAddress { runtime, state, .. }) => {

@@ -141,7 +141,6 @@ pub enum Request {
 
 impl Request {
     /// Creates a request to call a tool.
-    #[must_use]
     pub fn call(tool: &str, input: Value) -> Self {
         Self::Call { tool: tool.to_owned(), input, once: None }
     }

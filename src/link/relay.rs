@@ -106,7 +106,6 @@ async fn pass_on(
 }
 
 /// Returns the answer to send in the runtime's place if none could be reached.
-#[must_use]
 pub fn refusal(error: &Error) -> Vec<u8> {
     let ack = Ack {
         v: VERSION,

@@ -26,7 +26,6 @@ pub struct RunningRuntime {
 impl RunningRuntime {
     /// Returns this user's reachable runtimes on this machine, sorted by id. A runtime that is only just starting is
     /// not included. Reads files, so it must not be called on async threads.
-    #[must_use]
     pub fn all(locks: &Locks) -> Vec<Self> {
         let Ok(entries) = std::fs::read_dir(&locks.folder) else { return Vec::new() };
         let mut ids: Vec<String> = entries
@@ -46,13 +45,11 @@ impl RunningRuntime {
     }
 
     /// Returns the path of its operator socket.
-    #[must_use]
     pub fn operator_socket(&self) -> PathBuf {
         self.address.runtime.join("operator.sock")
     }
 
     /// Returns its workspace, if it reports that.
-    #[must_use]
     pub fn workspace(&self) -> Option<&PathBuf> {
         self.address.workspace.as_ref().filter(|workspace| workspace.is_absolute())
     }

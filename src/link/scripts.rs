@@ -43,7 +43,6 @@ impl Scripts {
     }
 
     /// Continues on a connection whose handshake is complete.
-    #[must_use]
     pub fn over(lines: LineReader<OwnedReadHalf>, writer: OwnedWriteHalf) -> Self {
         Self { reader: lines.into_reader(), writer, asked: 0 }
     }

@@ -70,7 +70,6 @@ const CHANGED_KEY: [&str; 2] = ["REMOTE HOST IDENTIFICATION HAS CHANGED", "POSSI
 impl TransportError {
     /// Returns the reason for the end of a carrier that gave no answer; `said` is everything that it wrote to standard
     /// error, and `told` the part of it that may be shown.
-    #[must_use]
     pub(super) fn of_exit(code: Option<i32>, said: &[u8], told: String) -> Self {
         let text = String::from_utf8_lossy(said);
         match code {
@@ -93,7 +92,6 @@ impl TransportError {
 
     /// Tells whether the same attempt may succeed later although nobody changes anything, here or there. What an
     /// unknown program says is not taken for a passing fault.
-    #[must_use]
     pub fn may_pass(&self) -> bool {
         match self {
             Self::NoCarrier { .. }
@@ -108,7 +106,6 @@ impl TransportError {
     }
 
     /// Describes what happened and what to do next; `host` is the destination.
-    #[must_use]
     pub fn told(&self, host: &str) -> String {
         let colon = |said: &str| if said.is_empty() { String::new() } else { format!(": {said}") };
         match self {

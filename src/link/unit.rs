@@ -23,7 +23,6 @@ const KEPT: [&str; 10] = [
 ];
 
 /// Returns the name of the unit that serves a workspace.
-#[must_use]
 pub fn unit_name(id: &str) -> String {
     format!("pilothouse-{id}")
 }

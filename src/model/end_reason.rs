@@ -32,7 +32,6 @@ pub enum CloseReason {
 
 impl CloseReason {
     /// Returns the reason implied by a process's exit code, or `otherwise` if no signal ended the process.
-    #[must_use]
     pub fn of_exit(code: u8, otherwise: Self) -> Self {
         match code {
             129 => Self::TerminalGone,
@@ -44,7 +43,6 @@ impl CloseReason {
     }
 
     /// Returns the reason for a process that this signal asked to terminate.
-    #[must_use]
     pub fn of_signal(number: u8) -> Self {
         match number {
             1 => Self::Signal("SIGHUP".to_owned()),
@@ -71,7 +69,6 @@ impl fmt::Display for CloseReason {
 impl TaskView {
     /// Returns who or what ended the task, or is ending it: `stopped by operator`, `timed out after 300 ms`. `None`
     /// if that is the command itself, or an error that is self-explanatory.
-    #[must_use]
     pub fn cause(&self) -> Option<String> {
         let ended = self.ended.as_ref();
         let timed_out = ended.filter(|ended| ended.timed_out).map(|_| match self.timeout_ms {
@@ -86,7 +83,6 @@ impl TaskView {
 
     /// Returns the last signal that the task received before it failed, and who sent it, unless that explains its end:
     /// a command may catch one and exit as it likes.
-    #[must_use]
     pub fn signal_before_end(&self) -> Option<(&Actor, StopSignal)> {
         let ended = self.ended.as_ref()?;
         if ended.signalled_by.is_some() || self.status != TaskStatus::Failed {
@@ -99,7 +95,6 @@ impl TaskView {
     }
 
     /// Returns why the runtime ended, if the task ended with it.
-    #[must_use]
     pub fn ended_with_runtime(&self) -> Option<String> {
         let by_runtime = self.stop.as_ref().is_some_and(|stop| stop.by == Actor::System);
         self.stop_cause().filter(|_| by_runtime)

@@ -97,7 +97,6 @@ impl Caps {
 
 impl Gauge {
     /// Returns how much is used at a given time.
-    #[must_use]
     pub fn used_at(&self, now: Timestamp) -> u64 {
         let ran = |since: Timestamp| u64::try_from(now.duration_since(since).as_millis()).unwrap_or(0);
         self.since.map_or(self.used, ran)
@@ -106,7 +105,6 @@ impl Gauge {
 
 impl LimitKind {
     /// Returns the limit's name, the same on every surface.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         self.into()
     }

@@ -37,7 +37,6 @@ impl Histogram {
 
     /// Returns the upper bound of the bucket that contains the given percentile; `None` for the last bucket, or if
     /// nothing was counted.
-    #[must_use]
     pub fn at_most(&self, percent: u64) -> Option<u64> {
         let wanted = (self.count * percent).div_ceil(100).max(1);
         let mut seen = 0;

@@ -60,7 +60,6 @@ impl InputWait {
     /// Tells whether the task certainly waits for input. On a terminal beside a command's streams nothing else would
     /// read. Elsewhere, a program that reads single keys, or polls its terminal among other files, may just as well
     /// be an editor, a pager or a shell at its prompt.
-    #[must_use]
     pub fn is_certain(&self) -> bool {
         let is_weak = matches!(self.evidence, InputEvidence::TtyPoll | InputEvidence::Quiet);
         !is_weak && self.kind != InputNeed::Stopped && (self.kind != InputNeed::Key || self.program.is_some())
@@ -99,7 +98,6 @@ pub enum RejectionReason {
 
 impl RejectionReason {
     /// Returns the reason's name, the same on every surface.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         self.into()
     }

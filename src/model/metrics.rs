@@ -81,7 +81,6 @@ pub struct Activity {
 
 impl Metrics {
     /// Returns the number of commands that agents ran: one at a time and in batches.
-    #[must_use]
     pub fn shell_commands(&self) -> u64 {
         self.exec_command_items.saturating_add(self.batched_exec_command_items)
     }
@@ -101,7 +100,6 @@ impl Metrics {
 
     /// Returns how many more calls the model would have needed without batches. Negative if batches ran fewer items
     /// than there were batches.
-    #[must_use]
     pub fn model_rounds_saved(&self) -> i64 {
         let batches = self.tool_calls.get("ExecCommandBatch").map_or(0, |by_status| by_status.values().sum());
         self.batched_exec_command_items.checked_signed_diff(batches).unwrap_or_default()

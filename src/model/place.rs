@@ -15,7 +15,6 @@ pub struct PlaceId(Arc<str>);
 
 impl PlaceId {
     /// Borrows the id as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -49,13 +48,11 @@ pub struct Slot(pub u16);
 
 impl Slot {
     /// Combines a runtime's own number with the slot; `None` if the number is too large to leave room for it.
-    #[must_use]
     pub fn number(self, own: u64) -> Option<u64> {
         (own >> OWN_BITS == 0).then_some(u64::from(self.0) << OWN_BITS | own)
     }
 
     /// Splits a number into its slot and the runtime's own number. A console of a single runtime uses only slot 0.
-    #[must_use]
     pub fn of(number: u64) -> (Self, u64) {
         let slot = u16::try_from(number >> OWN_BITS).unwrap_or(u16::MAX);
         (Self(slot), number & ((1 << OWN_BITS) - 1))
@@ -85,13 +82,11 @@ pub enum PlaceLink {
 
 impl PlaceLink {
     /// Tells whether the view of the place is current.
-    #[must_use]
     pub fn is_live(&self) -> bool {
         *self == Self::Live
     }
 
     /// Returns why no actions are possible there; `None` if they are.
-    #[must_use]
     pub fn refusal(&self) -> Option<String> {
         match self {
             Self::Live => None,

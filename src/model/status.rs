@@ -41,13 +41,11 @@ pub enum TaskStatus {
 
 impl TaskStatus {
     /// Tells whether the status is final.
-    #[must_use]
     pub fn is_terminal(self) -> bool {
         self >= Self::Completed
     }
 
     /// Returns the status's name, the same on every surface.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         self.into()
     }
@@ -67,7 +65,6 @@ impl HoldReason {
     const PAUSED: &str = "agent calls are paused";
 
     /// Returns the text shown in the timeline.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
             Self::Paused => Self::PAUSED,
@@ -115,7 +112,6 @@ pub enum StopSignal {
 
 impl StopSignal {
     /// Returns a signal as one that a caller may send; `None` if it is no such signal.
-    #[must_use]
     pub fn of(signal: Signal) -> Option<Self> {
         let every = [Self::Int, Self::Term, Self::Hup, Self::Quit, Self::Kill, Self::Usr1, Self::Usr2];
         every.into_iter().find(|own| Signal::from(*own) == signal)
@@ -123,7 +119,6 @@ impl StopSignal {
 
     /// Tells whether `exit` is explained by this signal: the command died of the signal itself, or exited with the
     /// status a shell reports for a command that died of it.
-    #[must_use]
     pub fn explains(self, exit: &Exit) -> bool {
         let own = Signal::from(self);
         match exit {

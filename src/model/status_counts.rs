@@ -22,7 +22,6 @@ pub struct StatusCounts {
 
 impl StatusCounts {
     /// Computes the counts from a snapshot. A task that is only presumed to wait counts as running.
-    #[must_use]
     pub fn of(snapshot: &Snapshot) -> Self {
         let live = snapshot.tasks.iter().filter(|task| !task.status.is_terminal());
         let (waiting, running): (Vec<_>, Vec<_>) =
@@ -38,7 +37,6 @@ impl StatusCounts {
 
     /// Formats the counts briefly, e.g. `●3 ◐2 ⚑1`: running tasks, tasks waiting for input, calls and questions
     /// waiting for an answer. Zero counts are left out; if all are zero, the result is `●0`.
-    #[must_use]
     pub fn short(&self) -> String {
         let groups = [('●', self.running), ('◐', self.waiting), ('⚑', self.held + self.questions)];
         let shown: Vec<String> = groups

@@ -36,7 +36,6 @@ pub struct StreamLine {
 
 impl StreamView {
     /// Describes the progress in one line.
-    #[must_use]
     pub fn standing(&self) -> String {
         let Self { source, done, failed, lines, is_over, dry_run } = self;
         let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };

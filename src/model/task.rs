@@ -116,13 +116,11 @@ pub enum TaskFact {
 
 impl TaskFact {
     /// Returns the fact's name, e.g. `output_limit`.
-    #[must_use]
     pub fn word(&self) -> &'static str {
         self.into()
     }
 
     /// Returns a short description of the details.
-    #[must_use]
     pub fn note(&self) -> Cow<'_, str> {
         match self {
             Self::Held(reason) => reason.as_str().into(),
@@ -152,7 +150,6 @@ impl TaskFact {
     }
 
     /// Returns the byte count, for facts that have one.
-    #[must_use]
     pub fn bytes(&self) -> Option<u64> {
         match self {
             Self::Input(bytes) | Self::OutputLimit(bytes) => Some(*bytes),

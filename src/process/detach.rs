@@ -30,7 +30,6 @@ pub(super) fn keep_orders(pipe: OwnedFd) {
 /// Tells whether this process can continue without its terminal: if the shell waits for a launcher rather than for
 /// this process.
 #[cfg(feature = "console")]
-#[must_use]
 pub fn can_detach() -> bool {
     ORDERS.get().is_some()
 }

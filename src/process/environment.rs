@@ -63,14 +63,12 @@ static OWN: OnceLock<Environment> = OnceLock::new();
 impl Environment {
     /// Creates an environment from variables and a file mode creation mask; a mask of `None` leaves that to the
     /// runtime.
-    #[must_use]
     pub fn new(variables: Vec<(OsString, OsString)>, umask: Option<u32>) -> Self {
         Self { variables: Arc::new(variables), umask }
     }
 
     /// Parses variables in the format of `/proc/PID/environ`: `NAME=value`, each terminated by a NUL. Entries without
     /// a name or `=` are left out.
-    #[must_use]
     pub fn parse(bytes: &[u8], umask: Option<u32>) -> Self {
         let variable = |text: &[u8]| {
             let at = text.iter().position(|byte| *byte == b'=').filter(|at| *at > 0)?;
@@ -81,7 +79,6 @@ impl Environment {
     }
 
     /// Encodes its variables in the format that [`Environment::parse`] reads.
-    #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let parts =
             |(name, value): &(OsString, OsString)| [name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat();
@@ -95,7 +92,6 @@ impl Environment {
     }
 
     /// Returns the environment of this process, if it was announced.
-    #[must_use]
     pub fn own() -> Option<Self> {
         OWN.get().cloned()
     }
@@ -112,13 +108,11 @@ impl Environment {
     }
 
     /// Returns the file mode creation mask, if the caller specified one.
-    #[must_use]
     pub fn umask(&self) -> Option<u32> {
         self.umask
     }
 
     /// Returns the value of a variable.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&OsStr> {
         self.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str())
     }
@@ -173,7 +167,6 @@ impl<'a> OsText<'a> {
 
 /// Returns the environment of a task: `base` without loader variables and shell hooks, plus variables that keep
 /// programs from waiting for a person, those of the settings, and the task's id.
-#[must_use]
 pub fn for_task(
     base: impl Iterator<Item = (OsString, OsString)>,
     terminals: Terminals,
@@ -216,7 +209,6 @@ pub fn ask_at(env: &mut Vec<(OsString, OsString)>, terminal: &Path) {
 
 /// Returns the environment of a program's command: `base` without loader variables and shell hooks, plus the task's
 /// id. The program may rely on everything the person has set.
-#[must_use]
 pub fn for_step(
     base: impl Iterator<Item = (OsString, OsString)>,
     task_id: &TaskId,
@@ -233,7 +225,6 @@ pub fn for_step(
 
 /// Returns the environment of a command from an agent's own shell: its caller's whole environment, plus the task's id
 /// and kind.
-#[must_use]
 pub fn for_native(
     base: impl Iterator<Item = (OsString, OsString)>,
     task_id: &TaskId,
@@ -261,14 +252,12 @@ pub(crate) fn on_path(program: &OsStr, path: Option<&OsStr>) -> impl Iterator<It
 }
 
 /// Returns the shell of a program's commands: the first bash on `path`, or else sh.
-#[must_use]
 pub fn step_shell(path: Option<&OsStr>) -> PathBuf {
     let mut found = on_path(OsStr::new("bash"), path);
     found.find(|bash| bash.is_absolute() && bash.is_file()).unwrap_or_else(|| PathBuf::from("/bin/sh"))
 }
 
 /// Returns the shell: as requested, or `$SHELL` if its file name is bash, zsh or sh, or else `/bin/sh`.
-#[must_use]
 pub fn choose_shell(asked: Option<&str>, env_shell: Option<&OsStr>) -> PathBuf {
     if let Some(asked) = asked {
         return PathBuf::from(asked);

@@ -21,14 +21,12 @@ pub struct Fence {
 
 impl Fence {
     /// Returns the isolation of this process as of the first call: a runtime does not isolate itself.
-    #[must_use]
     pub fn own() -> Option<&'static Self> {
         static OWN: OnceLock<Option<Fence>> = OnceLock::new();
         OWN.get_or_init(|| Self::of(std::process::id())).as_ref()
     }
 
     /// Returns the isolation of a process; `None` if it cannot be read, which counts as isolated.
-    #[must_use]
     pub fn of(pid: u32) -> Option<Self> {
         let folder = format!("/proc/{pid}");
         let at =
@@ -41,7 +39,6 @@ impl Fence {
 }
 
 /// Tells whether this process runs in a sandbox of a program without privileges: it can gain none itself.
-#[must_use]
 pub fn is_confined() -> bool {
     let status = proc_file(std::process::id().cast_signed(), "status").unwrap_or_default();
     restrictions(&String::from_utf8_lossy(&status)).iter().any(|line| line == "NoNewPrivs:\t1")

@@ -22,7 +22,6 @@ pub struct Identity {
 
 impl Identity {
     /// Returns the identity of this process.
-    #[must_use]
     pub fn own() -> Self {
         let pid = std::process::id();
         let process = i32::try_from(pid).ok().and_then(ProcessEntry::read);
@@ -31,7 +30,6 @@ impl Identity {
 }
 
 /// Returns the id of the machine's current boot; empty if the kernel does not provide it.
-#[must_use]
 pub fn boot_id() -> String {
     let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     text.trim().to_owned()
@@ -54,7 +52,6 @@ pub struct ConsoleProcess {
 
 impl ConsoleProcess {
     /// Looks up a process.
-    #[must_use]
     pub fn of(pid: u32) -> Self {
         let process = i32::try_from(pid).ok().and_then(ProcessEntry::read);
         let started = process.as_ref().and_then(|process| start_time(process.start));
@@ -69,7 +66,6 @@ impl ConsoleProcess {
     }
 
     /// Returns the current process.
-    #[must_use]
     pub fn own() -> Self {
         Self::of(std::process::id())
     }
@@ -93,7 +89,6 @@ const OWN_NAMES: &str = "4026531838";
 
 /// Returns the container this process is in, identified by its UTS namespace; `None` outside of containers. A sandbox
 /// that an agent creates for itself mostly keeps its creator's namespace.
-#[must_use]
 pub fn container() -> Option<String> {
     let name = fs::read_link("/proc/self/ns/uts").ok()?;
     let number = name.to_str()?.strip_prefix("uts:[")?.strip_suffix(']')?;

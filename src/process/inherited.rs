@@ -37,7 +37,6 @@ pub struct InheritedAttributes {
 
 impl InheritedAttributes {
     /// Returns what this process would hand on. Must be called before it changes any of that.
-    #[must_use]
     pub fn own() -> Self {
         let status = proc_file(std::process::id().cast_signed(), "status").unwrap_or_default();
         let status = String::from_utf8_lossy(&status);
@@ -97,7 +96,6 @@ impl InheritedAttributes {
 }
 
 /// Returns copies of the descriptors above the standard streams that this process would hand on, with their numbers.
-#[must_use]
 pub fn inherited_descriptors() -> Vec<(i32, OwnedFd)> {
     let Ok(entries) = fs::read_dir("/proc/self/fd") else { return Vec::new() };
     let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());

@@ -41,7 +41,6 @@ pub fn keep_descriptors() -> io::Result<()> {
 }
 
 /// Returns the umask of this process.
-#[must_use]
 pub fn own_umask() -> Option<u32> {
     let status = proc_file(std::process::id().cast_signed(), "status").ok()?;
     let mask = std::str::from_utf8(&status).ok()?.lines().find_map(|line| line.strip_prefix("Umask:"))?;

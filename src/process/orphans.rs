@@ -55,7 +55,6 @@ pub struct OrphanedTasks {
 impl OrphanedTasks {
     /// Gives their hosts time to end them, then ends what is left; returns what was found, per task. Blocks, usually
     /// for milliseconds, and at most for `patience` plus a few seconds.
-    #[must_use]
     pub fn end(&self, patience: Duration) -> Vec<Orphans> {
         let search = |id: &TaskId| OrphanSearch {
             session: None,

@@ -72,7 +72,6 @@ pub struct HostHandle {
 
 impl HostHandle {
     /// Returns the host's process id, while it has one.
-    #[must_use]
     pub fn pid(&self) -> Option<u32> {
         self.pid
     }

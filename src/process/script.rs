@@ -40,7 +40,6 @@ pub fn forget(folder: &Path) {
 
 /// Returns what a shell printed about the command in a task's folder as it prints it about one of its own: with its name
 /// instead of the path of the file, `bash: line 1: …`.
-#[must_use]
 pub fn with_shells_name(printed: String, folder: &Path, shell: &Path) -> String {
     let file = format!("{}:", folder.join(COMMAND).display());
     if !printed.contains(&file) {
@@ -56,7 +55,6 @@ pub fn with_shells_name(printed: String, folder: &Path, shell: &Path) -> String 
 
 /// Returns the directory a command ended in, if it was reported. It is not reported if the command was killed,
 /// replaced its shell or removed its directory.
-#[must_use]
 pub fn final_directory(folder: &Path) -> Option<PathBuf> {
     let report = files::read(&folder.join(REPORT), Links::NoneIn(3), REPORT_BYTES).ok()?;
     // An incomplete report has no final line feed.
@@ -69,7 +67,6 @@ pub fn final_directory(folder: &Path) -> Option<PathBuf> {
 /// profile did to them, and with note of the editors that the profile chose (`editor`). The prefix is on the
 /// first line, so that line numbers reported by the shell remain correct.
 /// For a shell with another syntax, or a `PATH` that is not text, the profile's `PATH` is left unchanged.
-#[must_use]
 pub fn with_callers_path(cmd: String, shell: &Path, path: Option<&OsStr>) -> String {
     match path.and_then(OsStr::to_str).filter(|path| is_posix(shell) && !path.is_empty()) {
         Some(path) => format!(

@@ -40,13 +40,11 @@ impl Signal {
     pub const STOP: Self = Self(libc::SIGSTOP);
 
     /// Returns the signal with this number, as found in a wait status.
-    #[must_use]
     pub(super) fn from_number(number: i32) -> Self {
         Self(number)
     }
 
     /// Returns the number.
-    #[must_use]
     pub fn number(self) -> i32 {
         self.0
     }

@@ -34,7 +34,6 @@ pub struct Turn {
 
 impl Standstill {
     /// Looks at the tree below a task host, in which `shell` is the shell. Reads a few files per process.
-    #[must_use]
     pub fn below(host: u32, shell: u32) -> Self {
         let (Ok(host), Ok(shell)) = (i32::try_from(host), i32::try_from(shell)) else {
             return Self::default();

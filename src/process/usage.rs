@@ -18,7 +18,6 @@ pub struct Usage {
 impl Usage {
     /// Measures the tree below a task host; `None` if it is not visible or the host is gone. Reads a few files per
     /// process.
-    #[must_use]
     pub fn below(host: u32) -> Option<Self> {
         let host = ProcessEntry::read(i32::try_from(host).ok()?)?;
         let processes = tree::descendants(host.pid);

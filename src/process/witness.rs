@@ -35,7 +35,6 @@ impl Witness {
     }
 
     /// Tells whether the group has been sent this signal since the witness was started.
-    #[must_use]
     pub fn has(&self, signal: i32) -> bool {
         let status = proc_file(self.pid.as_raw_pid(), "status").unwrap_or_default();
         let status = String::from_utf8_lossy(&status);

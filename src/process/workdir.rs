@@ -78,7 +78,6 @@ fn resolve_fully(root: &Path, base: &Path, asked: Option<&str>) -> Result<Workdi
 /// Does the same without waiting for a file system, and in a third of the system calls, for the usual case: a directory
 /// that the kernel has in its cache of paths, that can be entered, and that is inside `root`. Everything else is left to
 /// [`resolve`].
-#[must_use]
 pub fn resolve_cached(root: &Path, base: &Path, asked: Option<&str>) -> Option<Workdir> {
     find_cached(root, base, asked).ok().flatten()
 }

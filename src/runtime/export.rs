@@ -40,7 +40,6 @@ impl ExportForm {
     pub const ALL: [Self; 6] = [Self::Text, Self::Ansi, Self::Html, Self::Svg, Self::Cast, Self::CastV2];
 
     /// Returns the file name extension for this form.
-    #[must_use]
     pub fn extension(self) -> &'static str {
         match self {
             Self::Text => "txt",
@@ -71,7 +70,6 @@ pub struct OutputExport<'a> {
 impl CallRecord {
     /// Returns the text that an agent or a script typed into a task with this call, if the task accepted it; empty if
     /// the input was named keys or hidden.
-    #[must_use]
     pub fn typed(&self) -> Option<String> {
         let is_taken =
             self.envelope.as_ref().is_some_and(|envelope| envelope["result"]["accepted_input"] == true);

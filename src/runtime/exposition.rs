@@ -6,7 +6,6 @@ use crate::model::metrics::{COUNTERS, Counter, CounterSample, CounterValue, Samp
 use crate::model::{BOUNDS_MS, Histogram, Metrics};
 
 /// Writes the metrics, one family after the other.
-#[must_use]
 pub fn prometheus(metrics: &Metrics) -> String {
     let mut page = MetricsPage(String::new());
     for counter in &COUNTERS {

@@ -32,7 +32,6 @@ const MARKS_BYTES: u64 = 24 << 20;
 const MARK_EVERY_PART: u32 = 5_000;
 
 /// Returns the path of the raw log in a task's folder.
-#[must_use]
 pub fn log_path(folder: &Path) -> PathBuf {
     folder.join(LOG)
 }
@@ -89,7 +88,6 @@ impl StoredLog {
     }
 
     /// Returns the log as pages and lines.
-    #[must_use]
     pub fn history(&self) -> LogHistory<'_, OpenLog> {
         LogHistory::new(&self.file, &self.marks, self.origin, self.size)
     }

@@ -39,7 +39,6 @@ impl LogPart {
     pub const ALL: [Self; 2] = [Self::Bytes, Self::Marks];
 
     /// Returns the name of the file in a task's folder.
-    #[must_use]
     pub fn file_name(self) -> &'static str {
         match self {
             Self::Bytes => LOG,
@@ -64,7 +63,6 @@ impl LogPart {
     }
 
     /// Returns how many bytes of the file a copy already has.
-    #[must_use]
     pub fn copied(self, folder: &Path) -> u64 {
         std::fs::symlink_metadata(self.path(folder)).map_or(0, |file| file.len())
     }

@@ -118,13 +118,11 @@ impl StoredOutput {
     }
 
     /// Tells whether the task's log is gone because someone removed it. Its output then reads as empty.
-    #[must_use]
     pub fn is_lost(&self) -> bool {
         matches!(std::fs::symlink_metadata(self.log()), Err(error) if error.kind() == std::io::ErrorKind::NotFound)
     }
 
     /// Returns the end of the merged log: the cursor after everything that can be read here.
-    #[must_use]
     pub fn position(&self) -> u64 {
         self.end
     }

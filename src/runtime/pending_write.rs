@@ -10,7 +10,6 @@ pub struct PendingWrite(watch::Receiver<Option<Result<(), String>>>);
 
 impl PendingWrite {
     /// Starts the write on another thread.
-    #[must_use]
     pub fn by(write: impl FnOnce() -> io::Result<()> + Send + 'static) -> Self {
         let (done, written) = watch::channel(None);
         tokio::task::spawn_blocking(move || {

@@ -33,7 +33,6 @@ impl Playback {
     }
 
     /// Returns the marks of the log, which are the positions of the playback.
-    #[must_use]
     pub fn marks(&self) -> &[Mark] {
         &self.log.marks
     }

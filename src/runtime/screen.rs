@@ -53,7 +53,6 @@ impl fmt::Debug for TaskScreen {
 
 impl TaskScreen {
     /// Wraps a terminal that no parser feeds.
-    #[must_use]
     pub fn detached(terminal: Terminal) -> Self {
         Self::with(ScreenState { terminal: Some(terminal), blank: None, held: None })
     }
@@ -73,7 +72,6 @@ impl TaskScreen {
     }
 
     /// Returns a number that changes when there is something new to draw.
-    #[must_use]
     pub fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
@@ -100,7 +98,6 @@ impl TaskScreen {
 
     /// Returns what the terminal shows, or would show with the given number of columns; `None` if it cannot be read
     /// now, as with [`Self::try_read`].
-    #[must_use]
     pub fn contents(&self, columns: Option<u16>) -> Option<Contents> {
         let read = |terminal: &Terminal| match columns.and_then(|columns| terminal.excerpt(columns)) {
             Some(excerpt) => Err(excerpt),

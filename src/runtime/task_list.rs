@@ -98,7 +98,6 @@ impl RecentTasks {
 
 impl Snapshot {
     /// Returns how many tasks have a status. Those that are no longer listed are included, as the metrics counted them.
-    #[must_use]
     pub fn count(&self, status: TaskStatus) -> u64 {
         let listed = self.tasks.iter().filter(|task| task.status == status).count() as u64;
         let ended = || self.metrics.tasks_ended.get(status.as_str()).copied().unwrap_or(0);

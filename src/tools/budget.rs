@@ -26,7 +26,6 @@ impl Room {
     pub(super) const NONE: Self = Self { chars: 0, bytes: 0, lines: 0 };
 
     /// Returns the size of a text.
-    #[must_use]
     pub fn of(text: &str) -> Self {
         Self { chars: text.chars().count(), bytes: text.len(), lines: text.lines().count() }
     }
@@ -52,7 +51,6 @@ impl Room {
 
     /// Returns the output budget of a call that asks for `asked_tokens`: never more than a receipt has room for, so
     /// that a preview reported as complete is not truncated later.
-    #[must_use]
     pub fn budget(self, asked_tokens: Option<u64>) -> OutputBudget {
         let room = self.for_output();
         OutputBudget { chars: room.chars.min(preview::budget_chars(asked_tokens)), room }

@@ -37,7 +37,6 @@ pub struct CallAnswer {
 
 impl CallAnswer {
     /// Returns the envelope's summary, or why the call failed or was refused, and whether that is so.
-    #[must_use]
     pub fn told(&self) -> (&str, bool) {
         let of = |pointer| self.envelope.result().and_then(|result| result.pointer(pointer));
         match self.envelope.outcome() {
@@ -51,7 +50,6 @@ impl CallAnswer {
     }
 
     /// Returns the task that the call has started and that outlives it, if there is one.
-    #[must_use]
     pub fn started(&self) -> Option<TaskId> {
         let id = self.envelope.result()?.pointer("/task_handle/task_id")?.as_str()?;
         id.parse().ok().filter(|_| self.envelope.tool_name() == "ExecCommand")

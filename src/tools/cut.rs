@@ -23,7 +23,6 @@ pub enum CutReason {
 
 impl CutReason {
     /// Returns the reason for ending a command.
-    #[must_use]
     pub fn why(self) -> String {
         match self {
             Self::Timeout(ms) => format!("its caller gave it {ms} ms"),
@@ -63,7 +62,6 @@ impl CutHandle {
     }
 
     /// Returns why the call was asked to end, if it was.
-    #[must_use]
     pub fn reason(&self) -> Option<CutReason> {
         self.0.reason.get().copied()
     }
@@ -74,13 +72,11 @@ impl CutHandle {
     }
 
     /// Returns whether the request was sent.
-    #[must_use]
     pub fn is_sent(&self) -> bool {
         self.0.is_sent.load(Ordering::Relaxed)
     }
 
     /// Returns the cell that holds the call's sequence number once it is recorded.
-    #[must_use]
     pub fn begun(&self) -> &CallNumber {
         &self.0.begun
     }

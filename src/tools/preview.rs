@@ -29,14 +29,12 @@ pub struct StreamPreview {
 
 impl StreamPreview {
     /// Truncates a text to a budget, without instructions to read on and before any file is written.
-    #[must_use]
     pub fn of(text: &StreamText, budget_chars: usize) -> Self {
         Self { preview: preview::cut(text, budget_chars), ..Self::default() }
     }
 
     /// Truncates a command's standard output and standard error to a shared budget. `id` is the id with which to read
     /// the rest.
-    #[must_use]
     pub fn pair(stdout: &StreamText, stderr: &StreamText, id: &TaskId, budget_chars: usize) -> (Self, Self) {
         let is_empty = |text: &StreamText| matches!(text, StreamText::Whole(text) if text.is_empty());
         // Lines are counted over all output unless a stream is named.
@@ -119,7 +117,6 @@ impl StreamPreview {
     }
 
     /// Returns whether part of the stream is missing.
-    #[must_use]
     pub fn truncated(&self) -> bool {
         self.is_lost || self.preview.as_ref().is_some_and(|preview| preview.truncated)
     }
@@ -143,13 +140,11 @@ pub struct OutputCursor(u64);
 
 impl OutputCursor {
     /// Returns the cursor for a position in the merged output.
-    #[must_use]
     pub fn at(position: u64) -> Self {
         Self(position)
     }
 
     /// Returns the position in the merged output.
-    #[must_use]
     pub fn position(self) -> u64 {
         self.0
     }

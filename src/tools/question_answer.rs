@@ -65,7 +65,6 @@ pub struct AnswerDetails {
 }
 
 /// Builds the canonical envelope.
-#[must_use]
 pub fn project(complete: &AnswerDetails) -> Envelope {
     QuestionAnswerTool::envelope(&AnswerResult::of(complete))
 }

@@ -51,7 +51,6 @@ pub struct OpenQuestions {
 }
 
 /// Builds the canonical envelope.
-#[must_use]
 pub fn project(complete: &OpenQuestions) -> Envelope {
     QuestionListTool::envelope(&QuestionListing::of(complete))
 }

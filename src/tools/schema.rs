@@ -11,7 +11,6 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
 /// Generates the input schema of a tool or command.
-#[must_use]
 pub fn input<T: JsonSchema>() -> Value {
     generate::<T>(Contract::Deserialize)
 }
@@ -24,7 +23,6 @@ pub(super) fn known_input<T: JsonSchema + 'static>() -> &'static Value {
 }
 
 /// Generates the schema of a result. Null stays allowed for keys that are always present but may have no value.
-#[must_use]
 pub fn result<T: JsonSchema>() -> Value {
     generate::<T>(Contract::Serialize)
 }

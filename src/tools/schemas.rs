@@ -8,7 +8,6 @@ use super::table::TOOLS;
 use crate::envelope::{SUMMARY_CHARS, ToolError};
 
 /// Returns every schema with its file name.
-#[must_use]
 pub fn schemas() -> Vec<(String, Value)> {
     let error = schema::result::<ToolError>();
     let mut all = vec![

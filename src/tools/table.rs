@@ -78,26 +78,22 @@ pub static TOOLS: [Tool; 10] = [
 ];
 
 /// Finds a tool by its public name.
-#[must_use]
 pub fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name)
 }
 
 /// Renders the receipt of an envelope: what a model reads.
-#[must_use]
 pub fn render(envelope: &Envelope) -> SafeText {
     render_with_sources(envelope).text
 }
 
 /// Renders the receipt of an envelope, with the fields that its lines were made from.
-#[must_use]
 pub fn render_with_sources(envelope: &Envelope) -> RenderedReceipt {
     receipt_of(envelope).render()
 }
 
 /// Returns a receipt as a person at a shell reads it: without the tools to call next, and with what was added to it
 /// after it was rendered from the envelope.
-#[must_use]
 pub fn for_a_shell(envelope: &Envelope, receipt: &SafeText) -> String {
     // Most receipts name nothing to do next, and need not be rendered again.
     let rendered = receipt.as_str().contains(receipt::NEXT).then(|| render(envelope));
@@ -119,7 +115,6 @@ fn receipt_of(envelope: &Envelope) -> Receipt {
 impl Tool {
     /// Returns the text that tells a model when to use this tool, with the limits of the runtime that will run it, or
     /// without their values if they are not known (a runtime on another machine).
-    #[must_use]
     pub fn description(&self, limits: Option<&Limits>) -> String {
         let (grace, deadline) = match limits {
             Some(limits) => {
@@ -131,7 +126,6 @@ impl Tool {
     }
 
     /// Returns how long a call may wait before it answers, if it can wait at all.
-    #[must_use]
     pub fn longest_wait(&self, given: &Value) -> Option<Duration> {
         let (field, least, most) = self.clamped.first()?;
         let default = || (self.known_input)()["properties"][field]["default"].as_u64();

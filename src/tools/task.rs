@@ -320,7 +320,6 @@ pub(super) fn millis_between(from: Timestamp, to: Timestamp) -> u64 {
 }
 
 /// Formats a duration briefly: `850 ms`, `12 s`, `3 min`, `2 h`.
-#[must_use]
 pub fn duration(ms: u64) -> String {
     match ms {
         0..1_000 => format!("{ms} ms"),

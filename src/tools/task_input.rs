@@ -124,7 +124,6 @@ pub struct InputDetails {
 }
 
 /// Builds the canonical envelope.
-#[must_use]
 pub fn project(complete: &InputDetails) -> Envelope {
     let InputDetails { outcome, reaction } = complete;
     let (output_preview, next_cursor) = match reaction {

@@ -99,7 +99,6 @@ pub struct TaskFilter {
 
 impl TaskFilter {
     /// Tells whether a task is listed.
-    #[must_use]
     pub fn includes(&self, task: &TaskView) -> bool {
         let is_in_scope = match self.scope {
             TaskScope::Active => !task.status.is_terminal() && (task.promoted || is_at_hand(task)),
@@ -121,7 +120,6 @@ pub struct ListedTasks {
 }
 
 /// Builds the canonical envelope.
-#[must_use]
 pub fn project(complete: &ListedTasks) -> Envelope {
     let ListedTasks { total, tasks, now } = complete;
     let rows: Vec<TaskRow> = tasks.iter().map(|task| TaskRow::of(task, *now)).collect();

@@ -167,7 +167,6 @@ pub struct OutputDetails {
 }
 
 /// Builds the canonical envelope.
-#[must_use]
 pub fn project(complete: &OutputDetails) -> Envelope {
     let OutputDetails { retrieval, task, output, seen, reading, next, now } = complete;
     let mut artifacts = Vec::new();

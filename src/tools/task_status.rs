@@ -109,7 +109,6 @@ pub struct TaskDetails {
 }
 
 /// Builds the canonical envelope.
-#[must_use]
 pub fn project(complete: &TaskDetails) -> Envelope {
     let task = &complete.task;
     let notes = Notes::of(task);

@@ -50,7 +50,6 @@ pub struct StopDetails {
 }
 
 /// Builds the canonical envelope.
-#[must_use]
 pub fn project(complete: &StopDetails) -> Envelope {
     let StopDetails { outcome: StopOutcome { effect, task }, force } = complete;
     let is_ending = matches!(effect, StopEffect::Cancelling | StopEffect::Cancelled);

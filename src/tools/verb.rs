@@ -35,7 +35,6 @@ pub struct Caller {
 
 impl Caller {
     /// Returns a caller about which nothing else is known.
-    #[must_use]
     pub fn new(actor: Actor, cwd: impl Into<PathBuf>) -> Self {
         Self { actor, cwd: cwd.into(), room: Room::default(), begun: CallNumber::default() }
     }

@@ -34,7 +34,6 @@ pub struct InvalidEnvelope(&'static str);
 
 impl Envelope {
     /// Creates the envelope of a success. A result that cannot be serialised becomes an internal error.
-    #[must_use]
     pub fn success(tool: &str, summary: &str, result: &impl Serialize) -> Self {
         let outcome = match serde_json::to_value(result) {
             Ok(Value::Null) => Err("the result is empty".to_owned()),
@@ -56,7 +55,6 @@ impl Envelope {
     }
 
     /// Creates the envelope of an error; its message is the summary.
-    #[must_use]
     pub fn error(tool: &str, error: ToolError) -> Self {
         Self {
             tool_name: tool.to_owned(),
@@ -66,37 +64,31 @@ impl Envelope {
     }
 
     /// Returns the public name of the tool.
-    #[must_use]
     pub fn tool_name(&self) -> &str {
         &self.tool_name
     }
 
     /// Returns the summary: one line, never output.
-    #[must_use]
     pub fn summary_text(&self) -> &str {
         &self.summary_text
     }
 
     /// Returns the outcome of the call.
-    #[must_use]
     pub fn outcome(&self) -> &CallOutcome {
         &self.outcome
     }
 
     /// Returns the value of the `status` key: `success` or `error`.
-    #[must_use]
     pub fn status(&self) -> &'static str {
         if self.is_error() { "error" } else { "success" }
     }
 
     /// Returns whether the tool could not do what was requested.
-    #[must_use]
     pub fn is_error(&self) -> bool {
         matches!(self.outcome, CallOutcome::Error(_))
     }
 
     /// Returns the result of a success.
-    #[must_use]
     pub fn result(&self) -> Option<&Value> {
         match &self.outcome {
             CallOutcome::Success(result) => Some(result),
@@ -110,7 +102,6 @@ impl Envelope {
     }
 
     /// Returns the JSON form, keys in order.
-    #[must_use]
     pub fn to_value(&self) -> Value {
         json!({
             "tool_name": self.tool_name,
@@ -127,7 +118,6 @@ impl Envelope {
 
 /// Reduces text to one line of at most `limit` characters: control characters and runs of whitespace become one
 /// space, and `…` marks truncation.
-#[must_use]
 pub fn one_line(text: &str, limit: usize) -> String {
     let plain = |c: char| if c.is_control() { ' ' } else { c };
     let spaced: String = text.chars().take(limit.saturating_mul(8)).map(plain).collect();

@@ -20,7 +20,6 @@ const REGION_TAGS: usize = 6;
 const REGIONS: [&str; 3] = ["gbeng", "gbsct", "gbwls"];
 
 /// Returns whether a character is a control, a format character or ignored by default when shown.
-#[must_use]
 pub fn is_hidden(c: char) -> bool {
     if c.is_control() {
         return true;

@@ -25,7 +25,6 @@ const FINENESS: usize = 16;
 const CMD_CHARS: usize = 120;
 
 /// Returns the envelope in at most `budget_chars` characters of JSON, or in as few as possible.
-#[must_use]
 pub fn compact(envelope: &Envelope, budget_chars: usize) -> Envelope {
     let whole = length(envelope);
     if whole <= budget_chars {
@@ -49,7 +48,6 @@ pub fn compact(envelope: &Envelope, budget_chars: usize) -> Envelope {
 }
 
 /// Returns the length of an envelope as JSON in characters, which is what a budget limits.
-#[must_use]
 pub fn length(envelope: &Envelope) -> usize {
     let mut count = CharacterCount(0);
     // Counting cannot fail, and an envelope can always be serialised.

@@ -78,14 +78,12 @@ impl ErrorKind {
     pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// Returns the name used everywhere.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         self.into()
     }
 
     /// Returns whether the caller can fix it with a different input, so that retrying the same one is out of the
     /// question.
-    #[must_use]
     pub fn is_about_input(self) -> bool {
         matches!(
             self,
@@ -98,7 +96,6 @@ impl ErrorKind {
     }
 
     /// Returns the exit code of a command line that ends with this error.
-    #[must_use]
     pub fn exit_code(self) -> u8 {
         match self {
             Self::OutputLimitExceeded | Self::InternalError => 1,
@@ -153,7 +150,6 @@ fn bounded(sentence: String) -> String {
 
 impl ToolError {
     /// Creates an error of a call that is not to be sent again as it is.
-    #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: bounded(message.into()), details: None, recovery_hint: None, retryable: false }
     }

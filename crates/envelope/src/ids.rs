@@ -22,14 +22,12 @@ pub struct InvalidTaskId;
 
 impl TaskId {
     /// Creates an id from 8 random bytes.
-    #[must_use]
     pub fn from_random(random: [u8; RANDOM_CHARS]) -> Self {
         let tail: String = random.iter().map(|byte| char::from(ALPHABET[usize::from(byte % 32)])).collect();
         Self(format!("task_{tail}"))
     }
 
     /// Creates an unguessable id.
-    #[must_use]
     pub fn random() -> Self {
         let mut random = [0; RANDOM_CHARS];
         // Bytes stay unfilled only early during boot; creating the task's folder still rules out duplicates.
@@ -38,7 +36,6 @@ impl TaskId {
     }
 
     /// Returns the id as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -94,7 +91,6 @@ pub enum Actor {
 
 impl Actor {
     /// Returns whether this actor may type into or stop a task that `owner` started, when tasks are not shared.
-    #[must_use]
     pub fn may_drive(&self, owner: &Self) -> bool {
         match self {
             Self::Agent(_) => self == owner,
@@ -103,13 +99,11 @@ impl Actor {
     }
 
     /// Returns whether this is the agent with a label.
-    #[must_use]
     pub fn is_agent(&self, label: &str) -> bool {
         matches!(self, Self::Agent(own) if own == label)
     }
 
     /// Returns the three-letter abbreviation used in the console's lists: `you`, `agt`, `cli`, `sys`.
-    #[must_use]
     pub fn short(&self) -> &'static str {
         match self {
             Self::Agent(_) => "agt",

@@ -22,7 +22,6 @@ use self::name::VariableName;
 pub const MASKED: &str = "[masked]";
 
 /// Returns the text with every secret in it replaced by [`MASKED`].
-#[must_use]
 pub fn mask(text: &str) -> Cow<'_, str> {
     let secrets = SecretScan::of(text).secrets();
     if secrets.is_empty() {
@@ -41,7 +40,6 @@ pub fn mask(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns whether the value of something with this name is a secret.
-#[must_use]
 pub fn names_secret(name: &str) -> bool {
     // Neither a number nor a path is one if the name says so.
     is_secret_member(name, "00")

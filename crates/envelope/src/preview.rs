@@ -65,7 +65,6 @@ pub struct Preview {
 }
 
 /// Returns the token budget for what a call requested.
-#[must_use]
 pub fn effective_tokens(asked: Option<u64>) -> u64 {
     match asked {
         None | Some(0) => DEFAULT_TOKENS,
@@ -74,13 +73,11 @@ pub fn effective_tokens(asked: Option<u64>) -> u64 {
 }
 
 /// Returns the character budget for what a call requested.
-#[must_use]
 pub fn budget_chars(asked_tokens: Option<u64>) -> usize {
     usize::try_from(effective_tokens(asked_tokens) * CHARS_PER_TOKEN).unwrap_or(usize::MAX)
 }
 
 /// Splits a budget between two streams: half each, with any unused part of one given to the other.
-#[must_use]
 pub fn split_budget(a_chars: usize, b_chars: usize, budget: usize) -> (usize, usize) {
     let half = budget / 2;
     if a_chars <= half {
@@ -93,25 +90,21 @@ pub fn split_budget(a_chars: usize, b_chars: usize, budget: usize) -> (usize, us
 }
 
 /// Returns a text as it is shown: a JSON document is pretty-printed.
-#[must_use]
 pub fn laid_out(text: &str) -> Cow<'_, str> {
     pretty::laid_out(text).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 /// Truncates a text to a budget. Returns `None` if it is blank.
-#[must_use]
 pub fn cut(text: &StreamText, budget_chars: usize) -> Option<Preview> {
     cut_with(text, budget_chars, &ReadOn::default())
 }
 
 /// Truncates a text to a budget; the marker says how to read on.
-#[must_use]
 pub fn cut_with(text: &StreamText, budget_chars: usize, read_on: &ReadOn) -> Option<Preview> {
     Readable::of(text, read_on).map(|readable| readable.cut(budget_chars))
 }
 
 /// Truncates two streams to a shared budget; the marker in each says how to read on.
-#[must_use]
 pub fn cut_pair(
     (a, read_on_a): (&StreamText, &ReadOn),
     (b, read_on_b): (&StreamText, &ReadOn),
@@ -128,13 +121,11 @@ pub fn cut_pair(
 
 /// Truncates a preview further. What its marker says about the first and last lines and about the whole stays true.
 /// `read_on` is used if the preview was complete.
-#[must_use]
 pub fn recut(preview: &str, budget_chars: usize, read_on: &ReadOn) -> String {
     Recut::of(preview).to(budget_chars, read_on)
 }
 
 /// Returns the beginning and the end shown in a truncated preview; `None` if it has no marker.
-#[must_use]
 pub fn ends(preview: &str) -> Option<(&str, &str)> {
     marker::split(preview).map(|(head, tail, _)| (head, tail))
 }

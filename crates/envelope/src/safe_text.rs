@@ -38,13 +38,11 @@ pub struct SafeText(String);
 
 impl SafeText {
     /// Creates text of any number of lines: line feeds (also after a carriage return) and tabs are kept.
-    #[must_use]
     pub fn lines(text: &str) -> Self {
         Self(shown(text, is_layout).into_owned())
     }
 
     /// Creates text of one line: a line feed becomes `⏎ `, a tab `→`.
-    #[must_use]
     pub fn line(text: &str) -> Self {
         let text = shown(text, |c, _| matches!(c, '\n' | '\t'));
         Self(if text.contains(['\n', '\t']) {
@@ -55,13 +53,11 @@ impl SafeText {
     }
 
     /// Returns whether a text is one line that is safe as it is.
-    #[must_use]
     pub fn is_line(text: &str) -> bool {
         is_ordinary(text, true) || Self::line(text) == text
     }
 
     /// Creates text of any number of lines in which colours and attributes are kept (SGR, and no other sequences).
-    #[must_use]
     pub fn coloured(text: &str) -> Self {
         let mut safe = String::with_capacity(text.len());
         let mut rest = text;
@@ -99,7 +95,6 @@ impl SafeText {
     }
 
     /// Returns the text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -30,26 +30,22 @@ pub struct Cell<'a> {
 
 impl<'a> Cell<'a> {
     /// Returns an empty cell in the given style.
-    #[must_use]
     pub fn blank(style: CellStyle) -> Self {
         Self { text: Cow::Borrowed(" "), width: 1, style }
     }
 
     /// Returns the second half of a wide character.
-    #[must_use]
     pub fn continuation() -> Self {
         Self { text: Cow::Borrowed(""), width: 0, style: CellStyle::default() }
     }
 
     /// Returns a cell that shows `raw`, without anything that must not reach a terminal.
-    #[must_use]
     pub fn filtered(raw: &'a str, wide: bool, style: CellStyle) -> Self {
         let width = if wide { 2 } else { 1 };
         Self { text: drawable(raw, wide), width, style }
     }
 
     /// Returns the same cell, owning its text.
-    #[must_use]
     pub fn into_owned(self) -> Cell<'static> {
         Cell { text: Cow::Owned(self.text.into_owned()), width: self.width, style: self.style }
     }

@@ -34,7 +34,6 @@ pub struct Excerpt {
 
 impl Excerpt {
     /// Draws the excerpt.
-    #[must_use]
     pub fn draw(&self) -> Contents {
         let mut terminal = Terminal::new(self.size, self.origin);
         let _ = terminal.feed(self.tail.style.sequence().as_bytes());
@@ -50,7 +49,6 @@ impl Excerpt {
 
 impl Contents {
     /// Returns the current contents of a terminal.
-    #[must_use]
     pub fn of(terminal: &Terminal) -> Self {
         let size = terminal.size();
         Self {
@@ -62,7 +60,6 @@ impl Contents {
     }
 
     /// Returns the text, without trailing blanks and without blank rows at the bottom.
-    #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
         for row in &self.rows {

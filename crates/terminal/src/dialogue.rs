@@ -47,13 +47,11 @@ impl Dialogue {
     }
 
     /// Tells whether the last line of the dialogue is unfinished, as with a question.
-    #[must_use]
     pub fn asks(&self) -> bool {
         self.asks
     }
 
     /// Returns the text of a row without the mark.
-    #[must_use]
     pub fn unmarked(row: &str) -> &str {
         row.strip_prefix(MARK).unwrap_or(row)
     }

@@ -30,7 +30,6 @@ impl vt100::Callbacks for ScrollCount {
 
 impl Vt100 {
     /// Returns an empty screen of this size.
-    #[must_use]
     pub fn new(size: Size) -> Self {
         let (rows, cols) = nonzero(size);
         let parser = vt100::Parser::new_with_callbacks(rows, cols, SCROLLBACK, ScrollCount::default());

@@ -76,7 +76,6 @@ pub struct HostTerminal {
 }
 
 /// Returns the queries for colours.
-#[must_use]
 pub fn colour_queries() -> String {
     let mut all = String::from("\x1b]10;?\x1b\\\x1b]11;?\x1b\\");
     for index in 0..16 {
@@ -87,7 +86,6 @@ pub fn colour_queries() -> String {
 
 /// Returns all queries: for colours, for the width of a glyph, and finally one that every terminal answers.
 /// The glyph is written invisibly and erased again; the cursor is left there.
-#[must_use]
 pub fn queries() -> String {
     let mut all = colour_queries();
     all.push_str(&format!("\x1b[{ROW};1H\x1b[8m{MARK}\x1b[6n\x1b[{ROW};1H\x1b[0m\x1b[K\x1b[?u\x1b[c"));
@@ -116,14 +114,12 @@ impl HostTerminal {
     }
 
     /// Returns the sixteen named colours if all of them are known.
-    #[must_use]
     pub fn whole_palette(&self) -> Option<[Rgb; 16]> {
         let known: Vec<Rgb> = self.palette.iter().flatten().copied().collect();
         known.try_into().ok()
     }
 
     /// Returns what programs in panes are told of its colours, if its background is known.
-    #[must_use]
     pub fn default_colours(&self) -> Option<DefaultColours> {
         let background = self.background?;
         let readable = if self.is_light()? { DARK } else { LIGHT };
@@ -131,7 +127,6 @@ impl HostTerminal {
     }
 
     /// Tells whether the background is light, if it is known.
-    #[must_use]
     pub fn is_light(&self) -> Option<bool> {
         let (red, green, blue) = self.background?;
         // The weights of the three colours in perceived brightness (ITU-R BT.601), in thousandths.
@@ -141,7 +136,6 @@ impl HostTerminal {
 }
 
 /// Parses an operating system command as an answer: `11;rgb:ffff/ffff/ffff`.
-#[must_use]
 pub fn parse_osc(body: &[u8]) -> Option<TerminalAnswer> {
     let text = std::str::from_utf8(body).ok()?;
     let (number, rest) = text.split_once(';')?;

@@ -86,7 +86,6 @@ impl KeyPress {
     }
 
     /// Returns the bytes that a terminal in these modes sends for the key.
-    #[must_use]
     pub fn encode(self, modes: Modes) -> Vec<u8> {
         if let Some(bytes) = self.distinct().filter(|_| modes.distinct_keys) {
             return bytes;

@@ -47,7 +47,6 @@ impl Mark {
 
     /// Returns the record: little-endian, 6 bytes of offset, 6 of line, 4 of time, 1 of kind, 7 of its value.
     /// Values that do not fit are saturated.
-    #[must_use]
     pub fn encode(&self) -> [u8; Self::SIZE] {
         let (tag, value) = match self.kind {
             MarkKind::Chunk(ByteSource::Tty) => (0, 0),
@@ -66,7 +65,6 @@ impl Mark {
     }
 
     /// Parses a record; `None` if it is invalid.
-    #[must_use]
     pub fn decode(record: &[u8; Self::SIZE]) -> Option<Self> {
         let value = get(&record[17..24]);
         let kind = match record[16] {
@@ -83,7 +81,6 @@ impl Mark {
 }
 
 /// Returns the size of the terminal before the first byte, if the marks contain it.
-#[must_use]
 pub fn initial_size(marks: &[Mark]) -> Option<Size> {
     marks.iter().find_map(|mark| match mark.kind {
         MarkKind::Resize(size) => Some(size),

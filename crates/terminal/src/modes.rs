@@ -55,7 +55,6 @@ impl CursorShape {
     }
 
     /// Returns the DECSCUSR parameter for this shape.
-    #[must_use]
     pub fn parameter(self) -> u8 {
         match self {
             Self::Default => 0,

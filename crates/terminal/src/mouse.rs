@@ -49,7 +49,6 @@ pub enum MouseButton {
 impl MouseInput {
     /// Returns the bytes for the event, or `None` if the program did not request such events or the encoding
     /// cannot express it.
-    #[must_use]
     pub fn encode(self, modes: Modes) -> Option<Vec<u8>> {
         if !self.wanted(modes.mouse) {
             return None;

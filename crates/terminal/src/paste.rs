@@ -12,7 +12,6 @@ pub const MARKERS: usize = BEGIN.len() + END.len();
 
 /// Returns the bytes for pasting `text`: between markers if the program has requested them, otherwise with
 /// carriage returns as line ends, as if typed.
-#[must_use]
 pub fn paste(text: &str, modes: Modes) -> Vec<u8> {
     if !modes.bracketed_paste {
         return text.replace("\r\n", "\r").replace('\n', "\r").into_bytes();

@@ -23,19 +23,16 @@ impl Size {
     pub const MAX: u16 = 1000;
 
     /// Returns the nearest allowed size.
-    #[must_use]
     pub fn clamped(cols: u16, rows: u16) -> Self {
         Self { cols: cols.clamp(Self::MIN, Self::MAX), rows: rows.clamp(Self::MIN, Self::MAX) }
     }
 
     /// Returns the number of columns.
-    #[must_use]
     pub fn cols(self) -> u16 {
         self.cols
     }
 
     /// Returns the number of rows.
-    #[must_use]
     pub fn rows(self) -> u16 {
         self.rows
     }

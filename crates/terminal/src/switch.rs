@@ -1,7 +1,6 @@
 //! Switches between the primary and the alternate screen.
 
 /// Returns where the last complete switch in some output begins, and whether it is to the alternate screen.
-#[must_use]
 pub fn last_switch(output: &[u8]) -> Option<(usize, bool)> {
     memchr::memrchr_iter(0x1b, output).find_map(|at| {
         let mode = output.get(at..)?.strip_prefix(b"\x1b[?")?;

@@ -38,7 +38,6 @@ pub enum ByteOrigin {
 
 impl ByteOrigin {
     /// Returns the origin of a program with or without a PTY.
-    #[must_use]
     pub fn of(tty: bool) -> Self {
         if tty { Self::Tty } else { Self::Pipe }
     }
@@ -80,7 +79,6 @@ impl Terminal {
     pub const MAX_REPLIES: usize = 16 << 10;
 
     /// Returns an empty terminal.
-    #[must_use]
     pub fn new(size: Size, origin: ByteOrigin) -> Self {
         Self {
             origin,
@@ -95,7 +93,6 @@ impl Terminal {
     }
 
     /// Returns an empty terminal that can be shown at other widths, because it keeps the end of its output.
-    #[must_use]
     pub fn kept(size: Size, origin: ByteOrigin) -> Self {
         Self { recent: Some(Recent::default()), ..Self::new(size, origin) }
     }
@@ -241,7 +238,6 @@ impl Terminal {
     /// would have shown it had it received all of the output. Returns `None` if the current screen already
     /// shows that, or if it cannot be shown: the program uses the alternate screen or mouse tracking, has
     /// moved around on the screen, or overwrites lines that would not fit.
-    #[must_use]
     pub fn excerpt(&self, columns: u16) -> Option<Excerpt> {
         let modes = self.modes();
         if modes.alternate_screen || modes.mouse != MouseMode::Off {
@@ -258,13 +254,11 @@ impl Terminal {
     }
 
     /// Returns the size.
-    #[must_use]
     pub fn size(&self) -> Size {
         self.emulator.size()
     }
 
     /// Returns a cell in drawable form; a blank one outside the screen.
-    #[must_use]
     pub fn cell(&self, row: u16, col: u16) -> Cell<'_> {
         self.emulator.cell(row, col)
     }
@@ -280,37 +274,31 @@ impl Terminal {
     }
 
     /// Tells whether a row's text wraps into the next row.
-    #[must_use]
     pub fn is_wrapped(&self, row: u16) -> bool {
         self.emulator.is_wrapped(row)
     }
 
     /// Returns the cursor.
-    #[must_use]
     pub fn cursor(&self) -> Cursor {
         self.emulator.cursor()
     }
 
     /// Returns the modes the program has set.
-    #[must_use]
     pub fn modes(&self) -> Modes {
         self.normaliser.modes(self.emulator.modes())
     }
 
     /// Returns the title set by the program, without hidden characters.
-    #[must_use]
     pub fn title(&self) -> Option<&str> {
         self.properties().title.as_deref()
     }
 
     /// Returns the properties that the program has set.
-    #[must_use]
     pub fn properties(&self) -> &Properties {
         self.normaliser.properties()
     }
 
     /// Returns the text of the screen, without trailing blanks and without blank rows at the bottom.
-    #[must_use]
     pub fn screen_text(&self) -> String {
         Contents::of(self).text()
     }
@@ -322,7 +310,6 @@ thread_local! {
 
 /// Tells whether a panic on this thread would now be caught by a [`Terminal`] that recovers from it; a panic
 /// hook should stay silent then.
-#[must_use]
 pub fn is_contained() -> bool {
     CONTAINED.get()
 }

@@ -22,7 +22,6 @@ pub(in crate::console) fn fits_terminal(text: &str) -> bool {
 }
 
 /// Returns the clipboard tools suitable for this environment, the most direct first.
-#[must_use]
 pub fn tools(variable: impl Fn(&str) -> Option<OsString>) -> Vec<&'static [&'static str]> {
     let is_set = |name| variable(name).is_some_and(|value| !value.is_empty());
     let mut tools: Vec<&'static [&'static str]> = Vec::new();

@@ -90,7 +90,6 @@ fn blanks_first(changes: &mut [(u16, u16, &Cell)]) {
 
 impl Display {
     /// Creates a display that draws on a terminal.
-    #[must_use]
     pub(in crate::console) fn new(output: BufferedSink, clock: Clock) -> Self {
         // Under NO_COLOR, crossterm writes an empty SGR for each colour, which is a reset; the theme omits
         // colours instead.

@@ -98,7 +98,6 @@ impl KeyDecoder {
     }
 
     /// Returns when to call `time_out` unless a byte arrives before, as a reading of the clock.
-    #[must_use]
     pub fn due(&self) -> Option<Duration> {
         let patience = match &self.pasting {
             Some(pasting) => pasting.patience()?,

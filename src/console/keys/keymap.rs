@@ -33,13 +33,11 @@ macro_rules! contexts {
             pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
             /// Returns its name in a keymap.
-            #[must_use]
             pub fn name(self) -> &'static str {
                 self.into()
             }
 
             /// Returns what it is.
-            #[must_use]
             pub fn about(self) -> &'static str {
                 match self { $(Self::$name => $about,)* }
             }
@@ -113,7 +111,6 @@ pub struct Keymap {
 
 impl Keymap {
     /// Returns the default keymap.
-    #[must_use]
     pub fn built_in() -> Self {
         Self::layered(&[default_source()]).expect("the embedded keymap parses: a test reads it")
     }
@@ -226,7 +223,6 @@ impl Keymap {
     }
 
     /// Returns what `key` does in `context`.
-    #[must_use]
     pub fn action(&self, context: KeyContext, key: KeyPress) -> Option<Action> {
         let bound_to = |key| self.keys(context).find(|(_, bound)| *bound == key).map(|(action, _)| action);
         // What most terminals cannot tell apart means the same, unless it is bound by itself.
@@ -234,13 +230,11 @@ impl Keymap {
     }
 
     /// Returns the name of the first key bound to `action` in `context`.
-    #[must_use]
     pub fn key(&self, context: KeyContext, action: Action) -> Option<String> {
         self.keys(context).find(|(bound, _)| *bound == action).map(|(_, key)| self.spelled(key))
     }
 
     /// Returns all actions of `context` with the names of their keys, in the order of help.
-    #[must_use]
     pub fn list(&self, context: KeyContext) -> Vec<(Action, Vec<String>)> {
         let mut found: BTreeMap<Action, Vec<String>> = BTreeMap::new();
         for (action, key) in self.keys(context) {
@@ -264,7 +258,6 @@ impl Keymap {
     }
 
     /// Returns the keys that a context defines itself, without those of `observe`.
-    #[must_use]
     pub fn own(&self, context: KeyContext) -> Vec<(Action, Vec<String>)> {
         let rows = self.bindings.get(&context).into_iter().flatten();
         rows.map(|(action, binding)| (*action, binding.keys.iter().map(|key| name(*key)).collect())).collect()
@@ -328,7 +321,6 @@ fn conflict(sources: &[Source], key: KeyPress, sides: [(KeyContext, Action, (usi
 }
 
 /// Returns the conventional name of a key: `Ctrl-]`, `PgUp`, `G`.
-#[must_use]
 pub fn name(press: KeyPress) -> String {
     let mut text = String::new();
     for (on, prefix) in [(press.ctrl, "Ctrl-"), (press.alt, "Alt-"), (press.shift, "Shift-")] {

@@ -42,7 +42,6 @@ pub struct LineSplitter {
 
 impl LineSplitter {
     /// Splits the input of a terminal or of anything else.
-    #[must_use]
     pub fn new(is_terminal: bool) -> Self {
         Self { is_terminal, ..Self::default() }
     }

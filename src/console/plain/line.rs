@@ -30,19 +30,16 @@ pub enum PlainLine {
 
 impl PlainLine {
     /// Creates a line about what somebody did.
-    #[must_use]
     pub fn by(by: &Actor, text: impl Into<String>) -> Self {
         Self::Event { by: by.clone(), text: text.into() }
     }
 
     /// Creates a line about something that happened by itself.
-    #[must_use]
     pub fn system(text: impl Into<String>) -> Self {
         Self::by(&Actor::System, text)
     }
 
     /// Creates a reply to the user.
-    #[must_use]
     pub fn reply(text: impl Into<String>) -> Self {
         Self::Reply(text.into())
     }
@@ -50,7 +47,6 @@ impl PlainLine {
 
 impl PlainLine {
     /// Returns it as printed.
-    #[must_use]
     pub fn shown(&self) -> SafeText {
         SafeText::line(&self.to_string())
     }
@@ -69,7 +65,6 @@ impl fmt::Display for PlainLine {
 }
 
 /// Returns the displayed name of an actor.
-#[must_use]
 pub fn who(actor: &Actor) -> String {
     match actor {
         Actor::Agent(label) => format!("agent {label}"),

@@ -256,7 +256,6 @@ impl PlainSession {
     }
 
     /// Returns when something is due without any event.
-    #[must_use]
     pub fn next_time(&self) -> Option<Timestamp> {
         let after = |from: Timestamp, wait| from.checked_add(wait).ok();
         let heartbeat = after(self.last_said, HEARTBEAT).filter(|_| self.is_busy());

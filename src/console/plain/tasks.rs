@@ -13,7 +13,6 @@ use crate::model::{TaskStatus, TaskView};
 const MOST: usize = 200;
 
 /// Returns what a task runs, on one line: its position in a batch and its name, if any, and its command.
-#[must_use]
 pub fn command(task: &TaskView) -> String {
     let place = task.item.map(|item| format!("item {} of {}, ", item.index, item.count)).unwrap_or_default();
     let name = task.name.as_deref().map(|name| format!("{}, ", visible::told(name))).unwrap_or_default();
@@ -21,7 +20,6 @@ pub fn command(task: &TaskView) -> String {
 }
 
 /// Returns the current state of a task, with its name and what it runs.
-#[must_use]
 pub fn standing(task: &TaskView, now: Timestamp) -> String {
     let state = match (&task.ended, &task.waiting) {
         (Some(_), _) => end(task),
@@ -37,7 +35,6 @@ pub fn standing(task: &TaskView, now: Timestamp) -> String {
 }
 
 /// Describes how a task ended: `exit 0`, `cancelled by operator`.
-#[must_use]
 pub fn end(task: &TaskView) -> String {
     let how = words::how(task.ended.as_ref());
     match (task.status, &task.stop) {
@@ -57,7 +54,6 @@ pub fn end(task: &TaskView) -> String {
 }
 
 /// Returns further facts about the end of a task: how long it ran, how much it printed, what it left behind.
-#[must_use]
 pub fn after(task: &TaskView) -> String {
     let mut said = String::new();
     if task.started_at.is_some() {

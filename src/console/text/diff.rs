@@ -28,7 +28,6 @@ pub struct Diff {
 
 impl Diff {
     /// Compares two texts.
-    #[must_use]
     pub fn of(before: &str, after: &str) -> Self {
         let lines = |text: &str| text.split('\n').take(MOST_LINES).map(str::to_owned).collect::<Vec<_>>();
         let (old, new) = (lines(before), lines(after));

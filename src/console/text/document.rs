@@ -40,20 +40,17 @@ pub struct WrappedText {
 
 impl WrappedText {
     /// Creates a document from lines.
-    #[must_use]
     pub fn new(lines: Vec<Vec<StyledPiece>>) -> Self {
         Self { lines, ..Self::default() }
     }
 
     /// Creates a document from plain text.
-    #[must_use]
     pub fn plain(text: &str) -> Self {
         let line = |line: &str| vec![piece(visible::in_text(line).into_owned(), Role::Text)];
         Self::new(text.split('\n').map(line).collect())
     }
 
     /// Creates a document from a JSON value, indented, with its keys highlighted.
-    #[must_use]
     pub fn json(value: &Value) -> Self {
         let JsonLayout { lines, groups } = JsonLayout::of(value);
         Self { lines, groups, ..Self::default() }
@@ -61,7 +58,6 @@ impl WrappedText {
 
     /// Creates a document from a shortened JSON value, with a mark at each field that says what happened to
     /// it.
-    #[must_use]
     pub fn marked(value: &Value, marks: &ValueMarks<'_>) -> Self {
         let JsonLayout { lines, groups } = JsonLayout::of(value);
         let mut fates = Vec::new();
@@ -147,19 +143,16 @@ impl WrappedText {
     }
 
     /// Returns the rows, once the text is wrapped.
-    #[must_use]
     pub fn rows(&self) -> &[Vec<StyledPiece>] {
         &self.rows
     }
 
     /// Returns the width it was wrapped to.
-    #[must_use]
     pub fn columns(&self) -> usize {
         self.columns
     }
 
     /// Returns where a needle occurs in the rows; each occurrence is a list of spans by row.
-    #[must_use]
     pub fn find(&self, needle: &SearchText) -> Vec<Vec<Span>> {
         let mut found = Vec::new();
         for (at, first) in self.starts.iter().enumerate() {
@@ -178,13 +171,11 @@ impl WrappedText {
     }
 
     /// Returns the line of the text that a row belongs to; none for header lines.
-    #[must_use]
     pub fn line_of(&self, row: usize) -> Option<usize> {
         self.spot(row).0.checked_sub(self.heads)
     }
 
     /// Returns the first row of a line of the text.
-    #[must_use]
     pub fn row_of(&self, line: usize) -> Option<usize> {
         self.starts.get(line + self.heads).copied()
     }
@@ -265,13 +256,11 @@ fn tell_fate(fates: &mut Vec<Option<FieldFate>>, value: &Value, whole: Option<&V
 }
 
 /// Creates a piece.
-#[must_use]
 pub fn piece(text: impl Into<String>, role: Role) -> StyledPiece {
     StyledPiece { text: text.into(), role }
 }
 
 /// Returns lines wrapped to `columns`.
-#[must_use]
 pub fn wrapped(lines: &[Vec<StyledPiece>], columns: usize) -> Vec<Vec<StyledPiece>> {
     lines.iter().flat_map(|line| wrap(line, columns.max(1))).collect()
 }

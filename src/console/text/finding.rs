@@ -15,13 +15,11 @@ pub struct SearchText {
 
 impl SearchText {
     /// Creates a needle that is case-sensitive if it contains a capital letter.
-    #[must_use]
     pub fn smart(text: &str) -> Self {
         Self { text: text.to_owned(), is_exact: text.chars().any(char::is_uppercase) }
     }
 
     /// Creates a case-sensitive needle.
-    #[must_use]
     pub fn exact(text: &str) -> Self {
         Self { text: text.to_owned(), is_exact: true }
     }
@@ -34,19 +32,16 @@ pub struct FilterWords(Vec<SearchText>);
 
 impl FilterWords {
     /// Splits a typed text into words at blanks.
-    #[must_use]
     pub fn smart(text: &str) -> Self {
         Self(text.split_whitespace().map(SearchText::smart).collect())
     }
 
     /// Tells whether there are no words.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Tells whether a text contains all of the words.
-    #[must_use]
     pub fn are_in(&self, text: &str) -> bool {
         let small = self.0.iter().any(|word| !word.is_exact).then(|| text.to_lowercase());
         self.0.iter().all(|word| match &small {
@@ -66,7 +61,6 @@ pub struct RowText<'a> {
 
 impl<'a> RowText<'a> {
     /// Starts a line in which to look for a needle.
-    #[must_use]
     pub fn new(needle: &'a SearchText) -> Self {
         Self { needle, text: String::new(), cells: Vec::new() }
     }
@@ -82,7 +76,6 @@ impl<'a> RowText<'a> {
     }
 
     /// Returns the occurrences of the needle; each is a list of spans by row.
-    #[must_use]
     pub fn places(&self) -> Vec<Vec<Span>> {
         let needle = &self.needle.text;
         let found = self.text.match_indices(needle).filter(|_| !needle.is_empty());

@@ -116,7 +116,6 @@ pub(in crate::console) fn lines_below(text: &str) -> usize {
 }
 
 /// Returns a value as displayed, line by line.
-#[must_use]
 pub(in crate::console) fn text(value: &Value) -> String {
     let line = |line: Vec<StyledPiece>| line.into_iter().map(|part| part.text).collect::<String>();
     JsonLayout::of(value).lines.into_iter().map(line).collect::<Vec<_>>().join("\n")

@@ -15,13 +15,11 @@ use unicode_width::UnicodeWidthStr;
 pub use document::{StyledPiece, WrappedText, piece, wrapped};
 
 /// Returns the width of `text` in columns.
-#[must_use]
 pub fn width(text: &str) -> usize {
     text.width()
 }
 
 /// Returns `text` cut to `columns`, ending in `mark` if anything was cut.
-#[must_use]
 pub fn cut(text: &str, columns: usize, mark: &str) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -33,7 +31,6 @@ pub fn cut(text: &str, columns: usize, mark: &str) -> String {
 }
 
 /// Returns `text` cut to `columns` with the cut in its middle, for paths and ids.
-#[must_use]
 pub fn cut_middle(text: &str, columns: usize, mark: &str) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -55,7 +52,6 @@ pub fn cut_middle(text: &str, columns: usize, mark: &str) -> String {
 }
 
 /// Returns as much of the beginning of `text` as fits in `columns`.
-#[must_use]
 pub fn prefix(text: &str, columns: usize) -> &str {
     let mut used = 0;
     for (at, cluster) in text.grapheme_indices(true) {
@@ -68,7 +64,6 @@ pub fn prefix(text: &str, columns: usize) -> &str {
 }
 
 /// Splits `text` at a column: returns what precedes it, and the rest as it appears from there on.
-#[must_use]
 pub fn panned(text: &str, columns: usize) -> (&str, String) {
     let before = prefix(text, columns);
     let rest = &text[before.len()..];
@@ -81,7 +76,6 @@ pub fn panned(text: &str, columns: usize) -> (&str, String) {
 }
 
 /// Returns `text` cut or padded with blanks to exactly `columns`.
-#[must_use]
 pub fn column(text: &str, columns: usize, mark: &str) -> String {
     let mut out = cut(text, columns, mark);
     let missing = columns.saturating_sub(width(&out));
@@ -90,14 +84,12 @@ pub fn column(text: &str, columns: usize, mark: &str) -> String {
 }
 
 /// Returns `text` right-aligned: padded with blanks on the left to at least `columns`.
-#[must_use]
 pub fn right(text: &str, columns: usize) -> String {
     let missing = columns.saturating_sub(width(text));
     format!("{}{text}", " ".repeat(missing))
 }
 
 /// Returns a number with thousands separators: `1,106`.
-#[must_use]
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -111,7 +103,6 @@ pub fn count(number: u64) -> String {
 }
 
 /// Returns a number of bytes in a human-readable unit: `412 B`, `12.4 MiB`.
-#[must_use]
 pub fn bytes(number: u64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     if number < 1024 {
@@ -131,13 +122,11 @@ pub fn bytes(number: u64) -> String {
 }
 
 /// Estimates the number of tokens in this many characters: a quarter, rounded up.
-#[must_use]
 pub fn tokens(chars: u64) -> u64 {
     chars.div_ceil(4)
 }
 
 /// Returns milliseconds as a human-readable duration: `12 ms`, `2.4 s`, `3m20s`.
-#[must_use]
 pub fn millis(ms: u64) -> String {
     match ms {
         0..1_000 => format!("{ms} ms"),
@@ -156,7 +145,6 @@ pub struct Age {
 }
 
 /// Returns the time from `since` to `now`, rounded so that an idle screen seldom changes.
-#[must_use]
 pub fn age(since: Timestamp, now: Timestamp) -> Age {
     let ms = now.as_millisecond().saturating_sub(since.as_millisecond()).max(0);
     let seconds = ms / 1000;
@@ -173,13 +161,11 @@ pub fn age(since: Timestamp, now: Timestamp) -> Age {
 }
 
 /// Returns when the next minute begins.
-#[must_use]
 pub fn next_minute(now: Timestamp) -> Timestamp {
     Timestamp::from_second((now.as_second().div_euclid(60) + 1) * 60).unwrap_or(Timestamp::MAX)
 }
 
 /// Returns the time left until `end`, and when that number changes.
-#[must_use]
 pub fn countdown(end: Timestamp, now: Timestamp) -> Age {
     let ms = end.as_millisecond().saturating_sub(now.as_millisecond()).max(0);
     let seconds = (ms + 999) / 1000;

@@ -16,7 +16,6 @@ const TAB: usize = 8;
 
 /// Returns `text` on one line: controls, invisible and direction-changing characters as `⟨U+202E⟩`, a line
 /// break as `⏎ `, a tab as `→`, a long run of blanks as `⟨64 spaces⟩`.
-#[must_use]
 pub fn one_line(text: &str) -> Cow<'_, str> {
     let blanks = " ".repeat(BLANKS + 1);
     if !text.chars().any(is_hidden) && !text.contains(&blanks) && !has_tower(text) {
@@ -46,13 +45,11 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
 
 /// Returns user- or agent-supplied text about a task (its command, name or reason) on one line, with secrets
 /// masked.
-#[must_use]
 pub fn told(text: &str) -> String {
     one_line(&mask(text)).into_owned()
 }
 
 /// Returns one line of a longer text: like `one_line`, but blanks are kept and tabs are expanded.
-#[must_use]
 pub fn in_text(line: &str) -> Cow<'_, str> {
     if !line.chars().any(is_hidden) && !has_tower(line) {
         return Cow::Borrowed(line);
@@ -79,7 +76,6 @@ pub fn in_text(line: &str) -> Cow<'_, str> {
 }
 
 /// Tells whether `text` contains characters a reader would not see.
-#[must_use]
 pub fn has_hidden(text: &str) -> bool {
     text.chars().any(|c| is_hidden(c) && !matches!(c, '\n' | '\t'))
 }

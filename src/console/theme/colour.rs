@@ -55,7 +55,6 @@ pub const XTERM: [Rgb; 16] = [
 
 impl Level {
     /// Derives the level from `TERM` and `COLORTERM`.
-    #[must_use]
     pub fn of_terminal(term: &str, colorterm: &str) -> Self {
         match (colorterm, term) {
             ("truecolor" | "24bit", _) => Self::True,
@@ -69,7 +68,6 @@ impl Level {
     }
 
     /// Returns the level requested in the settings, or `None` if it depends on the terminal.
-    #[must_use]
     pub fn asked(color: config::ColorSetting) -> Option<Self> {
         match color {
             config::ColorSetting::Auto => None,
@@ -81,7 +79,6 @@ impl Level {
     }
 
     /// Returns the nearest colour available at this level.
-    #[must_use]
     pub fn map(self, color: Color) -> Color {
         match (self, color) {
             (Self::True, color) | (_, color @ Color::Reset) => color,
@@ -95,7 +92,6 @@ impl Level {
 }
 
 /// Returns one of the sixteen as a ratatui colour.
-#[must_use]
 pub fn sixteen(index: u8) -> Color {
     const NAMED: [Color; 16] = [
         Color::Black,
@@ -119,7 +115,6 @@ pub fn sixteen(index: u8) -> Color {
 }
 
 /// Returns the contrast between two colours, from 1 to 21.
-#[must_use]
 pub fn contrast(one: Rgb, other: Rgb) -> f64 {
     let (one, other) = (luminance(one), luminance(other));
     (one.max(other) + 0.05) / (one.min(other) + 0.05)

@@ -49,7 +49,6 @@ impl Default for Themes {
 impl Themes {
     /// Reads the built-in themes and those in the settings folder; also returns the files that were read, and
     /// the errors in others.
-    #[must_use]
     pub fn read(config: &Path) -> (Self, Vec<String>, Vec<Fault>) {
         let mut themes = Self::default();
         let (mut files, mut faults) = (Vec::new(), Vec::new());
@@ -85,19 +84,16 @@ impl Themes {
     }
 
     /// Returns all themes.
-    #[must_use]
     pub fn list(&self) -> &[NamedTheme] {
         &self.0
     }
 
     /// Returns the theme with a given name.
-    #[must_use]
     pub fn find(&self, name: &str) -> Option<&NamedTheme> {
         self.0.iter().find(|listed| listed.name == name)
     }
 
     /// Returns the name that was probably meant.
-    #[must_use]
     pub fn near(&self, name: &str) -> Option<&str> {
         nearest(name, self.0.iter().map(|listed| listed.name.as_str()))
     }

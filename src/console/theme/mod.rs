@@ -123,7 +123,6 @@ impl Default for ThemeSet {
 
 impl ThemeSet {
     /// Builds a theme, or the default one if there is none with that name.
-    #[must_use]
     pub fn theme(&self, name: &str) -> Theme {
         let listed = self.themes.find(name).or_else(|| self.themes.list().first());
         listed.map_or_else(
@@ -136,7 +135,6 @@ impl ThemeSet {
 impl ThemeSet {
     /// Returns the palette for exported pages and pictures: light if the terminal's background is or, if
     /// unknown, if the theme is for light backgrounds.
-    #[must_use]
     pub fn paper(&self) -> Palette {
         let is_light = match &self.backdrop {
             Some(backdrop) => {
@@ -184,7 +182,6 @@ impl Capabilities {
 
 impl Preferences {
     /// Reads the files in the settings folder; without one, the defaults apply.
-    #[must_use]
     pub fn read(config: Option<&Path>, flags: &UiFlags, capabilities: &Capabilities) -> (Self, Vec<Fault>) {
         let mut faults = Vec::new();
         let (settings, is_chosen) = match config.map(settings) {
@@ -232,7 +229,6 @@ impl Preferences {
     }
 
     /// Describes what has changed from the previous settings.
-    #[must_use]
     pub fn changes(&self, theme_set: &ThemeSet, ui: &UiSettings) -> Vec<String> {
         let on = |on: bool| if on { "on" } else { "off" };
         let mut changes = Vec::new();
@@ -303,7 +299,6 @@ fn theme_set(
 }
 
 /// Checks the keymap and theme files: returns the valid ones, and all errors.
-#[must_use]
 pub fn check(config: &Path) -> (Vec<String>, Vec<Fault>) {
     let (_, mut files, mut faults) = Themes::read(config);
     let preset = settings(config).map_or_else(|_| "default".to_owned(), |(settings, _)| settings.keys);

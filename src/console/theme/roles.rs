@@ -46,7 +46,6 @@ impl Role {
     pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// Returns its name in a theme.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -102,13 +101,11 @@ pub struct Theme {
 
 impl Theme {
     /// Returns the default theme.
-    #[must_use]
     pub fn built_in(colours: Colours, ascii: bool) -> Self {
         ThemeFile::built_in().theme(colours, ascii, None)
     }
 
     /// Returns the style of a role.
-    #[must_use]
     pub fn style(&self, role: Role) -> Style {
         self.styles.get(&role).copied().unwrap_or_default()
     }
@@ -116,7 +113,6 @@ impl Theme {
 
 impl ThemeFile {
     /// Returns the contents of the default theme's file.
-    #[must_use]
     pub fn built_in() -> Self {
         let source = Source { name: "themes/default.toml".into(), text: DEFAULT.into() };
         Self::default().over(&source).expect("the embedded theme parses: a test reads it")
@@ -161,7 +157,6 @@ impl ThemeFile {
 
     /// Builds the theme: without colours if so requested, and without any that would be illegible on the
     /// backdrop, if that is known.
-    #[must_use]
     pub fn theme(&self, colours: Colours, ascii: bool, backdrop: Option<&Backdrop>) -> Theme {
         let style = |(role, style): (&Role, &RoleStyle)| {
             let plain =
@@ -182,7 +177,6 @@ impl ThemeFile {
     }
 
     /// Returns the contrast with a backdrop for every role that has a colour.
-    #[must_use]
     pub fn contrasts(&self, backdrop: &Backdrop) -> Vec<(Role, f64)> {
         let rows = self.roles.iter().filter_map(|(role, style)| {
             let paint = style.paint?.rgb(&backdrop.palette)?;

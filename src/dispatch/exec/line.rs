@@ -121,7 +121,6 @@ fn malformed(message: impl Into<String>) -> Failure {
 }
 
 /// Returns whether a text has the form of a command path.
-#[must_use]
 pub fn is_path(text: &str) -> bool {
     let word = |word: &str| {
         let mut letters = word.bytes();

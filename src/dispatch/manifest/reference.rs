@@ -21,7 +21,6 @@ to standard output, everything else to standard error.
 ";
 
 /// Returns the whole reference.
-#[must_use]
 pub fn reference() -> String {
     let mut text = HEAD.to_owned();
     text.push_str("Flags of every command, before its words or after them:\n\n| flag | |\n|---|---|\n");

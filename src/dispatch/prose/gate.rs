@@ -75,13 +75,11 @@ impl<const OPENS: bool> LocalCommand for ProseGateDecide<OPENS> {
 
 impl GateInput {
     /// Returns whether a question is about this gate.
-    #[must_use]
     pub fn means(&self, origin: &crate::model::QuestionOrigin) -> bool {
         origin.run.as_deref() == Some(&self.run) && origin.gate.as_deref() == Some(&self.gate)
     }
 
     /// Returns the failure for a gate that is not waiting.
-    #[must_use]
     pub fn absent(&self) -> Failure {
         let message = format!("No program is waiting at gate {} in run {}.", self.gate, self.run);
         Failure::new(Code::NotFound, message).fix("see `pilothouse prose gates`")

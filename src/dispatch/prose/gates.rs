@@ -64,7 +64,6 @@ pub async fn attach(places: &Places, cwd: std::path::PathBuf) -> Result<Option<O
 }
 
 /// Returns the waiting gates of a runtime, oldest first.
-#[must_use]
 pub fn waiting(operator: &Operator) -> Vec<Arc<Question>> {
     let snapshot = operator.snapshot();
     let questions = snapshot.borrow().questions.clone();

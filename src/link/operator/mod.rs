@@ -58,7 +58,6 @@ pub enum Operator {
 
 impl Operator {
     /// Connects to a runtime in this process; commands start in `cwd` unless they specify another directory.
-    #[must_use]
     pub fn local(runtime: Handle, cwd: PathBuf) -> Self {
         Self::Runtime(Arc::new(LocalRuntime::new(runtime, cwd, ConsoleProcess::own()).issuing_cards()))
     }
@@ -80,13 +79,11 @@ impl Operator {
     }
 
     /// Opens a finished recording.
-    #[must_use]
     pub fn recorded(recording: &Recording) -> Self {
         Self::Recorded(PastConnection::new(recording))
     }
 
     /// Returns the name of the recording, if this is a past one.
-    #[must_use]
     pub fn recording(&self) -> Option<&str> {
         match self {
             Self::Recorded(recorded) => Some(recorded.name()),
@@ -95,7 +92,6 @@ impl Operator {
     }
 
     /// Returns the fleet, if this is one.
-    #[must_use]
     pub fn fleet(&self) -> Option<&Fleet> {
         match self {
             Self::Fleet(fleet) => Some(fleet),
@@ -104,13 +100,11 @@ impl Operator {
     }
 
     /// Returns the place of a task, if there are several places.
-    #[must_use]
     pub fn place_of(&self, task: &TaskId) -> Option<PlaceId> {
         self.fleet()?.place_of(task)
     }
 
     /// Tells whether a task is on another machine.
-    #[must_use]
     pub fn is_elsewhere(&self, task: &TaskView) -> bool {
         self.fleet().is_some_and(|fleet| fleet.is_elsewhere(task))
     }

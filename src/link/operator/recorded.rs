@@ -35,7 +35,6 @@ impl PastConnection {
     }
 
     /// Returns the recording's name.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -87,32 +87,27 @@ impl RemoteHost {
     }
 
     /// Returns the origin reported to the other side: `ada@laptop via ssh`.
-    #[must_use]
     pub fn from(&self) -> String {
         format!("{} via {}", self.user, self.carrier())
     }
 
     /// Returns the name of the program that leads there.
-    #[must_use]
     pub fn carrier(&self) -> &str {
         let program = self.via.first().map_or("", String::as_str);
         program.rsplit('/').next().unwrap_or(program)
     }
 
     /// Tells whether that program is OpenSSH.
-    #[must_use]
     pub fn is_ssh(&self) -> bool {
         self.carrier() == "ssh"
     }
 
     /// Returns the folder for the sockets of OpenSSH masters, if connections are shared.
-    #[must_use]
     pub fn masters(&self) -> Option<&Path> {
         self.masters.as_deref().filter(|_| self.is_ssh())
     }
 
     /// Returns the command line that runs pilothouse there with these arguments.
-    #[must_use]
     pub fn argv(&self, words: &[&str]) -> Vec<String> {
         match &self.program {
             Some(program) => self.to_run(&[&[program.as_str()], words].concat()),
@@ -121,7 +116,6 @@ impl RemoteHost {
     }
 
     /// Returns the command line that runs a shell script there, with these words as its arguments.
-    #[must_use]
     pub fn script(&self, script: &str, words: &[&str]) -> Vec<String> {
         self.to_run(&[&["sh", "-c", script, "pilothouse"], words].concat())
     }
@@ -185,7 +179,6 @@ impl RemoteHost {
 
 /// Returns the folder for the sockets of OpenSSH masters, given a private one; `None` if the path would be too long
 /// for a socket or be interpreted by OpenSSH.
-#[must_use]
 pub fn ssh_folder(run: &Path) -> Option<PathBuf> {
     let text = run.to_str()?;
     let is_plain = text.chars().all(|letter| letter.is_ascii_alphanumeric() || "/._-".contains(letter));

@@ -55,7 +55,6 @@ pub enum Door {
 
 impl Door {
     /// Returns the subcommand that leads to the socket.
-    #[must_use]
     pub fn words(self) -> [&'static str; 2] {
         match self {
             Self::Agent => ["relay", "agent"],
@@ -98,7 +97,6 @@ impl CarrierLink {
     }
 
     /// Tells whether a program carries the connection.
-    #[must_use]
     pub fn is_carried(&self) -> bool {
         self.0.is_some()
     }
@@ -107,19 +105,16 @@ impl CarrierLink {
 impl RuntimeRoute {
     /// Returns the way to the operator socket of a remote runtime; `place` is the id of its workspace or a path
     /// there.
-    #[must_use]
     pub fn operator(host: RemoteHost, place: impl Into<String>) -> Self {
         Self::Through(CarriedRoute { host, door: Door::Operator, place: place.into() })
     }
 
     /// Returns the way to the agents' socket of a remote runtime.
-    #[must_use]
     pub fn agent(host: RemoteHost, place: impl Into<String>) -> Self {
         Self::Through(CarriedRoute { host, door: Door::Agent, place: place.into() })
     }
 
     /// Returns the name of the machine or container, if it is another one.
-    #[must_use]
     pub fn host(&self) -> Option<&str> {
         match self {
             Self::Socket(_) => None,

@@ -35,7 +35,6 @@ pub struct RemoteOutput {
 impl RemoteOutput {
     /// Returns the error that this result means for a command that had to answer. Without a message on standard error,
     /// the reason is what was printed in place of an answer.
-    #[must_use]
     pub fn error(&self, host: &RemoteHost) -> Error {
         let said = if self.said.is_empty() { told(&self.stdout) } else { self.said.clone() };
         Error::Carried {

@@ -23,7 +23,6 @@ pub enum ShellFallback {
 
 impl ShellFallback {
     /// Returns what an error means that occurred before a command was requested.
-    #[must_use]
     pub fn by(error: &Error) -> Self {
         match error {
             Error::Io { source, .. } | Error::Start { source, .. } if is_forbidden(source) => Self::Forbidden,

@@ -36,7 +36,6 @@ pub enum AnswerValue {
 
 impl QuestionKind {
     /// Tells whether a value is a valid answer to such a question.
-    #[must_use]
     pub fn accepts(&self, value: &AnswerValue) -> bool {
         use AnswerValue::{Abort, Approve, Choice, No, Reject, Rerun, Skip, Text, Yes};
         match (self, value) {
@@ -51,7 +50,6 @@ impl QuestionKind {
     }
 
     /// Parses an answer given as text; `None` if it is not a valid answer.
-    #[must_use]
     pub fn read(&self, text: &str) -> Option<AnswerValue> {
         let word = text.trim().to_ascii_lowercase();
         let value = match (self, word.as_str()) {
@@ -70,7 +68,6 @@ impl QuestionKind {
     }
 
     /// Describes briefly what an answer may be.
-    #[must_use]
     pub fn expected(&self) -> String {
         match self {
             Self::YesNo { .. } => "yes or no".to_owned(),
@@ -138,7 +135,6 @@ pub struct RecordedAnswer {
 
 impl RecordedAnswer {
     /// Returns the answer as it is recorded: a masked text is replaced by its length.
-    #[must_use]
     pub fn as_recorded(&self, kind: &QuestionKind) -> Self {
         match (&self.value, kind) {
             (AnswerValue::Text(text), QuestionKind::Text { masked: true }) => {

@@ -30,14 +30,12 @@ pub struct InvalidQuestionId;
 
 impl QuestionId {
     /// Creates an id from 8 random bytes.
-    #[must_use]
     pub fn from_random(random: [u8; 8]) -> Self {
         let task = TaskId::from_random(random);
         Self(task.as_str().replacen("task_", "question_", 1))
     }
 
     /// Borrows the id as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -113,13 +111,11 @@ pub enum QuestionKind {
 
 impl QuestionKind {
     /// Returns the kind's name, the same on every surface.
-    #[must_use]
     pub fn as_str(&self) -> &'static str {
         self.into()
     }
 
     /// Tells whether only the operator may ever answer it.
-    #[must_use]
     pub fn is_operators(&self) -> bool {
         matches!(self, Self::Gate { .. } | Self::InFlight | Self::Command | Self::Text { masked: true })
     }
@@ -263,7 +259,6 @@ pub struct Question {
 
 impl Question {
     /// Tells whether it waits for a person or an agent: no command is working on it.
-    #[must_use]
     pub fn needs_somebody(&self) -> bool {
         self.expected.as_ref().is_none_or(|expected| expected.task.is_none())
     }

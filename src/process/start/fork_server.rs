@@ -31,7 +31,6 @@ pub(in crate::process) const HOST: &str = "__host";
 pub(in crate::process) const PLACEHOLDER: &str = "task_--------";
 
 /// Runs `pilothouse __fork PLACEHOLDER` with the socket for orders as standard input, until that closes.
-#[must_use]
 pub fn fork_server_main() -> ExitCode {
     match serve() {
         Ok(code) => code,

@@ -117,7 +117,6 @@ impl Spawner {
     }
 
     /// Returns an id for the next task: that of a spare host, if there is one.
-    #[must_use]
     pub fn next_id(&self) -> TaskId {
         self.spares.promise().unwrap_or_else(TaskId::random)
     }

@@ -84,7 +84,6 @@ pub enum Resource {
 
 impl Resource {
     /// Returns the resource that a system error means is exhausted, if it means that.
-    #[must_use]
     pub fn used_up(error: &io::Error) -> Option<Self> {
         match Errno::from_io_error(error)? {
             Errno::MFILE | Errno::NFILE => Some(Self::Descriptors),
@@ -96,7 +95,6 @@ impl Resource {
 
 impl SpawnError {
     /// Returns the exhausted resource, if that is the reason: the same command may start later.
-    #[must_use]
     pub fn exhausted(&self) -> Option<Resource> {
         match self {
             Self::NoTerminals => Some(Resource::Ptys),
@@ -139,13 +137,11 @@ impl Default for Spawner {
 
 impl Spawner {
     /// Creates a spawner whose hosts run the current program, even if its file was replaced.
-    #[must_use]
     pub fn new() -> Self {
         Self::with_program(PathBuf::from("/proc/self/exe"))
     }
 
     /// Creates a spawner whose hosts run another build of the program.
-    #[must_use]
     pub fn with_program(program: PathBuf) -> Self {
         Self { hosts: Hosts::of(program), links: TaskTracker::new(), spares: Spares::default() }
     }
@@ -173,7 +169,6 @@ impl Spawner {
     /// Like [`Spawner::prepare`], but concurrent with the caller. For an id from [`Spawner::next_id`], the host may
     /// already be running. With a size, the command gets a controlling terminal beside its streams, unless none can
     /// be opened.
-    #[must_use]
     pub fn begin(&self, task_id: Option<&str>, terminal: Option<Size>) -> ComingHost {
         let side = terminal.and_then(|size| Pty::open_aside(size).ok());
         let terminal = side.as_ref().and_then(|(side, _)| side.path());

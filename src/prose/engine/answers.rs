@@ -113,7 +113,6 @@ impl Answers {
     }
 
     /// Takes the answer to a question, if there is one; an error says why that answer is not valid for it.
-    #[must_use]
     pub fn take(&self, asked: &AskedQuestion<'_>) -> Option<Result<SuppliedAnswer, String>> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let is_left = |at: usize, entry: &AnswerEntry| entry.times.is_none_or(|times| taken[at] < times);

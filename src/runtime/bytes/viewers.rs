@@ -79,7 +79,6 @@ impl Viewer {
     }
 
     /// Returns the handle that is notified when a shown screen changes.
-    #[must_use]
     pub fn wake(&self) -> Arc<Notify> {
         self.wake.clone()
     }

@@ -118,13 +118,11 @@ impl Handle {
     }
 
     /// Returns how much is running and waiting.
-    #[must_use]
     pub fn standing(&self) -> StatusCounts {
         StatusCounts::of(&self.shared.snapshot.borrow())
     }
 
     /// Returns the current metrics.
-    #[must_use]
     pub fn metrics(&self) -> Metrics {
         let mut metrics = self.shared.session().counters.shown();
         let snapshot = self.shared.snapshot.borrow().clone();

@@ -88,7 +88,6 @@ impl Handle {
     }
 
     /// Returns the clock of this runtime.
-    #[must_use]
     pub fn clock(&self) -> &Clock {
         &self.shared.clock
     }

@@ -31,7 +31,6 @@ pub struct AnswerNotices {
 impl Handle {
     /// Takes the notices to deliver with an answer, starting with the sentences in `own`, which are about the call
     /// itself. `told` is the task whose end the answer reports itself.
-    #[must_use]
     pub fn agent_notices(&self, label: &str, own: Vec<String>, told: Option<&TaskId>) -> AnswerNotices {
         let used: usize = own.iter().map(|text| text.chars().count() + SEPARATOR.len()).sum();
         let room = PARAGRAPH_CHARS.saturating_sub(used + NOTE.len() + SINCE.len() + 2);
@@ -41,7 +40,6 @@ impl Handle {
     }
 
     /// Takes the messages that a person left for an agent that reads nothing but what its commands write.
-    #[must_use]
     pub fn words_for(&self, label: &str) -> AnswerNotices {
         let taken = self.shared.session().agent_notices.take_words(label);
         AnswerNotices { shared: self.shared.clone(), label: label.to_owned(), own: Vec::new(), taken }
@@ -50,7 +48,6 @@ impl Handle {
 
 impl Handle {
     /// Returns the workspace if no console is open on it, so that the caller can suggest opening one there.
-    #[must_use]
     pub fn place_without_console(&self) -> Option<&Path> {
         (!self.shared.viewers.is_anyone()).then(|| self.workspace())
     }
@@ -85,13 +82,11 @@ impl Handle {
 
 impl AnswerNotices {
     /// Returns all sentences.
-    #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         self.own.iter().chain(&self.taken.sentences).cloned().collect()
     }
 
     /// Returns the paragraph that a receipt ends with; `None` if there are no notices.
-    #[must_use]
     pub fn paragraph(&self) -> Option<String> {
         let part = |title: &str, sentences: &[String]| {
             (!sentences.is_empty()).then(|| format!("{title}{}.", sentences.join(SEPARATOR)))

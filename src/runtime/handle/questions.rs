@@ -33,7 +33,6 @@ impl Handle {
     }
 
     /// Returns the open questions, in the order they were asked.
-    #[must_use]
     pub fn questions(&self) -> Vec<Arc<Question>> {
         self.shared.snapshot.borrow().questions.clone()
     }
@@ -100,7 +99,6 @@ impl Handle {
     }
 
     /// Tells whether a console is open, embedded or attached, so that someone can answer.
-    #[must_use]
     pub fn is_watched(&self) -> bool {
         self.shared.viewers.is_anyone()
     }

@@ -28,7 +28,6 @@ impl Handle {
 
     /// Returns how many of the live and the most recently ended tasks are meant, and up to `most` of them, newest first;
     /// long commands are truncated.
-    #[must_use]
     pub fn newest(&self, most: usize, is_meant: impl Fn(&TaskView) -> bool) -> (usize, Vec<Arc<TaskView>>) {
         let snapshot = self.shared.snapshot.borrow().clone();
         let (total, listed) = snapshot.newest(most, is_meant);
@@ -38,7 +37,6 @@ impl Handle {
     }
 
     /// Returns one of these tasks, with its full command while that is in memory.
-    #[must_use]
     pub fn task(&self, id: &TaskId) -> Option<Arc<TaskView>> {
         let snapshot = self.shared.snapshot.borrow().clone();
         let task = snapshot.tasks.iter().find(|view| view.id == *id).map(|view| self.fresh(view))?;

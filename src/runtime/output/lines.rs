@@ -42,7 +42,6 @@ pub type LinePart = (u64, u64);
 
 impl<'a> HeldLine<'a> {
     /// Returns a line all of which is held.
-    #[must_use]
     pub fn whole(text: &'a str) -> Self {
         Self { text, before: 0, after: 0, end: "" }
     }
@@ -56,7 +55,6 @@ impl<'a> HeldLine<'a> {
     }
 
     /// Returns the number of characters of the whole line.
-    #[must_use]
     pub fn chars(&self) -> u64 {
         self.before + count(self.text) + self.after
     }

@@ -25,7 +25,6 @@ pub type Durations = BTreeMap<String, VecDeque<u64>>;
 
 /// Reads the durations of commands that exited with 0 in the latest recordings of a workspace, except the recording
 /// `but`. Whatever cannot be read is skipped. Blocks while reading.
-#[must_use]
 pub fn durations(recordings: &Path, workspace: &Path, but: &Path) -> Durations {
     let mut listed = list(recordings, Some(workspace));
     listed.retain(|recording| recording.folder != but);

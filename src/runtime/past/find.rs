@@ -41,7 +41,6 @@ pub enum RecordingState {
 impl ListedRecording {
     /// Tells whether this is a recording of this user's, in the folder that its description names: only such a folder
     /// is ever changed or removed.
-    #[must_use]
     pub(super) fn is_own(&self) -> bool {
         let is_named = self.meta.as_ref().is_some_and(|meta| meta.recording_name() == self.name);
         let me = rustix::process::geteuid().as_raw();
@@ -50,7 +49,6 @@ impl ListedRecording {
     }
 
     /// Returns the recording's state, judging by its last row.
-    #[must_use]
     pub fn state(&self) -> RecordingState {
         if self.live {
             return RecordingState::Live;
@@ -76,7 +74,6 @@ pub enum RecordingMatch {
 }
 
 /// Lists the recordings in a folder, oldest first: those of one workspace, or all.
-#[must_use]
 pub fn list(recordings: &Path, workspace: Option<&Path>) -> Vec<ListedRecording> {
     let entries = std::fs::read_dir(recordings).into_iter().flatten().flatten();
     let listed = entries.filter(is_folder).filter_map(|entry| {
@@ -111,7 +108,6 @@ fn is_name(name: &str) -> bool {
 
 /// Finds the recording that `asked` refers to: `latest` is the newest one that is not being written (or else the
 /// newest of all), anything else is a name or an unambiguous prefix of one.
-#[must_use]
 pub fn resolve(recordings: &Path, workspace: &Path, asked: &str) -> RecordingMatch {
     let own = list(recordings, Some(workspace));
     if asked == "latest" {

@@ -156,13 +156,11 @@ impl Recording {
     }
 
     /// Returns a task.
-    #[must_use]
     pub fn task(&self, id: &TaskId) -> Option<&TaskView> {
         self.tasks.iter().find(|task| task.id == *id).map(|task| &**task.view())
     }
 
     /// Returns the recording's name.
-    #[must_use]
     pub fn name(&self) -> String {
         self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }

@@ -67,7 +67,6 @@ fn append(mut file: File, line: &[u8]) -> io::Result<bool> {
 }
 
 /// Returns how many commands left a mark in the file at `path` that has not been shown to a person yet.
-#[must_use]
 pub fn untold(path: &Path) -> u64 {
     let read = |path: &Path| TakenMarks::open(path).ok().flatten()?.read().ok();
     let files = [path.to_owned(), aside(path, TAKEN), aside(path, RECORDED)];

@@ -112,7 +112,6 @@ pub enum CommandDetails {
 }
 
 /// Builds the canonical envelope.
-#[must_use]
 pub fn project(complete: &CommandDetails) -> Envelope {
     let result = match complete {
         CommandDetails::Ended { task, stdout, stderr } => {

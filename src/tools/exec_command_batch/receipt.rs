@@ -64,7 +64,6 @@ pub struct SentItem {
 
 /// Returns what the receipt shows of each item of a batch, given its result; `None` if that is not the result of a
 /// batch.
-#[must_use]
 pub fn sent_of_batch(result: &Value) -> Option<Vec<SentItem>> {
     let mut result = BatchResult::deserialize(result).ok()?;
     fit(&mut result);

@@ -189,7 +189,6 @@ pub(super) struct ItemResult {
 }
 
 /// Builds the canonical envelope.
-#[must_use]
 pub fn project(complete: &BatchDetails) -> Envelope {
     ExecCommandBatchTool::envelope(&BatchResult::fitted(complete))
 }

@@ -31,7 +31,6 @@ struct StyledRun {
 
 impl CellDrawing {
     /// Draws the current contents of a terminal.
-    #[must_use]
     pub fn of(terminal: &Terminal) -> Self {
         let size = terminal.size();
         let row = |row| terminal.row(row).map(Cell::into_owned).collect();
@@ -39,7 +38,6 @@ impl CellDrawing {
     }
 
     /// Returns just the text, without trailing blanks.
-    #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
         for row in &self.rows {
@@ -51,7 +49,6 @@ impl CellDrawing {
     }
 
     /// Returns the text with the sequences for its colours and attributes, but no others.
-    #[must_use]
     pub fn ansi(&self) -> String {
         let mut text = String::new();
         for row in &self.rows {
@@ -69,13 +66,11 @@ impl CellDrawing {
     }
 
     /// Returns a self-contained HTML page.
-    #[must_use]
     pub fn html(&self, title: &str, palette: &Palette) -> String {
         markup::html(self, title, palette)
     }
 
     /// Returns an SVG image.
-    #[must_use]
     pub fn svg(&self, title: &str, palette: &Palette) -> String {
         markup::svg(self, title, palette)
     }

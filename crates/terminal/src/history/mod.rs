@@ -29,7 +29,6 @@ pub struct LogHistory<'a, L: ?Sized> {
 impl<'a, L: LogBytes + ?Sized> LogHistory<'a, L> {
     /// Returns a view of `log`. The marks are in order; `size` is that of the terminal before the first
     /// resize mark.
-    #[must_use]
     pub fn new(log: &'a L, marks: &'a [Mark], origin: ByteOrigin, size: Size) -> Self {
         Self { log, marks, origin, size, reflows: false }
     }
@@ -44,7 +43,6 @@ impl<'a, L: LogBytes + ?Sized> LogHistory<'a, L> {
 
     /// Returns the number of lines in the log, counting an unfinished last one. A log that cannot be read has
     /// none.
-    #[must_use]
     pub fn lines(&self) -> u64 {
         let (offset, line) = self.marks.last().map_or((0, 0), |mark| (mark.offset, mark.line));
         let mut lines = line;

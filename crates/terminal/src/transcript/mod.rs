@@ -63,7 +63,6 @@ struct SavedCursor {
 
 impl Transcript {
     /// Returns an empty transcript. `size` is that of the terminal; pipes have no width.
-    #[must_use]
     pub fn new(origin: ByteOrigin, size: Size) -> Self {
         let screen = TextScreen { size, origin, ..TextScreen::default() };
         Self { scanner: Scanner::default(), screen, patience: Patience::default() }
@@ -93,7 +92,6 @@ impl Transcript {
     }
 
     /// Returns the remaining text of output that has ended; its only control characters are line feeds and tabs.
-    #[must_use]
     pub fn finish(mut self) -> String {
         self.scanner.finish(&mut self.screen);
         let alternate = self.screen.alternate.take().map(|screen| screen.rows.into_text());
@@ -110,14 +108,12 @@ impl Transcript {
 
     /// Returns the remaining text of output that goes on: without a string that may still end, and without the
     /// alternate screen.
-    #[must_use]
     pub fn so_far(self) -> String {
         self.screen.rows.into_text()
     }
 }
 
 /// Returns the text of what a program printed.
-#[must_use]
 pub fn clean(bytes: &[u8], origin: ByteOrigin, size: Size) -> String {
     let mut transcript = Transcript::new(origin, size);
     transcript.feed(bytes);

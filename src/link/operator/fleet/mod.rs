@@ -49,7 +49,6 @@ pub struct Fleet {
 impl Fleet {
     /// Attaches to every runtime of this user on this machine, now and as they start. Runtimes that were started with
     /// other settings than `config` additionally get the approval rules of these settings.
-    #[must_use]
     pub fn of_this_machine(locks: &Locks, config: Option<PathBuf>) -> Self {
         let fleet = Self::new(true, config, None);
         fleet.watch(locks);
@@ -58,7 +57,6 @@ impl Fleet {
 
     /// Creates a fleet around the runtime that a console was opened on, that of the workspace named by `successors`; other
     /// runtimes are added as they are opened.
-    #[must_use]
     pub fn around(home: RuntimeConnection, successors: Successors) -> Self {
         let (id, locks) = (PlaceId::from(successors.workspace.as_str()), successors.locks.clone());
         let fleet = Self::new(false, successors.config.clone(), Some(successors));
