@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::code::Code;
 use super::command::{Command, CommandKind, Danger, LocalAnswer};
 use super::context::CommandContext;
-use super::cut;
 use super::dry_run;
+use super::early_end;
 use super::flags::RunFlags;
 use super::response::{Failure, Meta, Response};
 use super::table;
@@ -31,7 +31,7 @@ pub async fn run(
     let clock = Clock::start();
     let cut = CutHandle::default();
     let running = perform(cx, command, input, flags, &cut);
-    let mut response = cut::run_until(running, command, flags, &cut, signal).await;
+    let mut response = early_end::run_until(running, command, flags, &cut, signal).await;
     let spent = clock.now().mono.as_millis();
     response.meta.duration_ms = u64::try_from(spent).unwrap_or(u64::MAX);
     response.meta.cmd = Some(command.path.clone());
@@ -107,11 +107,13 @@ fn of_answer(answer: CallAnswer, accepted: &[i64]) -> Response {
     let envelope = within(&answer.envelope, LINE_BYTES);
     let mut response = match envelope.outcome() {
         CallOutcome::Error(error) => Response::failure(error.clone().into()),
-        CallOutcome::Success(data) => match (cut::failure_of(&answer, data), child_failure(data, accepted)) {
-            (Some(failure), _) => Response::failure(failure.with_data(cut::partial(data.clone()))),
-            (None, Some(failure)) => Response::failure(failure.with_data(data.clone())),
-            (None, None) => Response::success(data.clone(), String::new()),
-        },
+        CallOutcome::Success(data) => {
+            match (early_end::failure_of(&answer, data), child_failure(data, accepted)) {
+                (Some(failure), _) => Response::failure(failure.with_data(early_end::partial(data.clone()))),
+                (None, Some(failure)) => Response::failure(failure.with_data(data.clone())),
+                (None, None) => Response::success(data.clone(), String::new()),
+            }
+        }
     };
     response.text = tools::for_a_shell(&answer.envelope, &answer.receipt);
     response.meta = Meta { call, effect, ..Meta::default() };

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::cut::{CutHandle, CutReason};
+use super::early_end::{CutHandle, CutReason};
 use super::table::{self, TOOLS, Tool, render};
 use super::verb::{Caller, ToolContext, ToolOutcome};
 use crate::config::nearest;

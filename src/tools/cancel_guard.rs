@@ -1,6 +1,6 @@
 //! A guard that stops a call's command if the call is dropped while waiting for it.
 
-use super::cut::{CutHandle, CutReason};
+use super::early_end::{CutHandle, CutReason};
 use super::verb::ToolContext;
 use crate::envelope::Actor;
 use crate::runtime::Handle;

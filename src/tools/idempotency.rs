@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use super::call::{CallAnswer, call_until};
-use super::cut::CutHandle;
+use super::early_end::CutHandle;
 use super::verb::Caller;
 use crate::envelope::{Envelope, ErrorKind, SafeText, ToolError};
 use crate::runtime::Handle;

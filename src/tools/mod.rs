@@ -7,7 +7,7 @@
 mod budget;
 mod call;
 mod cancel_guard;
-mod cut;
+mod early_end;
 mod errors;
 pub mod exec_command;
 pub mod exec_command_batch;
@@ -35,7 +35,7 @@ mod verb;
 
 pub use budget::{OutputBudget, RECEIPT_CHARS, Room};
 pub use call::{CallAnswer, call, call_with_notices};
-pub use cut::{CallNumber, CutHandle, CutReason};
+pub use early_end::{CallNumber, CutHandle, CutReason};
 pub use idempotency::{IdempotencyKeys, call_once};
 pub use input::read as read_input;
 pub use plan::{CallPlan, PlannedCommand};

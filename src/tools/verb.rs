@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::budget::Room;
-use super::cut::{CallNumber, CutHandle};
+use super::early_end::{CallNumber, CutHandle};
 use super::errors::task_not_found;
 use super::plan::CallPlan;
 use super::receipt::Receipt;

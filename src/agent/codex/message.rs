@@ -8,11 +8,9 @@ use serde_json::{Value, json};
 /// The beginning of every line, whatever else stands in it.
 #[derive(Debug, Deserialize)]
 struct LineHead<'a> {
-    #[serde(default)]
     id: Option<Value>,
     #[serde(default, borrow)]
     method: Option<std::borrow::Cow<'a, str>>,
-    #[serde(default)]
     params: Option<ProcessName>,
 }
 
@@ -20,7 +18,6 @@ struct LineHead<'a> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ProcessName {
-    #[serde(default)]
     process_id: Option<String>,
 }
 
@@ -72,11 +69,8 @@ pub(super) fn params<T: for<'a> Deserialize<'a>>(line: &[u8]) -> Result<T, Strin
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ReadParams {
-    #[serde(default)]
     pub(super) after_seq: Option<u64>,
-    #[serde(default)]
     pub(super) max_bytes: Option<usize>,
-    #[serde(default)]
     pub(super) wait_ms: Option<u64>,
 }
 

@@ -22,7 +22,6 @@ pub(super) struct StartParams {
     /// A `file:` URL.
     cwd: String,
     /// What of the server's own environment it gets; `None` for nothing.
-    #[serde(default)]
     pub(super) env_policy: Option<Value>,
     /// What it gets beside that.
     #[serde(default)]
@@ -32,9 +31,7 @@ pub(super) struct StartParams {
     #[serde(default)]
     pipe_stdin: bool,
     /// The name it is called by, where that is not its program.
-    #[serde(default)]
     pub(super) arg0: Option<String>,
-    #[serde(default)]
     pub(super) metadata: Option<StartMetadata>,
     /// The fence that Codex wants around it, and whatever is not known here.
     #[serde(flatten)]
@@ -45,9 +42,7 @@ pub(super) struct StartParams {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StartMetadata {
-    #[serde(default)]
     pub(super) thread_id: Option<String>,
-    #[serde(default)]
     pub(super) tool_call_id: Option<String>,
 }
 

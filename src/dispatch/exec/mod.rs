@@ -27,7 +27,7 @@ use self::watch::StreamViewer;
 use super::code::Code;
 use super::command::{Command, CommandReach};
 use super::context::CommandContext;
-use super::cut::cut_short;
+use super::early_end::cut_short;
 use super::registry;
 use super::response::{Failure, Response};
 use super::run::{accepted_exits, run as run_command};

@@ -133,7 +133,6 @@ pub struct QuestionOrigin {
     /// Its name in the program: of the gate, the input or the agent.
     pub name: Option<String>,
     /// The gate's id in its run: its name, with a number from the second time on.
-    #[serde(default)]
     pub gate: Option<String>,
     /// The task it concerns, if any.
     pub task: Option<TaskId>,
@@ -149,7 +148,6 @@ pub struct Evidence {
     /// The full command in doubt.
     pub command: Option<String>,
     /// Where the command would run.
-    #[serde(default)]
     pub workdir: Option<PathBuf>,
 }
 

@@ -108,10 +108,8 @@ pub(crate) struct AnsweredCall<'a> {
     #[serde(flatten)]
     pub(crate) record: Cow<'a, CallRecord>,
     /// Milliseconds until the call could take effect: Pilothouse's own overhead.
-    #[serde(default)]
     pub(crate) latency_ms: Option<u64>,
     /// The task it concerned.
-    #[serde(default)]
     pub(crate) task: Option<Cow<'a, TaskId>>,
 }
 
@@ -148,10 +146,8 @@ pub(crate) struct AgentConnection<'a> {
     /// Process id of its shim.
     pub(crate) pid: u32,
     /// The user it ran as; missing in recordings made before it was recorded.
-    #[serde(default)]
     pub(crate) uid: Option<u32>,
     /// The format of its results.
-    #[serde(default)]
     pub(crate) profile: Option<Cow<'a, str>>,
     /// Whether it connected (or else disconnected).
     pub(crate) connected: bool,
