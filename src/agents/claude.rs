@@ -8,7 +8,8 @@ use super::client::McpClient;
 use super::config_file::ConfigFolder::{Own, Workspace};
 use super::config_file::{Addition, ConfigFile, ConfigFolder, Connection, InstallScope, ShellSetting};
 use super::own_shell::{
-    EnvironmentMarks, OwnShell, ScriptedModel, ShellRedirect, Trial, is_plain_word, words,
+    EnvironmentMarks, OwnShell, ScreenQuestion, ScriptedModel, ShellRedirect, Trial, TrialScreen,
+    is_plain_word, words,
 };
 use super::permission::{EnforcedPermissions, PermissionKind, PermissionRule, Permissions};
 use super::profile::AgentProfile;
@@ -79,12 +80,21 @@ const SHELL: OwnShell = OwnShell {
     misses_signals: false,
     trial: Some(Trial {
         tools: &[TOOL],
-        arguments: trial,
-        unset: &["ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"],
+        arguments: |model| [words(&["-p", "--no-session-persistence"]), trial(model)].concat(),
+        screen: Some(TrialScreen {
+            arguments: trial,
+            questions: &[
+                ScreenQuestion { shows: "Yes, I trust this folder", keys: None },
+                ScreenQuestion { shows: "Choose the text style", keys: None },
+            ],
+            own_terminal: None,
+        }),
+        // Its screen asks whether to use a key, but not whether to use a token.
+        unset: &["ANTHROPIC_API_KEY", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"],
         variables: |model| {
             vec![
                 ("ANTHROPIC_BASE_URL", model.url.to_owned()),
-                ("ANTHROPIC_API_KEY", "none".to_owned()),
+                ("ANTHROPIC_AUTH_TOKEN", "none".to_owned()),
                 ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
                 ("DISABLE_AUTOUPDATER", "1".to_owned()),
             ]
@@ -95,16 +105,9 @@ const SHELL: OwnShell = OwnShell {
 
 fn trial(model: ScriptedModel<'_>) -> Vec<String> {
     let settings = json!({ "env": { "ANTHROPIC_BASE_URL": model.url } }).to_string();
-    words(&[
-        "-p",
-        model.prompt,
-        "--settings",
-        &settings,
-        "--strict-mcp-config",
-        "--no-session-persistence",
-        "--allowedTools",
-        TOOL,
-    ])
+    // Its automatic mode asks a server of its own about each command.
+    let mode = ["--permission-mode", "default", "--allowedTools", TOOL];
+    words(&[&[model.prompt, "--settings", &settings, "--strict-mcp-config"][..], &mode].concat())
 }
 
 fn connect(to: Connection<'_>) -> Vec<Addition> {

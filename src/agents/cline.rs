@@ -1,10 +1,44 @@
 //! Cline.
 
-use super::own_shell::{EnvironmentMarks, OwnShell};
+use serde_json::json;
+
+use super::own_shell::{EnvironmentMarks, OwnShell, Trial, TrialFile, TrialScreen, words};
 use super::profile::AgentProfile;
 
 pub(super) const PROFILE: AgentProfile = AgentProfile {
     programs: &["cline"],
     start: "Start Cline with its shell routed through Pilothouse; the arguments that follow are its own",
-    ..AgentProfile::started("Cline", OwnShell::bash(EnvironmentMarks::named("")))
+    ..AgentProfile::started("Cline", SHELL)
 };
+
+const SHELL: OwnShell = OwnShell { trial: Some(TRIAL), ..OwnShell::bash(EnvironmentMarks::named("")) };
+
+const TRIAL: Trial = Trial {
+    tools: &["run_commands"],
+    arguments: |model| words(&["-P", PROVIDER, "-m", "m", model.prompt]),
+    screen: Some(TrialScreen {
+        arguments: |model| words(&["-P", PROVIDER, "-m", "m", "--tui", model.prompt]),
+        questions: &[],
+        own_terminal: None,
+    }),
+    unset: &[],
+    variables: |_| vec![("CLINE_TELEMETRY_DISABLED", "1".to_owned())],
+    settings: Some(TrialFile {
+        ending: "json",
+        variable: Some("CLINE_PROVIDER_SETTINGS_PATH"),
+        text: |model| {
+            let provider = json!({
+                "provider": PROVIDER, "apiKey": "none", "model": "m", "baseUrl": format!("{}/v1", model.url),
+            });
+            json!({
+                "version": 1, "lastUsedProvider": PROVIDER, "modes": {},
+                "providers": { PROVIDER: {
+                    "settings": provider, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual",
+                } },
+            })
+            .to_string()
+        },
+    }),
+};
+
+const PROVIDER: &str = "openai-compatible";

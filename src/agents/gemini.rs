@@ -7,7 +7,10 @@ use serde_json::{Value, json};
 use super::client::{McpClient, Room};
 use super::config_file::ConfigFolder::{Own, Workspace};
 use super::config_file::{Addition, ConfigFile, ConfigFolder, Connection};
-use super::own_shell::{EnvironmentMarks, OwnShell, ShellRedirect, Trial, is_plain_word, words};
+use super::own_shell::{
+    EnvironmentMarks, OwnShell, ScreenQuestion, ShellRedirect, Trial, TrialFile, TrialScreen, is_plain_word,
+    words,
+};
 use super::permission::{EnforcedPermissions, PermissionKind, Permissions};
 use super::profile::{AgentProfile, PassedVariables};
 use super::rules::{CommandRules, RuleFile, RulesImport};
@@ -81,16 +84,33 @@ const SHELL: OwnShell = OwnShell {
     trial: Some(Trial {
         tools: &[TOOL],
         arguments: |model| words(&["-m", "gemini-2.5-pro", "--approval-mode", "yolo", "-p", model.prompt]),
+        screen: Some(TrialScreen {
+            arguments: |model| {
+                words(&["-m", "gemini-2.5-pro", "--approval-mode", "yolo", "-i", model.prompt])
+            },
+            questions: &[
+                ScreenQuestion { shows: "Do you trust the files in this folder?", keys: None },
+                ScreenQuestion { shows: "How would you like to authenticate", keys: None },
+            ],
+            own_terminal: Some("tools.shell.enableInteractiveShell"),
+        }),
         unset: &[],
         variables: |model| {
-            vec![("GEMINI_API_KEY", "none".to_owned()), ("GOOGLE_GEMINI_BASE_URL", model.url.to_owned())]
+            vec![
+                ("GEMINI_API_KEY", "none".to_owned()),
+                ("GOOGLE_GEMINI_BASE_URL", model.url.to_owned()),
+                ("GEMINI_CLI_TRUST_WORKSPACE", "true".to_owned()),
+            ]
         },
-        settings: Some((
-            "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
-            r#"{"security":{"auth":{"selectedType":"gemini-api-key"},"folderTrust":{"enabled":false}},"telemetry":{"enabled":false},"general":{"enableAutoUpdate":false}}"#,
-        )),
+        settings: Some(TrialFile {
+            ending: "json",
+            variable: Some("GEMINI_CLI_SYSTEM_SETTINGS_PATH"),
+            text: |_| TRIAL_SETTINGS.to_owned(),
+        }),
     }),
 };
+
+const TRIAL_SETTINGS: &str = r#"{"security":{"auth":{"selectedType":"gemini-api-key"},"folderTrust":{"enabled":false}},"telemetry":{"enabled":false},"general":{"enableAutoUpdate":false}}"#;
 
 const SCRIPT_BEGIN: &str = "shopt -u promptvars nullglob extglob nocaseglob dotglob; _bgpids_file=";
 const SCRIPT_TRAP: &str = "\n(\n  trap 'jobs -p > \"$_bgpids_file\"' EXIT\n";

@@ -1,6 +1,7 @@
 //! Kilo.
 
-use super::own_shell::{EnvironmentMarks, OwnShell};
+use super::opencode;
+use super::own_shell::{EnvironmentMarks, OwnShell, Trial, TrialScreen, words};
 use super::profile::AgentProfile;
 
 pub(super) const PROFILE: AgentProfile = AgentProfile {
@@ -10,4 +11,19 @@ pub(super) const PROFILE: AgentProfile = AgentProfile {
     ..AgentProfile::started("Kilo", SHELL)
 };
 
-const SHELL: OwnShell = OwnShell::bash(EnvironmentMarks::named("KILO_RUN_ID"));
+const SHELL: OwnShell =
+    OwnShell { trial: Some(TRIAL), ..OwnShell::bash(EnvironmentMarks::named("KILO_RUN_ID")) };
+
+/// It was opencode once, and takes the same settings.
+const TRIAL: Trial = Trial {
+    tools: &["bash"],
+    arguments: |model| words(&["run", model.prompt]),
+    screen: Some(TrialScreen {
+        arguments: |model| words(&["--prompt", model.prompt]),
+        questions: &[],
+        own_terminal: None,
+    }),
+    unset: &[],
+    variables: |model| vec![("KILO_CONFIG_CONTENT", opencode::trial_config(model.url).to_string())],
+    settings: None,
+};

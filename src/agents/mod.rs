@@ -37,7 +37,9 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 pub use self::client::{McpClient, RECEIPT_CHARS, Room};
 pub use self::codex::ENVIRONMENTS as CODEX_ENVIRONMENTS;
 pub use self::config_file::{Addition, ConfigFile, ConfigFolder, Connection, InstallScope, ShellSetting};
-pub use self::own_shell::{EnvironmentMarks, OwnShell, ScriptedModel, ShellRedirect, Trial};
+pub use self::own_shell::{
+    EnvironmentMarks, OwnShell, ScreenQuestion, ScriptedModel, ShellRedirect, Trial, TrialFile, TrialScreen,
+};
 pub use self::permission::{
     EnforcedPermissions, PermissionKind, PermissionLine, PermissionRule, Permissions,
 };

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::client::{McpClient, RECEIPT_CHARS, Room};
 use super::config_file::ConfigFolder::{Config, Workspace};
 use super::config_file::{Addition, ConfigFile, Connection, ShellSetting};
-use super::own_shell::{EnvironmentMarks, OwnShell, ShellRedirect, Trial, as_written, words};
+use super::own_shell::{EnvironmentMarks, OwnShell, ShellRedirect, Trial, TrialScreen, as_written, words};
 use super::permission::{EnforcedPermissions, PermissionKind, Permissions};
 use super::profile::AgentProfile;
 use super::session::{ReadReply, SessionPreset, SessionReply, cost, events, no_json, session_id};
@@ -55,13 +55,19 @@ const SHELL: OwnShell = OwnShell {
     trial: Some(Trial {
         tools: &["bash"],
         arguments: |model| words(&["run", model.prompt]),
+        screen: Some(TrialScreen {
+            arguments: |model| words(&["--prompt", model.prompt]),
+            questions: &[],
+            own_terminal: None,
+        }),
         unset: &[],
         variables: |model| vec![("OPENCODE_CONFIG_CONTENT", trial_config(model.url).to_string())],
         settings: None,
     }),
 };
 
-fn trial_config(url: &str) -> Value {
+/// Returns settings that lead it to a scripted model.
+pub(super) fn trial_config(url: &str) -> Value {
     let provider = json!({
         "npm": "@ai-sdk/openai-compatible", "name": "scripted",
         "options": { "baseURL": format!("{url}/v1"), "apiKey": "none" },

@@ -1,6 +1,7 @@
 //! How a program's own shell is reached, and how its calls are recognised.
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::time::Duration;
 
 use super::config_file::ShellSetting;
@@ -24,7 +25,7 @@ pub struct OwnShell {
     pub patience: Option<Duration>,
     /// Whether it waits for ever for a shell that a signal ended.
     pub misses_signals: bool,
-    /// How it is started for a single prompt, if that was tried.
+    /// How it is started with a scripted model, if that was tried.
     pub trial: Option<Trial>,
 }
 
@@ -90,19 +91,60 @@ impl EnvironmentMarks {
     }
 }
 
-/// How to start a program for a single prompt, with a scripted model in place of its own.
+/// How to start a program with a scripted model in place of its own.
 #[derive(Debug, Clone, Copy)]
 pub struct Trial {
     /// The names of its shell tool.
     pub tools: &'static [&'static str],
-    /// Returns its arguments.
+    /// Returns its arguments for a single prompt.
     pub arguments: fn(ScriptedModel<'_>) -> Vec<String>,
+    /// How its screen is started with a prompt, if that is known.
+    pub screen: Option<TrialScreen>,
     /// Variables that would lead to another model.
     pub unset: &'static [&'static str],
     /// Returns the variables that lead it to the model.
     pub variables: fn(ScriptedModel<'_>) -> Vec<(&'static str, String)>,
-    /// The variable that names a file with further settings, and those.
-    pub settings: Option<(&'static str, &'static str)>,
+    /// A file that leads it to the model, if no variable or argument does.
+    pub settings: Option<TrialFile>,
+}
+
+/// A file with settings for one trial.
+#[derive(Debug, Clone, Copy)]
+pub struct TrialFile {
+    /// How its name ends.
+    pub ending: &'static str,
+    /// The variable that names it, if no argument does.
+    pub variable: Option<&'static str>,
+    /// Returns its text.
+    pub text: fn(ScriptedModel<'_>) -> String,
+}
+
+/// How to start a program in its screen, which begins with a prompt.
+#[derive(Debug, Clone, Copy)]
+pub struct TrialScreen {
+    /// Returns its arguments.
+    pub arguments: fn(ScriptedModel<'_>) -> Vec<String>,
+    /// What it may ask before it reads the prompt.
+    pub questions: &'static [ScreenQuestion],
+    /// The setting by which it runs commands on a terminal of its own, if it does.
+    pub own_terminal: Option<&'static str>,
+}
+
+/// A question on a program's screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScreenQuestion {
+    /// A part of it, on one row.
+    pub shows: &'static str,
+    /// The keys that answer it, where the answer holds for this session alone; otherwise it is its user's to answer.
+    pub keys: Option<&'static str>,
+}
+
+impl Trial {
+    /// Returns what its screen may ask.
+    #[must_use]
+    pub fn questions(&self) -> &'static [ScreenQuestion] {
+        self.screen.map_or(&[], |screen| screen.questions)
+    }
 }
 
 /// A model on loopback that follows a script.
@@ -112,6 +154,10 @@ pub struct ScriptedModel<'a> {
     pub url: &'a str,
     /// The prompt.
     pub prompt: &'a str,
+    /// Where the program is started.
+    pub workspace: &'a Path,
+    /// The path of the trial's file, if it has one.
+    pub file: &'a Path,
 }
 
 /// Returns a script as it is: the program wraps nothing.

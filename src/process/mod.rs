@@ -35,6 +35,7 @@ mod limits;
 mod lineage;
 mod orphans;
 mod pty;
+mod pty_program;
 mod running;
 pub mod script;
 mod shell_links;
@@ -67,6 +68,7 @@ pub use limits::{forgo_core_dump, keep_descriptors, own_umask, raise_descriptor_
 pub use lineage::{Ancestry, EnclosingTask, Lineage, ancestry, is_in_command, parent};
 pub use orphans::{OrphanedTasks, Orphans};
 pub use pty::{InputMode, Pty};
+pub use pty_program::{PtyCommand, PtyProgram};
 pub use running::{HostHandle, Io, RunningCommand};
 pub use shell_links::{SHELL_PREFIX, SHELLS, ShellLinks, is_shell_link, kind_of_shell};
 pub use signal::{Exit, Signal, UnknownSignal};

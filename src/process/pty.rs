@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use portable_pty::PtySize;
+use portable_pty::{Child, CommandBuilder, PtySize};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::ioctl_fionread;
@@ -53,6 +53,21 @@ impl Pty {
         let master = master.try_clone_to_owned()?;
         let slave = other_side(&master)?;
         Ok((Self { master: Arc::new(master), slave: None }, slave))
+    }
+
+    /// Starts a program as the leader of a session whose terminal this is; our side is non-blocking.
+    pub(super) fn start(
+        command: CommandBuilder,
+        size: Size,
+    ) -> io::Result<(Self, Box<dyn Child + Send + Sync>)> {
+        let pair = portable_pty::native_pty_system()
+            .openpty(cells(size))
+            .map_err(|error| os_error(&format!("{error:?}")))?;
+        let child = pair.slave.spawn_command(command).map_err(|error| os_error(&format!("{error:?}")))?;
+        let master = super::sys::descriptor(&*pair.master).ok_or(io::ErrorKind::Unsupported)?;
+        let master = master.try_clone_to_owned()?;
+        fcntl_setfl(&master, fcntl_getfl(&master)? | OFlags::NONBLOCK)?;
+        Ok((Self { master: Arc::new(master), slave: None }, child))
     }
 
     /// Opens a pair for a terminal beside the streams of a command. Our side is non-blocking and also keeps the other

@@ -1,6 +1,7 @@
 #!/bin/bash
 # A minimal agent: asks its model, runs the requested command in its shell, and sends the model the result.
-prompt=$2 port=${ANTHROPIC_BASE_URL##*:}
+[ "$1" = -p ] && shift 2 # and --no-session-persistence
+prompt=$1 port=${ANTHROPIC_BASE_URL##*:}
 ask() {
   exec 3<>"/dev/tcp/127.0.0.1/$port" || exit 1
   printf 'POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-length: %d\r\n\r\n%s' "${#1}" "$1" >&3

@@ -7,7 +7,10 @@ use serde_json::json;
 use super::client::McpClient;
 use super::config_file::ConfigFolder::{Own, Workspace};
 use super::config_file::{Addition, ConfigFile, ConfigFolder, Connection};
-use super::own_shell::{EnvironmentMarks, OwnShell, ScriptedModel, ShellRedirect, Trial, as_written, words};
+use super::own_shell::{
+    EnvironmentMarks, OwnShell, ScreenQuestion, ScriptedModel, ShellRedirect, Trial, TrialScreen, as_written,
+    words,
+};
 use super::permission::{EnforcedPermissions, PermissionKind, PermissionRule, Permissions};
 use super::profile::{AgentProfile, PassedVariables};
 use super::rules::RulesImport;
@@ -91,7 +94,23 @@ const SHELL: OwnShell = OwnShell {
     misses_signals: false,
     trial: Some(Trial {
         tools: &["exec_command", "shell"],
-        arguments: trial,
+        arguments: |model| {
+            let head = ["exec", "--skip-git-repo-check", "--ephemeral"];
+            [words(&head), trial(model)].concat()
+        },
+        screen: Some(TrialScreen {
+            arguments: |model| {
+                let workspace = model.workspace.to_string_lossy();
+                let trusted = format!("projects={{{}={{trust_level=\"trusted\"}}}}", json!(workspace));
+                [words(&["-c", &trusted]), trial(model)].concat()
+            },
+            questions: &[
+                ScreenQuestion { shows: "Trust this folder?", keys: None },
+                ScreenQuestion { shows: "Use existing model", keys: None },
+                ScreenQuestion { shows: "Update now", keys: None },
+            ],
+            own_terminal: None,
+        }),
         unset: &[],
         variables: |_| Vec::new(),
         settings: None,
@@ -112,9 +131,8 @@ fn trial(model: ScriptedModel<'_>) -> Vec<String> {
         "model_providers.scripted.supports_websockets=false",
         "features.shell_tool=true",
     ];
-    let head = ["exec", "--skip-git-repo-check", "--ephemeral", "--dangerously-bypass-approvals-and-sandbox"];
     let set: Vec<&str> = provider.into_iter().flat_map(|one| ["-c", one]).collect();
-    words(&[&head[..], &set, &[model.prompt]].concat())
+    words(&[&["--dangerously-bypass-approvals-and-sandbox"][..], &set, &[model.prompt]].concat())
 }
 
 /// Variables that it is to pass on if set: the location of the runtime, and what commands need.

@@ -29,17 +29,19 @@ pub(super) enum ModelApi {
     Contents,
 }
 
-/// A response: its body and content type, and the command's result if the agent sent it to the model.
+/// A response: its body and content type, whether it answers the prompt, and the command's result if the agent sent it
+/// to the model.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ModelAnswer {
     pub(super) content_type: &'static str,
     pub(super) body: String,
+    pub(super) is_to_prompt: bool,
     pub(super) result: Option<String>,
 }
 
 impl ModelAnswer {
     fn json(value: &Value) -> Self {
-        Self { content_type: "application/json", body: value.to_string(), result: None }
+        Self { content_type: "application/json", body: value.to_string(), is_to_prompt: false, result: None }
     }
 
     fn events(events: &[(Option<&str>, String)]) -> Self {
@@ -48,7 +50,7 @@ impl ModelAnswer {
             format!("{name}data: {data}\n\n")
         };
         let body = events.iter().map(line).collect();
-        Self { content_type: "text/event-stream", body, result: None }
+        Self { content_type: "text/event-stream", body, is_to_prompt: false, result: None }
     }
 }
 
@@ -72,11 +74,12 @@ pub(super) fn answer(path: &str, body: &Value, script: &ModelScript) -> ModelAns
         let arguments = match tool.as_str() {
             "exec_command" => json!({ "cmd": script.command }),
             "shell" => json!({ "command": ["bash", "-c", script.command] }),
+            "run_commands" => json!({ "commands": [script.command] }),
             _ => json!({ "command": script.command, "description": "Check the routing" }),
         };
         (tool, arguments)
     });
-    ModelAnswer { result: result.filter(|_| is_ours), ..api.reply(body, call) }
+    ModelAnswer { is_to_prompt: is_ours, result: result.filter(|_| is_ours), ..api.reply(body, call) }
 }
 
 impl ModelApi {

@@ -1,36 +1,38 @@
 //! Tests end to end whether an agent's own shell leads here: starts the agent itself with a scripted model on
-//! loopback that asks for one command, and looks for that command in this workspace's recording. Needs no network, no
-//! account and no API tokens; the agent runs with its own settings, except for the model.
+//! loopback that asks for one command, and looks for that command in this workspace's recording. First in its screen,
+//! on a PTY, as people use it; if that cannot be seen to its end, with a single prompt. Needs no network, no account and
+//! no API tokens; the agent runs with its own settings, except for the model.
 
 mod api;
 mod judge;
 mod model;
+mod screen;
 mod start;
 
-use std::path::PathBuf;
-use std::process::Stdio;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
 use tokio::process::Command;
-use tokio::time::timeout;
 
 use self::api::ModelScript;
-use self::judge::{CommandEnvironment, RoutingEvidence, judge};
-use self::model::ScriptedServer;
-use self::start::TrialStart;
+use self::judge::{CommandEnvironment, RoutingEvidence, TrialOutcome, judge};
+use self::model::{ScriptedServer, TrialProgress};
+use self::screen::{TrialEnd, TrialWatch, watch_screen, words_of_last_line};
+use self::start::{TrialForm, TrialStart};
 use super::agents;
 use super::finding::Area::Agents;
 use super::finding::DoctorFinding;
-use crate::agents::{AgentProgram, OwnShell, ScriptedModel, ShellRedirect};
+use crate::agents::{AgentProgram, OwnShell, ShellRedirect};
 use crate::dispatch::agents::CodexExecutor;
 use crate::dispatch::host::{Host, on_path};
 use crate::envelope::TaskId;
 use crate::paths::Places;
-use crate::process::environment::{TASK_ID, TASK_KIND};
-use crate::process::is_in_command;
+use crate::process::{PtyCommand, is_in_command};
 
-/// How long an agent may take to run one command.
+/// How long nothing may happen: from the start until the agent asks its model, and from then until it gives the result
+/// of the command. An agent that takes longer is not judged.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Starts each installed agent, and reports where the commands of its own shell go.
@@ -67,16 +69,6 @@ async fn prove_one(
         let found = "Codex runs its commands itself, without Pilothouse";
         return Agents.note(check, found).fix(format!("pilothouse adopt {}", agent.as_str()));
     }
-    // A marker that appears in no other command.
-    let mark = format!("pilothouse-doctor-{}", TaskId::random());
-    let script = ModelScript { mark: mark.clone(), command: CommandEnvironment::command(&mark) };
-    let model = match ScriptedServer::open(script).await {
-        Ok(model) => model,
-        Err(error) => return Agents.note(check, format!("not tried: no port on loopback: {error}")),
-    };
-    let url = format!("http://127.0.0.1:{}", model.port);
-    let prompt = format!("{mark}: run the command you are asked to.");
-    let start = TrialStart { trial, model: ScriptedModel { url: &url, prompt: &prompt }, places };
     // An adopted agent is started as its user would start it; any other one through the command that redirects its
     // shell here.
     let word = agent.as_str().to_owned();
@@ -86,18 +78,44 @@ async fn prove_one(
         let started_as = format!("pilothouse {word}");
         (program.clone(), vec![word], started_as)
     };
-    let mut command = Command::new(first);
-    command.args(words).args(start.args()).env_clear().envs(host.variables());
-    command.env_remove(TASK_ID).env_remove(TASK_KIND).current_dir(&places.workspace);
-    let settings = match start.prepare(&mut command) {
-        Ok(settings) => settings,
-        Err(error) => return Agents.note(check, format!("not tried: {error}")),
+    let start = TrialStart { host, trial, places, first, words };
+    let mut trials = Vec::new();
+    for form in [TrialForm::Screen, TrialForm::Prompt] {
+        match try_form(&start, form, &program).await {
+            Ok(outcome) => trials.extend(outcome),
+            Err(error) => return Agents.note(check, format!("not tried: {error}")),
+        }
+        // The other form is tried only where nothing is known.
+        if trials.iter().any(TrialOutcome::is_known) {
+            break;
+        }
+    }
+    judge(&RoutingEvidence { agent, started_as, shell, executor, trials })
+}
+
+/// Starts an agent in one of its forms, and reports what became of the command; `None` if it has no such form.
+async fn try_form(
+    start: &TrialStart<'_>,
+    form: TrialForm,
+    program: &Path,
+) -> std::io::Result<Option<TrialOutcome>> {
+    // A marker that appears in no other command.
+    let mark = format!("pilothouse-doctor-{}", TaskId::random());
+    let script = ModelScript { mark: mark.clone(), command: CommandEnvironment::command(&mark) };
+    let model = ScriptedServer::open(script).await?;
+    let Some((command, settings)) = start.prepare(form, model.port, &mark)? else { return Ok(None) };
+    let watch = TrialWatch::new(model.progress.clone(), PATIENCE);
+    let end = match form {
+        TrialForm::Screen => watch_screen(command, start.trial.questions(), watch).await,
+        TrialForm::Prompt => run(command, watch).await,
     };
-    let last_line = run(command).await;
     drop(settings);
-    let inside = model.result().and_then(|given| CommandEnvironment::read(&given, &mark));
-    let task = recorded(&program, places, &mark).await;
-    judge(&RoutingEvidence { agent, started_as, shell, executor, inside, task, last_line })
+    let inside = match &*model.progress.borrow() {
+        TrialProgress::Answered(given) => CommandEnvironment::read(given, &mark),
+        TrialProgress::Starting | TrialProgress::Told => None,
+    };
+    let task = recorded(program, start.places, &mark).await;
+    Ok(Some(TrialOutcome { form, inside, task, end }))
 }
 
 /// Returns the shell that an agent is configured to use, and whether it exists: from its settings, or else from the
@@ -116,23 +134,35 @@ fn shell(host: &dyn Host, own: &OwnShell) -> Option<(PathBuf, bool)> {
     Some((path, is_there))
 }
 
-/// Runs an agent to completion; returns the last line it printed.
-async fn run(mut command: Command) -> String {
+/// Runs an agent with a single prompt, until it ends or nothing more happens.
+async fn run(command: PtyCommand, mut watch: TrialWatch) -> TrialEnd {
+    let PtyCommand { program, args, variables, cwd } = command;
+    let mut command = Command::new(program);
+    command.args(args).env_clear().envs(variables).current_dir(cwd);
     command.stdin(Stdio::null()).kill_on_drop(true);
-    match timeout(PATIENCE, command.output()).await {
-        Ok(Ok(output)) => {
-            let text = [output.stdout, output.stderr].concat();
-            let text = String::from_utf8_lossy(&text);
-            let line = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it printed nothing");
-            line.chars().filter(|character| !character.is_control()).take(200).collect()
-        }
-        Ok(Err(error)) => format!("it does not start: {error}"),
-        Err(_) => format!("it had not finished after {} s", PATIENCE.as_secs()),
+    let running = command.output();
+    tokio::pin!(running);
+    // Once its model has the result, it has as long again to end.
+    let is_answered = tokio::select! {
+        output = &mut running => return ended(output),
+        is_answered = watch.is_answered() => is_answered,
+    };
+    match tokio::time::timeout(PATIENCE, &mut running).await {
+        _ if !is_answered => TrialEnd::Unfinished("it printed nothing".to_owned()),
+        Ok(output) => ended(output),
+        Err(_) => TrialEnd::Answered,
     }
 }
 
+fn ended(output: std::io::Result<Output>) -> TrialEnd {
+    TrialEnd::Ended(match output {
+        Ok(output) => words_of_last_line(&String::from_utf8_lossy(&[output.stdout, output.stderr].concat())),
+        Err(error) => format!("it does not start: {error}"),
+    })
+}
+
 /// Returns the task of this workspace whose command contains the marker.
-async fn recorded(program: &PathBuf, places: &Places, mark: &str) -> Option<String> {
+async fn recorded(program: &Path, places: &Places, mark: &str) -> Option<String> {
     let mut list = Command::new(program);
     list.args(["task", "list", "--scope", "all", "--output", "json"]);
     list.stdin(Stdio::null()).stderr(Stdio::null()).current_dir(&places.workspace).kill_on_drop(true);

@@ -1,11 +1,12 @@
 //! The scripted model's server: HTTP on loopback, one request per connection, for one agent at a time.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::api::{self, ModelAnswer, ModelScript};
@@ -14,11 +15,24 @@ use super::api::{self, ModelAnswer, ModelScript};
 const MAX_HEAD: u64 = 64 << 10;
 const MAX_BODY: u64 = 32 << 20;
 
+/// How far an agent has come with its prompt.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) enum TrialProgress {
+    /// It has not asked its model.
+    #[default]
+    Starting,
+    /// It has been told to run the command.
+    Told,
+    /// It has sent the command's result to its model.
+    Answered(String),
+}
+
 /// A model server that is listening. It stops when dropped.
 pub(super) struct ScriptedServer {
     /// Its port on loopback.
     pub(super) port: u16,
-    result: Arc<Mutex<Option<String>>>,
+    /// How far the agent has come.
+    pub(super) progress: watch::Receiver<TrialProgress>,
     serving: JoinHandle<()>,
 }
 
@@ -27,21 +41,16 @@ impl ScriptedServer {
     pub(super) async fn open(script: ModelScript) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let port = listener.local_addr()?.port();
-        let result = Arc::new(Mutex::new(None));
-        let (script, kept) = (Arc::new(script), result.clone());
+        let (sender, progress) = watch::channel(TrialProgress::default());
+        let (script, sender) = (Arc::new(script), Arc::new(sender));
         let serving = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let (script, kept) = (script.clone(), kept.clone());
+                let (script, sender) = (script.clone(), sender.clone());
                 // A request that cannot be read is its sender's concern: the agent reports how it failed.
-                tokio::spawn(async move { serve(stream, &script, &kept).await.ok() });
+                tokio::spawn(async move { serve(stream, &script, &sender).await.ok() });
             }
         });
-        Ok(Self { port, result, serving })
-    }
-
-    /// Returns the command's result as the agent sent it to its model.
-    pub(super) fn result(&self) -> Option<String> {
-        self.result.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        Ok(Self { port, progress, serving })
     }
 }
 
@@ -54,14 +63,20 @@ impl Drop for ScriptedServer {
 async fn serve(
     mut stream: TcpStream,
     script: &ModelScript,
-    result: &Mutex<Option<String>>,
+    progress: &watch::Sender<TrialProgress>,
 ) -> io::Result<()> {
     let (path, body) = read(&mut stream).await?;
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    let ModelAnswer { content_type, body, result: given } = api::answer(&path, &body, script);
-    if given.is_some() {
-        *result.lock().unwrap_or_else(PoisonError::into_inner) = given;
-    }
+    let ModelAnswer { content_type, body, is_to_prompt, result } = api::answer(&path, &body, script);
+    progress.send_if_modified(|now| {
+        let next = match (result, &*now) {
+            (Some(result), TrialProgress::Starting | TrialProgress::Told) => TrialProgress::Answered(result),
+            (None, TrialProgress::Starting) if is_to_prompt => TrialProgress::Told,
+            _ => return false,
+        };
+        *now = next;
+        true
+    });
     let length = body.len();
     let head = format!(
         "HTTP/1.1 200 OK\r\ncontent-type: {content_type}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
