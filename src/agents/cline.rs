@@ -22,7 +22,10 @@ const TRIAL: Trial = Trial {
         own_terminal: None,
     }),
     unset: &[],
-    variables: |_| vec![("CLINE_TELEMETRY_DISABLED", "1".to_owned())],
+    // Without a hub: one that an earlier start left has the settings of that start.
+    variables: |_| {
+        vec![("CLINE_TELEMETRY_DISABLED", "1".to_owned()), ("CLINE_SESSION_BACKEND_MODE", "local".to_owned())]
+    },
     settings: Some(TrialFile {
         ending: "json",
         variable: Some("CLINE_PROVIDER_SETTINGS_PATH"),

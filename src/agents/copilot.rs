@@ -1,5 +1,10 @@
 //! GitHub Copilot CLI.
 
+use serde_json::json;
+
+use super::client::McpClient;
+use super::config_file::ConfigFolder::Own;
+use super::config_file::{Addition, ConfigFile, Connection, InstallScope};
 use super::own_shell::{
     EnvironmentMarks, OwnShell, ScreenQuestion, ShellRedirect, Trial, TrialScreen, words,
 };
@@ -8,9 +13,21 @@ use super::profile::AgentProfile;
 pub(super) const PROFILE: AgentProfile = AgentProfile {
     programs: &["copilot"],
     start: "Start Copilot CLI with its shell routed through Pilothouse; the arguments that follow are its own",
+    // A workspace's servers are in .mcp.json, which Claude Code reads as well.
+    scopes: &[InstallScope::User],
     loss: "Copilot CLI's rules about its shell no longer apply",
-    ..AgentProfile::started("Copilot CLI", SHELL)
+    next: "`copilot mcp list` shows it; no setting turns its own shell off or allows a server's tools: start it with \
+        `--excluded-tools=bash --allow-tool=pilothouse`",
+    client: Some(McpClient::new("copilot-cli", "copilot")),
+    own_shell: Some(SHELL),
+    ..AgentProfile::terminal("Copilot CLI", connect)
 };
+
+fn connect(to: Connection<'_>) -> Vec<Addition> {
+    let server = json!({ "type": "local", "command": to.command, "args": ["mcp"], "tools": ["*"] });
+    let servers = ConfigFile::new(Own("COPILOT_HOME", ".copilot"), &["mcp-config.json"]);
+    vec![Addition::new(servers, json!({ "mcpServers": { "pilothouse": server } }))]
+}
 
 const SHELL: OwnShell = OwnShell {
     redirect: ShellRedirect::BashEnv { arguments: &["--bash-env=on"] },

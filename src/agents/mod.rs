@@ -15,7 +15,6 @@ mod config_file;
 mod copilot;
 mod cursor;
 mod gemini;
-mod goose;
 mod kilo;
 mod opencode;
 mod own_shell;
@@ -89,8 +88,6 @@ pub enum AgentProgram {
     Vscode,
     /// Zed.
     Zed,
-    /// Goose.
-    Goose,
 }
 
 impl AgentProgram {
@@ -119,7 +116,6 @@ impl AgentProgram {
             Self::Cursor => &cursor::PROFILE,
             Self::Vscode => &vscode::PROFILE,
             Self::Zed => &zed::PROFILE,
-            Self::Goose => &goose::PROFILE,
         }
     }
 

@@ -24,6 +24,8 @@ pub struct AgentProfile {
     pub scopes: &'static [InstallScope],
     /// Whether it is started from a desktop, without a shell's PATH.
     pub is_graphical: bool,
+    /// Whether it was connected and used with the program itself; otherwise what is known is what its manual says.
+    pub is_tested: bool,
     /// Which of its own safeguards no longer apply once its commands run here.
     pub loss: &'static str,
     /// What is left to do by hand, and how to check that it is connected.
@@ -64,6 +66,7 @@ impl AgentProfile {
             start: "",
             scopes: &[InstallScope::User, InstallScope::Project],
             is_graphical: false,
+            is_tested: true,
             loss: OWN_TERMINAL,
             next: "",
             environment: PassedVariables::Whole,
@@ -81,8 +84,8 @@ impl AgentProfile {
         Self { scopes: &[], own_shell: Some(own_shell), ..Self::terminal(name, |_| Vec::new()) }
     }
 
-    /// Returns the profile of a program that is started from a desktop.
+    /// Returns the profile of a program that is started from a desktop, and that none of us has run.
     pub(super) const fn editor(name: &'static str, connect: fn(Connection<'_>) -> Vec<Addition>) -> Self {
-        Self { is_graphical: true, ..Self::terminal(name, connect) }
+        Self { is_graphical: true, is_tested: false, ..Self::terminal(name, connect) }
     }
 }

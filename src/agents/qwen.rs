@@ -1,5 +1,10 @@
 //! Qwen Code.
 
+use serde_json::json;
+
+use super::client::McpClient;
+use super::config_file::ConfigFolder::{Own, Workspace};
+use super::config_file::{Addition, ConfigFile, Connection};
 use super::own_shell::{EnvironmentMarks, OwnShell, ScriptedModel, Trial, TrialScreen, words};
 use super::profile::AgentProfile;
 
@@ -7,14 +12,35 @@ pub(super) const PROFILE: AgentProfile = AgentProfile {
     programs: &["qwen"],
     start: "Start Qwen Code with its shell routed through Pilothouse; the arguments that follow are its own",
     loss: "Qwen Code's sandbox and command confirmation no longer apply",
-    ..AgentProfile::started("Qwen Code", SHELL)
+    next: "`qwen mcp list` shows it",
+    client: Some(McpClient {
+        defers: "every tool, behind its search",
+        ..McpClient::new("qwen-cli-mcp-client", "qwen")
+    }),
+    own_shell: Some(SHELL),
+    ..AgentProfile::terminal("Qwen Code", connect)
 };
+
+fn connect(to: Connection<'_>) -> Vec<Addition> {
+    let mut server = to.server();
+    server["trust"] = json!(true);
+    let file = if to.is_project() {
+        ConfigFile::new(Workspace, &[".qwen/settings.json"])
+    } else {
+        ConfigFile::new(Own("QWEN_HOME", ".qwen"), &["settings.json"])
+    };
+    let deny = json!({ "permissions": { "deny": [TOOL] } });
+    vec![Addition::new(file, json!({ "mcpServers": { "pilothouse": server } })).shell(deny)]
+}
+
+/// Its shell tool.
+const TOOL: &str = "run_shell_command";
 
 const SHELL: OwnShell =
     OwnShell { trial: Some(TRIAL), ..OwnShell::bash(EnvironmentMarks::named("QWEN_CODE")) };
 
 const TRIAL: Trial = Trial {
-    tools: &["run_shell_command"],
+    tools: &[TOOL],
     arguments: |model| trial(model, "-p"),
     screen: Some(TrialScreen {
         arguments: |model| trial(model, "-i"),

@@ -42,7 +42,7 @@ mod tests {
             lines.lines().find(|line| line.contains(of)).unwrap_or_else(|| panic!("{of}: {lines}"))
         };
         let install = line("using_subcommand mcp; and __fish_seen_subcommand_from install\"");
-        assert!(install.ends_with(" zed goose\"") && install.contains("-a \"claude codex "), "{install}");
+        assert!(install.ends_with(" vscode zed\"") && install.contains("-a \"claude codex "), "{install}");
         assert!(line("using_subcommand completions\"").ends_with("-f -a \"bash zsh fish\""));
     }
 }

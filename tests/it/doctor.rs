@@ -30,15 +30,17 @@ fn install(home: &Home, name: &str) {
 fn an_agent_that_does_not_know_us_is_named_until_it_does() {
     let home = Home::new();
     assert_eq!(finding(&doctor(&home), "agents")["state"], "note");
-    install(&home, "claude");
+    install(&home, "cursor");
     install(&home, "pilothouse");
-    let found = finding(&doctor(&home), "claude");
+    let found = finding(&doctor(&home), "cursor");
     assert_eq!(found["state"], "problem");
-    assert_eq!(found["fix"], "pilothouse mcp install claude");
+    assert_eq!(found["fix"], "pilothouse mcp install cursor");
     let config = r#"{"mcpServers":{"pilothouse":{"command":"pilothouse","args":["mcp"]}}}"#;
-    std::fs::write(home.workspace().join(".mcp.json"), config).expect("written");
+    let folder = home.workspace().join(".cursor");
+    std::fs::create_dir(&folder).expect("made");
+    std::fs::write(folder.join("mcp.json"), config).expect("written");
     let data = doctor(&home);
-    assert_eq!(finding(&data, "claude")["state"], "ok");
+    assert_eq!(finding(&data, "cursor")["state"], "ok");
     assert_eq!(finding(&data, "pilothouse")["state"], "ok");
 }
 
@@ -143,7 +145,11 @@ fn where_an_agents_own_shell_leads_is_proved_by_a_command() {
     let mut served = home.serve();
     let led = shell_of_claude(&home, &[]);
     assert_eq!(led["state"], "ok", "{led:#}");
-    assert!(led["found"].as_str().is_some_and(|found| found.starts_with("`pilothouse claude`: a command")));
+    assert!(
+        led["found"]
+            .as_str()
+            .is_some_and(|found| found.starts_with("`pilothouse claude`, in its screen: a command"))
+    );
     let off = shell_of_claude(&home, &[("PILOTHOUSE_SHELL", "off")]);
     assert!(off["found"].as_str().is_some_and(|found| found.contains("PILOTHOUSE_SHELL is off")), "{off:#}");
     assert!(home.run(&["adopt", "claude"]).status.success());

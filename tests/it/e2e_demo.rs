@@ -69,7 +69,7 @@ fn the_demo_tells_its_story_by_itself_and_leaves_a_working_console() {
         shown.lines().any(|row| row.contains("./deploy") && row.contains("✓ exit 0"))
     });
     frames.show("timeline  all tasks");
-    frames.show("that was all. next: q, then pilothouse mcp install claude");
+    frames.show("that was all. next: q, then pilothouse claude");
     console.keys(b"oecho it works\r");
     console.wait_for("the command's end", |screen| {
         screen.contents().lines().any(|row| row.contains("echo it works") && row.contains("exit 0"))

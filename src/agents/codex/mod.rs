@@ -121,7 +121,8 @@ const SHELL: OwnShell = OwnShell {
 fn trial(model: ScriptedModel<'_>) -> Vec<String> {
     let base = format!("model_providers.scripted.base_url=\"{}/v1\"", model.url);
     let provider = [
-        "model=\"gpt-5.5\"",
+        // A model about which its screen has nothing to ask.
+        "model=\"gpt-5\"",
         "model_provider=\"scripted\"",
         "model_providers.scripted.name=\"scripted\"",
         &base,

@@ -23,8 +23,8 @@ pub(in crate::console) fn no_tasks(painter: &mut Painter<'_>, area: Rect) {
     let rows = [
         vec![piece("No tasks yet.", Role::Title), piece(" Four ways to begin:", Role::Text)],
         Vec::new(),
-        way("agent", "pilothouse mcp"),
-        also("the MCP server to give it; pilothouse mcp config claude prints how"),
+        way("agent", "pilothouse claude"),
+        also("your agent, unchanged; to give it tools: pilothouse mcp install"),
         way("script", "pilothouse command run \"make test\""),
         also("in any terminal of this workspace"),
         vec![label("you"), piece(key, Role::Key), piece(" starts a command here", Role::Text)],

@@ -46,7 +46,7 @@ pub(super) fn installed(host: &dyn Host) -> Vec<InstalledAgent> {
 /// Evaluates what is known.
 pub(super) fn findings(installed: &[InstalledAgent]) -> Vec<DoctorFinding> {
     if installed.is_empty() {
-        let fix = "pilothouse mcp install claude, or another agent";
+        let fix = "install one, then start it with `pilothouse claude` and so on";
         return vec![Agents.note("agents", "none found on PATH").fix(fix)];
     }
     installed.iter().map(judge).collect()
@@ -54,8 +54,12 @@ pub(super) fn findings(installed: &[InstalledAgent]) -> Vec<DoctorFinding> {
 
 fn judge(InstalledAgent { agent, program, named_in }: &InstalledAgent) -> DoctorFinding {
     match named_in {
-        None if agent.profile().scopes.is_empty() => Agents
-            .ok(agent.as_str(), format!("{}: `pilothouse {}` starts it", program.display(), agent.as_str())),
+        None if agent.own_shell().is_some() => {
+            let word = agent.as_str();
+            let found =
+                format!("{}: `pilothouse {word}` starts it with its own shell led here", program.display());
+            Agents.ok(word, found)
+        }
         Some(path) => Agents.ok(agent.as_str(), format!("{} names pilothouse", path.display())),
         None => {
             let found = format!("{}: none of its configuration files names pilothouse", program.display());
@@ -284,11 +288,14 @@ mod tests {
     fn an_agent_that_does_not_know_us_gets_its_exact_fix() {
         let installed = |agent, named_in| InstalledAgent { agent, program: "/bin/x".into(), named_in };
         let found = findings(&[
-            installed(AgentProgram::Claude, None),
+            installed(AgentProgram::Cursor, None),
             installed(AgentProgram::Zed, Some("/c".into())),
+            installed(AgentProgram::Claude, None),
         ]);
-        assert_eq!(found[0].fix.as_deref(), Some("pilothouse mcp install claude"));
-        assert_eq!((found[0].state, found[1].state), (FindingState::Problem, FindingState::Ok));
+        assert_eq!(found[0].fix.as_deref(), Some("pilothouse mcp install cursor"));
+        let states: Vec<FindingState> = found.iter().map(|finding| finding.state).collect();
+        assert_eq!(states, [FindingState::Problem, FindingState::Ok, FindingState::Ok]);
+        assert!(found[2].found.contains("`pilothouse claude` starts it"), "{found:?}");
         assert_eq!(findings(&[])[0].state, FindingState::Note);
     }
 }

@@ -18,7 +18,7 @@ pub(in crate::dispatch) struct McpConfig;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::dispatch) struct McpConfigInput {
-    /// The agent to connect.
+    /// The agent to connect. Not tested with the program itself: cursor, vscode, zed.
     agent: AgentProgram,
     /// For whom: `user` for you everywhere, `project` for everyone, in files the workspace shares, `local` for you in
     /// this workspace.

@@ -24,7 +24,8 @@ pub(in crate::dispatch) struct McpInstall;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::dispatch) struct McpInstallInput {
-    /// The agent to connect.
+    /// The agent to connect. Not tested with the program itself: cursor, vscode, zed. pi, Kilo and Cline are only
+    /// started (`pilothouse pi`).
     agent: AgentProgram,
     /// For whom: `user` for you everywhere, `project` for everyone, in files the workspace shares, `local` for you in
     /// this workspace.

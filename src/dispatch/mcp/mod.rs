@@ -38,10 +38,18 @@ fn scope_of(agent: AgentProgram, asked: Option<InstallScope>) -> Result<InstallS
     }
 }
 
-/// Describes which safeguards the settings remove, and how to replace them.
+/// Describes which safeguards the settings remove, how to replace them or to keep them, and whether this was tried.
 fn losses(agent: AgentProgram) -> Vec<String> {
-    vec![
-        format!("what this takes away: {} to commands run here; {PROTECTION}", agent.profile().loss),
+    let profile = agent.profile();
+    let mut told = vec![
+        format!("what this takes away: {} to commands run here; {PROTECTION}", profile.loss),
         format!("approval rules to use instead: `{}`", agent.rules()),
-    ]
+    ];
+    if profile.own_shell.is_some() {
+        told.push(format!("`pilothouse {}` keeps them, and routes its own shell here", agent.as_str()));
+    }
+    if !profile.is_tested {
+        told.push(format!("not tested with {} itself: this is what its manual says", profile.name));
+    }
+    told
 }

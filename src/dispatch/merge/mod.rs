@@ -9,7 +9,6 @@
 mod diff;
 mod jsonc;
 mod toml;
-mod yaml;
 
 use std::path::Path;
 
@@ -19,7 +18,6 @@ use serde_json::Value;
 pub(super) use self::diff::unified;
 use self::jsonc::Jsonc;
 use self::toml::Toml;
-use self::yaml::Yaml;
 
 /// An entry with this name is removed as a whole, whatever has been changed inside it.
 pub(super) const SERVER_NAME: &str = "pilothouse";
@@ -31,8 +29,6 @@ pub(super) enum Format {
     Jsonc,
     /// TOML.
     Toml,
-    /// YAML, limited to block mappings.
-    Yaml,
 }
 
 /// One key or list item that was added to a file.
@@ -96,7 +92,6 @@ impl Format {
     pub(super) fn of(path: &Path) -> Self {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("toml") => Self::Toml,
-            Some("yaml") => Self::Yaml,
             _ => Self::Jsonc,
         }
     }
@@ -105,7 +100,6 @@ impl Format {
         Ok(match self {
             Self::Jsonc => Box::new(Jsonc::parse(text)?),
             Self::Toml => Box::new(Toml::parse(text)?),
-            Self::Yaml => Box::new(Yaml::parse(text)?),
         })
     }
 

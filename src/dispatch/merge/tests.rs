@@ -69,12 +69,6 @@ fn what_cannot_be_changed_safely_is_refused() {
         (Format::Toml, "mcpServers = 3"),
         (Format::Toml, "[a\n"),
         (Format::Toml, "a = 1\r\nb = 2\n"),
-        (Format::Yaml, "- a\n"),
-        (Format::Yaml, "mcpServers: {a: b}\n"),
-        (Format::Yaml, "mcpServers: &anchor\n  a: 1\n"),
-        (Format::Yaml, "mcpServers:\n  - a\n"),
-        (Format::Yaml, "mcpServers:\n\ta: 1\n"),
-        (Format::Yaml, "a: 1\n---\nb: 2\n"),
     ] {
         assert!(format.add(text, &server()).is_err(), "{text:?}");
     }
@@ -112,33 +106,6 @@ fn toml_gets_a_table_and_keeps_its_comments() {
     {
         assert_eq!(undone(Format::Toml, text, &settings, str::to_owned), text, "{text}");
     }
-}
-
-#[test]
-fn yaml_gets_lines_below_its_key() {
-    let settings =
-        json!({ "extensions": { "pilothouse": { "type": "stdio", "args": ["mcp"], "enabled": true } } });
-    let ours = "  pilothouse:\n    type: stdio\n    args: [mcp]\n    enabled: true\n";
-    for (before, after) in [
-        ("", format!("extensions:\n{ours}")),
-        ("a: 1\n", format!("a: 1\nextensions:\n{ours}")),
-        (
-            "extensions: # all\n  developer:\n    enabled: true # yes\n\n# end\nb: 'x'\n",
-            format!("extensions: # all\n  developer:\n    enabled: true # yes\n{ours}\n# end\nb: 'x'\n"),
-        ),
-        (
-            "extensions:\n    memory:\n        args:\n        - x\n",
-            format!(
-                "extensions:\n    memory:\n        args:\n        - x\n{}",
-                ours.replace("\n    ", "\n      ").replacen("  p", "    p", 1)
-            ),
-        ),
-    ] {
-        assert_eq!(added(Format::Yaml, before, &settings), after, "{before}");
-        assert_eq!(undone(Format::Yaml, before, &settings, str::to_owned), before);
-    }
-    let null = added(Format::Yaml, "extensions: {}\nb: 1\n", &settings);
-    assert_eq!(null, format!("extensions:\n{ours}b: 1\n"));
 }
 
 /// JSON with comments, trailing commas and line breaks anywhere that they are allowed.

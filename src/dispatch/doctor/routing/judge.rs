@@ -73,6 +73,8 @@ impl CommandEnvironment {
 
     /// Parses what the command printed, ignoring what the agent adds.
     pub(super) fn read(text: &str, mark: &str) -> Option<Self> {
+        // Some agents give their model a JSON text, in which it is one string.
+        let text = text.replace("\\n", "\n");
         let printed = text.lines().skip_while(|line| !line.trim_end().ends_with(mark)).skip(1);
         let lines: Vec<&str> = printed.collect();
         let value = |key: &str| {
@@ -213,7 +215,7 @@ fn misled(
         return (format!("its command ran without Pilothouse: {complaint}"), "pilothouse doctor".to_owned());
     }
     let own = agent.own_shell();
-    let screen = own.and_then(|shell| shell.trial.screen);
+    let screen = own.and_then(|shell| shell.trial?.screen);
     if let Some(setting) = screen.and_then(|screen| screen.own_terminal).filter(|_| inside.on_terminal) {
         let found =
             format!("`{started_as}`: its screen runs commands on a terminal of its own: not shown here");
@@ -278,6 +280,8 @@ mod tests {
         let printed = "Output: mark-1\ntask=task_1\nswitch=\nrun=/run/user/1\nstate=\nProcess Group PGID: 7";
         let inside = CommandEnvironment::read(printed, "mark-1").expect("read");
         assert_eq!((inside.task.as_str(), inside.run.as_str()), ("task_1", "/run/user/1"));
+        let within = r#"[{"query":"printf 'mark-1' \"task=$X\"","result":"mark-1\ntask=task_2\nswitch=\nrun=\nstate=\n"}]"#;
+        assert_eq!(CommandEnvironment::read(within, "mark-1").expect("read").task, "task_2");
         assert_eq!(CommandEnvironment::read("sh: no such command: mark-1", "mark-1"), None);
         assert!(CommandEnvironment::command("mark-1").contains("'mark-1'"));
     }
