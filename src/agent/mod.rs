@@ -3,11 +3,13 @@
 //! rmcp is used only here. Nothing in this layer writes to a terminal; the shim's standard output carries only the
 //! protocol.
 
+mod belonging;
 mod client;
 pub mod codex;
 mod elicitation;
 mod input_required;
 mod label;
+mod launch;
 mod local_service;
 mod message;
 mod params;
@@ -16,14 +18,17 @@ mod results;
 mod schema;
 mod script;
 mod service;
+mod sessions;
 pub mod shell;
 mod shim;
 mod transport;
 
 pub use client::{ClientError, ToolClient};
+pub use launch::serve as serve_launch;
 pub use results::ENVELOPE_KEY;
 pub use script::{AgentScript, OperatorAct, ScriptError, ScriptStage};
 pub use service::serve;
+pub use sessions::AgentSessions;
 #[doc(hidden)]
 pub use shim::fuzz_lines;
 pub use shim::{Shim, ShimError, ShimTarget};

@@ -19,6 +19,7 @@ use tokio_util::task::TaskTracker;
 use super::elicitation::QuestionForm;
 use super::input_required::{PendingQuestion, PendingQuestions};
 use super::progress::CallProgress;
+use super::sessions::AgentSessions;
 use super::transport::{Transport, UnwrittenNotices};
 use super::{elicitation, label, params, results, schema};
 use crate::agents::{AgentProgram, McpClient};
@@ -70,6 +71,9 @@ struct AgentService {
     asked_label: Option<String>,
     /// For an agent on another machine: who relays it, and how.
     from: Option<String>,
+    /// The processes above its shim, the nearest first.
+    parents: Vec<u32>,
+    sessions: AgentSessions,
     /// The agent's identity, once it is known.
     who: Arc<OnceLock<AgentIdentity>>,
     /// Cancelled when the agent has disconnected or the runtime ends: running calls then do not count as withdrawn.
@@ -91,8 +95,8 @@ struct CallInProgress {
 
 /// Serves one agent until it disconnects or `stop` is cancelled. Calls in flight when it disconnects run to
 /// completion: a disconnect never ends a command.
-pub async fn serve(client: Client, runtime: Handle, stop: CancellationToken) {
-    let Client { hello, peer, lines, writer, .. } = client;
+pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions, stop: CancellationToken) {
+    let Client { hello, peer, parents, lines, writer, .. } = client;
     let Hello { cwd, profile, label: asked_label, client, from, .. } = hello;
     let (gone, calls, who) = (CancellationToken::new(), TaskTracker::new(), Arc::new(OnceLock::new()));
     let mut transport = Transport::new(lines, writer, gone.clone());
@@ -102,7 +106,10 @@ pub async fn serve(client: Client, runtime: Handle, stop: CancellationToken) {
         cwd,
         profile,
         asked_label,
+        // The one above a relay is not the agent.
+        parents: if from.is_some() { Vec::new() } else { parents },
         from,
+        sessions: sessions.clone(),
         who: Arc::clone(&who),
         gone: gone.clone(),
         calls: calls.clone(),
@@ -117,7 +124,7 @@ pub async fn serve(client: Client, runtime: Handle, stop: CancellationToken) {
     converse(service, transport, gone, stop).await;
     // Now rather than after its calls: an agent that reconnects meanwhile gets its label and its tasks back.
     if let Some(AgentIdentity { label, peer, .. }) = who.get() {
-        runtime.agent_gone(label, peer);
+        sessions.leave(&runtime, label, peer);
     }
     calls.close();
     calls.wait().await;
@@ -274,9 +281,9 @@ impl AgentService {
                 uid: self.peer.uid,
                 profile: self.profile.as_str(),
             };
-            let wanted = label::label(self.asked_label.as_deref(), client.map(|(name, _)| name));
-            let client = client.and_then(|(name, _)| AgentProgram::client(name));
-            AgentIdentity { label: self.runtime.agent_connected(&wanted, &peer), peer, client }
+            let (chosen, named) = (self.asked_label.as_deref(), client.map(|(name, _)| name));
+            let label = self.sessions.connect(&self.runtime, &self.parents, chosen, named, &peer);
+            AgentIdentity { label, peer, client: named.and_then(AgentProgram::client) }
         })
     }
 }

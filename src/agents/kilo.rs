@@ -11,8 +11,11 @@ pub(super) const PROFILE: AgentProfile = AgentProfile {
     ..AgentProfile::started("Kilo", SHELL)
 };
 
-const SHELL: OwnShell =
-    OwnShell { trial: Some(TRIAL), ..OwnShell::bash(EnvironmentMarks::named("KILO_RUN_ID")) };
+const SHELL: OwnShell = OwnShell {
+    misses_signals: true,
+    trial: Some(TRIAL),
+    ..OwnShell::bash(EnvironmentMarks::named("KILO_RUN_ID"))
+};
 
 /// It was opencode once, and takes the same settings.
 const TRIAL: Trial = Trial {

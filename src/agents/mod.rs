@@ -136,13 +136,24 @@ impl AgentProgram {
         word.parse::<Self>().ok().filter(|agent| agent.own_shell().is_some())
     }
 
+    /// Returns the program whose client has this name.
+    #[must_use]
+    pub fn of_client(name: &str) -> Option<Self> {
+        let is_it =
+            |agent: &&Self| agent.profile().client.as_ref().is_some_and(|known| name.starts_with(known.name));
+        Self::ALL.iter().find(is_it).copied()
+    }
+
     /// Returns the known client with this name.
     #[must_use]
     pub fn client(name: &str) -> Option<&'static McpClient> {
-        Self::ALL
-            .iter()
-            .filter_map(|agent| agent.profile().client.as_ref())
-            .find(|known| name.starts_with(known.name))
+        Self::of_client(name)?.profile().client.as_ref()
+    }
+
+    /// Returns what its sessions are called.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        self.profile().client.as_ref().map_or_else(|| self.as_str(), |client| client.label)
     }
 
     /// Returns the files that connect it, the one with the server entry first, and the settings to add to each.

@@ -8,13 +8,11 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use super::announce::announce;
 use super::print;
 use super::shell::{DOOR, REAL};
-use super::surroundings::surroundings;
 use crate::agents::{AgentProgram, CODEX_ENVIRONMENTS, ConfigFolder, ShellRedirect};
 use crate::files::{self, Links};
-use crate::link::{Holder, start_background};
-use crate::paths::Places;
 use crate::process::environment::TASK_KIND;
 use crate::process::{ShellLinks, become_program, kind_of_shell};
 
@@ -55,7 +53,7 @@ fn start(agent: AgentProgram, args: &[OsString]) -> io::Result<ExitCode> {
     links.make(&std::env::current_exe()?)?;
     let cwd = std::env::current_dir()?;
     let variables = environment(agent, std::env::vars_os().collect(), &links, &cwd);
-    serve(&cwd);
+    announce(&cwd, name, None);
     let args: Vec<OsString> = [OsString::from(name)].into_iter().chain(args.iter().cloned()).collect();
     Err(become_program(&program, &args, &variables))
 }
@@ -74,17 +72,6 @@ fn is_codex_adopted() -> bool {
     let settings = text.and_then(|text| text.parse::<toml::Table>().ok());
     settings
         .is_some_and(|settings| settings.get("default").and_then(toml::Value::as_str) == Some("pilothouse"))
-}
-
-/// Starts a runtime in the background, so that the first command need not wait for one. If that fails, the command
-/// will report it.
-fn serve(cwd: &Path) {
-    if let Ok(places) = Places::find(cwd, &surroundings())
-        && Holder::of(&places) == Holder::Nobody
-        && let Ok(program) = std::env::current_exe()
-    {
-        let _ = start_background(&places, &program, false);
-    }
 }
 
 /// Returns the environment for an agent: the existing one plus the variables that redirect its shell here.

@@ -1,5 +1,6 @@
 //! The command line: the only reader of argv and the environment; wires together the layers below.
 
+mod announce;
 mod answer;
 mod args;
 mod child;

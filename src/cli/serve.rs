@@ -78,8 +78,8 @@ async fn open(start: &ProgramStart, detached: bool) -> Result<Option<RuntimeServ
     })
 }
 
-/// Waits until nobody has needed the runtime for `patience`: no task was live, nobody was connected for longer than
-/// [`LOOK`], and there were no calls.
+/// Waits until nobody has needed the runtime for `patience`: no task was live, no agent was at work, nobody was
+/// connected for longer than [`LOOK`], and there were no calls.
 async fn unneeded(
     mut clients: watch::Receiver<usize>,
     mut snapshot: watch::Receiver<Arc<Snapshot>>,
@@ -91,7 +91,8 @@ async fn unneeded(
         connected = (*clients.borrow_and_update() > 0).then(|| connected.unwrap_or(now));
         let (is_live, last_call) = {
             let snapshot = snapshot.borrow_and_update();
-            let is_live = snapshot.tasks.iter().any(|task| !task.status.is_terminal());
+            let is_live = snapshot.tasks.iter().any(|task| !task.status.is_terminal())
+                || snapshot.agents.iter().any(|agent| agent.connected);
             (is_live, snapshot.calls.last().map(|call| call.seq))
         };
         let has_called = std::mem::replace(&mut called, last_call) != last_call;

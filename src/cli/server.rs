@@ -43,7 +43,7 @@ struct Service {
     ended: CancellationToken,
     stop_requests: StopRequests,
     idempotency: Arc<IdempotencyKeys>,
-    shells: agent::shell::ShellSessions,
+    agents: agent::AgentSessions,
     outside: UnrecordedLog,
     stop: CancellationToken,
 }
@@ -67,7 +67,7 @@ impl RuntimeServer {
             ended: own.ended.clone(),
             stop_requests: own.stop_requests.clone(),
             idempotency: own.idempotency.clone(),
-            shells: agent::shell::ShellSessions::default(),
+            agents: agent::AgentSessions::default(),
             outside: UnrecordedLog { path: places.outside().into(), reached: Arc::default() },
             stop: stop.clone(),
         };
@@ -124,7 +124,7 @@ impl RuntimeServer {
 
 impl Service {
     async fn serve(self, mut client: Client) {
-        let Self { runtime, ended, stop_requests, idempotency, shells, outside, stop } = self;
+        let Self { runtime, ended, stop_requests, idempotency, agents, outside, stop } = self;
         outside.is_reached();
         let own = client.hello.environment.take();
         let runtime = match own {
@@ -135,11 +135,15 @@ impl Service {
         };
         let served = match client.hello.role {
             ClientRole::Mcp => {
-                agent::serve(client, runtime, stop).await;
+                agent::serve(client, runtime, agents, stop).await;
                 Ok(())
             }
             ClientRole::Operator => link::serve_operator(client, runtime, (ended, stop_requests), stop).await,
-            ClientRole::Shell => agent::shell::serve(client, runtime, shells).await,
+            ClientRole::Shell => agent::shell::serve(client, runtime, agents).await,
+            ClientRole::Launch => {
+                agent::serve_launch(&client, &runtime, &agents);
+                Ok(())
+            }
             ClientRole::Cli => link::serve_scripts(client, &runtime, &idempotency, &stop).await,
         };
         if let Err(error) = served {

@@ -31,18 +31,37 @@ pub fn ask_at_once(
     hello: &mut Hello,
     request: &mut ShellRequest,
 ) -> Result<ShellCall, Error> {
-    match join(places, program, budget, hello) {
+    match join(places, program, (budget, ROOM), hello) {
         Err(error) if ShellFallback::by(&error) == ShellFallback::Oversized => {
             request.unfit = Some(error.to_string());
             hello.environment = None;
-            join(places, program, budget, hello)
+            join(places, program, (budget, ROOM), hello)
         }
         joined => joined,
     }
 }
 
+/// Connects to the workspace's runtime, starting one if there is none, to be known to it; returns once it is. Waits at
+/// most `budget` for a runtime to start or to have room.
+///
+/// # Errors
+/// If no runtime is available in time, or one refuses.
+pub fn announce_at_once(
+    places: &Places,
+    program: &Path,
+    budget: Duration,
+    hello: &Hello,
+) -> Result<(), Error> {
+    join(places, program, (budget, budget), hello)?.until_closed()
+}
+
 /// While starting a runtime, the caller holds the lock on its log, so that only one of many concurrent callers does.
-fn join(places: &Places, program: &Path, budget: Duration, hello: &Hello) -> Result<ShellCall, Error> {
+fn join(
+    places: &Places,
+    program: &Path,
+    (budget, room): (Duration, Duration),
+    hello: &Hello,
+) -> Result<ShellCall, Error> {
     let clock = Clock::start();
     let (mut starting, mut pause) = (None, RETRY);
     loop {
@@ -58,7 +77,7 @@ fn join(places: &Places, program: &Path, budget: Duration, hello: &Hello) -> Res
             ShellFallback::Silence if error.is_absence() && holder == Holder::Nobody => {
                 return Err(background::last_failure(places).unwrap_or(error));
             }
-            ShellFallback::Busy if waited < ROOM => pause = (2 * pause).min(LONGEST),
+            ShellFallback::Busy if waited < room => pause = (2 * pause).min(LONGEST),
             _ => return Err(error),
         }
         if holder == Holder::Nobody && starting.is_none() {

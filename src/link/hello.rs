@@ -30,6 +30,9 @@ pub enum ClientRole {
     Cli,
     /// An agent's own shell; one command follows, along with its descriptors.
     Shell,
+    /// A process that is about to become an agent: it is listed from then until it ends. Nothing follows; the runtime
+    /// closes the connection once it is.
+    Launch,
     /// A console; frames of the operator link follow.
     Operator,
 }
@@ -93,7 +96,7 @@ pub struct Hello {
     /// The file mode creation mask, also set from the environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub umask: Option<u32>,
-    /// The agent's label, if its user chose one (role `mcp`).
+    /// The agent's label, if its user chose one (roles `mcp` and `launch`).
     #[serde(default)]
     pub label: Option<String>,
     /// Who uses the connection and how, as reported by the other end: `ada@laptop via ssh`. Set for connections from
@@ -101,7 +104,7 @@ pub struct Hello {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// The agent's program, if it identified itself before the shim connected (role `mcp`): the agent is then known
-    /// immediately and gets its label in the first line.
+    /// immediately and gets its label in the first line. In the role `launch`, the program's name on the command line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<ClientName>,
 }

@@ -1,7 +1,7 @@
 //! The runtime's sockets: handshake, framing, and the client and server sides, shared by all front ends.
 //!
-//! There are two sockets for two levels of trust. `agent.sock` admits the roles `mcp`, `cli` and `shell`, which may
-//! only call tools and run commands; `operator.sock` admits the role `operator` and refuses every process that
+//! There are two sockets for two levels of trust. `agent.sock` admits the roles `mcp`, `cli`, `shell` and `launch`,
+//! which may only call tools, run commands and be listed; `operator.sock` admits the role `operator` and refuses every process that
 //! descends from a managed task, so that an agent's command cannot act as the person.
 
 mod access;
@@ -31,7 +31,7 @@ mod unit;
 
 pub use access::Access;
 pub use background::{StartedRuntime, check_room, start as start_background};
-pub use connect_within::ask_at_once;
+pub use connect_within::{announce_at_once, ask_at_once};
 pub use connection_kind::ConnectionKind;
 pub use error::Error;
 pub use frame::{MAX_DEPTH, MAX_FRAME, depth_within};

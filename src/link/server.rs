@@ -198,7 +198,7 @@ impl Drop for ClientCount {
 impl Socket {
     fn admits(self, role: ClientRole) -> bool {
         match self {
-            Self::Agent => matches!(role, ClientRole::Mcp | ClientRole::Cli | ClientRole::Shell),
+            Self::Agent => role != ClientRole::Operator,
             Self::Operator => role == ClientRole::Operator,
         }
     }

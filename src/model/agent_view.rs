@@ -5,28 +5,71 @@ use serde::{Deserialize, Serialize};
 
 /// The format of results of an agent that runs its commands in its own shell: it reads what they write, and no receipts.
 pub const SHELL_PROFILE: &str = "shell";
+/// In place of that format: the process was launched here, and has asked for nothing yet.
+pub const LAUNCH_PROFILE: &str = "launch";
+
+/// The ways in which an agent is connected; at most one connection of each kind is open.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AgentRoutes {
+    /// A command of ours started it, and its process lives.
+    pub launch: bool,
+    /// It runs commands in its own shell, and reads nothing but what they write.
+    pub shell: bool,
+    /// It calls tools, and reads receipts.
+    pub tools: bool,
+    /// Its last command ran in a sandbox of its own: nothing can be added to what such a command writes.
+    pub is_fenced: bool,
+}
+
+impl AgentRoutes {
+    /// Opens or closes the way that a profile stands for.
+    pub fn set(&mut self, profile: &str, is_open: bool) {
+        match profile {
+            LAUNCH_PROFILE => self.launch = is_open,
+            SHELL_PROFILE => self.shell = is_open,
+            _ => self.tools = is_open,
+        }
+    }
+
+    /// Tells whether the way that a profile stands for is open.
+    #[must_use]
+    pub fn has(self, profile: &str) -> bool {
+        match profile {
+            LAUNCH_PROFILE => self.launch,
+            SHELL_PROFILE => self.shell,
+            _ => self.tools,
+        }
+    }
+
+    /// Tells whether any way is open.
+    #[must_use]
+    pub fn is_any(self) -> bool {
+        self.launch || self.shell || self.tools
+    }
+}
 
 /// The other end of an agent's connection, as it is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentPeer {
     /// Its name and version, as it reports them.
     pub client: String,
-    /// Process id of its shim, as reported by the kernel.
+    /// Process id of its shim, or of the agent itself if it has none, as reported by the kernel.
     pub pid: u32,
     /// The user it runs as, as reported by the kernel.
     pub uid: u32,
-    /// The format of its results: `receipt`, `structured` or [`SHELL_PROFILE`].
+    /// The format of its results: `receipt`, `structured`, [`SHELL_PROFILE`] or [`LAUNCH_PROFILE`].
     pub profile: &'static str,
 }
 
-/// An agent's connection.
+/// An agent, and how it is connected.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentView {
     /// Its label.
     pub label: String,
     /// Its name and version, as it reports them, e.g. `claude-code 2.1.330`.
     pub client: String,
-    /// Process id of its shim.
+    /// Process id of its shim, or its own if it has none.
     pub pid: u32,
     /// Whether it is connected now.
     pub connected: bool,
@@ -37,9 +80,9 @@ pub struct AgentView {
     pub last_call: Option<Timestamp>,
     /// Calls so far.
     pub calls: u64,
-    /// Whether it runs its commands in its own shell: it reads nothing but what they write.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub by_shell: bool,
+    /// How it is connected, or was.
+    #[serde(default)]
+    pub routes: AgentRoutes,
     /// What the person has written to it and it has not read, oldest first; secrets are masked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<String>,

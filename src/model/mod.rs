@@ -30,7 +30,7 @@ pub use input::{InputEvidence, InputNeed, InputWait, RejectionReason};
 pub use status::{HoldReason, StopSignal, TaskStatus};
 pub use task::{TaskEvent, TaskFact, TaskUpdate};
 
-pub use agent_view::{AgentPeer, AgentView, SHELL_PROFILE};
+pub use agent_view::{AgentPeer, AgentRoutes, AgentView, LAUNCH_PROFILE, SHELL_PROFILE};
 pub use approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand};
 pub use calls::{CallRecord, PROGRAM_CALL, STREAM_CALL};
 pub(crate) use changes::{ItemChanges, ItemKey};

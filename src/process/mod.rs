@@ -34,6 +34,7 @@ mod launcher;
 mod limits;
 mod lineage;
 mod orphans;
+mod program_name;
 mod pty;
 mod pty_program;
 mod running;
@@ -67,6 +68,7 @@ pub use inherited::{InheritedAttributes, MOST_DESCRIPTORS, inherited_descriptors
 pub use limits::{forgo_core_dump, keep_descriptors, own_umask, raise_descriptor_limit};
 pub use lineage::{Ancestry, EnclosingTask, Lineage, ancestry, is_in_command, parent};
 pub use orphans::{OrphanedTasks, Orphans};
+pub use program_name::program_name;
 pub use pty::{InputMode, Pty};
 pub use pty_program::{PtyCommand, PtyProgram};
 pub use running::{HostHandle, Io, RunningCommand};

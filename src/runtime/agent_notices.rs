@@ -190,6 +190,11 @@ impl AgentNotices {
         words.collect()
     }
 
+    /// Drops a person's messages to an agent that has ended: another one with its label is not meant.
+    pub(super) fn drop_words(&mut self, label: &str) {
+        self.forget(label, |fact| matches!(fact, NoticeFact::Words(_)));
+    }
+
     /// Removes facts whose answer was written.
     pub(super) fn given(&mut self, label: &str, ids: &[u64]) {
         if let Some(untold) = self.agents.get_mut(label) {

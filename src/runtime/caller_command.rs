@@ -47,9 +47,21 @@ pub enum CallerStage {
         closing: Option<String>,
         /// Why some of its output could not be written to the caller's descriptors.
         unwritten: Option<String>,
-        /// Whether a person stopped it or sent it a signal.
-        by_operator: bool,
+        /// What a person did to it.
+        by_operator: Intervention,
     },
+}
+
+/// What a person did to such a command. It is then no longer what it would have been without us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Intervention {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Typed into it.
+    Typed,
+    /// Stopped it, or sent it a signal.
+    Stopped,
 }
 
 /// A request from an agent's shell, and the channel for its progress.

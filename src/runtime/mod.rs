@@ -29,7 +29,7 @@ mod unrecorded;
 pub use crate::process::{Leftovers, Resource};
 pub use agent_notices::{PARAGRAPH_CHARS, WORDS_CHARS};
 pub use bytes::Viewer;
-pub use caller_command::{CallerStage, Native, NativeRequest};
+pub use caller_command::{CallerStage, Intervention, Native, NativeRequest};
 pub use driver::TaskUsage;
 pub use export::{ExportForm, OutputExport};
 pub use exposition::prometheus;

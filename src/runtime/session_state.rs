@@ -9,7 +9,7 @@ use super::agent_notices::AgentNotices;
 use super::counters::Counters;
 use crate::model::calls::RecentCalls;
 use crate::model::program::RecordedPrograms;
-use crate::model::{AgentPeer, AgentView, ItemChanges, ItemKey, Notice, ProgramView, SHELL_PROFILE};
+use crate::model::{AgentPeer, AgentRoutes, AgentView, ItemChanges, ItemKey, Notice, ProgramView};
 
 /// Notices kept in memory.
 const NOTICES_KEPT: usize = 100;
@@ -77,6 +77,8 @@ impl SessionState {
     /// the same agent, reconnected.
     pub(super) fn agent_connected(&mut self, wanted: &str, peer: &AgentPeer) -> String {
         let label = self.free_label(wanted);
+        let mut routes = AgentRoutes::default();
+        routes.set(peer.profile, true);
         let view = AgentView {
             label: label.clone(),
             client: peer.client.clone(),
@@ -85,7 +87,7 @@ impl SessionState {
             first_call: None,
             last_call: None,
             calls: 0,
-            by_shell: peer.profile == SHELL_PROFILE,
+            routes,
             unread: self.agent_notices.unread(&label),
         };
         match self.agent(&label) {
@@ -116,10 +118,30 @@ impl SessionState {
         own.chain(numbered(base)).find(is_free).unwrap_or_else(|| wanted.to_owned())
     }
 
-    /// Marks an agent as disconnected. While it is connected, no other agent has its label.
-    pub(super) fn agent_gone(&mut self, label: &str) {
+    /// Registers a further connection of an agent. What it says of its program, when it calls tools, is kept.
+    pub(super) fn agent_joined(&mut self, label: &str, peer: &AgentPeer) {
         if let Some(agent) = self.agent(label) {
-            agent.connected = false;
+            let knew_itself = std::mem::replace(&mut agent.connected, true) && agent.routes.tools;
+            agent.routes.set(peer.profile, true);
+            if !knew_itself {
+                agent.client.clone_from(&peer.client);
+            }
+        }
+    }
+
+    /// Closes one of an agent's connections; returns whether it was the last one, so that the agent counts as
+    /// disconnected. Until then, no other agent has its label.
+    pub(super) fn agent_gone(&mut self, label: &str, profile: &str) -> bool {
+        let Some(agent) = self.agent(label) else { return false };
+        agent.routes.set(profile, false);
+        agent.connected = agent.routes.is_any();
+        !agent.connected
+    }
+
+    /// Records whether an agent's latest command runs in a sandbox of its own.
+    pub(super) fn agent_fenced(&mut self, label: &str, is_fenced: bool) {
+        if let Some(agent) = self.agent(label) {
+            agent.routes.is_fenced = is_fenced;
         }
     }
 
@@ -132,6 +154,12 @@ impl SessionState {
     /// Leaves a person's message for an agent.
     pub(super) fn words(&mut self, label: &str, text: &str) {
         self.agent_notices.words(label, text);
+        self.show_unread(label);
+    }
+
+    /// Drops the messages for an agent that has ended.
+    pub(super) fn drop_words(&mut self, label: &str) {
+        self.agent_notices.drop_words(label);
         self.show_unread(label);
     }
 
@@ -166,6 +194,7 @@ impl SessionState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{LAUNCH_PROFILE, SHELL_PROFILE};
 
     fn peer() -> AgentPeer {
         AgentPeer { client: "claude-code 2".into(), pid: 7, uid: 0, profile: "receipt" }
@@ -179,16 +208,34 @@ mod tests {
         assert_eq!(connect(&mut session, "claude-code"), "claude-code#2");
         assert_eq!(connect(&mut session, "claude-code"), "claude-code#3");
         assert_eq!(connect(&mut session, "codex"), "codex");
-        session.agent_gone("claude-code#2");
+        session.agent_gone("claude-code#2", "receipt");
         assert_eq!(connect(&mut session, "claude-code"), "claude-code#2");
-        session.agent_gone("claude-code");
+        session.agent_gone("claude-code", "receipt");
         assert_eq!(connect(&mut session, "claude-code"), "claude-code");
         // An agent that reconnects after a restart asks for the label it had.
         assert_eq!(connect(&mut session, "claude-code#3"), "claude-code#4");
-        session.agent_gone("claude-code#3");
+        session.agent_gone("claude-code#3", "receipt");
         assert_eq!(connect(&mut session, "claude-code#3"), "claude-code#3");
         assert_eq!(connect(&mut session, "#9"), "#9");
         assert_eq!(connect(&mut session, "#9"), "#9#2");
         assert_eq!(session.agents.iter().filter(|agent| agent.connected).count(), 7);
+    }
+
+    #[test]
+    fn an_agent_with_several_connections_is_there_until_the_last_one_closes() {
+        let mut session = SessionState::new(1);
+        let of = |client: &str, profile| AgentPeer { client: client.into(), profile, ..peer() };
+        let launched = of("claude-code (launched)", LAUNCH_PROFILE);
+        let label = session.agent_connected("claude-code", &launched);
+        session.agent_joined(&label, &of("claude-code 2.1", "receipt"));
+        session.agent_joined(&label, &of("claude-code (shell)", SHELL_PROFILE));
+        let [agent] = &session.agents[..] else { panic!("{:?}", session.agents) };
+        assert_eq!(agent.client, "claude-code 2.1");
+        assert!(agent.routes.launch && agent.routes.shell && agent.routes.tools);
+        assert!(!session.agent_gone(&label, "structured") && session.has_agent());
+        assert!(!session.agent_gone(&label, LAUNCH_PROFILE) && session.has_agent());
+        assert!(session.agent_gone(&label, SHELL_PROFILE) && !session.has_agent());
+        session.agent_joined(&label, &launched);
+        assert!(session.has_agent());
     }
 }

@@ -9,10 +9,15 @@ use crate::support::{Home, Wire, read_it, wait_until};
 
 /// A shim, initialized by a client that declares that it can ask its user.
 fn asking(home: &Home) -> Wire {
+    declaring(home, "claude-code", &json!({}))
+}
+
+/// A shim, initialized by a client that declares which ways it can ask its user.
+fn declaring(home: &Home, name: &str, ways: &Value) -> Wire {
     let mut agent = Wire::start(home, &[]);
-    let client = json!({"name": "claude-code", "version": "1.0"});
+    let client = json!({"name": name, "version": "1.0"});
     let params = json!({
-        "protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}, "clientInfo": client,
+        "protocolVersion": "2025-11-25", "capabilities": {"elicitation": ways}, "clientInfo": client,
     });
     agent.ask(json!("open"), "initialize", params);
     agent.write(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
@@ -57,6 +62,28 @@ fn a_held_call_is_asked_about_in_the_agents_program_too() {
     let answer = read_until(&mut agent, "held");
     let text = answer["result"]["content"][0]["text"].as_str().expect("a receipt");
     assert!(text.ends_with("done") && home.workspace().join("made").exists(), "{text}");
+}
+
+#[test]
+fn a_client_is_asked_with_a_form_if_it_declares_forms_whatever_else_it_declares() {
+    let home = Home::new();
+    hold(&home);
+    let mut agent = declaring(&home, "github-copilot", &json!({"form": {}, "url": {}}));
+    send(&mut agent, "touch made", 30_000);
+    let asked = read_until(&mut agent, "elicitation/create");
+    let mode = asked["params"].get("mode");
+    assert!(mode.is_none_or(|mode| mode == "form"), "{asked}");
+    read_it();
+    let run = asked["params"]["requestedSchema"]["properties"]["decision"]["enum"][1].clone();
+    let result = json!({"action": "accept", "content": {"decision": run}});
+    agent.write(json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}).to_string().as_bytes());
+    read_until(&mut agent, "held");
+    assert!(home.workspace().join("made").exists());
+
+    let mut agent = declaring(&home, "links-only", &json!({"url": {}}));
+    send(&mut agent, "touch other", 2_000);
+    let answer = agent.read();
+    assert!(answer.to_string().contains("awaits the operator"), "not asked: {answer}");
 }
 
 #[test]

@@ -1,10 +1,14 @@
 //! What a person writes to an agent that reads nothing but what its own commands write: it is read on their standard
-//! error, or visibly not at all.
+//! error, or visibly not at all. And from when to when such an agent is listed.
 
-use std::process::{Child, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 
+use serde_json::json;
+
+use crate::mcp_notices::call;
 use crate::shell_door::Door;
-use crate::support::{Console, Tag, wait_until_or};
+use crate::support::{Console, Home, Tag, Wire, wait_until, wait_until_or, write_program};
 
 const SIZE: (u16, u16) = (120, 30);
 
@@ -67,4 +71,112 @@ fn words_wait_visibly_for_a_command_that_fails() {
     );
     console.wait_for("it is read", |screen| !screen.contents().contains("unread"));
     assert_eq!(stderr_of(begun(&door, "exit 3"), &console), "");
+}
+
+/// An agent in a process of its own, which runs one command and stays until its input ends.
+fn agent(door: &Door) -> Child {
+    let mut agent = Command::new("/bin/sh");
+    door.home.settle(&mut agent);
+    let script = r#"export CLAUDE_PID=$$; "$1" -c true </dev/null; read line"#;
+    agent.args(["-c", script, "agent"]).arg(&door.shell);
+    agent.envs([("CLAUDECODE", "1"), ("CLAUDE_CODE_CHILD_SESSION", "1"), ("SHELL", "/bin/bash")]);
+    agent.env("PILOTHOUSE_SHELL_DOOR", door.home.workspace()).env_remove("PILOTHOUSE_TASK_KIND");
+    agent.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts")
+}
+
+#[test]
+fn words_that_nobody_read_are_said_when_the_agent_leaves() {
+    let door = Door::new();
+    let console = Console::open(&door.home, &[], SIZE);
+    console.shows("no agent yet");
+    let mut agent = agent(&door);
+    console.shows("t01");
+    console.keys(b"!");
+    console.shows("Its next command that fails, is stopped or denied says it.");
+    console.keys(b"use uv\r");
+    console.shows("1 unread");
+    drop(agent.stdin.take());
+    console.shows("has not read what it was told: \"use uv\"");
+    agent.wait().expect("ends");
+}
+
+#[test]
+fn words_go_to_whichever_of_an_agents_connections_answers_first_and_once() {
+    let door = Door::new();
+    let console = Console::open(&door.home, &[], SIZE);
+    console.shows("no agent yet");
+    // Both have this process above them: it is the agent.
+    let mut tools = Wire::open(&door.home, "claude-code");
+    console.shows("claude-code");
+    assert_eq!(stderr_of(begun(&door, "true"), &console), "");
+    console.shows("t01");
+    assert!(!console.text().contains("claude-code#2"), "{}", console.text());
+    let tell = |words: &str| {
+        console.keys(b"!");
+        console.shows("With its next answer, or a command that fails: once.");
+        console.keys(format!("{words}\r").as_bytes());
+        console.shows("1 unread");
+    };
+    tell("use uv");
+    let (_, notices) = call(&mut tools, "TaskList", json!({}));
+    assert!(notices.iter().any(|notice| notice == "the operator says: \"use uv\""), "{notices:?}");
+    console.wait_for("it is read", |screen| !screen.contents().contains("unread"));
+    assert_eq!(stderr_of(begun(&door, "exit 3"), &console), "", "once");
+    tell("use pip");
+    assert_eq!(stderr_of(begun(&door, "exit 3"), &console), "pilothouse: the operator says: use pip\n");
+    console.wait_for("it is read", |screen| !screen.contents().contains("unread"));
+    let (_, notices) = call(&mut tools, "TaskList", json!({}));
+    assert!(!notices.iter().any(|notice| notice.contains("use pip")), "{notices:?}");
+}
+
+/// Launches a program called `claude` that does nothing until its input ends.
+fn launched(home: &Home, bin: &Path) -> Child {
+    let mut launch = home.command(&["claude", "--anything"]);
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").expect("a path"));
+    launch.env("PATH", path).env("SHELL", "/bin/bash").stdin(Stdio::piped()).stdout(Stdio::null());
+    launch.spawn().expect("starts")
+}
+
+fn bin(home: &Home) -> std::path::PathBuf {
+    let bin = home.workspace().join("../bin");
+    std::fs::create_dir(&bin).expect("a folder");
+    write_program(&bin.join("claude"), "#!/bin/sh\nread line\n");
+    bin
+}
+
+#[test]
+fn an_agent_is_listed_from_its_launch_until_its_process_ends_and_two_are_two() {
+    let home = Home::new();
+    let bin = bin(&home);
+    let console = Console::open(&home, &[], SIZE);
+    console.shows("no agent yet");
+    let mut first = launched(&home, &bin);
+    console.shows("claude-code no command yet");
+    let mut second = launched(&home, &bin);
+    console.shows("claude-code#2 no command yet");
+    drop(first.stdin.take());
+    console.shows("agent claude-code has disconnected");
+    assert!(console.text().contains("claude-code#2 no command yet"), "{}", console.text());
+    first.wait().expect("ends");
+    drop(second.stdin.take());
+    console.shows("agent claude-code#2 has disconnected");
+    second.wait().expect("ends");
+}
+
+#[test]
+fn a_launch_starts_a_runtime_that_lists_the_agent_and_nothing_of_ours_stays_in_it() {
+    let door = Door::new();
+    let mut launched = launched(&door.home, &bin(&door.home));
+    let is_there = |record: &str, connected: bool| {
+        let rows = record.lines().filter(|row| row.contains("\"launch\"") && row.contains("claude-code"));
+        rows.into_iter().any(|row| row.contains(&format!("\"connected\":{connected}")))
+    };
+    wait_until("it is listed", || is_there(&door.record(), true));
+    wait_until("it has become the agent", || crate::support::name(launched.id()) == "claude\n");
+    let open = std::fs::read_dir(format!("/proc/{}/fd", launched.id())).expect("descriptors");
+    let open: Vec<_> = open.flatten().filter_map(|fd| std::fs::read_link(fd.path()).ok()).collect();
+    assert!(!open.iter().any(|path| path.to_string_lossy().starts_with("socket:")), "{open:?}");
+    drop(launched.stdin.take());
+    launched.wait().expect("ends");
+    wait_until("its end is noted", || is_there(&door.record(), false));
 }

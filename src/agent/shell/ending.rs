@@ -4,6 +4,7 @@
 use crate::agents::AgentProgram;
 use crate::link::ShellReply;
 use crate::model::Exit;
+use crate::runtime::Intervention;
 
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,26 +15,28 @@ pub(super) struct ShellCommandEnd {
     pub(super) closing: Option<String>,
     /// Why some of its output could not be written.
     pub(super) unwritten: Option<String>,
-    /// Whether a person stopped it or sent it a signal.
-    pub(super) by_operator: bool,
+    /// What a person did to it.
+    pub(super) by_operator: Intervention,
 }
 
 impl ShellCommandEnd {
     /// Tells whether a line may be added to what the command wrote.
     pub(super) fn takes_words(&self) -> bool {
-        self.closing.is_none() && (self.by_operator || self.exit != Some(Exit::Code(0)))
+        self.closing.is_none()
+            && (self.by_operator != Intervention::Nothing || self.exit != Some(Exit::Code(0)))
     }
 
     /// Returns the reply to the caller. `words` are what a person wrote to the agent.
     pub(super) fn told(self, agent: Option<AgentProgram>, words: &[String]) -> ShellReply {
-        let note = if self.takes_words() { note(self.by_operator, words) } else { None };
+        let is_stopped = self.by_operator == Intervention::Stopped;
+        let note = if self.takes_words() { note(is_stopped, words) } else { None };
         let (code, signal) = match self.exit {
             Some(Exit::Code(code)) => (Some(code), None),
             Some(Exit::Signal(signal)) => (None, Some(signal.number())),
             None => (None, None),
         };
         let shell = agent.and_then(AgentProgram::own_shell);
-        let is_stuck = self.by_operator && shell.is_some_and(|shell| shell.misses_signals);
+        let is_stuck = is_stopped && shell.is_some_and(|shell| shell.misses_signals);
         let (code, signal) = match signal.filter(|_| is_stuck) {
             Some(signal) => (Some(128 + signal), None),
             None => (code, signal),
@@ -43,8 +46,8 @@ impl ShellCommandEnd {
 }
 
 /// Returns what a person did and said, on one line.
-pub(super) fn note(by_operator: bool, words: &[String]) -> Option<String> {
-    match (by_operator, words.join("; ")) {
+pub(super) fn note(is_stopped: bool, words: &[String]) -> Option<String> {
+    match (is_stopped, words.join("; ")) {
         (true, words) if words.is_empty() => Some("the operator stopped this".to_owned()),
         (true, words) => Some(format!("the operator stopped this: {words}")),
         (false, words) if words.is_empty() => None,
@@ -57,7 +60,7 @@ mod tests {
     use super::*;
     use crate::process::Signal;
 
-    fn ending(exit: Exit, by_operator: bool) -> ShellCommandEnd {
+    fn ending(exit: Exit, by_operator: Intervention) -> ShellCommandEnd {
         ShellCommandEnd { exit: Some(exit), closing: None, unwritten: None, by_operator }
     }
 
@@ -78,30 +81,44 @@ mod tests {
         let words = ["use make check".to_owned()];
         let stopped = Some("the operator stopped this: use make check".to_owned());
         assert_eq!(
-            told(ending(term(), true), Some(AgentProgram::Claude), &words),
+            told(ending(term(), Intervention::Stopped), Some(AgentProgram::Claude), &words),
             (None, Some(15), stopped.clone())
         );
         assert_eq!(
-            told(ending(term(), true), Some(AgentProgram::Opencode), &words),
+            told(ending(term(), Intervention::Stopped), Some(AgentProgram::Opencode), &words),
             (Some(143), None, stopped.clone())
         );
-        assert_eq!(told(ending(term(), false), Some(AgentProgram::Opencode), &[]), (None, Some(15), None));
+        assert_eq!(
+            told(ending(term(), Intervention::Nothing), Some(AgentProgram::Opencode), &[]),
+            (None, Some(15), None)
+        );
         // It caught the signal and ended as it liked.
-        assert_eq!(told(ending(Exit::Code(0), true), None, &words), (Some(0), None, stopped));
+        assert_eq!(
+            told(ending(Exit::Code(0), Intervention::Stopped), None, &words),
+            (Some(0), None, stopped)
+        );
     }
 
     #[test]
     fn what_no_person_ended_takes_words_only_if_it_failed() {
-        assert!(!ending(Exit::Code(0), false).takes_words());
-        assert!(ending(Exit::Code(1), false).takes_words());
+        assert!(!ending(Exit::Code(0), Intervention::Nothing).takes_words());
+        assert!(ending(Exit::Code(1), Intervention::Nothing).takes_words());
         let said = Some("the operator says: look at main".to_owned());
         assert_eq!(
-            told(ending(Exit::Code(1), false), None, &["look at main".to_owned()]),
+            told(ending(Exit::Code(1), Intervention::Nothing), None, &["look at main".to_owned()]),
             (Some(1), None, said)
         );
-        assert_eq!(told(ending(Exit::Code(1), false), None, &[]), (Some(1), None, None));
-        let closing =
-            ShellCommandEnd { closing: Some("it was shut down".into()), ..ending(Exit::Code(1), true) };
+        assert_eq!(told(ending(Exit::Code(1), Intervention::Nothing), None, &[]), (Some(1), None, None));
+        // A password that a person typed makes it another command than a plain run.
+        let typed = ending(Exit::Code(0), Intervention::Typed);
+        assert!(typed.takes_words());
+        assert_eq!(told(typed.clone(), None, &[]), (Some(0), None, None));
+        let said = Some("the operator says: use the other key".to_owned());
+        assert_eq!(told(typed, None, &["use the other key".to_owned()]), (Some(0), None, said));
+        let closing = ShellCommandEnd {
+            closing: Some("it was shut down".into()),
+            ..ending(Exit::Code(1), Intervention::Stopped)
+        };
         assert!(!closing.takes_words());
     }
 }

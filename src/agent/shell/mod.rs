@@ -5,10 +5,8 @@ mod ending;
 mod refusal;
 mod route;
 mod serve;
-mod session;
 mod unrecorded;
 
 pub use route::{AgentMarks, MarkedAgent, Route, RouteFacts, decide, script};
 pub use serve::serve;
-pub use session::ShellSessions;
 pub use unrecorded::runs_plainly;

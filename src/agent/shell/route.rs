@@ -203,6 +203,12 @@ mod tests {
         assert_eq!(read(&["CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION"]), CALL);
         assert_eq!(read(&["CLAUDECODE"]), OWN);
         assert_eq!(read(&["OPENCODE"]), MarkedAgent { agent: Some(AgentProgram::Opencode), for_model: true });
+        let kilo = MarkedAgent { agent: Some(AgentProgram::Kilo), for_model: true };
+        assert_eq!(
+            read(&["KILO_RUN_ID", "OPENCODE"]),
+            kilo,
+            "it also sets the mark of the one it comes from"
+        );
         assert_eq!(read(&[]), MarkedAgent { agent: None, for_model: true });
     }
 }

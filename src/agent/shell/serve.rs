@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use super::command_text::CommandText;
 use super::ending::{self, ShellCommandEnd};
 use super::refusal::{DENIED, NOT_RUN, StartRefusal};
-use super::session::{AgentClaim, Membership, ShellSessions};
+use crate::agent::sessions::{AgentClaim, AgentSessions, Membership};
 use crate::agents::AgentProgram;
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
@@ -40,7 +40,7 @@ const UNDECIDED: &str = "the operator has not decided about this command; it was
 ///
 /// # Errors
 /// When the caller breaks the protocol.
-pub async fn serve(client: Client, runtime: Handle, sessions: ShellSessions) -> Result<(), link::Error> {
+pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> Result<(), link::Error> {
     let (peer, cwd, label) = (client.peer, client.hello.cwd.clone(), client.hello.label.clone());
     let (enclosing, parents) = (client.task.clone(), client.parents.clone());
     let (mut line, asked) = ShellLine::receive(client).await?;
@@ -102,6 +102,7 @@ impl ShellCommand {
         let shown = CommandText::of(agent, &request);
         let input = shown.on_record(&request);
         let runs_elsewhere = request.shown.is_some();
+        runtime.agent_fenced(&session.label, runs_elsewhere);
         let call = runtime.begin_call(&actor, SHELL_CALL, Durability::Written, &input).await;
         let id = runtime.next_id();
         let exec = ExecRequest {

@@ -151,8 +151,15 @@ impl RuntimeRequest {
                 }
                 Ok(Some(ShellReply::Started)) => known = Loss::Begun,
                 Ok(Some(ShellReply::Ended {
-                    code: Some(0), unwritten: Some(why), closing: None, ..
+                    code: Some(0),
+                    unwritten: Some(why),
+                    closing: None,
+                    note,
+                    ..
                 })) => {
+                    if let Some(note) = note {
+                        let _ = print::say(note);
+                    }
                     let _ = print::say(format_args!("its output could not be written: {why}"));
                     return ExitCode::FAILURE;
                 }

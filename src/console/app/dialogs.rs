@@ -212,7 +212,7 @@ impl App {
             Action::Signal => self.open(Layer::Signal(task)),
             Action::TellAgent => {
                 let task = self.state.view.task(&task).cloned();
-                let tell = task.and_then(|task| MessageDialog::open_with_stop(&mut self.state, &task, kill));
+                let tell = task.and_then(|task| MessageDialog::open_with_stop(&mut self.state, task, kill));
                 self.layers.extend(tell.map(|tell| Layer::Tell(Box::new(tell))));
             }
             _ => self.open(Layer::Stop { task, kill }),
@@ -302,7 +302,7 @@ impl App {
 
     /// Opens a message to the agent with this label, or to the current one.
     pub(in crate::console) fn open_tell(&mut self, label: Option<String>) {
-        let tell = MessageDialog::open(&mut self.state, label, None);
+        let tell = MessageDialog::open(&mut self.state, label);
         self.layers.extend(tell.map(|tell| Layer::Tell(Box::new(tell))));
     }
 

@@ -1,10 +1,13 @@
 //! Messages from the user to an agent: the recipients, the line they are typed in, and what happens once they
 //! are sent.
 
+use std::sync::Arc;
+
 use tui_input::Input as Editor;
 
 use crate::console::effect::Effect;
 use crate::console::keys::{Action, KeyContext};
+use crate::console::state::delivery::MessageDelivery;
 use crate::console::state::{State, alias, centred, owner, stop_of};
 use crate::console::text::{piece, visible};
 use crate::console::theme::Role;
@@ -25,8 +28,8 @@ pub struct MessageDialog {
     at: usize,
     /// The text being typed.
     pub editor: Editor,
-    /// What is done once it is sent, and a description of that.
-    then: Option<(Effect, String)>,
+    /// The task that is stopped once it is sent, whether at once, and a description of that.
+    then: Option<(Arc<TaskView>, bool, String)>,
 }
 
 impl MessageDialog {
@@ -47,26 +50,32 @@ impl MessageDialog {
 }
 
 impl MessageDialog {
-    /// Opens the dialog with `label` or the current agent first; `then` is carried out once the message is
-    /// sent. Says so if there is nobody to tell.
-    pub(in crate::console) fn open(
-        state: &mut State,
-        label: Option<String>,
-        then: Option<(Effect, String)>,
-    ) -> Option<Self> {
+    /// Opens the dialog with `label` or the current agent first. Says so if there is nobody to tell.
+    pub(in crate::console) fn open(state: &mut State, label: Option<String>) -> Option<Self> {
         let to = state.agents_to_tell(label);
         if to.is_empty() {
             state.say("no agent is connected that could be told");
             return None;
         }
-        Some(Self { to, at: 0, editor: Editor::default(), then })
+        Some(Self { to, at: 0, editor: Editor::default(), then: None })
     }
 
     /// Opens it from the stop dialog: the owner of the task is told why.
-    pub(in crate::console) fn open_with_stop(state: &mut State, task: &TaskView, kill: bool) -> Option<Self> {
+    pub(in crate::console) fn open_with_stop(
+        state: &mut State,
+        task: Arc<TaskView>,
+        kill: bool,
+    ) -> Option<Self> {
         let how = if kill { "killed" } else { "stopped: TERM, then KILL" };
-        let then = (stop_of(&task.id, kill), format!("Then {} is {how}.", alias(task)));
-        Self::open(state, owner(&task.started_by), Some(then))
+        let text = format!("Then {} is {how}.", alias(&task));
+        let dialog = Self::open(state, owner(&task.started_by))?;
+        Some(Self { then: Some((task, kill, text)), ..dialog })
+    }
+
+    /// Returns how the message reaches its recipients.
+    fn delivery(&self, state: &State) -> MessageDelivery {
+        let stopped = self.then.as_ref().map(|(task, ..)| &**task);
+        MessageDelivery::of(&state.view.snapshot, self.recipients(), stopped)
     }
 
     /// Goes to the previous or next recipient.
@@ -87,59 +96,11 @@ impl MessageDialog {
             return false;
         }
         let to = self.recipients().to_vec();
-        let then = self.then.clone().map(|(effect, _)| effect);
-        state.say(way_of_words(state, &to, then.is_some()).said(&to));
+        let then = self.then.as_ref().map(|(task, kill, _)| stop_of(&task.id, *kill));
+        state.say(self.delivery(state).said(&to));
         let tell = |agent| Effect::Ask(Request::Tell { agent, text: text.clone() });
         state.effects.extend(to.into_iter().map(tell).chain(then));
         true
-    }
-}
-
-/// How a message reaches its readers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum MessageDelivery {
-    /// With the next answer to a call.
-    Answer,
-    /// On the standard error of the command that is stopped with it.
-    StoppedCommand,
-    /// On the standard error of the next command that fails, is stopped or is denied.
-    Stderr,
-    /// Different for several readers.
-    Several,
-}
-
-impl MessageDelivery {
-    /// Describes it before the message is sent.
-    fn promise(self) -> &'static str {
-        match self {
-            Self::Answer => "It goes with the next answer to a call, as your words.",
-            Self::StoppedCommand => "It ends the command's standard error, as your words.",
-            Self::Stderr => "Its next command that fails, is stopped or denied says it.",
-            Self::Several => "With the next answer; else a command that fails says it.",
-        }
-    }
-
-    /// Describes it once the message is sent.
-    fn said(self, to: &[String]) -> String {
-        let who = to.iter().map(|label| visible::one_line(label).into_owned()).collect::<Vec<_>>().join(", ");
-        match self {
-            Self::Answer => format!("{who} will read it with the next answer"),
-            Self::StoppedCommand => format!("{who} will read it at the end of the command's output"),
-            Self::Stderr => format!("kept for {who} until a command of it fails, is stopped or denied"),
-            Self::Several => format!("kept for {who}: for the next answer, else a command that fails"),
-        }
-    }
-}
-
-/// Returns how a message reaches these agents; `stops` tells whether a command of the first is stopped with it.
-fn way_of_words(state: &State, to: &[String], stops: bool) -> MessageDelivery {
-    let agents = &state.view.snapshot.agents;
-    let by_shell = |label: &String| agents.iter().any(|agent| agent.label == *label && agent.by_shell);
-    match to.iter().filter(|label| by_shell(label)).count() {
-        0 => MessageDelivery::Answer,
-        1 if to.len() == 1 && stops => MessageDelivery::StoppedCommand,
-        many if many == to.len() => MessageDelivery::Stderr,
-        _ => MessageDelivery::Several,
     }
 }
 
@@ -153,9 +114,8 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, dialog: &MessageDialog
     let line = rows.len();
     rows.push(Vec::new());
     rows.push(Vec::new());
-    let way = way_of_words(painter.state, dialog.recipients(), dialog.then.is_some());
-    rows.push(vec![piece(way.promise(), Role::Faint)]);
-    rows.extend(dialog.then.iter().map(|(_, text)| vec![piece(text.clone(), Role::Text)]));
+    rows.push(vec![piece(dialog.delivery(painter.state).promise(), Role::Faint)]);
+    rows.extend(dialog.then.iter().map(|(.., text)| vec![piece(text.clone(), Role::Text)]));
     let send = if dialog.then.is_some() { "send, then stop" } else { "send" };
     let mut keys = vec![(Action::Send, send), (Action::Leave, "cancel")];
     keys.extend((dialog.choices() > 1).then_some((Action::Down, "to whom")));

@@ -142,7 +142,11 @@ pub(in crate::console) fn agents(painter: &mut Painter<'_>, room: u16) -> Vec<St
     let connected = agents.iter().filter(|agent| agent.connected).count();
     let [here, gone] = painter.glyphs().link;
     let glyph = if connected > 0 { here } else { gone };
-    let short = vec![piece(format!("{glyph} {connected} of {} agents", agents.len()), Role::Text)];
+    let mut short = vec![piece(format!("{glyph} {connected} of {} agents", agents.len()), Role::Text)];
+    let unread: usize = agents.iter().map(|agent| agent.unread.len()).sum();
+    if unread > 0 {
+        short.push(piece(format!(" {unread} unread"), Role::Waiting));
+    }
     if columns(&short) <= room { short } else { Vec::new() }
 }
 
@@ -152,8 +156,10 @@ pub(in crate::console) fn one(painter: &mut Painter<'_>, agent: &AgentView) -> V
     let (glyph, role) = if agent.connected { (here, Role::Accent) } else { (gone, Role::Faint) };
     let colour = painter.state.role_of(&Actor::Agent(agent.label.clone()));
     let mut pieces = vec![piece(format!("{glyph} "), role), piece(label, colour)];
-    if let Some(last) = agent.last_call {
-        pieces.push(piece(format!(" {}", painter.age(last)), Role::Faint));
+    match agent.last_call {
+        Some(last) => pieces.push(piece(format!(" {}", painter.age(last)), Role::Faint)),
+        None if agent.connected && agent.routes.launch => pieces.push(piece(" no command yet", Role::Faint)),
+        None => {}
     }
     if !agent.unread.is_empty() {
         pieces.push(piece(format!(" {} unread", agent.unread.len()), Role::Waiting));

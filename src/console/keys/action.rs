@@ -101,7 +101,7 @@ actions! {
     Newline "newline" "Put a line break into it" ""
     Raw "raw" "Send each key as it is typed" "TaskInput keys"
     Pause "pause agents" "Pause agents, or resume them" "" "hold freeze agents go on continue"
-    TellAgent "tell agent" "Tell the agent, in its next answer" ""
+    TellAgent "tell agent" "Write to the agent" "" "message note words"
     Approvals "approvals" "To the calls that need approval" "" "approve allow permission held gate"
     Approve "run" "Approve: let this call run, once" "" "approve allow run it"
     ApproveExact "allow" "Approve it, and the same from now on" ""

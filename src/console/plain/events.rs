@@ -42,6 +42,9 @@ fn agents(before: &Snapshot, after: &Snapshot, lines: &mut Vec<PlainLine>) {
         let was = known.is_some_and(|known| known.connected);
         let by = Actor::Agent(agent.label.clone());
         match (was, agent.connected) {
+            (false, true) if agent.routes.launch => {
+                lines.push(PlainLine::by(&by, "launched, no command yet"))
+            }
             (false, true) => lines.push(PlainLine::by(&by, format!("connected, {}", agent.client))),
             (true, false) => lines.push(PlainLine::by(&by, "has gone")),
             _ => {}

@@ -68,7 +68,12 @@ const MENU: [MenuEntry; 17] = [
     entry(11, MenuCommand::Help, "help", "this menu; so does an empty line"),
     entry(12, MenuCommand::Signal, "signal", "send a signal to a task: signal t01, or signal t01 INT"),
     entry(13, MenuCommand::Rename, "name", "give a task a name: name t01, or name t01 NAME"),
-    entry(14, MenuCommand::Tell, "tell", "write to an agent, for its next answer: tell claude-code TEXT"),
+    entry(
+        14,
+        MenuCommand::Tell,
+        "tell",
+        "write to an agent; without TEXT, how it will get it: tell claude-code TEXT",
+    ),
     entry(
         15,
         MenuCommand::Watch,

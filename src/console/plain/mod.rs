@@ -8,6 +8,7 @@ pub mod entered;
 pub mod events;
 pub mod line;
 pub mod menu;
+mod message;
 pub mod output;
 mod outside;
 mod places;

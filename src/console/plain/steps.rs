@@ -317,22 +317,6 @@ impl PlainSession {
         )
     }
 
-    fn tell(&self, rest: &str) -> Vec<PlainEffect> {
-        let agents = || self.snapshot.agents.iter();
-        let (label, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        let is_known = agents().any(|agent| agent.label == label);
-        if is_known && !text.trim().is_empty() {
-            let (agent, text) = (label.to_owned(), text.trim().to_owned());
-            return vec![PlainEffect::Do(msg::Effect::Ask(Request::Tell { agent, text }))];
-        }
-        let connected: Vec<_> = agents().filter(|agent| agent.connected).map(|agent| &*agent.label).collect();
-        vec![reply(match &connected[..] {
-            [] if !is_known => "no agent is connected".to_owned(),
-            _ if is_known => format!("write the words behind it: tell {label} TEXT"),
-            known => format!("name an agent behind it, then the words: {}", known.join(", ")),
-        })]
-    }
-
     pub(super) fn quit(&mut self) -> Vec<PlainEffect> {
         let live = self.live().count();
         let programs = self.snapshot.programs.iter().filter(|program| !program.state.is_terminal()).count();

@@ -13,6 +13,7 @@ pub mod clock;
 pub mod composer;
 pub mod copying;
 pub mod coverage;
+pub mod delivery;
 pub mod division;
 pub mod durations;
 pub mod export;

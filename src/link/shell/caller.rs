@@ -65,6 +65,21 @@ impl ShellCall {
         Ok(call)
     }
 
+    /// Waits, for a limited time, until the runtime closes the connection.
+    ///
+    /// # Errors
+    /// If it does not.
+    pub fn until_closed(mut self) -> Result<(), Error> {
+        self.stream.set_read_timeout(Some(PATIENCE)).map_err(Error::Talk)?;
+        loop {
+            match self.fill() {
+                Ok(()) => {}
+                Err(Error::Gone) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
     /// Sends the request together with its descriptors, and with `more` that the request numbers.
     ///
     /// # Errors

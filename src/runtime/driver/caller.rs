@@ -3,10 +3,10 @@
 
 use super::Driver;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{InputNeed, InputWait, TaskEvent, TaskFact, TaskView};
+use crate::model::{InputNeed, InputWait, TaskFact, TaskView};
 use crate::process::{Signal, SignalScope};
 use crate::runtime::bytes::TaskIo;
-use crate::runtime::caller_command::CallerStage;
+use crate::runtime::caller_command::{CallerStage, Intervention};
 use crate::runtime::supervisor::SupervisorInput;
 
 impl Driver {
@@ -73,9 +73,13 @@ impl Driver {
 pub(super) fn stage_at_end(task: &TaskView, io: &TaskIo) -> CallerStage {
     let unwritten = io.unwritten.get().cloned();
     let is_stopped = task.stop.as_ref().is_some_and(|stop| stop.by == Actor::Operator);
-    let is_signalled =
-        |event: &TaskEvent| matches!(event.fact, TaskFact::Signal(_)) && event.actor == Actor::Operator;
-    let by_operator = is_stopped || task.events.iter().any(is_signalled);
+    let mut own = task.events.iter().filter(|event| event.actor == Actor::Operator);
+    let is_signalled = own.clone().any(|event| matches!(event.fact, TaskFact::Signal(_)));
+    let by_operator = match is_stopped || is_signalled {
+        true => Intervention::Stopped,
+        false if own.any(|event| matches!(event.fact, TaskFact::Input(_))) => Intervention::Typed,
+        false => Intervention::Nothing,
+    };
     CallerStage::Ended {
         exit: task.shell_end().cloned(),
         closing: task.ended_with_runtime(),

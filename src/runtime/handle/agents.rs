@@ -15,15 +15,27 @@ impl Handle {
         label
     }
 
-    /// Marks an agent as disconnected; its tasks continue, and its label becomes free.
+    /// Registers a further connection of a registered agent.
+    pub fn agent_joined(&self, label: &str, peer: &AgentPeer) {
+        self.shared.session().agent_joined(label, peer);
+        self.agent(label, peer, true);
+    }
+
+    /// Records whether an agent's latest command runs in a sandbox of its own, which carries no words.
+    pub fn agent_fenced(&self, label: &str, is_fenced: bool) {
+        self.shared.session().agent_fenced(label, is_fenced);
+        self.shared.nudge.notify_one();
+    }
+
+    /// Closes one of an agent's connections. With the last one, the agent counts as disconnected: its tasks continue,
+    /// and its label becomes free.
     pub fn agent_gone(&self, label: &str, peer: &AgentPeer) {
         let at = self.shared.clock.now().wall;
         let snapshot = self.shared.snapshot.borrow().clone();
         let mut tasks = snapshot.tasks.iter().filter(|task| task.started_by.is_agent(label));
         let go_on = if tasks.any(|task| !task.status.is_terminal()) { "; its tasks go on" } else { "" };
-        {
-            let mut session = self.shared.session();
-            session.agent_gone(label);
+        let mut session = self.shared.session();
+        if session.agent_gone(label, peer.profile) {
             if !session.has_agent() {
                 self.spawner.give_up_spares();
             }
@@ -34,6 +46,7 @@ impl Handle {
                 session.notice(at, format!("agent {label} has not read what it was told: {said}"), true);
             }
         }
+        drop(session);
         self.agent(label, peer, false);
     }
 
@@ -55,6 +68,12 @@ impl Handle {
         // A second session of an agent uses the settings of the first.
         let name = label.split('#').next().unwrap_or(label);
         self.shared.limits.receipt_chars.get(name).map(|chars| (*chars).max(LEAST_RECEIPT_CHARS))
+    }
+
+    /// Drops the messages for an agent whose process has ended, after it has disconnected: they were for that session.
+    pub fn agent_ended(&self, label: &str) {
+        self.shared.session().drop_words(label);
+        self.shared.nudge.notify_one();
     }
 
     fn agent(&self, label: &str, peer: &AgentPeer, connected: bool) {

@@ -260,4 +260,9 @@ async fn an_agent_that_leaves_is_told_of_with_what_goes_on_and_what_it_has_not_r
     assert!(!last.contains("abcdefgh12345678"), "{last}");
     handle.words_for(&label).given();
     assert!(handle.shared.session().agents[1].unread.is_empty());
+    // The next one of that name does not get what was for this one.
+    handle.shared.session().words(&label, "stop");
+    handle.agent_ended(&label);
+    assert!(handle.shared.session().agents[1].unread.is_empty());
+    assert!(handle.words_for(&label).sentences().is_empty());
 }

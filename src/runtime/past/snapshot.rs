@@ -9,8 +9,8 @@ use super::outcome;
 use super::reader::{PastCall, Recording};
 use crate::envelope::Actor;
 use crate::model::{
-    AbandonedCall, AgentView, CallSummary, Fact, GateView, Metrics, Notice, ProgramView, RecordView,
-    RunState, SHELL_PROFILE, Snapshot, TaskState, TaskView,
+    AbandonedCall, AgentRoutes, AgentView, CallSummary, Fact, GateView, Metrics, Notice, ProgramView,
+    RecordView, RunState, Snapshot, TaskState, TaskView,
 };
 use crate::process::ExitRecord;
 
@@ -57,7 +57,7 @@ impl Recording {
                     first_call: self.calls.values().filter(of).map(|call| call.record.at).next(),
                     last_call: self.calls.values().filter(of).map(|call| call.record.at).next_back(),
                     calls: self.calls.values().filter(of).count() as u64,
-                    by_shell: past.profile.as_deref() == Some(SHELL_PROFILE),
+                    routes: AgentRoutes::default(),
                     unread: Vec::new(),
                 });
             }

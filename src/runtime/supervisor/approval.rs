@@ -199,7 +199,7 @@ impl Supervisor {
 /// Returns the name of the program that a command line starts, as an agent would call itself.
 fn program_of(cmd: &str) -> String {
     let is_assignment = |word: &&str| word.contains('=');
-    let word = cmd.split_whitespace().find(|word| !is_assignment(word)).unwrap_or("agent");
+    let word = cmd.split_whitespace().find(|word| !is_assignment(word)).unwrap_or(cmd);
     word.rsplit('/').next().unwrap_or(word).to_owned()
 }
 

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::console::keys::{Action, KeyContext};
-use crate::console::state::{SIGNALS, alias, who};
+use crate::console::state::delivery::MessageDelivery;
+use crate::console::state::{SIGNALS, State, alias, who};
 use crate::console::text::{column, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{DIALOG_COLUMNS, Painter, command_rows, dialog};
@@ -84,7 +85,7 @@ pub(in crate::console) fn draw_stop(painter: &mut Painter<'_>, task: &TaskView, 
         let grace = painter.state.stop_grace(task);
         rows.push(vec![piece(format!("2  KILL after {grace} to what is still alive"), Role::Text)]);
     }
-    rows.push(vec![piece(told(task), Role::Faint)]);
+    rows.push(vec![piece(told(painter.state, task), Role::Faint)]);
     let (stop, keep) = ((Action::Stop, "stop"), (Action::Back, "keep"));
     let tell = (Action::TellAgent, "with note");
     let keys = [stop, (Action::Kill, "kill now"), (Action::Signal, "signal"), tell, keep];
@@ -99,11 +100,16 @@ pub(in crate::console) fn draw_stop(painter: &mut Painter<'_>, task: &TaskView, 
     dialog(painter, &title, rows, KeyContext::Stop, &keys);
 }
 
-fn told(task: &TaskView) -> String {
+fn told(state: &State, task: &TaskView) -> String {
     match &task.started_by {
         Actor::Operator => "You started it.".to_owned(),
         Actor::Cli => "A script started it.".to_owned(),
-        other => format!("{} started it and will be told.", who(other)),
+        Actor::Agent(label) => {
+            let to = std::slice::from_ref(label);
+            let way = MessageDelivery::of(&state.view.snapshot, to, Some(task));
+            format!("{} {}", who(&task.started_by), way.learns())
+        }
+        other => format!("{} started it.", who(other)),
     }
 }
 

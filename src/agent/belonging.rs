@@ -1,0 +1,180 @@
+//! Which agent a new connection, or a call of a shell, belongs to: by processes, as the kernel reports them, and never by a
+//! guess. Pure.
+
+use tokio::sync::watch;
+
+use super::label;
+use crate::agents::AgentProgram;
+use crate::model::{AgentRoutes, LAUNCH_PROFILE, SHELL_PROFILE};
+
+/// An agent that is connected.
+#[derive(Debug)]
+pub(super) struct AgentSession {
+    pub(super) label: String,
+    pub(super) program: Option<AgentProgram>,
+    /// Tells its conversation from others of the same process.
+    pub(super) name: Option<String>,
+    /// The process that a command of ours became.
+    pub(super) launched: Option<u32>,
+    /// The process that runs its shell and its servers: the launched one, or one below it.
+    pub(super) process: Option<u32>,
+    pub(super) routes: AgentRoutes,
+    /// Whether its process is watched, or was: it is gone when its last connection is.
+    pub(super) is_watched: bool,
+    /// True once the process whose shell calls come here has ended.
+    pub(super) ended: Option<watch::Receiver<bool>>,
+}
+
+/// A new connection, or a call of a shell.
+#[derive(Debug)]
+pub(super) struct Arrival<'a> {
+    pub(super) program: Option<AgentProgram>,
+    pub(super) name: Option<String>,
+    pub(super) process: u32,
+    /// Whether the agent itself names that process, rather than the position above the caller.
+    pub(super) is_claimed: bool,
+    /// Its ancestors, the nearest first.
+    pub(super) above: &'a [u32],
+    /// The label that its user chose.
+    pub(super) chosen: Option<&'a str>,
+    pub(super) profile: &'static str,
+}
+
+/// Returns the position of the agent that an arrival belongs to, and that has room for it.
+pub(super) fn place_of(sessions: &[AgentSession], arrival: &Arrival<'_>) -> Option<usize> {
+    let is_launched = |pid: &u32| sessions.iter().any(|session| session.launched == Some(*pid));
+    // The nearest one: an agent below another is not that one.
+    let launched = std::iter::once(&arrival.process).chain(arrival.above).find(|pid| is_launched(pid));
+    sessions.iter().position(|session| session.is_of(arrival, launched.copied()))
+}
+
+impl AgentSession {
+    /// Creates the agent that an arrival belongs to, if no known one is it.
+    pub(super) fn begin(label: String, arrival: &Arrival<'_>) -> Self {
+        let is_launch = arrival.profile == LAUNCH_PROFILE;
+        let mut own = Self {
+            label,
+            program: None,
+            name: None,
+            launched: is_launch.then_some(arrival.process),
+            process: None,
+            routes: AgentRoutes::default(),
+            is_watched: false,
+            ended: None,
+        };
+        own.take_in(arrival);
+        own
+    }
+
+    /// Adds an arrival that is this agent's.
+    pub(super) fn take_in(&mut self, arrival: &Arrival<'_>) {
+        let is_launch = arrival.profile == LAUNCH_PROFILE;
+        self.routes.set(arrival.profile, true);
+        self.is_watched |= is_launch || arrival.profile == SHELL_PROFILE;
+        self.program = self.program.or(arrival.program);
+        if self.name.is_none() {
+            self.name.clone_from(&arrival.name);
+        }
+        // A launched process may yet start the one that is the agent.
+        if !is_launch && (self.process.is_none() || arrival.is_claimed) {
+            self.process = Some(arrival.process);
+        }
+    }
+
+    /// Tells whether an arrival is this agent's; `launched` is the nearest launched process at or above it.
+    fn is_of(&self, arrival: &Arrival<'_>, launched: Option<u32>) -> bool {
+        let is_shell = arrival.profile == SHELL_PROFILE;
+        // A further call of its shell is no further connection; a second MCP connection is another agent's.
+        if self.routes.has(arrival.profile) && !is_shell {
+            return false;
+        }
+        let is_name = !is_shell || !self.routes.shell || self.name == arrival.name;
+        let is_chosen = arrival.chosen.is_none_or(|chosen| label::base(chosen) == label::base(&self.label));
+        // What is not known of its program is known by its launch.
+        let is_same = self.program == arrival.program || self.program.is_none() || arrival.program.is_none();
+        let is_launched = is_same && self.launched.is_some() && self.launched == launched;
+        let is_process = match self.process {
+            // Its servers, whatever it calls itself there.
+            Some(own) if own == arrival.process => {
+                !is_shell || self.program == arrival.program || is_launched
+            }
+            Some(_) => is_launched && !arrival.is_claimed,
+            None => is_launched,
+        };
+        is_name && is_chosen && is_process
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(program: Option<AgentProgram>, launched: Option<u32>, process: Option<u32>) -> AgentSession {
+        let (routes, ended) = (AgentRoutes { launch: launched.is_some(), ..AgentRoutes::default() }, None);
+        let (label, is_watched) = ("x".into(), false);
+        AgentSession { label, program, name: None, launched, process, routes, is_watched, ended }
+    }
+
+    fn shell(program: Option<AgentProgram>, process: u32, is_claimed: bool, above: &[u32]) -> Arrival<'_> {
+        Arrival { program, name: None, process, is_claimed, above, chosen: None, profile: SHELL_PROFILE }
+    }
+
+    fn tools(program: Option<AgentProgram>, above: &[u32]) -> Arrival<'_> {
+        let process = above.first().copied().unwrap_or_default();
+        Arrival { profile: "receipt", ..shell(program, process, false, above) }
+    }
+
+    const CLAUDE: Option<AgentProgram> = Some(AgentProgram::Claude);
+    const CODEX: Option<AgentProgram> = Some(AgentProgram::Codex);
+
+    #[test]
+    fn connections_of_one_process_are_one_agent_and_of_two_are_two() {
+        let known = vec![session(CLAUDE, None, Some(10)), session(CLAUDE, None, Some(20))];
+        for (arrival, expected) in [
+            (tools(CLAUDE, &[10, 1]), Some(0)),
+            (tools(CLAUDE, &[20, 10, 1]), Some(1)),
+            (tools(CLAUDE, &[30, 10, 1]), None),
+            (tools(None, &[10, 1]), Some(0)),
+            (shell(None, 10, false, &[10, 1]), None),
+            (shell(CLAUDE, 20, true, &[21, 20, 10, 1]), Some(1)),
+            (shell(CLAUDE, 30, true, &[30, 10, 1]), None),
+            (Arrival { chosen: Some("x#2"), ..tools(CLAUDE, &[10, 1]) }, Some(0)),
+            (Arrival { chosen: Some("ci"), ..tools(CLAUDE, &[10, 1]) }, None),
+        ] {
+            assert_eq!(place_of(&known, &arrival), expected, "{arrival:?}");
+        }
+    }
+
+    #[test]
+    fn a_second_connection_of_a_kind_is_another_agent_but_a_shell_calls_often() {
+        let mut known = vec![session(CODEX, None, Some(10))];
+        known[0].routes = AgentRoutes { tools: true, shell: true, ..AgentRoutes::default() };
+        known[0].name = Some("one".into());
+        let called = |name: &str| Arrival { name: Some(name.into()), ..shell(CODEX, 10, false, &[10]) };
+        assert_eq!(place_of(&known, &tools(CODEX, &[10])), None);
+        assert_eq!(place_of(&known, &called("one")), Some(0));
+        assert_eq!(place_of(&known, &called("two")), None, "one process, two conversations");
+    }
+
+    #[test]
+    fn what_is_below_the_nearest_launched_process_is_the_agent_it_became() {
+        for (session, arrival, expected) in [
+            (session(CLAUDE, Some(10), None), shell(CLAUDE, 10, true, &[11, 10, 5]), Some(1)),
+            // A script that starts the program itself.
+            (session(CLAUDE, Some(10), None), shell(CLAUDE, 12, true, &[12, 10, 5]), Some(1)),
+            (session(CLAUDE, Some(10), Some(12)), shell(CLAUDE, 13, true, &[13, 12, 10, 5]), None),
+            (session(CLAUDE, Some(10), Some(12)), tools(CLAUDE, &[14, 12, 10, 5]), Some(1)),
+            // Its servers, by whatever name, and calls that it does not mark.
+            (session(CLAUDE, Some(10), None), tools(None, &[14, 10, 5]), Some(1)),
+            (session(CLAUDE, Some(10), Some(12)), shell(None, 14, false, &[14, 12, 10, 5]), Some(1)),
+            // A program that is not known, by whatever it starts.
+            (session(None, Some(10), Some(12)), shell(None, 14, false, &[14, 10, 5]), Some(1)),
+            (session(None, Some(10), None), shell(CODEX, 14, false, &[14, 10, 5]), Some(1)),
+            // Another agent below it is not it.
+            (session(CLAUDE, Some(10), None), shell(CODEX, 14, false, &[14, 10, 5]), None),
+        ] {
+            let known = vec![self::session(None, Some(5), None), session];
+            assert_eq!(place_of(&known, &arrival), expected, "{arrival:?}");
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! The agents at work: which connections belong to one agent, and for how long it is there. An agent is an actor: the
+//! process that was launched here, its own shell and its MCP connection have one label, and so its tasks and the words
+//! for it are in one place. Two of the same program are two. Who belongs to whom is decided by processes, as the kernel
+//! reports them.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use tokio::io::Interest;
+use tokio::sync::watch;
+
+use super::belonging::{AgentSession, Arrival, place_of};
+use super::label;
+use crate::agents::AgentProgram;
+use crate::link::Client;
+use crate::model::{AgentPeer, LAUNCH_PROFILE, SHELL_PROFILE};
+use crate::process::{self, program_name};
+use crate::runtime::Handle;
+
+/// The maximum number of agents at once that are known by their process; commands beyond that share one label.
+const MOST: usize = 128;
+/// The maximum distance from a process up to its agent, in processes.
+const DISTANCE: usize = 32;
+/// The maximum length of a session's name, in characters.
+const NAME_CHARS: usize = 128;
+
+/// The known agents. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct AgentSessions(Arc<Mutex<Vec<AgentSession>>>);
+
+/// A call's view of its session.
+#[derive(Debug, Clone)]
+pub(super) struct Membership {
+    /// The label of the session's actor.
+    pub(super) label: String,
+    /// True once the agent has ended; `None` if the agent's process is not known.
+    ended: Option<watch::Receiver<bool>>,
+}
+
+impl Membership {
+    fn of(session: &AgentSession) -> Self {
+        // Without an agent's variables, the caller's parent may well end before it, as with `command &` in a script.
+        let ended = session.ended.clone().filter(|_| session.program.is_some());
+        Self { label: session.label.clone(), ended }
+    }
+
+    /// Waits until the agent has ended; pends forever if its process is not known. Cancel-safe.
+    pub(super) async fn agent_ended(&mut self) {
+        if let Some(ended) = &mut self.ended
+            && ended.wait_for(|ended| *ended).await.is_ok()
+        {
+            return;
+        }
+        std::future::pending().await
+    }
+}
+
+/// What a call of a shell says about its agent.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AgentClaim<'a> {
+    pub(super) agent: Option<AgentProgram>,
+    pub(super) session: Option<&'a str>,
+    pub(super) pid: Option<u32>,
+    pub(super) label: Option<&'a str>,
+}
+
+impl AgentSessions {
+    /// Returns the session that a shell's call belongs to, based on its caller's ancestor processes.
+    pub(super) fn join(&self, runtime: &Handle, above: &[u32], uid: u32, said: AgentClaim<'_>) -> Membership {
+        let above = above.get(..DISTANCE).unwrap_or(above);
+        // Only an ancestor of the caller can be its agent.
+        let claimed = said.pid.filter(|pid| above.contains(pid));
+        let name = said.session.map(|name| name.chars().take(NAME_CHARS).collect());
+        let arrival = Arrival {
+            program: said.agent,
+            // A process that names itself has one conversation at a time.
+            name: if claimed.is_some() { None } else { name },
+            process: claimed.or(above.first().copied()).unwrap_or_default(),
+            is_claimed: claimed.is_some(),
+            above,
+            chosen: said.label,
+            profile: SHELL_PROFILE,
+        };
+        let wanted = wanted(&arrival, said.agent.map(AgentProgram::label));
+        let peer = |pid| AgentPeer { client: format!("{wanted} (shell)"), pid, uid, profile: SHELL_PROFILE };
+        let mut sessions = self.lock();
+        let at = place_of(&sessions, &arrival);
+        if let Some(known) = at.and_then(|at| sessions.get(at)).filter(|known| known.routes.shell) {
+            return Membership::of(known);
+        }
+        if sessions.iter().filter(|session| !session.routes.tools).count() >= MOST {
+            return Membership { label: wanted, ended: None };
+        }
+        let at = enter(&mut sessions, at, &arrival, runtime, &wanted, &peer(arrival.process));
+        let Some(session) = sessions.get_mut(at) else { return Membership { label: wanted, ended: None } };
+        let process = session.process.unwrap_or(arrival.process);
+        let (tell, ended) = watch::channel(false);
+        session.ended = Some(ended);
+        let membership = Membership::of(session);
+        drop(sessions);
+        let (own, runtime, label, peer) =
+            (self.clone(), runtime.clone(), membership.label.clone(), peer(process));
+        let watched = has_ended(process);
+        tokio::spawn(async move {
+            if watched.await {
+                tell.send_replace(true);
+            }
+            own.leave(&runtime, &label, &peer);
+        });
+        membership
+    }
+
+    /// Registers an MCP connection of an agent that identified itself; returns its label.
+    pub(super) fn connect(
+        &self,
+        runtime: &Handle,
+        above: &[u32],
+        chosen: Option<&str>,
+        client: Option<&str>,
+        peer: &AgentPeer,
+    ) -> String {
+        let above = above.get(..DISTANCE).unwrap_or(above);
+        let arrival = Arrival {
+            program: client.and_then(AgentProgram::of_client),
+            name: None,
+            process: above.first().copied().unwrap_or_default(),
+            is_claimed: false,
+            above,
+            chosen,
+            profile: peer.profile,
+        };
+        let wanted = wanted(&arrival, client);
+        let mut sessions = self.lock();
+        // What is known of nobody's process belongs to nobody else.
+        let at = place_of(&sessions, &arrival).filter(|_| arrival.process > 0);
+        let at = enter(&mut sessions, at, &arrival, runtime, &wanted, peer);
+        sessions.get(at).map_or(wanted, |session| session.label.clone())
+    }
+
+    /// Lists the process at the other end, which is about to become an agent, until it ends.
+    pub(super) fn launched(&self, client: &Client, runtime: &Handle) {
+        let named = client.hello.client.as_ref().map(|client| client.name.as_str());
+        let program = named.and_then(AgentProgram::routed_as);
+        let arrival = Arrival {
+            program,
+            name: None,
+            process: client.peer.pid,
+            is_claimed: true,
+            above: &[],
+            chosen: client.hello.label.as_deref(),
+            profile: LAUNCH_PROFILE,
+        };
+        let wanted = wanted(&arrival, program.map(AgentProgram::label).or(named));
+        let client_name = format!("{wanted} (launched)");
+        let (pid, uid) = (client.peer.pid, client.peer.uid);
+        let peer = AgentPeer { client: client_name, pid, uid, profile: LAUNCH_PROFILE };
+        let mut sessions = self.lock();
+        let is_known = sessions.iter().any(|session| session.launched == Some(pid));
+        if pid == 0 || is_known || sessions.len() >= MOST {
+            return;
+        }
+        let at = enter(&mut sessions, None, &arrival, runtime, &wanted, &peer);
+        let Some(label) = sessions.get(at).map(|session| session.label.clone()) else { return };
+        drop(sessions);
+        let (own, runtime) = (self.clone(), runtime.clone());
+        // Opened while the launcher still waits for this connection to end: the pid cannot have been reused.
+        let ended = has_ended(pid);
+        tokio::spawn(async move {
+            ended.await;
+            own.leave(&runtime, &label, &peer);
+        });
+    }
+
+    /// Closes one of an agent's connections, and forgets the agent with the last one.
+    pub(super) fn leave(&self, runtime: &Handle, label: &str, peer: &AgentPeer) {
+        let (mut sessions, mut gone) = (self.lock(), None);
+        if let Some(at) = sessions.iter().position(|session| session.label == label)
+            && let Some(session) = sessions.get_mut(at)
+        {
+            session.routes.set(peer.profile, false);
+            match peer.profile {
+                SHELL_PROFILE => session.ended = None,
+                LAUNCH_PROFILE => session.launched = None,
+                _ => {}
+            }
+            if !session.routes.is_any() {
+                gone = Some(sessions.remove(at));
+            }
+        }
+        // Within the lock: nobody is to join it in between.
+        runtime.agent_gone(label, peer);
+        if gone.is_some_and(|gone| gone.is_watched) {
+            runtime.agent_ended(label);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<AgentSession>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Adds an arrival to the agent at a position, or as a new one; returns the position.
+fn enter(
+    sessions: &mut Vec<AgentSession>,
+    at: Option<usize>,
+    arrival: &Arrival<'_>,
+    runtime: &Handle,
+    wanted: &str,
+    peer: &AgentPeer,
+) -> usize {
+    if let Some(at) = at
+        && let Some(session) = sessions.get_mut(at)
+    {
+        session.take_in(arrival);
+        runtime.agent_joined(&session.label, peer);
+        return at;
+    }
+    sessions.push(AgentSession::begin(runtime.agent_connected(wanted, peer), arrival));
+    sessions.len() - 1
+}
+
+/// Returns the label that an arrival would have if nobody had it: `named` is what its program is called.
+fn wanted(arrival: &Arrival<'_>, named: Option<&str>) -> String {
+    label::label(arrival.chosen, named, || program_name(arrival.process))
+}
+
+/// Waits until a process has ended; false if it cannot be watched. The process is identified when this is called.
+fn has_ended(pid: u32) -> impl Future<Output = bool> + Send {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let watched = pid
+        .and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok())
+        .and_then(|pidfd| process::watch(pidfd, Interest::READABLE).ok());
+    async move {
+        match watched {
+            Some(watched) => watched.readable().await.is_ok(),
+            None => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_process_that_is_gone_is_not_waited_for() {
+        assert!(!has_ended(0).await);
+        let mut child = std::process::Command::new("true").spawn().expect("starts");
+        let ended = has_ended(child.id());
+        assert!(ended.await);
+        child.wait().expect("reaped");
+    }
+}
