@@ -22,6 +22,11 @@ impl Moment {
     }
 }
 
+/// Returns a time in whole milliseconds; one too long for that is the longest there is.
+pub fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// Reads the clocks. Monotonic time is tokio's, so a test that pauses tokio time pauses it too.
 #[derive(Debug, Clone)]
 pub struct Clock {

@@ -7,8 +7,6 @@ use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
 use crate::files::{self, FileAccess, Links};
 
 /// The prefix of a `.git` file, as found in a worktree or a submodule.
@@ -225,13 +223,10 @@ fn is_repository(path: &Path) -> bool {
 
 /// Returns the id of a workspace, given its canonical path.
 pub(crate) fn workspace_id(workspace: &Path) -> String {
-    use std::fmt::Write as _;
     use std::os::unix::ffi::OsStrExt as _;
-    let digest = Sha256::digest(workspace.as_os_str().as_bytes());
-    digest.iter().take(6).fold(String::with_capacity(12), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    let mut id = files::digest(workspace.as_os_str().as_bytes());
+    id.truncate(12);
+    id
 }
 
 #[cfg(test)]

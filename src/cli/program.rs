@@ -16,6 +16,7 @@ use super::print;
 use super::program_start::ProgramStart;
 use super::server::RuntimeServer;
 use super::signals::EndSignals;
+use crate::clock::millis;
 use crate::config::{Faults, LoadedSettings};
 use crate::dispatch::run_program::{RunInput, ended, refused};
 use crate::dispatch::{Response, exec::OUTPUT_CLOSED, invalid_settings};
@@ -155,7 +156,7 @@ impl RunView<'_> {
         }
         let (done, cut) = done?;
         let late = self.limit.filter(|_| is_late.load(Ordering::Relaxed));
-        let late = late.map(|limit| CutReason::Timeout(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)));
+        let late = late.map(|limit| CutReason::Timeout(millis(limit)));
         Ok((done, late.or(cut)))
     }
 

@@ -9,6 +9,7 @@ use super::code::Code;
 use super::command::{Command, CommandKind, Danger};
 use super::flags::RunFlags;
 use super::response::{Failure, Response};
+use crate::clock::millis;
 use crate::tools::{CallAnswer, CutHandle, CutReason};
 
 /// How long a command that was asked to end may take: TERM, the grace period, KILL, and the rest of its output.
@@ -106,8 +107,4 @@ pub fn cut_short(reason: CutReason) -> Failure {
             "Its caller went away before it had an answer, and it was ended.",
         ),
     }
-}
-
-fn millis(limit: Duration) -> u64 {
-    u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)
 }

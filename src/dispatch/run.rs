@@ -12,7 +12,7 @@ use super::early_end;
 use super::flags::RunFlags;
 use super::response::{Failure, Meta, Response};
 use super::table;
-use crate::clock::Clock;
+use crate::clock::{Clock, millis};
 use crate::envelope::{CallOutcome, Envelope, compact};
 use crate::tools::{self, CallAnswer, CutHandle, Tool};
 
@@ -32,8 +32,7 @@ pub async fn run(
     let cut = CutHandle::default();
     let running = perform(cx, command, input, flags, &cut);
     let mut response = early_end::run_until(running, command, flags, &cut, signal).await;
-    let spent = clock.now().mono.as_millis();
-    response.meta.duration_ms = u64::try_from(spent).unwrap_or(u64::MAX);
+    response.meta.duration_ms = millis(clock.now().mono);
     response.meta.cmd = Some(command.path.clone());
     response
 }

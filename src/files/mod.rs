@@ -14,6 +14,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+use sha2::{Digest as _, Sha256};
 
 pub use held::HeldFolder;
 pub use known::KnownTree;
@@ -25,6 +26,11 @@ pub use named::{FileAccess, Links, OWN, open, open_or_create, read, read_text, r
 /// When one of them cannot be created.
 pub fn create_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Returns the SHA-256 of a text or file, in hex.
+pub fn digest(bytes: impl AsRef<[u8]>) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns open options that create a file with mode 0600.

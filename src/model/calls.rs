@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::clock::Moment;
+use crate::clock::{Moment, millis};
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::model::{CallSummary, StreamView};
 
@@ -253,10 +253,6 @@ fn weight(value: &Value) -> usize {
         Value::Object(members) => members.iter().map(|(key, value)| key.len() + weight(value)).sum(),
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Returns the one input field that distinguishes calls.

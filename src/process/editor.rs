@@ -7,8 +7,6 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 
-use sha2::{Digest, Sha256};
-
 /// The variable that git reads, and its value; a message of git that quotes it stays short.
 pub(super) const GIT_EDITOR: (&str, &str) = ("GIT_EDITOR", r#"sh -c "$PILOTHOUSE_EDITOR" editor"#);
 /// The variable with the script, which begins with the digests of what was there before the command.
@@ -50,8 +48,9 @@ fn parameters(env: &[(OsString, OsString)]) -> Vec<u8> {
 }
 
 fn digest(bytes: &[u8]) -> String {
-    let digits = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    digits.chars().take(DIGITS).collect()
+    let mut digits = crate::files::digest(bytes);
+    digits.truncate(DIGITS);
+    digits
 }
 
 #[cfg(test)]

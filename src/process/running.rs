@@ -20,6 +20,7 @@ use super::start::creation::PATIENCE;
 use super::start::hosts::HostProcess;
 use super::wire::{self, Frames, HostReport, HostRequest, StartFailure};
 use super::{Leftovers, Pty, Signal, SignalScope, Turn, guard, sys, tree};
+use crate::clock::millis;
 
 /// A host sends at most five events, so none is ever dropped.
 const EVENTS: usize = 8;
@@ -84,7 +85,7 @@ impl HostHandle {
     /// Ends the whole tree: asks the processes to end, waits for `grace`, then kills them. A second call with a
     /// shorter grace period shortens it; with zero, the tree is killed immediately.
     pub fn end(&self, grace: Duration) {
-        self.request(HostRequest::End { grace_ms: u64::try_from(grace.as_millis()).unwrap_or(u64::MAX) });
+        self.request(HostRequest::End { grace_ms: millis(grace) });
     }
 
     /// Reports that the output is drained, and says what happens to processes that outlived the shell: at once, or if

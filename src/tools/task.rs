@@ -310,11 +310,6 @@ fn with_reasons<const N: usize>(standing: &str, reasons: [Option<String>; N]) ->
     if reasons.is_empty() { standing.to_owned() } else { format!("{standing} ({reasons})") }
 }
 
-/// Returns how long a task that has ended ran, in milliseconds.
-pub(super) fn ran_ms(task: &TaskView) -> u64 {
-    task.lived_ms()
-}
-
 pub(super) fn millis_between(from: Timestamp, to: Timestamp) -> u64 {
     u64::try_from(to.duration_since(from).as_millis()).unwrap_or(0)
 }

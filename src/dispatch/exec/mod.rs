@@ -31,7 +31,7 @@ use super::early_end::cut_short;
 use super::registry;
 use super::response::{Failure, Response};
 use super::run::{accepted_exits, run as run_command};
-use crate::clock::Clock;
+use crate::clock::{Clock, millis};
 use crate::envelope::SafeText;
 use crate::tools::CutReason;
 
@@ -125,7 +125,7 @@ impl<W: AsyncWrite + Unpin> CommandStream<'_, W> {
             let mut response = self.answer(read, async { *signalled.insert(signal.as_mut().await) }).await;
             response.meta.cmd = cmd;
             response.meta.line = Some(number);
-            response.meta.duration_ms = millis(&clock);
+            response.meta.duration_ms = millis(clock.now().mono);
             self.watch.end(&response);
             self.write(&response).await?;
             if let Some(signal) = signalled {
@@ -251,8 +251,4 @@ fn broken_off(error: &io::Error) -> Failure {
 fn empty_stream() -> Failure {
     Failure::new(Code::EmptyStream, "The stream contains no lines.")
         .fix(r#"write one JSON object per line, for instance {"_cmd":"task.list"}"#)
-}
-
-fn millis(clock: &Clock) -> u64 {
-    u64::try_from(clock.now().mono.as_millis()).unwrap_or(u64::MAX)
 }

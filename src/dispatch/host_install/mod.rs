@@ -3,7 +3,6 @@
 
 mod elf;
 
-use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,7 +10,6 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use super::command::{Danger, Example, LocalCommand};
 use super::context::CommandContext;
@@ -144,7 +142,7 @@ async fn plan(cx: &CommandContext, input: &HostInstallInput) -> Result<InstallPl
     let machine = machine(&survey.system, &host)?;
     let own = cx.host.program().unwrap_or_default();
     let bytes = program(input.from.as_deref(), &own, machine).await?;
-    let sha256 = hex(&Sha256::digest(&bytes));
+    let sha256 = files::digest(&bytes);
     let is_there = survey.sha256.as_deref() == Some(&sha256);
     Ok(InstallPlan { host, survey, bytes, sha256, is_there })
 }
@@ -255,11 +253,4 @@ fn reported(output: &RemoteOutput) -> Option<String> {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let answer: Value = text.lines().rev().find_map(|line| serde_json::from_str(line).ok())?;
     answer["data"]["version"].as_str().map(str::to_owned)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(64), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -8,7 +8,6 @@ use std::sync::LazyLock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
 
 use super::code::{EXITS, exit_of};
 use super::command::{Command, CommandReach, Example, LocalCommand};
@@ -51,8 +50,8 @@ static MANIFEST: LazyLock<ManifestOutput> = LazyLock::new(|| {
         COMMANDS.iter().map(|command| (command.path.clone(), entry(command))).collect();
     let own_facts = own_facts();
     let all = json!([SCHEMA_VERSION, env!("CARGO_PKG_VERSION"), own_facts, commands]);
-    let digest = Sha256::digest(all.to_string());
-    let etag = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let mut etag = crate::files::digest(all.to_string());
+    etag.truncate(16);
     ManifestOutput {
         schema_version: SCHEMA_VERSION,
         framework_version: env!("CARGO_PKG_VERSION"),

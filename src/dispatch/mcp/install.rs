@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::file;
-use super::record::{InstallRecord, InstallRecordEntry, digest};
+use super::record::{InstallRecord, InstallRecordEntry};
 use super::{losses, scope_of};
 use crate::agents::{AgentProgram, ConfigFile, Connection, InstallScope};
 use crate::dispatch::code::Code;
@@ -16,6 +16,7 @@ use crate::dispatch::context::CommandContext;
 use crate::dispatch::host::on_path;
 use crate::dispatch::merge::{AddedSetting, Format, unified};
 use crate::dispatch::response::Failure;
+use crate::files::digest;
 use crate::paths::Places;
 
 pub(in crate::dispatch) struct McpInstall;

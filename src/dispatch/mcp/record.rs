@@ -4,7 +4,6 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use super::file;
 use crate::agents::{AgentProgram, InstallScope};
@@ -77,9 +76,4 @@ impl InstallRecord {
             Failure::running(Code::InternalError, format!("write {}: {error}", self.path.display()))
         })
     }
-}
-
-/// Returns the SHA-256 of a text in hex.
-pub(super) fn digest(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }

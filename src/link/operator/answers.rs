@@ -1,11 +1,11 @@
 //! Checks which answers from a console count: only those to a card it was sent.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 use tokio_util::sync::CancellationToken;
 
 use super::cards::{self, Card, CardId, Cards};
-use super::local::LocalRuntime;
+use super::local::{LocalRuntime, lock};
 use crate::link::Error;
 use crate::link::protocol::Request;
 use crate::model::Snapshot;
@@ -63,9 +63,4 @@ impl LocalRuntime {
         };
         checked.map_err(|refused| Error::Declined { message: refused.to_string() })
     }
-}
-
-// Nothing that runs under this lock can panic in the middle of a change.
-fn lock(cards: &Mutex<Cards>) -> MutexGuard<'_, Cards> {
-    cards.lock().unwrap_or_else(PoisonError::into_inner)
 }

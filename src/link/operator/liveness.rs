@@ -11,6 +11,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::{Instant, sleep};
 
+use crate::clock::millis;
 use crate::link::Error;
 use crate::link::frame::Frame;
 
@@ -80,7 +81,7 @@ impl<R: AsyncRead + Unpin> WatchedReader<R> {
 
 impl Silence {
     fn end(&self) {
-        let now = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let now = millis(self.start.elapsed());
         self.heard.store(now, Ordering::Relaxed);
     }
 

@@ -159,7 +159,7 @@ async fn log_piece(runtime: &Handle, task: &TaskId, part: LogPart, from: u64) ->
     piece.map(Reply::Log).map_err(|error| declined(format!("read the log of {task}: {error}")))
 }
 
-// Nothing that runs under this lock can panic in the middle of a change.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Takes a lock. Nothing that runs under one of this room can panic in the middle of a change.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use tokio::io::BufReader;
@@ -14,6 +14,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::cards::{self, Card, CardId};
 use super::connection::{ConsoleConnection, PendingReply, RuntimeConnection, with_nonce};
 use super::liveness::{Silence, WatchedReader};
+use super::local::lock;
 use super::own_notices;
 use super::screen::{RemoteScreens, ScreenUpdate};
 use super::update::KnownItems;
@@ -315,9 +316,4 @@ impl RemoteState {
         self.screens_changed.notify_one();
         Ok(())
     }
-}
-
-// Nothing that runs under these locks can panic in the middle of a change.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

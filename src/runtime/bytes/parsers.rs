@@ -14,7 +14,7 @@ use super::pump::Pump;
 use super::ring::{self, SLICE, Slice};
 use super::task_io::TaskIo;
 use super::viewers::Viewers;
-use crate::clock::Clock;
+use crate::clock::{Clock, millis};
 use crate::process;
 use crate::runtime::log;
 use crate::terminal::LogBytes;
@@ -204,7 +204,7 @@ impl Parsers {
 
     fn feed(&self, io: &Arc<TaskIo>, bytes: &[u8], slice: &mut Slice) {
         let started = self.clock.now().mono;
-        let now_ms = u64::try_from(started.as_millis()).unwrap_or(u64::MAX);
+        let now_ms = millis(started);
         let colours = self.viewers.colours(&io.id);
         let fed = io.screen.feed(|terminal| {
             terminal.note_time(now_ms);

@@ -9,7 +9,7 @@ use tokio::sync::{Notify, watch};
 
 use super::lock::lock;
 use super::task_io::TaskIo;
-use crate::clock::Clock;
+use crate::clock::{Clock, millis};
 use crate::envelope::TaskId;
 use crate::terminal::host_terminal::DefaultColours;
 
@@ -44,7 +44,7 @@ struct Leaves {
 
 impl Drop for Leaves {
     fn drop(&mut self) {
-        let now = u64::try_from(self.clock.now().mono.as_millis()).unwrap_or(u64::MAX);
+        let now = millis(self.clock.now().mono);
         self.left.0.store(now.saturating_add(1), Ordering::Relaxed);
     }
 }

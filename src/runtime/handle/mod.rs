@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, millis};
 use crate::config::{EnvSettings, Limits};
 use crate::envelope::{Actor, TaskId, mask};
 use crate::journal::{self, Journal, RecordingMeta};
@@ -112,7 +112,7 @@ impl Handle {
             socket: options.socket,
             started_at: now.wall,
             headless: options.headless,
-            stop_grace_ms: u64::try_from(options.limits.stop_grace.as_millis()).unwrap_or(u64::MAX),
+            stop_grace_ms: millis(options.limits.stop_grace),
             ..Snapshot::default()
         };
         let environment = Environment::new(options.env.changed(options.environment), None);

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::message::{HostOrder, SupervisorAction};
-use super::task::{SupervisedTask, millis};
-use crate::clock::Moment;
+use super::task::SupervisedTask;
+use crate::clock::{Moment, millis};
 use crate::envelope::{Actor, ErrorKind};
 use crate::model::error::START_UNKNOWN;
 use crate::model::{Exit, TaskFact, TaskStatus};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::message::{CallOrigin, HostOrder, NewTask, SupervisorAction, Timer};
-use crate::clock::Moment;
+use crate::clock::{Moment, millis};
 use crate::envelope::Actor;
 use crate::model::{
     ExecRequest, HoldReason, InputRejection, OutputView, RejectionReason, STEP_GRACE, TaskEvent, TaskFact,
@@ -386,8 +386,4 @@ fn view(now: Moment, number: u32, new: &NewTask) -> TaskView {
         events: Vec::new(),
         place: None,
     }
-}
-
-pub(super) fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -136,7 +136,7 @@ fn completed(task: &TaskView, stdout: &StreamPreview, stderr: &StreamPreview) ->
         stdout_preview: stdout.text(),
         stderr_preview: stderr.text(),
         truncated: stdout.truncated() || stderr.truncated(),
-        duration_ms: task::ran_ms(task),
+        duration_ms: task.lived_ms(),
         output_id: [stdout, stderr].into_iter().any(StreamPreview::can_be_read_on).then(|| task.id.clone()),
         artifacts,
         stdout_artifact,

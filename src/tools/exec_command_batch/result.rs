@@ -276,7 +276,7 @@ impl ItemResult {
             stderr_preview: stderr.text(),
             truncated: stdout.truncated() || stderr.truncated(),
             timed_out: notes.timed_out,
-            duration_ms: Some(task::ran_ms(task)),
+            duration_ms: Some(task.lived_ms()),
             output_id: (!stdout.is_lost).then(|| task.id.clone()),
             error: interrupted.or(notes.error).map(ItemError::from),
             signal: task::signal(task),

@@ -19,7 +19,7 @@ use super::preflight::{again, check_inputs, preflight};
 use super::request::RunRequest;
 use super::resumed::ResumedRun;
 use super::runtime_effects::RuntimeEffects;
-use crate::clock::Clock;
+use crate::clock::{Clock, millis};
 use crate::envelope::{Actor, Envelope, MASKED, names_secret};
 use crate::journal::{Durability, Os};
 use crate::model::{PROGRAM_CALL, ProgramError, ProgramView, RunState};
@@ -235,7 +235,7 @@ impl ProgramRun {
             can_resume: !matches!(how, RunEnd::Completed | RunEnd::Failed) || place.is_some(),
             outputs: outputs.map(|(name, bound)| (name.to_string(), bound.value.clone())).collect(),
             left_behind,
-            duration_ms: u64::try_from(clock.now().mono.as_millis()).unwrap_or(u64::MAX),
+            duration_ms: millis(clock.now().mono),
         };
         if let Err(error) = self.close(&outcome, place) {
             (outcome.how, outcome.message) = (RunEnd::Failed, Some(error.to_string()));

@@ -5,9 +5,9 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use super::program_file::read_text;
+use crate::files::digest;
 use crate::journal::replace_file;
 use crate::prose::engine::record::error::RunError;
 use crate::prose::engine::record::folder::{PROJECT, SharedDisk, make};
@@ -140,10 +140,6 @@ impl Registry {
     fn stored(&self, sha256: &str) -> PathBuf {
         self.workspace.join(PROJECT).join(STORE).join(format!("{}.prose", sha256.to_ascii_lowercase()))
     }
-}
-
-fn digest(text: &str) -> String {
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

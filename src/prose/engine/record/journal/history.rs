@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest as _, Sha256};
-
 use super::row::{ProgramKey, RunHeader, RunRow};
 use crate::model::{AnswerValue, RecordedAnswer};
 use crate::prose::engine::record::command_result::CommandResult;
@@ -154,5 +152,7 @@ impl RunHistory {
 }
 
 pub(super) fn digest(text: &str) -> String {
-    Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    let mut digits = crate::files::digest(text);
+    digits.truncate(16);
+    digits
 }
