@@ -52,8 +52,8 @@ pub use question::{
     RecordedAnswer,
 };
 pub use request::{
-    ExecOutcome, ExecRequest, InputOutcome, InputRejection, InputTarget, MOST_INPUT, ParentTask, ProgramStep,
-    STEP_GRACE, Stop, StopEffect, StopOutcome, TypedInput, Until,
+    ExecOutcome, ExecRequest, InputOutcome, InputRejection, InputTarget, MOST_INPUT, NativeTask, ParentTask,
+    ProgramStep, STEP_GRACE, Stop, StopEffect, StopOutcome, TypedInput, Until,
 };
 pub use state::TaskState;
 pub use status_counts::StatusCounts;

@@ -46,9 +46,17 @@ pub struct ExecRequest {
     pub item: Option<BatchItem>,
     /// Further settings for a step of a program, if it is one.
     pub step: Option<ProgramStep>,
-    /// The id of the task, if it is a command from an agent's own shell; such a command may start in any directory
-    /// (`base`).
-    pub native: Option<TaskId>,
+    /// Set if it is a command from an agent's own shell; such a command may start in any directory (`base`).
+    pub native: Option<NativeTask>,
+}
+
+/// The task of a command from an agent's own shell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NativeTask {
+    /// Its id.
+    pub id: TaskId,
+    /// Whether its terminal stands for one of its caller, which types there and reads what the command writes.
+    pub has_callers_terminal: bool,
 }
 
 impl ExecRequest {
@@ -62,6 +70,11 @@ impl ExecRequest {
         self.step.is_some() || self.native.is_some()
     }
 
+    /// Tells whether its terminal stands for one of its caller.
+    pub(crate) fn has_callers_terminal(&self) -> bool {
+        self.native.as_ref().is_some_and(|native| native.has_callers_terminal)
+    }
+
     /// Tells whether its caller runs many commands, one after another: the items of a batch, or a program's.
     pub(crate) fn is_one_of_many(&self) -> bool {
         self.item.is_some() || self.step.is_some()
@@ -69,7 +82,7 @@ impl ExecRequest {
 
     /// Returns the id chosen for its task, if any.
     pub(crate) fn chosen_id(&self) -> Option<&TaskId> {
-        self.step.as_ref().map(|step| &step.id).or(self.native.as_ref())
+        self.step.as_ref().map(|step| &step.id).or(self.native.as_ref().map(|native| &native.id))
     }
 }
 

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
-use super::InheritedAttributes;
+use super::{CallerTerminal, InheritedAttributes};
 
 /// The limits of a process, in the order in which they are sent.
 const RESOURCES: [Resource; 16] = [
@@ -35,6 +35,8 @@ pub struct ExactCommand {
     pub args: Vec<OsString>,
     /// Its standard input; `None` for that of the command's [`Stdio`](super::Stdio).
     pub stdin: Option<OwnedFd>,
+    /// The terminal that its own one stands for.
+    pub terminal: Option<CallerTerminal>,
     /// Whether standard output and error are the same file: a single pipe then keeps the output in order.
     pub one_output: bool,
     /// Output of its that is not read here, but goes where it goes without us: nothing can be written there.

@@ -14,6 +14,7 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("pilothouse runs on Linux only: it relies on subreapers, pidfds and /proc");
 
+mod caller_terminal;
 mod cgroup;
 mod command;
 mod detach;
@@ -54,6 +55,7 @@ mod wire;
 mod witness;
 pub mod workdir;
 
+pub use caller_terminal::CallerTerminal;
 pub use cgroup::cgroups;
 pub use command::{HostedCommand, Leftovers, ShellProfile, SignalScope, Stdio};
 #[cfg(feature = "console")]
@@ -74,7 +76,7 @@ pub use pty_program::{PtyCommand, PtyProgram};
 pub use running::{HostHandle, Io, RunningCommand};
 pub use shell_links::{SHELL_PREFIX, SHELLS, ShellLinks, is_shell_link, kind_of_shell};
 pub use signal::{Exit, Signal, UnknownSignal};
-pub use signal_queue::{SignalQueue, become_program, die_of, has_no_output};
+pub use signal_queue::{RESIZED, SignalQueue, become_program, die_of, has_no_output};
 pub use standstill::{Standstill, Turn};
 pub use start::fork_server::fork_server_main;
 pub use start::second_stage::find_shell;

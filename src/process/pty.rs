@@ -18,6 +18,7 @@ use rustix::termios::{
     tcsetattr, tcsetwinsize,
 };
 
+use super::CallerTerminal;
 use crate::terminal::Size;
 
 /// Our side of a PTY. Clones share it; it closes with the last clone and duplicate.
@@ -70,6 +71,13 @@ impl Pty {
         Ok((Self { master: Arc::new(master), slave: None }, child))
     }
 
+    /// Opens a pair that stands for the terminal of a caller: as that is, and in its place from now on.
+    pub(super) fn open_for(caller: &CallerTerminal) -> io::Result<(Self, OwnedFd)> {
+        let (own, slave) = Self::open(caller.size().unwrap_or_default())?;
+        caller.give_way(&own.master, &slave)?;
+        Ok((own, slave))
+    }
+
     /// Opens a pair for a terminal beside the streams of a command. Our side is non-blocking and also keeps the other
     /// side open, so that reading never reaches end-of-file.
     pub(super) fn open_aside(size: Size) -> io::Result<(Self, OwnedFd)> {
@@ -96,6 +104,14 @@ impl Pty {
     /// If the kernel refuses.
     pub fn resize(&self, size: Size) -> io::Result<()> {
         Ok(tcsetwinsize(&self.master, rows_and_columns(size))?)
+    }
+
+    /// Gives the terminal the size of its caller's.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn follow(&self, caller: &CallerTerminal) -> io::Result<()> {
+        caller.give_size(&self.master)
     }
 
     /// Returns the size of the terminal.
@@ -144,12 +160,7 @@ impl Pty {
 
     /// Makes the kernel process typed input now, including its echo, which it would otherwise do a moment later.
     pub fn settle(&self) {
-        if let Some(slave) = &self.slave {
-            // Where no line is ready to be read, answering the poll processes the input on its way to the slave.
-            let _ = poll(&mut [PollFd::new(slave, PollFlags::IN)], Some(&AT_ONCE));
-            // A line can be read before its echo is written; counting the bytes that are ready waits for both.
-            let _ = ioctl_fionread(slave);
-        }
+        self.slave.iter().for_each(|slave| take_in(slave));
     }
 
     /// Tells whether output is waiting to be read.
@@ -164,6 +175,14 @@ const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 /// How both sides are opened: never as the controlling terminal of this process, which may lead a session without
 /// one.
 const OPEN: OpenptFlags = OpenptFlags::RDWR.union(OpenptFlags::NOCTTY).union(OpenptFlags::CLOEXEC);
+
+/// Makes the kernel process now what was typed on the other side of this one.
+pub(super) fn take_in(slave: &OwnedFd) {
+    // Where no line is ready to be read, answering the poll processes the input on its way to the slave.
+    let _ = poll(&mut [PollFd::new(slave, PollFlags::IN)], Some(&AT_ONCE));
+    // A line can be read before its echo is written; counting the bytes that are ready waits for both.
+    let _ = ioctl_fionread(slave);
+}
 
 /// Makes our side non-blocking and opens the other side.
 fn other_side(master: &OwnedFd) -> io::Result<OwnedFd> {

@@ -10,9 +10,13 @@ use rustix::process::{Signal, getpid, kill_process};
 
 use super::sys;
 
+/// The signal of a terminal that has another size.
+pub const RESIZED: i32 = libc::SIGWINCH;
+
 /// The signals that a program waiting for a command sends to the command: all that can be caught, except for those that
 /// concern that program itself (its children, its faults, its output) and those that stop and continue.
-const PASSED_ON: [libc::c_int; 13] = [
+const PASSED_ON: [libc::c_int; 14] = [
+    RESIZED,
     libc::SIGINT,
     libc::SIGTERM,
     libc::SIGHUP,

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use super::bytes::{Outlet, are_one, full_device};
 use crate::model::{ExecRequest, Exit};
-use crate::process::{ExactCommand, InheritedAttributes};
+use crate::process::{CallerTerminal, ExactCommand, InheritedAttributes};
 
 /// What the caller of such a command passes in, besides its environment.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub struct Native {
     pub workdir: OwnedFd,
     /// Its standard input; `None` if input is typed by its caller and by a person.
     pub stdin: Option<OwnedFd>,
+    /// The terminal that it would have run on, if all its standard streams are that.
+    pub terminal: Option<CallerTerminal>,
     /// Where its standard output goes; with a terminal, everything it writes there.
     pub stdout: OwnedFd,
     /// Where its standard error goes.
@@ -82,6 +84,8 @@ pub(super) struct WaitingCaller {
     pub(super) start: Option<(ExactCommand, OwnedFd)>,
     /// Where its output goes, until it is started.
     pub(super) outlets: Vec<Outlet>,
+    /// The terminal that the command's stands for, until its shell has ended.
+    pub(super) terminal: Option<CallerTerminal>,
     pub(super) told: watch::Sender<CallerStage>,
 }
 
@@ -91,15 +95,16 @@ impl WaitingCaller {
     /// # Errors
     /// If one of them cannot be examined.
     pub(super) fn new(native: Native, tty: bool, told: watch::Sender<CallerStage>) -> io::Result<Self> {
-        let Native { args, workdir, stdin, stdout, stderr, inherited, descriptors } = native;
+        let Native { args, workdir, stdin, terminal, stdout, stderr, inherited, descriptors } = native;
         let one_output = tty || are_one(&stdout, &stderr)?;
         let unread = [full_device(&stdout)?, full_device(&stderr)?];
         let mut outlets = vec![Outlet::new(stdout)?];
         if !one_output {
             outlets.push(Outlet::new(stderr)?);
         }
-        let exact = ExactCommand { args, stdin, one_output, unread, inherited, descriptors };
-        Ok(Self { start: Some((exact, workdir)), outlets, told })
+        let own = terminal.as_ref().map(CallerTerminal::try_clone).transpose()?;
+        let exact = ExactCommand { args, stdin, terminal: own, one_output, unread, inherited, descriptors };
+        Ok(Self { start: Some((exact, workdir)), outlets, terminal, told })
     }
 
     /// Reports progress to the caller; the end is reported only once.

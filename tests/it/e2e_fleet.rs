@@ -253,8 +253,8 @@ fn the_log_of_a_task_on_another_machine_is_read_here() {
 #[test]
 fn a_place_elsewhere_that_refuses_slowly_says_so_soon() {
     let home = Home::new();
-    let listed = json!({"data": {"machine": "m", "version": "9", "link": 6, "load": null, "runtimes": [
-        {"id": "0123456789ab", "workspace": "/srv", "pid": 7, "version": "9", "link": 6, "tasks": 0, "needs": 0}
+    let listed = json!({"data": {"machine": "m", "version": "9", "link": 7, "load": null, "runtimes": [
+        {"id": "0123456789ab", "workspace": "/srv", "pid": 7, "version": "9", "link": 7, "tasks": 0, "needs": 0}
     ]}});
     let script =
         format!("case \"$*\" in *list*) echo '{listed}';; *) sleep 1; echo 'not today' >&2; exit 1;; esac");

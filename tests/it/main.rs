@@ -146,6 +146,7 @@ mod shell_door;
 mod shell_held;
 mod shell_killed;
 mod shell_refused;
+mod shell_terminal;
 mod shell_words;
 mod spare;
 mod start_lost;

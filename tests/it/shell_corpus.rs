@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use pilothouse::agent::shell::{AgentMarks, Route, RouteFacts, decide, script};
+use pilothouse::agent::shell::{AgentMarks, Route, RouteFacts, TerminalStreams, decide, script};
 use pilothouse::agents::{AgentProgram, unwrap};
 use serde::Deserialize;
 
@@ -45,7 +45,7 @@ fn each_call_of_a_model_becomes_a_task_shown_as_it_was_written_and_the_agents_ow
             let facts = RouteFacts {
                 name: OsStr::new(name),
                 args: &args,
-                on_terminal: false,
+                terminal: TerminalStreams::None,
                 task_kind: Some(OsStr::new("agent")),
                 switch: None,
                 marks,

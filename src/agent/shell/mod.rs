@@ -7,6 +7,6 @@ mod route;
 mod serve;
 mod unrecorded;
 
-pub use route::{AgentMarks, MarkedAgent, Route, RouteFacts, decide, script};
+pub use route::{AgentMarks, MarkedAgent, Route, RouteFacts, TerminalStreams, decide, script};
 pub use serve::serve;
 pub use unrecorded::runs_plainly;

@@ -16,14 +16,39 @@ pub struct RouteFacts<'a> {
     pub name: &'a OsStr,
     /// The arguments, without the name.
     pub args: &'a [OsString],
-    /// Whether one of its standard streams is a terminal or is closed.
-    pub on_terminal: bool,
+    /// Which of its standard streams are a terminal.
+    pub terminal: TerminalStreams,
     /// The kind of the enclosing task, from the environment.
     pub task_kind: Option<&'a OsStr>,
     /// `PILOTHOUSE_SHELL`.
     pub switch: Option<&'a OsStr>,
     /// What the environment says about the agent.
     pub marks: MarkedAgent,
+}
+
+/// Which of a call's standard streams are a terminal, and whose that is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TerminalStreams {
+    /// None.
+    #[default]
+    None,
+    /// Some, and the call is not the first process on that terminal: a person's, or that of another program.
+    Shared,
+    /// All three, and the call is the first process on that terminal, which an agent has made for it.
+    Own,
+    /// As `Own`, but not all three.
+    Partly,
+}
+
+impl TerminalStreams {
+    /// Tells whether a call that has them can be the agent's own.
+    fn may_be_own(self, marks: MarkedAgent) -> bool {
+        match self {
+            Self::None => true,
+            Self::Shared => false,
+            Self::Own | Self::Partly => marks.agent.is_some(),
+        }
+    }
 }
 
 /// The agent identified by an environment.
@@ -69,7 +94,8 @@ pub fn decide(facts: RouteFacts<'_>) -> Route {
     let Some(script) = script(facts.args) else { return Route::Through };
     let is_off = facts.switch.is_some_and(|switch| switch == "off");
     let in_command = facts.task_kind.is_some_and(|kind| kind == COMMAND);
-    if is_off || in_command || facts.on_terminal || is_probe(facts, script) {
+    let is_others = !facts.terminal.may_be_own(facts.marks);
+    if is_off || in_command || is_others || is_probe(facts, script) {
         return Route::Through;
     }
     // One agent has every `bash` in its PATH replaced by this program: all calls but that agent's own pass through.
@@ -152,7 +178,7 @@ mod tests {
         let call = RouteFacts {
             name: OsStr::new("/d/pilothouse-bash"),
             args: &args,
-            on_terminal: false,
+            terminal: TerminalStreams::None,
             task_kind: None,
             switch: None,
             marks: CALL,
@@ -166,13 +192,21 @@ mod tests {
         let snapshot = words(&["-c", "-l", "SNAPSHOT_FILE=/x\n# …"]);
         for through in [
             RouteFacts { args: &[], ..call },
-            RouteFacts { on_terminal: true, ..call },
+            RouteFacts { terminal: TerminalStreams::Shared, ..call },
+            RouteFacts { terminal: TerminalStreams::Own, marks: MarkedAgent::default(), ..call },
             RouteFacts { task_kind: Some(OsStr::new("command")), ..call },
             RouteFacts { switch: Some(OsStr::new("off")), ..call },
             RouteFacts { args: &probe, marks: OWN, ..call },
             RouteFacts { args: &snapshot, marks: OWN, ..call },
         ] {
             assert_eq!(decide(through), Route::Through, "{through:?}");
+        }
+        for terminal in [TerminalStreams::Own, TerminalStreams::Partly] {
+            assert_eq!(
+                decide(RouteFacts { terminal, ..call }),
+                Route::Task,
+                "the agent made it for this call"
+            );
         }
         assert_eq!(decide(RouteFacts { args: &probe, ..call }), Route::Task, "a model may write that, too");
     }
@@ -185,7 +219,7 @@ mod tests {
         let call = RouteFacts {
             name: OsStr::new("bash"),
             args: &own,
-            on_terminal: false,
+            terminal: TerminalStreams::None,
             task_kind: None,
             switch: None,
             marks: gemini,

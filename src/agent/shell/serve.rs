@@ -20,14 +20,16 @@ use crate::agents::AgentProgram;
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
 use crate::link::{self, Client, ServedRequest, ShellInput, ShellLine, ShellMessage, ShellReply};
-use crate::model::{Error, ExecOutcome, ExecRequest, Exit, ParentTask, Stop, TaskView, TypedInput};
-use crate::process::{EnclosingTask, Fence, Signal, SignalScope};
+use crate::model::{
+    Error, ExecOutcome, ExecRequest, Exit, NativeTask, ParentTask, Stop, TaskView, TypedInput,
+};
+use crate::process::{CallerTerminal, EnclosingTask, Fence, Signal, SignalScope};
 use crate::runtime::{AnswerNotices, CallerStage, Handle, Leftovers, Native, NativeRequest};
 use crate::terminal::Size;
 
 /// The name under which such a command is recorded as a call.
 const SHELL_CALL: &str = "Shell";
-/// The columns and rows of a command's terminal, if it has one.
+/// The columns and rows of a command's terminal, if it has one and its caller's does not say.
 const TERMINAL: (u16, u16) = (80, 24);
 /// Messages from a caller that are kept until its command has started.
 const EARLY: usize = 64;
@@ -105,6 +107,12 @@ impl ShellCommand {
         runtime.agent_fenced(&session.label, runs_elsewhere);
         let call = runtime.begin_call(&actor, SHELL_CALL, Durability::Written, &input).await;
         let id = runtime.next_id();
+        let terminal = match request.input {
+            ShellInput::CallersTerminal => CallerTerminal::open(&stdin).map(Some),
+            _ => Ok(None),
+        };
+        let has_terminal = matches!(request.input, ShellInput::Terminal | ShellInput::CallersTerminal);
+        let size = terminal.as_ref().ok().and_then(Option::as_ref).and_then(CallerTerminal::size);
         let exec = ExecRequest {
             actor: actor.clone(),
             call,
@@ -113,8 +121,8 @@ impl ShellCommand {
             login: false,
             workdir: None,
             base: cwd,
-            tty: request.input == ShellInput::Terminal,
-            size: (request.input == ShellInput::Terminal).then(|| Size::clamped(TERMINAL.0, TERMINAL.1)),
+            tty: has_terminal,
+            size: has_terminal.then(|| size.unwrap_or_else(|| Size::clamped(TERMINAL.0, TERMINAL.1))),
             accepts_input: request.input != ShellInput::Descriptor,
             yield_after: None,
             timeout: None,
@@ -122,23 +130,31 @@ impl ShellCommand {
             description: request.description,
             item: None,
             step: None,
-            native: Some(id.clone()),
+            native: Some(NativeTask {
+                id: id.clone(),
+                has_callers_terminal: request.input == ShellInput::CallersTerminal,
+            }),
         };
         let asked = exec.clone();
         let (told, stage) = watch::channel(CallerStage::default());
         // Whatever becomes of a removed directory's path, the command would not run there.
         let is_removed = || fstat(&workdir).is_ok_and(|facts| facts.st_nlink == 0);
         let unfit = request.unfit.or_else(|| is_removed().then(|| REMOVED.to_owned()));
-        let running = match unfit {
-            Some(reason) => {
+        let terminal = match unfit {
+            None => terminal.map_err(|error| format!("its terminal: {error}")),
+            Some(unfit) => Err(unfit),
+        };
+        let running = match terminal {
+            Err(reason) => {
                 let refused = Err(Error::NotHandedOver { reason });
                 tokio::spawn(record(runtime.clone(), call, async { refused }))
             }
-            None => {
+            Ok(terminal) => {
                 let stdin = (request.input == ShellInput::Descriptor).then_some(stdin);
                 let inherited = request.inherited;
                 let args = request.args;
-                let native = Native { args, workdir, stdin, stdout, stderr, inherited, descriptors };
+                let native =
+                    Native { args, workdir, stdin, terminal, stdout, stderr, inherited, descriptors };
                 let (own, request) = (runtime.clone(), NativeRequest { exec, native, told });
                 tokio::spawn(record(runtime.clone(), call, async move { own.exec_native(request).await }))
             }
@@ -281,6 +297,7 @@ impl ShellCommand {
     async fn hear(&self, message: ShellMessage, line: &mut ShellLine) {
         match message {
             ShellMessage::Signal { number, to_group } => self.signal(number, to_group).await,
+            ShellMessage::Resized => self.runtime.caller_resized(&self.actor, &self.id).await,
             ShellMessage::Kill => self.stop(Stop { force: true, signal: None }).await,
             ShellMessage::Input(bytes) => {
                 let refused = self.type_in(&bytes).await.err();

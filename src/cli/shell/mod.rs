@@ -4,9 +4,9 @@
 
 mod real;
 mod run;
+mod terminal;
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -43,7 +43,7 @@ pub(super) fn run_as_shell(argv: &[OsString]) -> Option<ExitCode> {
     let facts = RouteFacts {
         name,
         args,
-        on_terminal: is_on_terminal(),
+        terminal: terminal::own_streams(),
         task_kind: find(crate::process::environment::TASK_KIND),
         switch: find(SWITCH),
         marks,
@@ -66,11 +66,6 @@ fn shell_of(name: &OsStr) -> Option<&'static str> {
 
 fn find<'a>(variables: &'a [(OsString, OsString)], name: &str) -> Option<&'a OsStr> {
     variables.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_os_str())
-}
-
-/// Returns whether a standard stream is a terminal, or cannot be passed on.
-fn is_on_terminal() -> bool {
-    io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal()
 }
 
 impl RealShell {

@@ -13,8 +13,9 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use super::real::RealShell;
+use super::terminal::{KeptModes, own_streams};
 use super::{DOOR, ShellInvocation, find};
-use crate::agent::shell::runs_plainly;
+use crate::agent::shell::{TerminalStreams, runs_plainly};
 use crate::agents::AgentProgram;
 use crate::cli::print;
 use crate::cli::surroundings::surroundings;
@@ -27,8 +28,8 @@ use crate::link::{
 use crate::paths::Places;
 use crate::process::environment::Environment;
 use crate::process::{
-    InheritedAttributes, MOST_DESCRIPTORS, SignalQueue, Witness, die_of, inherited_descriptors, is_confined,
-    own_umask, parent,
+    InheritedAttributes, MOST_DESCRIPTORS, RESIZED, SignalQueue, Witness, die_of, inherited_descriptors,
+    is_confined, own_umask, parent,
 };
 
 /// How long joining or starting a runtime may take.
@@ -37,6 +38,8 @@ const BUDGET: Duration = Duration::from_millis(300);
 const UNKNOWN: u8 = 75;
 /// The exit code if the command was not run because no runtime was available (`EX_UNAVAILABLE`).
 const REFUSED: u8 = 69;
+/// Why a command is not run on a terminal that would not be all of its standard streams.
+const PARTLY: &str = "not all its standard streams are its terminal";
 /// Why a runtime is not asked to run a command where nothing is any more.
 const REMOVED: &str = "the directory it begins in was removed";
 
@@ -105,7 +108,9 @@ impl RuntimeRequest {
         });
         let (numbers, descriptors) =
             if is_many.is_some() { Default::default() } else { (numbers, descriptors) };
-        let request = ShellRequest { unfit: unfit.or(is_many), descriptors: numbers, ..request(call, real) };
+        let is_partly = (own_streams() == TerminalStreams::Partly).then(|| PARTLY.to_owned());
+        let unfit = unfit.or(is_many).or(is_partly);
+        let request = ShellRequest { unfit, descriptors: numbers, ..request(call, real) };
         let environment = Environment::new(real.variables.clone(), own_umask());
         let hello = Hello { environment: Some(environment), ..Hello::new(ClientRole::Shell, cwd) };
         Ok(Self { places, hello, request, workdir, descriptors })
@@ -123,6 +128,8 @@ impl RuntimeRequest {
             Ok(signals) => signals,
             Err(error) => return not_run(&format!("its signals: {error}")),
         };
+        let is_on_terminal = self.request.input == ShellInput::CallersTerminal;
+        let modes = is_on_terminal.then(KeptModes::of_input).flatten();
         let (stdin, stdout, stderr) = (std::io::stdin(), std::io::stdout(), std::io::stderr());
         let fds = [self.workdir.as_fd(), stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
         let more: Vec<_> = self.descriptors.iter().map(OwnedFd::as_fd).collect();
@@ -132,47 +139,52 @@ impl RuntimeRequest {
             Ok(()) => {}
             // Nothing was sent.
             Err(error @ Error::Frame { .. }) => return not_run(&with_causes(&error)),
-            Err(_) => return lost(&Loss::Unknown),
+            Err(_) => {
+                drop(modes);
+                return lost(&Loss::Unknown);
+            }
         }
         let mut known = Loss::Unknown;
-        loop {
+        let last = loop {
             match wait(&mut line, &signals, &mut witness) {
-                Ok(Some(ShellReply::Fenced)) => {
-                    drop((signals, witness));
-                    return real.become_it();
-                }
-                Ok(Some(ShellReply::Refused { message, code: None })) => {
-                    drop((signals, witness));
-                    return self.without_runtime(&message, real);
-                }
-                Ok(Some(ShellReply::Refused { message, code: Some(code) })) => {
-                    let _ = print::say(&message);
-                    return ExitCode::from(code);
-                }
                 Ok(Some(ShellReply::Started)) => known = Loss::Begun,
-                Ok(Some(ShellReply::Ended {
-                    code: Some(0),
-                    unwritten: Some(why),
-                    closing: None,
-                    note,
-                    ..
-                })) => {
-                    if let Some(note) = note {
-                        let _ = print::say(note);
-                    }
-                    let _ = print::say(format_args!("its output could not be written: {why}"));
-                    return ExitCode::FAILURE;
-                }
-                Ok(Some(ShellReply::Ended { code, signal, closing, note, .. })) => {
-                    drop((signals, witness));
-                    if let Some(note) = note {
-                        let _ = print::say(note);
-                    }
-                    return end(code, signal, closing);
-                }
                 Ok(Some(ShellReply::Taken { .. } | ShellReply::Held | ShellReply::Typed { .. }) | None) => {}
-                Err(_) => return lost(&known),
+                Ok(Some(reply)) => break Some(reply),
+                Err(_) => break None,
             }
+        };
+        drop(modes);
+        match last {
+            Some(ShellReply::Fenced) => {
+                drop((signals, witness));
+                real.become_it()
+            }
+            Some(ShellReply::Refused { message, code: None }) => {
+                drop((signals, witness));
+                self.without_runtime(&message, real)
+            }
+            Some(ShellReply::Refused { message, code: Some(code) }) => {
+                let _ = print::say(&message);
+                ExitCode::from(code)
+            }
+            Some(ShellReply::Ended { code: Some(0), unwritten: Some(why), closing: None, note, .. }) => {
+                if let Some(note) = note {
+                    let _ = print::say(note);
+                }
+                let _ = print::say(format_args!("its output could not be written: {why}"));
+                ExitCode::FAILURE
+            }
+            Some(ShellReply::Ended { code, signal, closing, note, .. }) => {
+                drop((signals, witness));
+                if let Some(note) = note {
+                    let _ = print::say(note);
+                }
+                end(code, signal, closing)
+            }
+            Some(
+                ShellReply::Taken { .. } | ShellReply::Held | ShellReply::Started | ShellReply::Typed { .. },
+            )
+            | None => lost(&known),
         }
     }
 
@@ -216,7 +228,10 @@ fn request(call: &ShellInvocation, real: &RealShell) -> ShellRequest {
         shell: real.program.clone(),
         inherited: InheritedAttributes::own(),
         descriptors: Vec::new(),
-        input: ShellInput::Descriptor,
+        input: match own_streams() {
+            TerminalStreams::Own => ShellInput::CallersTerminal,
+            _ => ShellInput::Descriptor,
+        },
         tool_call: None,
         shown: None,
         description: None,
@@ -272,6 +287,10 @@ fn wait(
     rustix::io::retry_on_intr(|| poll(&mut fds, None)).map_err(|errno| Error::Talk(errno.into()))?;
     let is_said = !fds[0].revents().is_empty();
     while let Some(number) = signals.next() {
+        if number == RESIZED {
+            line.resized()?;
+            continue;
+        }
         let to_group = witness.as_ref().is_none_or(|witness| witness.has(number));
         line.signal(number, to_group)?;
         if to_group && witness.is_some() {

@@ -113,6 +113,14 @@ impl ShellCall {
         self.stream.write_all(&message(&ShellMessage::Signal { number, to_group })?).map_err(Error::Talk)
     }
 
+    /// Reports that the caller's terminal has another size.
+    ///
+    /// # Errors
+    /// If the connection is lost.
+    pub fn resized(&mut self) -> Result<(), Error> {
+        self.stream.write_all(&message(&ShellMessage::Resized)?).map_err(Error::Talk)
+    }
+
     /// Continues the requested command's conversation on the current tokio runtime.
     ///
     /// # Errors

@@ -83,6 +83,8 @@ pub enum ShellInput {
     Pipe,
     /// As `Pipe`, but the command runs on a terminal of 80x24, whose output goes to the standard output.
     Terminal,
+    /// The command runs on a terminal that stands for the caller's, which its three standard streams are.
+    CallersTerminal,
 }
 
 impl ShellRequest {
@@ -181,6 +183,8 @@ pub enum ShellMessage {
         /// Whether all processes of the caller's group received it, not only the caller.
         to_group: bool,
     },
+    /// The caller's terminal has another size.
+    Resized,
     /// Input in base64, answered by [`ShellReply::Typed`].
     Input(String),
     /// Kill the command and everything it started.

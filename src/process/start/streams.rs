@@ -25,9 +25,11 @@ impl CommandStreams {
             command.exact.as_mut().map_or_else(Default::default, |exact| std::mem::take(&mut exact.unread));
         match command.stdio {
             Stdio::Pty { size } => {
+                let caller = command.exact.as_mut().and_then(|exact| exact.terminal.take());
                 let open = move || {
                     let _spawning = spawning();
-                    Pty::open(size).map_err(|source| SpawnError::opening(TERMINAL, source))
+                    let opened = caller.as_ref().map_or_else(|| Pty::open(size), Pty::open_for);
+                    opened.map_err(|source| SpawnError::opening(TERMINAL, source))
                 };
                 let (pty, slave) = blocking(open).await?;
                 Ok(Self { io: Io::Pty(pty), theirs: vec![slave] })

@@ -10,12 +10,16 @@ use tokio::sync::mpsc;
 
 use super::event::ByteEvent;
 use super::fd_entry::{FIRST_OUTLET, FdEntry, Source, data_of};
+use super::inlet::Inlet;
 use super::outlet::{CopyResult, Outlet};
 use crate::terminal::ByteSource;
 
 /// How long a command may keep writing to a caller that no longer reads, before its pipe breaks too. Meanwhile, a
 /// caller that was killed is noticed.
 const BROKEN: Duration = Duration::from_millis(300);
+
+/// The most bytes that lie in a terminal, unless others write while they are read.
+const MOST_IN_TERMINAL: usize = 128 << 10;
 
 /// What must still be delivered before a task's end can be reported.
 #[derive(Debug, Default)]
@@ -36,6 +40,16 @@ pub(super) struct ClosingTask {
 }
 
 impl OwedDelivery {
+    /// Notes that nothing more lies in a stream.
+    pub(super) fn has_run_dry(&mut self, slot: usize) {
+        self.owed.iter_mut().filter_map(|owed| owed.get_mut(slot)).for_each(|owed| *owed = 0);
+    }
+
+    /// Tells whether something that was written before the shell ended may still lie in a stream.
+    pub(super) fn owes(&self, slot: usize) -> bool {
+        self.owed.is_some_and(|owed| owed.get(slot).is_some_and(|owed| *owed > 0))
+    }
+
     /// Tells whether anyone waits for a report about it.
     pub(super) fn is_awaited(&self) -> bool {
         self.owed.is_some() || self.closing.is_some()
@@ -58,7 +72,8 @@ impl FdEntry {
                     let _ = self.io.unwritten.set(io::Error::from(errno).to_string());
                 }
                 let is_over = outlet.broken().is_some_and(|since| now >= since + BROKEN);
-                if is_over && !self.delivery.is_detached {
+                // A terminal does not break: it is hung up, which its programs are told by a signal.
+                if is_over && !self.delivery.is_detached && !self.io.tty {
                     self.end_source(slot);
                 }
             }
@@ -121,12 +136,14 @@ impl FdEntry {
 
     /// Notes that the shell has ended: what is in its pipes now was written before.
     pub(super) fn owe(&mut self) {
-        // What was written to a terminal beside the streams is not forwarded.
-        let lying = |source: &Option<Source>| {
-            let source = source.as_ref().filter(|(stream, _)| *stream != ByteSource::Tty);
-
-            let bytes = source.and_then(|(_, fd)| ioctl_fionread(fd).ok());
-            bytes.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or_default()
+        let lying = |source: &Option<Source>| match source {
+            // The kernel counts only a part of what lies in a terminal.
+            Some((ByteSource::Tty, _)) if self.io.tty => MOST_IN_TERMINAL,
+            // What was written to a terminal beside the streams is not forwarded.
+            Some((ByteSource::Tty, _)) | None => 0,
+            Some((_, fd)) => {
+                ioctl_fionread(fd).ok().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or_default()
+            }
         };
         let mut owed = [0; 3];
         owed.iter_mut().zip(&self.sources).for_each(|(owed, source)| *owed = lying(source));
@@ -160,5 +177,6 @@ impl FdEntry {
     /// Notes that the caller is gone: the task continues whether or not anyone reads.
     pub(super) fn detach(&mut self) {
         self.delivery.is_detached = true;
+        self.inlet.take().into_iter().for_each(Inlet::give_back);
     }
 }

@@ -8,7 +8,7 @@ use rustix::event::epoll;
 
 use super::copying::ClosingTask;
 use super::event::ByteEvent;
-use super::fd_entry::{DRAIN_LIMIT, Drain, FdEntry, QUIET, READS, read_available};
+use super::fd_entry::{DRAIN_LIMIT, Drain, FdEntry, QUIET, READS, ReadEnd, read_available};
 use super::pump::{BUFFER_BYTES, Worker};
 use super::ring::RING_BYTES;
 use crate::terminal::ByteSource;
@@ -19,12 +19,23 @@ impl Worker {
         let (Some(entry), Ok(slot)) = (self.entries.get_mut(&key), usize::try_from(slot)) else { return };
         entry.flush(key, slot, self.clock.now().mono);
         entry.settle_delivery(&self.events);
+        self.read_owed(key, slot);
     }
 
     pub(super) fn begin_delivery(&mut self, key: u64) {
-        if let Some(entry) = self.entries.get_mut(&key) {
-            entry.owe();
-            entry.settle_delivery(&self.events);
+        let Some(entry) = self.entries.get_mut(&key) else { return };
+        entry.owe();
+        // Its caller types for others from now on.
+        entry.inlet = None;
+        entry.settle_delivery(&self.events);
+        self.read_owed(key, 0);
+    }
+
+    /// Reads the rest of what a task's terminal owes: that nothing is left in it is not reported.
+    pub(super) fn read_owed(&mut self, key: u64, slot: usize) {
+        let owes = |entry: &FdEntry| entry.io.tty && entry.delivery.owes(slot) && !entry.is_stalled(slot);
+        if self.entries.get(&key).is_some_and(owes) {
+            self.read(key, slot as u64, READS);
         }
     }
 
@@ -118,6 +129,17 @@ impl Worker {
         })
     }
 
+    /// Lets go of a task that has no descriptors left.
+    pub(super) fn release(&mut self, key: u64) {
+        if self.entries.get(&key).is_some_and(FdEntry::is_over)
+            && let Some(entry) = self.entries.remove(&key)
+        {
+            self.names.remove(&entry.io.id);
+            self.pacing.leave(key);
+            entry.io.release();
+        }
+    }
+
     pub(super) fn close(&mut self, key: u64) {
         let Some(entry) = self.entries.remove(&key) else { return };
         self.names.remove(&entry.io.id);
@@ -126,12 +148,12 @@ impl Worker {
             // What was written between the drain and the end of the tree: at most what the kernel buffers.
             let mut taken = 0;
             while taken < BUFFER_BYTES {
-                let (length, ended) = read_available(&fd, &mut self.buffer, READS);
+                let (length, end) = read_available(&fd, &mut self.buffer, READS);
                 if length > 0 {
                     entry.io.ingest(stream, &self.buffer[..length], RING_BYTES);
                 }
                 taken += length;
-                if length == 0 || ended {
+                if length == 0 || end == ReadEnd::Closed {
                     break;
                 }
             }

@@ -8,6 +8,7 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
 
 use super::copying::OwedDelivery;
+use super::inlet::Inlet;
 use super::outlet::Outlet;
 use super::task_io::TaskIo;
 use crate::terminal::ByteSource;
@@ -20,35 +21,40 @@ pub(super) const DRAIN_LIMIT: Duration = Duration::from_secs(2);
 pub(super) const READS: usize = 4;
 /// If more descriptors than this have something to read, each gets one read before the next one gets its turn.
 pub(super) const FEW: usize = 2;
-/// Descriptor slots per task: three to read, one to write, three to copy to.
+/// Descriptor slots per task: three to read, one to write, three to copy to, one that its caller types on.
 pub(super) const SLOTS: u64 = 8;
 /// The slot to write to.
 pub(super) const WRITER: u64 = 3;
 /// The first of the slots to copy to; the first source is copied there.
 pub(super) const FIRST_OUTLET: u64 = 4;
+/// The slot that its caller types on.
+pub(super) const INLET: u64 = 7;
 
 /// A descriptor to read and the stream it carries.
 pub(crate) type Source = (ByteSource, OwnedFd);
 
-/// A task to watch: non-blocking descriptors to read, where each is copied to, by index, and where its input goes.
+/// A task to watch: non-blocking descriptors to read, where each is copied to, by index, where its input goes, and where
+/// its caller types.
 #[derive(Debug)]
 pub(crate) struct TaskDescriptors {
     pub(crate) io: Arc<TaskIo>,
     pub(crate) sources: Vec<Source>,
     pub(crate) outlets: Vec<Outlet>,
     pub(crate) writer: Option<OwnedFd>,
+    pub(crate) inlet: Option<Inlet>,
 }
 
 impl TaskDescriptors {
     /// Registers its descriptors under a key.
     pub(super) fn register(&self, poll: &OwnedFd, key: u64) {
-        let Self { io, sources, writer, .. } = self;
+        let Self { io, sources, writer, inlet, .. } = self;
         let sources = (0..WRITER).zip(sources).map(|(slot, (stream, fd))| (slot, fd, interest(*stream)));
         for (slot, fd, interest) in sources.chain(writer.iter().map(|fd| (WRITER, fd, EventFlags::empty()))) {
             if let Err(error) = epoll::add(poll, fd, data_of(key, slot), interest) {
                 tracing::error!(%error, task = %io.id, slot, "watch a descriptor");
             }
         }
+        inlet.iter().for_each(|inlet| inlet.listen(poll, key));
     }
 }
 
@@ -62,6 +68,7 @@ pub(super) struct FdEntry {
     pub(super) outlets: [Option<Outlet>; 3],
     pub(super) delivery: OwedDelivery,
     pub(super) writer: Option<OwnedFd>,
+    pub(super) inlet: Option<Inlet>,
     pub(super) drain: Option<Drain>,
     pub(super) paused: bool,
 }
@@ -75,14 +82,14 @@ pub(super) struct Drain {
 impl FdEntry {
     /// Takes over descriptors that are registered in `poll`.
     pub(super) fn of(
-        TaskDescriptors { io, sources, outlets, writer }: TaskDescriptors,
+        TaskDescriptors { io, sources, outlets, writer, inlet }: TaskDescriptors,
         poll: Arc<OwnedFd>,
     ) -> Self {
         let (mut slots, mut copies) = ([const { None }; 3], [const { None }; 3]);
         slots.iter_mut().zip(sources).for_each(|(slot, source)| *slot = Some(source));
         copies.iter_mut().zip(outlets).for_each(|(slot, outlet)| *slot = Some(outlet));
         let (drain, delivery) = (None, OwedDelivery::default());
-        Self { io, poll, sources: slots, outlets: copies, delivery, writer, drain, paused: false }
+        Self { io, poll, sources: slots, outlets: copies, delivery, writer, inlet, drain, paused: false }
     }
 
     /// Returns the slot of the terminal beside the task's streams. The runtime keeps that terminal open, so it never
@@ -180,20 +187,32 @@ pub(super) fn data_of(key: u64, slot: u64) -> EventData {
     EventData::new_u64(key * SLOTS + slot)
 }
 
-/// Reads what is available in a few reads; returns the number of bytes, and whether the end was reached. Fewer and
+/// Why reading stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReadEnd {
+    /// It was enough for one turn.
+    Enough,
+    /// Nothing more was there.
+    Dry,
+    /// It has reached its end.
+    Closed,
+}
+
+/// Reads what is available in a few reads; returns the number of bytes, and why it stopped. Fewer and
 /// larger chunks also make the writing process faster (up to 1.6 times in measurements), but a keystroke must not
 /// wait for them: a terminal delivers 4 KiB at a time, and more than 16 KiB of a flood in a row would be noticeable.
-pub(super) fn read_available(fd: &OwnedFd, buffer: &mut [u8], reads: usize) -> (usize, bool) {
+pub(super) fn read_available(fd: &OwnedFd, buffer: &mut [u8], reads: usize) -> (usize, ReadEnd) {
     let mut length = 0;
     for _ in 0..reads {
         match rustix::io::read(fd, &mut buffer[length..]) {
-            Ok(0) => return (length, length < buffer.len()),
+            Ok(0) if length < buffer.len() => return (length, ReadEnd::Closed),
+            Ok(0) => break,
             Ok(read) => length += read,
             Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => return (length, false),
+            Err(Errno::AGAIN) => return (length, ReadEnd::Dry),
             // A PTY that no process has open any more fails with EIO, which is its end-of-file.
-            Err(_) => return (length, true),
+            Err(_) => return (length, ReadEnd::Closed),
         }
     }
-    (length, false)
+    (length, ReadEnd::Enough)
 }

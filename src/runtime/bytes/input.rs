@@ -64,7 +64,9 @@ impl Worker {
             entry.writer = None;
         } else {
             let _ = epoll::modify(&self.poll, writer, data, interest);
+            let waits = !typed.bytes.is_empty();
             drop(typed);
+            entry.inlet.iter_mut().for_each(|inlet| inlet.hold(&self.poll, key, waits));
         }
         if was_typed {
             self.note_input(key);

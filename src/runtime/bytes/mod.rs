@@ -7,6 +7,7 @@ mod copying;
 mod ending;
 mod event;
 mod fd_entry;
+mod inlet;
 mod input;
 mod lock;
 mod outlet;
@@ -20,6 +21,7 @@ mod viewers;
 
 pub(crate) use event::ByteEvent;
 pub(crate) use fd_entry::TaskDescriptors;
+pub(crate) use inlet::Inlet;
 pub(crate) use outlet::{Outlet, are_one, full_device};
 pub(crate) use parsers::Parsers;
 pub(crate) use pump::Pump;

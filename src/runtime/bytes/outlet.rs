@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
 use rustix::io::Errno;
 use rustix::net::SendFlags;
+use rustix::termios::isatty;
 
 /// The largest write that a pipe accepts atomically.
 const WHOLE: usize = 4096;
@@ -19,6 +20,8 @@ const WHOLE: usize = 4096;
 #[derive(Debug)]
 pub(crate) struct Outlet {
     way: OutletDescriptor,
+    /// Whether it is a terminal, which refuses everything (EIO) once it is hung up.
+    is_terminal: bool,
     /// Bytes that could not be written yet.
     pending: Vec<u8>,
     /// Since when it has had no reader.
@@ -57,6 +60,7 @@ impl Outlet {
     /// # Errors
     /// If its type cannot be determined.
     pub(crate) fn new(fd: OwnedFd) -> io::Result<Self> {
+        let is_terminal = isatty(&fd);
         let way = match FileType::from_raw_mode(fstat(&fd)?.st_mode) {
             FileType::Socket => OutletDescriptor::Socket(fd),
             FileType::Fifo | FileType::CharacterDevice => match reopen(&fd) {
@@ -65,7 +69,7 @@ impl Outlet {
             },
             _ => OutletDescriptor::File(fd),
         };
-        Ok(Self { way, pending: Vec::new(), broken: None, failed: None })
+        Ok(Self { way, is_terminal, pending: Vec::new(), broken: None, failed: None })
     }
 
     /// Tells whether bytes are waiting to be written.
@@ -102,7 +106,8 @@ impl Outlet {
                     return CopyResult::Stuck;
                 }
                 Err(errno) => {
-                    let is_gone = matches!(errno, Errno::PIPE | Errno::CONNRESET | Errno::NOTCONN);
+                    let is_gone = matches!(errno, Errno::PIPE | Errno::CONNRESET | Errno::NOTCONN)
+                        || errno == Errno::IO && self.is_terminal;
                     self.failed = self.failed.or((!is_gone).then_some(errno));
                     return self.give_up(now);
                 }

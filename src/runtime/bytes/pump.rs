@@ -14,7 +14,9 @@ use rustix::io::Errno;
 use tokio::sync::mpsc;
 
 use super::event::ByteEvent;
-use super::fd_entry::{FEW, FIRST_OUTLET, FdEntry, READS, SLOTS, TaskDescriptors, WRITER, read_available};
+use super::fd_entry::{
+    FEW, FIRST_OUTLET, FdEntry, INLET, READS, ReadEnd, SLOTS, TaskDescriptors, WRITER, read_available,
+};
 use super::lock::lock;
 use super::pacing::PacedTerminals;
 use super::parsers::Parsers;
@@ -237,6 +239,8 @@ impl Worker {
                 self.clear_wake();
             } else if token % SLOTS == WRITER {
                 self.can_write(token / SLOTS, event.flags);
+            } else if token % SLOTS == INLET {
+                self.can_take(token / SLOTS);
             } else if token % SLOTS >= FIRST_OUTLET {
                 self.can_copy(token / SLOTS, token % SLOTS - FIRST_OUTLET);
             } else {
@@ -314,17 +318,6 @@ impl Worker {
         self.write(key);
     }
 
-    /// Lets go of a task that has no descriptors left.
-    fn release(&mut self, key: u64) {
-        if self.entries.get(&key).is_some_and(FdEntry::is_over)
-            && let Some(entry) = self.entries.remove(&key)
-        {
-            self.names.remove(&entry.io.id);
-            self.pacing.leave(key);
-            entry.io.release();
-        }
-    }
-
     fn can_read(&mut self, key: u64, slot: u64, (flags, reads): (EventFlags, usize)) {
         self.read(key, slot, reads);
         if flags.contains(EventFlags::HUP)
@@ -346,7 +339,8 @@ impl Worker {
         let Some((stream, fd)) = source else { return };
         // Set before the read, so that a thread that finds the terminal empty knows that something was there.
         let has_spoken = is_aside && entry.io.has_spoken.swap(true, Ordering::AcqRel);
-        let (length, ended) = read_available(fd, &mut self.buffer, reads);
+        let (length, end) = read_available(fd, &mut self.buffer, reads);
+        let ended = end == ReadEnd::Closed;
         if is_aside && length == 0 {
             entry.io.has_spoken.store(has_spoken, Ordering::Release);
         }
@@ -370,14 +364,19 @@ impl Worker {
                 let _ = self.events.blocking_send(ByteEvent::Overrun(entry.io.id.clone()));
             }
         }
-        if ended {
-            entry.end_outlet(slot);
+        match end {
+            ReadEnd::Dry => entry.delivery.has_run_dry(slot),
+            ReadEnd::Closed => entry.end_outlet(slot),
+            ReadEnd::Enough => {}
         }
         if is_last {
             entry.io.end();
         }
         entry.settle_delivery(&self.events);
         self.note_piece(key, length);
+        if end == ReadEnd::Enough {
+            self.read_owed(key, slot);
+        }
         if is_last {
             self.release(key);
         }

@@ -50,6 +50,8 @@ pub(crate) struct TaskIoSpec {
     pub(crate) folder: PathBuf,
     pub(crate) files: LogFiles,
     pub(crate) tty: bool,
+    /// Whether its screen answers the program's queries; otherwise its caller's terminal does.
+    pub(crate) answers: bool,
     pub(crate) size: Size,
     pub(crate) head_bytes: u64,
     pub(crate) tail_bytes: usize,
@@ -67,6 +69,8 @@ pub(crate) struct TaskIo {
     pub(crate) folder: PathBuf,
     /// Whether its streams are a terminal.
     pub(crate) tty: bool,
+    /// Whether its screen answers the program's queries.
+    answers: bool,
     /// Why output could not be written to its caller's descriptors.
     pub(crate) unwritten: OnceLock<String>,
     pub(crate) screen: Arc<TaskScreen>,
@@ -97,7 +101,7 @@ pub(crate) struct TaskIo {
 #[derive(Debug, Default)]
 struct OutputCounts {
     bytes: AtomicU64,
-    /// Bytes from the terminal beside its streams, which the other counters leave out.
+    /// Bytes that the other counters leave out: from the terminal beside its streams, or typed by its caller.
     aside: AtomicU64,
     lines: AtomicU64,
     dropped: AtomicU64,
@@ -150,6 +154,7 @@ impl TaskIo {
             id: spec.id,
             folder: spec.folder,
             tty: spec.tty,
+            answers: spec.answers,
             screen: Arc::new(TaskScreen::blank(spec.size, origin)),
             progress: watch::Sender::new(StoredProgress::default()),
             pty: OnceLock::new(),
@@ -212,7 +217,15 @@ impl TaskIo {
         self.lock_ring().dialogue.asks()
     }
 
-    /// Returns how many bytes it has written, to its output or to the terminal beside it.
+    /// Queues what its caller has typed on the terminal that the task's stands for.
+    pub(super) fn queue_typed(&self, bytes: &[u8]) {
+        self.lock_typed().bytes.extend(bytes);
+        self.counts.aside.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        self.counted.notify_one();
+    }
+
+    /// Returns how many bytes it has written, to its output or to the terminal beside it, and how many its caller has
+    /// typed: while that grows, it waits for nothing.
     pub(crate) fn written(&self) -> u64 {
         self.counts.bytes.load(Ordering::Relaxed) + self.counts.aside.load(Ordering::Relaxed)
     }
@@ -243,7 +256,7 @@ impl TaskIo {
     /// Queues replies to the program's queries, in order with its other input. Whoever asks for more than fits and does
     /// not read gets none for the rest. Tells whether they were queued.
     pub(super) fn queue_reply(&self, bytes: &[u8]) -> bool {
-        self.lock_typed().reply(bytes)
+        self.answers && self.lock_typed().reply(bytes)
     }
 
     /// Returns how many bytes wait to be read by the task.

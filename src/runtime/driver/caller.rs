@@ -11,8 +11,9 @@ use crate::runtime::supervisor::SupervisorInput;
 
 impl Driver {
     /// Called when a task's shell has ended: its caller learns of that once all earlier output is delivered.
-    pub(super) fn deliver(&self, id: &TaskId) {
-        if self.has_caller(id) {
+    pub(super) fn deliver(&mut self, id: &TaskId) {
+        if let Some(caller) = self.live.get_mut(id).and_then(|live| live.caller.as_mut()) {
+            caller.terminal = None;
             self.shared.pump.deliver(id);
         }
     }
@@ -40,6 +41,22 @@ impl Driver {
         self.step(SupervisorInput::PassedOn { id: id.clone(), by: by.clone(), signal });
         if let Some(host) = self.live.get(id).and_then(|live| live.host.as_ref()) {
             host.signal(signal, scope);
+        }
+    }
+
+    /// Called when the terminal of a task's caller has got another size: the task's follows.
+    pub(super) fn caller_resized(&mut self, by: &Actor, id: &TaskId) {
+        let Some(live) = self.live.get(id) else { return };
+        let terminal = live.caller.as_ref().and_then(|caller| caller.terminal.as_ref());
+        let Some((terminal, pty)) = terminal.zip(live.io.pty.get()) else { return };
+        let size = terminal.size();
+        // The screen first, as for every other change of size.
+        size.into_iter().for_each(|size| live.io.resize(size));
+        if let Err(error) = pty.follow(terminal) {
+            tracing::warn!(%error, task = %id, "resize a terminal like its caller's");
+        }
+        if let Some(size) = size {
+            self.step(SupervisorInput::Resized { id: id.clone(), by: by.clone(), size });
         }
     }
 

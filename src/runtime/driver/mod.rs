@@ -195,6 +195,7 @@ impl Driver {
             DriverOrder::Waiting { seen } => return self.seen(seen),
             DriverOrder::Question(order) => self.question(order),
             DriverOrder::PassOn { by, id, signal, scope } => self.pass_on(&by, &id, signal, scope),
+            DriverOrder::CallerResized { by, id } => self.caller_resized(&by, &id),
             DriverOrder::CallerGone { id } => self.caller_gone(&id),
             DriverOrder::Host { id, event } => self.host_event(id, event),
             DriverOrder::Shutdown { closing, reply } => {

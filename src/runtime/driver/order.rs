@@ -31,6 +31,7 @@ pub(in crate::runtime) enum DriverOrder {
     Admit { batch: Box<BatchRequest>, within: Option<ParentTask>, reply: Reply<()> },
     Decide { ticket: u64, hash: String, decision: Decision, from: Option<ConsoleProcess>, reply: Reply<()> },
     PassOn { by: Actor, id: TaskId, signal: Signal, scope: SignalScope },
+    CallerResized { by: Actor, id: TaskId },
     CallerGone { id: TaskId },
     CancelForeground { call: u64, by: Actor, why: String },
     Started { id: TaskId, running: Box<RunningCommand> },

@@ -3,8 +3,8 @@
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use crate::process::{Io, Pty};
-use crate::runtime::bytes::{TaskDescriptors, TaskIo};
+use crate::process::{CallerTerminal, Io, Pty};
+use crate::runtime::bytes::{Inlet, TaskDescriptors, TaskIo};
 use crate::runtime::caller_command::WaitingCaller;
 use crate::runtime::shared::RuntimeShared;
 use crate::terminal::ByteSource;
@@ -32,8 +32,14 @@ pub(super) fn watch(
             }
         },
     };
-    let (io, outlets) = (io.clone(), caller.map(|caller| std::mem::take(&mut caller.outlets)));
-    shared.pump.watch(TaskDescriptors { io, sources, outlets: outlets.unwrap_or_default(), writer });
+    let (outlets, terminal) = caller
+        .map(|caller| (std::mem::take(&mut caller.outlets), caller.terminal.as_ref()))
+        .unwrap_or_default();
+    let inlet = terminal.map(CallerTerminal::try_clone).transpose();
+    let inlet =
+        inlet.inspect_err(|error| tracing::error!(%error, task = %io.id, "duplicate a caller's terminal"));
+    let inlet = inlet.ok().flatten().map(Inlet::new);
+    shared.pump.watch(TaskDescriptors { io: io.clone(), sources, outlets, writer, inlet });
 }
 
 /// Takes over the terminal beside a command's streams; returns the source to read from it and the descriptor to type

@@ -194,6 +194,11 @@ impl Handle {
         self.tell(DriverOrder::PassOn { by: by.clone(), id: id.clone(), signal, scope }).await;
     }
 
+    /// Reports that the terminal of such a command's caller has another size.
+    pub async fn caller_resized(&self, by: &Actor, id: &TaskId) {
+        self.tell(DriverOrder::CallerResized { by: by.clone(), id: id.clone() }).await;
+    }
+
     /// Reports that the caller of such a command is gone: the command is ended, unless a person has taken it over.
     pub async fn caller_gone(&self, id: &TaskId) {
         self.tell(DriverOrder::CallerGone { id: id.clone() }).await;

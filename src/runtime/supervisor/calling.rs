@@ -1,5 +1,5 @@
 //! Commands whose caller waits for them and then goes away: such a command is ended soon after, unless a person has
-//! taken it over or it has a terminal on which someone may continue with it.
+//! taken it over or it has a terminal of its own, on which someone may continue with it.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ impl SupervisedTask {
         if self.pid.is_none() {
             return self.withdraw(now);
         }
-        if self.request.tty {
+        if self.request.tty && !self.request.has_callers_terminal() {
             return self.outlive(now, "its caller has gone, and it has a terminal of its own");
         }
         vec![self.wake(now, Timer::Caller, AFTER_CALLER)]

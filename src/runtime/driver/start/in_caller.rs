@@ -59,6 +59,7 @@ pub(in crate::runtime) async fn prepare(
         folder: folder.path().to_owned(),
         files: folder.take_files()?,
         tty: request.tty,
+        answers: !request.has_callers_terminal(),
         size: request.size.unwrap_or_default(),
         head_bytes: shared.limits.stream_head_bytes,
         tail_bytes: shared.limits.stream_tail_bytes,
