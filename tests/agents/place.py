@@ -1,4 +1,4 @@
-"""The environment of one run: a home, a workspace, settings of the four agents, and the processes started there."""
+"""The environment of one run: a home, a workspace, settings of the agents, and the processes started there."""
 
 import json
 import os
@@ -11,12 +11,20 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+# The agents that have played every situation over MCP, and all whose own shell is routed.
 AGENTS = ("claude", "codex", "gemini", "opencode")
+ROUTED = (*AGENTS, "copilot", "pi", "qwen", "kilo", "cline")
 VERSIONS = {
     "claude": ("@anthropic-ai/claude-code", "2.1.330"),
     "codex": ("@openai/codex", "0.169.0"),
     "gemini": ("@google/gemini-cli", "0.61.0"),
     "opencode": ("opencode-ai", "1.18.33"),
+    "copilot": ("@github/copilot", "1.0.102"),
+    # 1.6.0 cannot be installed: a package that it needs was not published.
+    "pi": ("@earendil-works/pi-coding-agent", "1.5.2"),
+    "qwen": ("@qwen-code/qwen-code", "0.24.4"),
+    "kilo": ("@kilocode/cli-linux-x64", "7.7.9"),
+    "cline": ("cline", "3.0.65"),
 }
 NODE = "22.23.3"
 
@@ -30,7 +38,8 @@ def install(folder):
         (folder / "package.json").write_text('{"private": true}\n')
         subprocess.run(["npm", "install", "--no-audit", "--no-fund", *wanted], cwd=folder, check=True)
         done.write_text("\n".join(wanted))
-    return [folder / "node_modules/node/bin", folder / "node_modules/.bin"]
+    modules = folder / "node_modules"
+    return [modules / "node/bin", modules / ".bin", modules / "@kilocode/cli-linux-x64/bin"]
 
 
 def until(fact, seconds=30, what="a fact"):
@@ -65,6 +74,11 @@ class Place:
             "DISABLE_TELEMETRY": "1", "DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "ANTHROPIC_BASE_URL": self._url(), "ANTHROPIC_API_KEY": "none", "CODEX_HOME": str(self.home / ".codex"),
             "GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": self._url(),
+            "COPILOT_OFFLINE": "true", "COPILOT_AUTO_UPDATE": "false", "COPILOT_PROVIDER_BASE_URL": f"{self._url()}/v1",
+            "COPILOT_PROVIDER_API_KEY": "none", "COPILOT_MODEL": "gpt-4.1",
+            "PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1", "CLINE_TELEMETRY_DISABLED": "1",
+            # Cline's bash takes its socket for a remote shell's unless there is a shell above it.
+            "SHLVL": "1",
         }
         self.first = self.second_done = None  # shared by two sessions
         self.running, self.consoles = [], 0
@@ -106,6 +120,30 @@ class Place:
         self._write(self.home / ".config/opencode/opencode.json", {
             "model": "scripted/m", "autoupdate": False, "share": "disabled", "provider": {"scripted": provider},
             "mcp": {"pilothouse": {"type": "local", "command": ["pilothouse", "mcp"], "enabled": True, "timeout": 300000}},
+        })
+
+        self._write(self.home / ".config/kilo/kilo.json", {
+            "model": "scripted/m", "autoupdate": False, "share": "disabled", "provider": {"scripted": provider},
+            "permission": {"bash": "allow", "external_directory": "allow"},
+        })
+        model = {"id": "m", "name": "m", "reasoning": False, "input": ["text"], "contextWindow": 100000, "maxTokens": 4000,
+                 "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}}
+        self._write(self.home / ".pi/agent/models.json", {"providers": {"scripted": {
+            "baseUrl": f"{self._url()}/v1", "api": "openai-completions", "apiKey": "none", "models": [model],
+        }}})
+        self._write(self.home / ".qwen/settings.json", {
+            "security": {"auth": {"selectedType": "openai"}}, "telemetry": {"enabled": False},
+            "privacy": {"usageStatisticsEnabled": False}, "general": {"enableAutoUpdate": False},
+            # It would ask its model, with its shell among the tools, what to remember.
+            "memory": {"enableManagedAutoMemory": False, "enableManagedAutoDream": False},
+        })
+        compatible = "openai-compatible"
+        self._write(self.home / ".cline/data/settings/providers.json", {
+            "version": 1, "lastUsedProvider": compatible, "modes": {},
+            "providers": {compatible: {
+                "settings": {"provider": compatible, "apiKey": "none", "model": "m", "baseUrl": f"{self._url()}/v1"},
+                "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual",
+            }},
         })
 
     @staticmethod
@@ -245,6 +283,10 @@ class Terminal:
     def text(self, text):
         """Types text."""
         subprocess.run([*self.tmux, "send-keys", "-t", self.name, "-l", text], check=True)
+
+    def close(self):
+        """Closes the terminal, as a person closes a window."""
+        subprocess.run([*self.tmux, "kill-session", "-t", self.name], check=True)
 
     def wait(self, pattern, seconds=15):
         """Waits until the screen matches `pattern`."""

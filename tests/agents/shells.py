@@ -1,4 +1,4 @@
-"""The four agents' own shells, with and without Pilothouse: the model must read the same text.
+"""The nine agents' own shells, with and without Pilothouse: the model must read the same text.
 
     python3 tests/agents/shells.py --pilothouse target/release/pilothouse [--agent A]... [--scenario S]... [--show]
 
@@ -22,10 +22,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from executor import settle  # noqa: E402
 from model import Call, Model, api_of  # noqa: E402
-from place import AGENTS, Place, install  # noqa: E402
+from place import ROUTED, Place, install  # noqa: E402
 
 # The name of each agent's own shell tool.
-TOOLS = {"claude": "Bash", "codex": "exec_command", "gemini": "run_shell_command", "opencode": "bash"}
+TOOLS = {
+    "claude": "Bash", "codex": "exec_command", "gemini": "run_shell_command", "opencode": "bash", "copilot": "bash",
+    "pi": "bash", "qwen": "run_shell_command", "kilo": "bash", "cline": "run_commands",
+}
 # How many seconds a run of an agent may take.
 PATIENCE = 120
 # How often the plain run is repeated to see whether its result varies anyway.
@@ -67,10 +70,18 @@ class Shell:
     def run(self, cmd, limit_ms=None):
         """A call that runs a command, optionally with the time limit that the model sets."""
         arguments = {"cmd" if self.agent == "codex" else "command": cmd}
-        if self.agent in ("claude", "opencode"):
+        if self.agent == "cline":
+            arguments = {"commands": [cmd]}
+        if self.agent == "pi" and limit_ms:
+            arguments["timeout"] = limit_ms // 1000
+        if self.agent in ("claude", "opencode", "copilot", "qwen", "kilo"):
             arguments["description"] = "A command"
-            if limit_ms:
+            if limit_ms and self.agent != "copilot":
                 arguments["timeout"] = limit_ms
+            if limit_ms and self.agent == "copilot":
+                arguments["initial_wait"] = limit_ms // 1000
+        if self.agent == "qwen":
+            arguments["is_background"] = False
         if self.agent == "codex":
             arguments["yield_time_ms"] = limit_ms or 20000
         return Call(TOOLS[self.agent], arguments)
@@ -127,7 +138,7 @@ def unicode(shell):
 
 
 def killed(shell):
-    if shell.agent != "opencode":  # it waits forever for a shell that was killed by a signal, even for its own
+    if shell.agent not in ("opencode", "kilo", "copilot"):  # Copilot CLI refuses this; the others wait forever for a shell that was killed by a signal, even for its own
         yield shell.run("echo before; kill -TERM $$")
         yield shell.run("echo before; kill -9 $$")
     yield shell.run("bash -c 'kill -9 $$'; echo $?")
@@ -168,7 +179,8 @@ OWN = [
     (r"run_shell_command_\d{13}", "run_shell_command_*"),
     (r"\b(ses|msg|prt|call)_[0-9a-zA-Z]{16,}", r"\1_*"),
     (r"(tool-results/|tasks/)\w+", r"\1*"),
-    (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "TIME"),
+    (r"(pi-bash-|copilot-tool-output-)[0-9a-f]+", r"\1*"),
+    (r"\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)", "TIME"),
     (r"(Process Group PGID|Background PIDs): [\d, ]+", r"\1: *"),
 ]
 
@@ -208,6 +220,12 @@ def started(place, agent, name, by_us):
         "codex": ["codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt],
         "gemini": ["gemini", "-m", "gemini-2.5-pro", "--approval-mode", "yolo", "-p", prompt],
         "opencode": ["opencode", "run", prompt],
+        "copilot": ["copilot", "-p", prompt, "--allow-all", "--no-color", "--bash-env=on"],
+        "pi": ["pi", "--provider", "scripted", "--model", "m", "-p", prompt],
+        "qwen": ["qwen", "--openai-api-key", "none", "--openai-base-url", f"{place.environment['COPILOT_PROVIDER_BASE_URL']}",
+                 "-m", "m", "-y", "-p", prompt],
+        "kilo": ["kilo", "run", prompt],
+        "cline": ["cline", "-P", "openai-compatible", "-m", "m", "--json", prompt],
     }[agent]
     # Codex is redirected to Pilothouse by its own configuration file.
     return place.start(["pilothouse", *command] if by_us and agent != "codex" else command)
@@ -260,7 +278,7 @@ def compare(root, programs, pilothouse, agent, name):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--pilothouse", type=Path, required=True)
-    parser.add_argument("--agent", action="append", choices=AGENTS)
+    parser.add_argument("--agent", action="append", choices=ROUTED)
     parser.add_argument("--scenario", action="append", choices=list(SCENARIOS))
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache/pilothouse-agents")
     parser.add_argument("--show", action="store_true", help="what the model was given")
@@ -281,13 +299,13 @@ def main():
                 if asked.show:
                     print("\n".join(text[:1500] for text in given), flush=True)
 
-    threads = [threading.Thread(target=all_of, args=(agent,)) for agent in asked.agent or AGENTS]
+    threads = [threading.Thread(target=all_of, args=(agent,)) for agent in asked.agent or ROUTED]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     shutil.rmtree(cache / "shells", ignore_errors=True)
-    for agent in asked.agent or AGENTS:
+    for agent in asked.agent or ROUTED:
         own = [verdict for (of, _), verdict in verdicts.items() if of == agent]
         print(f"{agent}: {own.count('same')} of {len(own)} the same to the byte")
     sys.exit(any(verdict in ("DIFFERS", "FAILED") for verdict in verdicts.values()))

@@ -155,7 +155,9 @@ fn where_an_agents_own_shell_leads_is_proved_by_a_command() {
     assert!(home.run(&["adopt", "claude"]).status.success());
     let adopted = shell_of_claude(&home, &[]);
     assert!(
-        adopted["found"].as_str().is_some_and(|found| found.starts_with("`claude`: a command")),
+        adopted["found"]
+            .as_str()
+            .is_some_and(|found| found.starts_with("`claude`, in its screen: a command")),
         "{adopted:#}"
     );
     let settings = home.workspace().join("../.claude/settings.json");

@@ -1,4 +1,6 @@
-//! What the real agents execute, captured in tests/corpus/shell: which calls become a task, and what is shown of each.
+//! What the real agents execute, captured in tests/corpus/shell from their single prompts and, for the five whose bash reads
+//! `BASH_ENV`, from their screens: which calls become a task, and what is shown of each. Codex, the ninth, has an executor
+//! instead (tests/corpus/codex).
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -19,17 +21,35 @@ struct Captured {
 struct Call {
     args: Vec<String>,
     marks: BTreeMap<String, String>,
+    /// Whether it was made in the agent's screen.
+    #[serde(default)]
+    screen: bool,
+    descriptors: BTreeMap<String, Descriptor>,
+    leads_session: bool,
+    /// The programs above it that belong to the agent, where they were captured.
+    #[serde(default)]
+    parents: Vec<String>,
     /// What the model wrote; `None` for calls that the agent makes on its own account.
     command: Option<String>,
 }
 
-fn captured() -> Vec<Captured> {
+/// A standard stream.
+#[derive(Deserialize)]
+struct Descriptor {
+    kind: String,
+}
+
+fn read(agents: &[&str]) -> Vec<Captured> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/shell");
     let read = |agent: &str| {
         let text = std::fs::read_to_string(folder.join(format!("{agent}.json"))).expect("a corpus");
         serde_json::from_str(&text).expect("calls")
     };
-    ["claude", "opencode", "gemini"].map(read).into()
+    agents.iter().copied().map(read).collect()
+}
+
+fn captured() -> Vec<Captured> {
+    read(&["claude", "opencode", "gemini"])
 }
 
 #[test]
@@ -37,7 +57,7 @@ fn each_call_of_a_model_becomes_a_task_shown_as_it_was_written_and_the_agents_ow
     let mut seen = 0;
     for Captured { agent, calls } in captured() {
         let name = if agent == "gemini" { "bash" } else { "/d/pilothouse/shells/told/bash" };
-        for Call { args, marks, command } in calls {
+        for Call { args, marks, command, .. } in calls {
             let args: Vec<OsString> = args.into_iter().map(OsString::from).collect();
             let marks = AgentMarks(|name: &str| marks.get(name).map(OsStr::new)).read();
             let agent_word = marks.agent.map(AgentProgram::as_str);
@@ -63,9 +83,32 @@ fn each_call_of_a_model_becomes_a_task_shown_as_it_was_written_and_the_agents_ow
 }
 
 #[test]
+fn the_five_that_read_bash_env_hand_over_what_the_model_wrote_with_nothing_around_it() {
+    let mut screens = 0;
+    for Captured { agent, calls } in read(&["copilot", "pi", "qwen", "kilo", "cline"]) {
+        let program: AgentProgram = agent.parse().expect("an agent");
+        for Call { args, marks, screen, descriptors, leads_session, parents, command } in calls {
+            let args: Vec<OsString> = args.into_iter().map(OsString::from).collect();
+            let marks = AgentMarks(|name: &str| marks.get(name).map(OsStr::new)).read();
+            // Cline sets no variable of its own.
+            assert_eq!(marks.agent, Some(program).filter(|_| agent != "cline"));
+            let is_of_agent = !parents.iter().any(|parent| parent == "sh" || parent == "bash");
+            assert!(leads_session && is_of_agent && !parents.is_empty(), "{agent} {args:?}");
+            let is_on_terminal = descriptors.values().any(|descriptor| descriptor.kind == "terminal");
+            assert_eq!(is_on_terminal, agent == "qwen" && screen, "{agent} {args:?}");
+            let Some(command) = command else { continue };
+            assert_eq!(args.last().map(OsString::as_os_str), Some(OsStr::new(&command)), "{agent}");
+            assert_eq!(unwrap(Some(program), &command).as_deref(), Some(command.as_str()), "{agent}");
+            screens += usize::from(screen);
+        }
+    }
+    assert_eq!(screens, 20);
+}
+
+#[test]
 fn a_script_that_differs_by_one_character_around_the_command_is_shown_whole() {
     for Captured { agent, calls } in captured().into_iter().filter(|captured| captured.agent != "opencode") {
-        for Call { args, marks, command } in calls {
+        for Call { args, marks, command, .. } in calls {
             let args: Vec<OsString> = args.into_iter().map(OsString::from).collect();
             let marks = AgentMarks(|name: &str| marks.get(name).map(OsStr::new)).read();
             let (Some(command), Some(script)) = (command, script(&args).and_then(OsStr::to_str)) else {
