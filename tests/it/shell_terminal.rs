@@ -82,7 +82,7 @@ const SCRIPTS: [(&str, &[u8]); 32] = [
     ("ulimit -c 0; exec awk 'BEGIN { print \"ready\"; fflush(); getline }'", b"\x1c"),
     ("echo ready; sleep 300; echo $?; read -r line; echo $line", b"\x1a\x13\x11early\x15late\r\x03"),
     (
-        "stty intr ^G; echo ready; trap 'echo by another key; exit 6' INT; while :; do sleep 0.02; done",
+        "stty intr ^G; trap 'echo by another key; exit 6' INT; echo ready; while :; do sleep 0.02; done",
         b"\x03\x07",
     ),
 ];
