@@ -73,6 +73,9 @@ pub struct AgentView {
     pub pid: u32,
     /// Whether it is connected now.
     pub connected: bool,
+    /// How many times it has connected or disconnected.
+    #[serde(default)]
+    pub turns: u64,
     /// When it first called a tool.
     #[serde(default)]
     pub first_call: Option<Timestamp>,

@@ -15,7 +15,11 @@ use crate::model::HoldReason;
 pub struct GateView {
     /// Since when new calls from agents are held, while they are.
     pub paused: Option<Timestamp>,
-    /// The held calls, oldest first.
+    /// How many times agents were paused or resumed.
+    #[serde(default)]
+    pub turns: u64,
+    /// The held calls, oldest first. Not part of its JSON, like the lists of a snapshot.
+    #[serde(skip)]
     pub held: Vec<HeldCall>,
     /// Number of requests and command prefixes that the operator has allowed for the rest of this recording.
     pub allowed: usize,

@@ -22,6 +22,7 @@ pub(crate) mod status;
 pub(crate) mod status_counts;
 pub(crate) mod stream;
 pub(crate) mod task;
+pub(crate) mod timeline;
 pub(crate) mod unrecorded;
 pub(crate) mod view;
 
@@ -43,7 +44,8 @@ pub(crate) use journal_row::{AbandonedCall, AgentConnection, AnsweredCall, Fact,
 pub use metrics::{HISTORY_SECONDS, Metrics, MetricsReport};
 pub use place::{PlaceId, PlaceLink, PlaceName, Slot};
 pub use program::{
-    BranchView, LineRange, LoopView, ProgramError, ProgramView, RunState, StepState, StepView, dollars,
+    BranchView, LineRange, LoopView, ProgramError, ProgramEvent, ProgramView, RunState, StepState, StepView,
+    dollars,
 };
 pub(crate) use question::QuestionFact;
 pub use question::{
@@ -58,6 +60,7 @@ pub use request::{
 pub use state::TaskState;
 pub use status_counts::StatusCounts;
 pub use stream::{StreamLine, StreamView};
+pub use timeline::later_events;
 pub use unrecorded::UnrecordedCommand;
 pub(crate) use unrecorded::UnrecordedRow;
 pub use view::{

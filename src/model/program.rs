@@ -9,8 +9,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::{Actor, TaskId};
-use crate::model::BindingView;
+use crate::model::{BindingView, timeline};
 
+/// Events of a program kept in memory.
+const EVENTS_KEPT: usize = 128;
 /// Ended programs kept in memory.
 const ENDED_KEPT: usize = 8;
 
@@ -129,6 +131,17 @@ pub struct LoopView {
     pub max: Option<u32>,
 }
 
+/// What happened to a statement or a loop; the line is its first one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "the fields say what they are")]
+pub enum ProgramEvent {
+    /// A statement has begun, ended or was skipped.
+    Step { line: u32, state: StepState, exit_code: Option<i32> },
+    /// Another pass of a loop has begun.
+    Pass { line: u32, pass: u32, max: Option<u32> },
+}
+
 /// The error that ended a program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramError {
@@ -157,6 +170,12 @@ pub struct ProgramView {
     pub state: RunState,
     /// The statements that have started, in line order.
     pub steps: Vec<StepView>,
+    /// The last events, oldest first, bounded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<ProgramEvent>,
+    /// How many events came before these.
+    #[serde(default, skip_serializing_if = "timeline::is_zero")]
+    pub earlier_events: u64,
     /// The branches of the parallel blocks in progress.
     pub branches: Vec<BranchView>,
     /// The loops it is in, outermost first.
@@ -183,6 +202,21 @@ impl ProgramView {
         let live = |state: &StepState| matches!(state, StepState::Running);
         let steps = self.steps.iter().filter(move |step| live(&step.state));
         steps.filter_map(|step| step.task.as_ref())
+    }
+
+    /// Adds an event.
+    pub(crate) fn happened(&mut self, event: ProgramEvent) {
+        if self.events.len() == EVENTS_KEPT {
+            self.events.remove(0);
+            self.earlier_events += 1;
+        }
+        self.events.push(event);
+    }
+
+    /// Returns how many events it has had.
+    #[must_use]
+    pub fn event_count(&self) -> u64 {
+        self.earlier_events.saturating_add(self.events.len() as u64)
     }
 
     /// Returns when it started, and its id: programs are listed in this order.

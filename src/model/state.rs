@@ -73,8 +73,9 @@ impl TaskState {
 
     /// Replaces the view with that of another row; events are kept, as they have rows of their own.
     pub(crate) fn stands(&mut self, view: TaskView) {
-        let events = std::mem::take(&mut Arc::make_mut(&mut self.view).events);
-        self.view = Arc::new(TaskView { events, ..view });
+        let known = Arc::make_mut(&mut self.view);
+        let (events, earlier_events) = (std::mem::take(&mut known.events), known.earlier_events);
+        self.view = Arc::new(TaskView { events, earlier_events, ..view });
     }
 
     /// Updates how much the task has written.
@@ -88,7 +89,9 @@ impl TaskState {
     pub(crate) fn keep_events(&mut self, most: usize) {
         let excess = self.view.events.len().saturating_sub(most);
         if excess > 0 {
-            Arc::make_mut(&mut self.view).events.drain(..excess);
+            let view = Arc::make_mut(&mut self.view);
+            view.events.drain(..excess);
+            view.earlier_events += excess as u64;
         }
     }
 

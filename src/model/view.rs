@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::envelope::{Actor, ErrorKind, TaskId};
 use crate::model::{
     AgentView, Exit, GateView, HoldReason, InputWait, Metrics, PlaceLink, PlaceName, ProgramView, Question,
-    Slot, StreamView, TaskEvent, TaskFact, TaskStatus,
+    Slot, StreamView, TaskEvent, TaskFact, TaskStatus, timeline,
 };
 use crate::terminal::Size;
 
@@ -89,6 +89,9 @@ pub struct TaskView {
     pub folder: PathBuf,
     /// The last events of its timeline, oldest first, bounded.
     pub events: Vec<TaskEvent>,
+    /// How many events came before these.
+    #[serde(default, skip_serializing_if = "timeline::is_zero")]
+    pub earlier_events: u64,
     /// The place it belongs to, in a console attached to several.
     #[serde(skip)]
     pub place: Option<Arc<PlaceName>>,
@@ -124,6 +127,12 @@ impl TaskView {
             TaskFact::Exit(exit) => Some(exit),
             _ => None,
         })
+    }
+
+    /// Returns how many events its timeline has had.
+    #[must_use]
+    pub fn event_count(&self) -> u64 {
+        self.earlier_events.saturating_add(self.events.len() as u64)
     }
 
     /// Returns how long it lived, in milliseconds; 0 until it has ended.
@@ -242,7 +251,8 @@ pub struct Notice {
     pub from: Option<u32>,
 }
 
-/// Everything a console shows except the screens themselves.
+/// Everything a console shows except the screens themselves. The lists are not part of its JSON: their items are sent
+/// one by one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// Increases with each published change.
@@ -261,21 +271,25 @@ pub struct Snapshot {
     #[serde(default)]
     pub stop_grace_ms: u64,
     /// Tasks in order of creation: all live ones and the most recently ended; dismissed ones are left out.
+    #[serde(skip)]
     pub tasks: Vec<Arc<TaskView>>,
     /// Number of ended tasks that are no longer listed. The record has them.
     #[serde(default)]
     pub tasks_left: u64,
     /// Recent calls, oldest first, bounded.
+    #[serde(skip)]
     pub calls: Vec<Arc<CallSummary>>,
     /// Agents, in order of first connection.
+    #[serde(skip)]
     pub agents: Vec<AgentView>,
     /// The running programs and the most recently ended ones, in order of their start.
-    #[serde(default)]
+    #[serde(skip)]
     pub programs: Vec<Arc<ProgramView>>,
     /// Open questions, in the order they were asked.
-    #[serde(default)]
+    #[serde(skip)]
     pub questions: Vec<Arc<Question>>,
     /// Recent notices, oldest first, bounded.
+    #[serde(skip)]
     pub notices: Vec<Notice>,
     /// Counters.
     pub metrics: Metrics,

@@ -84,6 +84,7 @@ impl SessionState {
             client: peer.client.clone(),
             pid: peer.pid,
             connected: true,
+            turns: 1,
             first_call: None,
             last_call: None,
             calls: 0,
@@ -93,7 +94,7 @@ impl SessionState {
         match self.agent(&label) {
             Some(known) => {
                 let (first_call, last_call, calls) = (known.first_call, known.last_call, known.calls);
-                *known = AgentView { first_call, last_call, calls, ..view };
+                *known = AgentView { first_call, last_call, calls, turns: known.turns + 1, ..view };
             }
             None => self.agents.push(view),
         }
@@ -121,6 +122,7 @@ impl SessionState {
     /// Registers a further connection of an agent. What it says of its program, when it calls tools, is kept.
     pub(super) fn agent_joined(&mut self, label: &str, peer: &AgentPeer) {
         if let Some(agent) = self.agent(label) {
+            agent.turns += u64::from(!agent.connected);
             let knew_itself = std::mem::replace(&mut agent.connected, true) && agent.routes.tools;
             agent.routes.set(peer.profile, true);
             if !knew_itself {
@@ -134,7 +136,8 @@ impl SessionState {
     pub(super) fn agent_gone(&mut self, label: &str, profile: &str) -> bool {
         let Some(agent) = self.agent(label) else { return false };
         agent.routes.set(profile, false);
-        agent.connected = agent.routes.is_any();
+        let was_connected = std::mem::replace(&mut agent.connected, agent.routes.is_any());
+        agent.turns += u64::from(was_connected && !agent.connected);
         !agent.connected
     }
 
@@ -198,6 +201,16 @@ mod tests {
 
     fn peer() -> AgentPeer {
         AgentPeer { client: "claude-code 2".into(), pid: 7, uid: 0, profile: "receipt" }
+    }
+
+    #[test]
+    fn each_time_an_agent_comes_or_goes_is_counted() {
+        let mut session = SessionState::new(1);
+        session.agent_connected("codex", &peer());
+        session.agent_gone("codex", "receipt");
+        session.agent_gone("codex", "receipt");
+        session.agent_connected("codex", &peer());
+        assert_eq!((session.agents[0].turns, session.agents[0].connected), (3, true));
     }
 
     #[test]

@@ -88,6 +88,7 @@ pub(crate) fn task(number: u32, cmd: &str, age: i64, quiet: i64) -> TaskView {
         pid: Some(4_200 + number),
         folder: PathBuf::from("/nowhere"),
         events: vec![event(age, claude(), TaskFact::Start { pid: None })],
+        earlier_events: 0,
         place: None,
     }
 }
@@ -343,6 +344,7 @@ fn agent(label: &str, connected: bool, last_call: i64) -> AgentView {
         client: format!("{label} 1.0"),
         pid: 812,
         connected,
+        turns: u64::from(connected),
         first_call: None,
         last_call: Some(ago(last_call)),
         calls: 553,

@@ -71,7 +71,7 @@ pub(crate) fn place(at: usize, link: PlaceLink) -> Arc<PlaceState> {
         ..Metrics::default()
     };
     let tasks = own.map(Arc::new).collect();
-    let snapshot = Snapshot { tasks, metrics, stop_grace_ms: 5_000, ..Snapshot::default() };
+    let snapshot = Snapshot { seq: 1, tasks, metrics, stop_grace_ms: 5_000, ..Snapshot::default() };
     Arc::new(PlaceState {
         name: name(at),
         slot: Slot(u16::try_from(at).expect("few") + 1),

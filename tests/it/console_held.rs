@@ -49,7 +49,7 @@ fn waiting(held: Vec<HeldCall>) -> Snapshot {
     queued.held = Some(HoldReason::Paused);
     let mut snapshot = snapshot();
     snapshot.tasks.push(Arc::new(queued));
-    Snapshot { gate: GateView { paused: Some(ago(60)), held, allowed: 0 }, ..snapshot }
+    Snapshot { gate: GateView { paused: Some(ago(60)), held, allowed: 0, turns: 0 }, ..snapshot }
 }
 
 /// A console whose card has been on screen for a second.

@@ -12,8 +12,8 @@ use pilothouse::console::state::focus::{Mode, Screen};
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
 use pilothouse::model::{
-    AnswerValue, BindingView, BranchView, Comment, Evidence, LineRange, LoopView, ProgramView, Question,
-    QuestionKind, QuestionOrigin, RunState, Snapshot, StepState, StepView,
+    AnswerValue, BindingView, BranchView, Comment, Evidence, LineRange, LoopView, ProgramEvent, ProgramView,
+    Question, QuestionKind, QuestionOrigin, RunState, Snapshot, StepState, StepView,
 };
 use pilothouse::terminal::Size;
 
@@ -42,6 +42,10 @@ exec "./deploy {version}"
 fn step(first: u32, last: u32, state: StepState, task: Option<u32>) -> StepView {
     let task = task.map(id);
     StepView { lines: LineRange { first, last }, state, exit_code: None, task }
+}
+
+pub(crate) fn event(line: u32, state: StepState, exit_code: Option<i32>) -> ProgramEvent {
+    ProgramEvent::Step { line, state, exit_code }
 }
 
 fn binding(name: &str, preview: &str, exit_code: Option<i32>) -> BindingView {
@@ -83,6 +87,17 @@ pub(crate) fn program() -> ProgramView {
             step(5, 5, StepState::Running, Some(6)),
             step(6, 6, StepState::Failed, Some(4)),
         ],
+        events: vec![
+            event(2, StepState::Running, None),
+            event(2, StepState::Done, None),
+            event(3, StepState::Running, None),
+            event(3, StepState::Done, None),
+            event(4, StepState::Running, None),
+            event(5, StepState::Running, None),
+            event(6, StepState::Running, None),
+            event(6, StepState::Failed, None),
+        ],
+        earlier_events: 0,
         branches: vec![
             branch("a", "tests", 5, StepState::Running, Some(6)),
             branch("b", "lint", 6, StepState::Failed, Some(4)),
@@ -113,6 +128,13 @@ pub(crate) fn at_gate() -> ProgramView {
         step(9, 12, StepState::Skipped, None),
         step(13, 15, StepState::Asking, None),
     ];
+    program.events.extend([
+        event(5, StepState::Done, None),
+        event(4, StepState::Done, None),
+        event(7, StepState::Running, None),
+        event(7, StepState::Done, None),
+        event(9, StepState::Skipped, None),
+    ]);
     program.branches = Vec::new();
     program.loops = vec![LoopView { lines: LineRange { first: 7, last: 8 }, pass: 2, max: Some(5) }];
     program

@@ -11,22 +11,39 @@ use pilothouse::console::plain::{
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
 use pilothouse::model::{
-    AnswerValue, CallRecord, CallSummary, Decision, GateView, HeldCall, HoldReason, InputEvidence, InputNeed,
-    InputWait, LineRange, LoopView, PlaceId, PlaceLink, PlaceState, ProgramView, Question, QuestionKind,
-    RunState, Slot, Snapshot, StepState, TaskEvent, TaskFact, TaskStatus, TaskView,
+    AgentView, AnswerValue, CallRecord, CallSummary, Decision, GateView, HeldCall, HoldReason, InputEvidence,
+    InputNeed, InputWait, LineRange, LoopView, PlaceId, PlaceLink, PlaceState, ProgramEvent, ProgramView,
+    Question, QuestionKind, RunState, Slot, Snapshot, StepState, TaskEvent, TaskFact, TaskStatus, TaskView,
 };
 
 use crate::console_fixture::{ago, empty, ended, id, now, record, snapshot, task};
 use crate::console_fleet::{fleet, lost, name, place};
 use crate::console_held::call;
-use crate::console_program::{at_gate, gate, program, text};
+use crate::console_program::{at_gate, event, gate, program, text};
 
 fn with(tasks: Vec<TaskView>) -> Snapshot {
     Snapshot { tasks: tasks.into_iter().map(Arc::new).collect(), ..empty() }
 }
 
+/// The same with the events that a runtime notes of what its tasks show.
+fn noted(snapshot: &Snapshot) -> Snapshot {
+    let mut snapshot = snapshot.clone();
+    for task in snapshot.tasks.iter_mut().map(Arc::make_mut) {
+        let stop = task.stop.clone().filter(|_| task.status == TaskStatus::Cancelling).map(|stop| {
+            (stop.by, TaskFact::Stop { force: stop.force, why: stop.why, kill_at: stop.kill_at })
+        });
+        let by_itself = |fact| (Actor::System, fact);
+        let waiting = task.waiting.clone().map(TaskFact::Waiting).map(by_itself);
+        let (status, survivors) = (task.status, Vec::new());
+        let end = task.ended.as_ref().map(|_| TaskFact::End { status, ran_ms: None, error: None, survivors });
+        let facts = waiting.into_iter().chain(stop).chain(end.map(by_itself));
+        task.events.extend(facts.map(|(actor, fact)| TaskEvent { at: ago(0), actor, fact }));
+    }
+    snapshot
+}
+
 fn said(before: &Snapshot, after: &Snapshot) -> String {
-    events(before, after).iter().map(|line| format!("{line}\n")).collect()
+    events(&noted(before), &noted(after)).iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// A session, the time, and the effects of its last event.
@@ -159,10 +176,15 @@ fn a_task_is_told_from_its_start_to_its_end() {
 fn what_others_type_is_told_and_a_timeline_that_lost_its_beginning_tells_only_what_is_new() {
     let event = |fact| TaskEvent { at: ago(1), actor: Actor::Agent("claude".into()), fact };
     let (start, input) = (event(TaskFact::Start { pid: None }), |bytes| event(TaskFact::Input(bytes)));
-    let of = |events: Vec<TaskEvent>| with(vec![TaskView { events, ..task(1, "cat", 9, 3) }]);
-    let before = of(vec![start, input(1), input(2)]);
-    let after = of(vec![input(1), input(2), input(3)]);
+    let of = |earlier_events, events: Vec<TaskEvent>| {
+        with(vec![TaskView { events, earlier_events, ..task(1, "cat", 9, 3) }])
+    };
+    let before = of(0, vec![start, input(1), input(2)]);
+    let after = of(1, vec![input(1), input(2), input(3)]);
     assert_eq!(said(&before, &after), "agent claude: typed into t01, 3 bytes\n");
+    // The same was typed again and again.
+    let after = of(3, vec![input(2), input(2)]);
+    assert_eq!(said(&before, &after).lines().count(), 2);
 }
 
 #[test]
@@ -233,7 +255,8 @@ fn a_held_call_is_told_whole_and_answered_for_that_very_request() {
     let rule = HoldReason::Rule("prefix \"git push\"".into());
     let held = call(7, &["git push origin main", "git push --tags"], rule);
     let hash = held.hash.clone();
-    let state = Snapshot { gate: GateView { paused: None, held: vec![held], allowed: 0 }, ..empty() };
+    let state =
+        Snapshot { gate: GateView { paused: None, held: vec![held], allowed: 0, turns: 0 }, ..empty() };
     assert!(
         said(&empty(), &state)
             .contains("agent claude: wants to run: git push origin main and 1 more; call 318 needs approval")
@@ -264,7 +287,8 @@ fn a_held_call_is_told_whole_and_answered_for_that_very_request() {
 fn a_wider_yes_is_given_for_what_was_told_and_read() {
     let rule = HoldReason::Rule("prefix \"git push\"".into());
     let held = call(7, &["git push origin main"], rule);
-    let state = Snapshot { gate: GateView { paused: None, held: vec![held], allowed: 0 }, ..empty() };
+    let state =
+        Snapshot { gate: GateView { paused: None, held: vec![held], allowed: 0, turns: 0 }, ..empty() };
     let mut heart = Heart::on(state.clone());
     heart.writes("5", 10);
     assert!(heart.writes("1", 10).contains("wider (what begins like it: git push)"));
@@ -284,7 +308,8 @@ fn a_wider_yes_is_given_for_what_was_told_and_read() {
     assert_eq!(prefix.text(), "git push origin");
 
     let paused = call(8, &["git push"], HoldReason::Paused);
-    let state = Snapshot { gate: GateView { paused: None, held: vec![paused], allowed: 0 }, ..empty() };
+    let state =
+        Snapshot { gate: GateView { paused: None, held: vec![paused], allowed: 0, turns: 0 }, ..empty() };
     let mut heart = Heart::on(state);
     assert!(!heart.writes("5 1", 10).contains("wider"));
     assert!(heart.writes("wider", 900).contains("no answer: run (once) or deny"));
@@ -336,7 +361,7 @@ fn a_text_of_several_lines_ends_with_a_single_dot() {
 fn f50_lines_that_come_at_once_are_no_commands_and_no_answers() {
     let held = call(7, &["rm -rf build"], HoldReason::Paused);
     let state = Snapshot {
-        gate: GateView { paused: None, held: vec![held], allowed: 0 },
+        gate: GateView { paused: None, held: vec![held], allowed: 0, turns: 0 },
         ..with(vec![waits("line"), task(3, "sleep 1000", 9, 3)])
     };
     let mut heart = Heart::on(state);
@@ -424,11 +449,16 @@ fn a_program_is_told_statement_by_statement() {
     let running = of(program());
     insta::assert_snapshot!("spoken_program", said(&empty(), &running));
     assert_eq!(said(&running, &running), "");
-    let ended = with(&|next| (next.steps[3].state, next.steps[3].exit_code) = (StepState::Done, Some(0)));
+    let ended = with(&|next| {
+        (next.steps[3].state, next.steps[3].exit_code) = (StepState::Done, Some(0));
+        next.events.push(event(5, StepState::Done, Some(0)));
+    });
     assert_eq!(said(&running, &ended), "system: release.prose line 5 ended: exit 0\n");
     let again = with(&|next| {
         next.steps[1].task = Some(id(9));
         (next.steps[1].state, next.steps[1].exit_code) = (StepState::Failed, Some(128));
+        next.events.push(event(3, StepState::Running, None));
+        next.events.push(event(3, StepState::Failed, Some(128)));
     });
     assert_eq!(
         said(&running, &again),
@@ -445,11 +475,58 @@ fn a_program_is_told_statement_by_statement() {
     let turn = |pass| {
         with(&|next| {
             next.loops = vec![LoopView { lines: LineRange { first: 7, last: 8 }, pass, max: Some(5) }];
+            next.events.extend((2..=pass).map(|pass| ProgramEvent::Pass { line: 7, pass, max: Some(5) }));
         })
     };
     assert_eq!(said(&turn(1), &turn(2)), "system: release.prose line 7: pass 2 of at most 5\n");
+    assert_eq!(said(&turn(1), &turn(4)).lines().count(), 3, "each pass between two looks");
     let over = with(&|next| next.state = RunState::Completed);
     assert_eq!(said(&running, &over), "system: the program release.prose completed\n");
+}
+
+#[test]
+fn what_came_and_went_between_two_looks_is_told() {
+    let of = |turns, connected, pauses| {
+        let agent =
+            AgentView { label: "ci".into(), client: "ci 1".into(), turns, connected, ..AgentView::default() };
+        let gate = GateView { turns: pauses, ..GateView::default() };
+        Snapshot { agents: vec![agent], gate, ..empty() }
+    };
+    assert_eq!(
+        said(&empty(), &of(2, false, 2)),
+        "agent ci: connected, ci 1\nagent ci: has gone\n\
+         operator: paused agents: new commands wait\noperator: resumed agents\n"
+    );
+    assert_eq!(said(&of(1, true, 1), &of(2, false, 1)), "agent ci: has gone\n");
+    assert_eq!(said(&of(1, true, 1), &of(3, true, 2)).lines().count(), 3);
+    assert_eq!(said(&of(1, true, 1), &of(1, true, 1)), "");
+    let many = said(&empty(), &of(u64::MAX, true, u64::MAX));
+    assert_eq!(many.lines().count(), 64, "a place may claim any number");
+    let stopped = TaskFact::Stop { force: false, why: None, kill_at: None };
+    let over = ended(task(1, "sleep 9", 9, 3), TaskStatus::Cancelled, None, 0);
+    let events = vec![TaskEvent { at: ago(1), actor: Actor::Operator, fact: stopped }];
+    let told = said(&empty(), &with(vec![TaskView { events, ..over }]));
+    assert!(told.contains("operator: stops t01: sleep 9\nsystem: t01 ended: "), "{told}");
+}
+
+#[test]
+fn with_several_places_a_pause_is_told_of_its_place() {
+    let before = fleet(lost());
+    let mut after = before.clone();
+    let paused = Arc::make_mut(&mut after.places[1]);
+    Arc::make_mut(&mut paused.snapshot).gate =
+        GateView { paused: Some(ago(1)), turns: 1, ..GateView::default() };
+    assert_eq!(said(&before, &after), "operator: paused agents of api: new commands wait\n");
+    let attached = |turns| {
+        let mut state = after.clone();
+        let place = Arc::make_mut(&mut state.places[1]);
+        Arc::make_mut(&mut place.snapshot).gate.turns = turns;
+        state
+    };
+    let mut unattached = before.clone();
+    Arc::make_mut(&mut unattached.places[1]).snapshot = Arc::default();
+    assert_eq!(said(&unattached, &attached(4)), "", "what was before it was attached is not told");
+    assert_eq!(said(&unattached, &attached(5)), "operator: paused agents of api: new commands wait\n");
 }
 
 #[test]
@@ -707,7 +784,7 @@ fn with_several_places_a_held_call_is_opened_by_its_name() {
     let waits = vec![held(0, 1, 311), held(1, 1, 311), held(1, 2, 2)];
     let state = Snapshot {
         tasks: Vec::new(),
-        gate: GateView { paused: Some(ago(60)), held: waits, allowed: 0 },
+        gate: GateView { paused: Some(ago(60)), held: waits, allowed: 0, turns: 0 },
         ..fleet(lost())
     };
     let news = said(&fleet(lost()), &state);

@@ -162,6 +162,8 @@ async fn a_program_is_shown_as_it_goes_and_on_record_at_its_ends() {
             folder: "/w/.prose/runs/run-1".into(),
             state,
             steps: Vec::new(),
+            events: Vec::new(),
+            earlier_events: 0,
             branches: Vec::new(),
             loops: Vec::new(),
             bindings: Vec::new(),

@@ -46,6 +46,7 @@ pub(crate) fn running(cmd: &str) -> TaskView {
         pid: Some(4242),
         folder: "/state/tasks/task_4k2m9x7a".into(),
         events: Vec::new(),
+        earlier_events: 0,
         ..task(7, cmd, 0, 0)
     }
 }

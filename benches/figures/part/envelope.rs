@@ -124,6 +124,7 @@ pub(super) fn task() -> TaskView {
         pid: None,
         folder: "/r".into(),
         events: Vec::new(),
+        earlier_events: 0,
         place: None,
     }
 }

@@ -383,6 +383,8 @@ mod tests {
                 step(3, 4, StepState::Running),
                 step(5, 5, StepState::Failed),
             ],
+            events: Vec::new(),
+            earlier_events: 0,
             branches: Vec::new(),
             loops: Vec::new(),
             bindings: Vec::new(),

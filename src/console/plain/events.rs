@@ -1,22 +1,27 @@
-//! What happened between two snapshots, as lines. Pure: the same two snapshots give the same lines.
+//! What happened since a snapshot, as lines: the events of tasks and programs, the turns of agents and of the pause, and
+//! what is new in the lists. All of them are counted, so nothing is missed between two snapshots. Pure.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
 
 use crate::console::plain::line::PlainLine;
 use crate::console::plain::tasks::{after, command, end};
 use crate::console::state::{alias, call_name};
 use crate::console::state::{questions, words};
 use crate::console::text::{self, visible};
-use std::sync::Arc;
-
-use crate::envelope::Actor;
+use crate::envelope::{Actor, TaskId};
 use crate::model::{
-    CallSummary, HeldCall, ProgramView, Snapshot, StepState, StepView, TaskEvent, TaskFact, TaskStatus,
-    TaskView,
+    GateView, HeldCall, ProgramEvent, ProgramView, Snapshot, StepState, TaskEvent, TaskFact, TaskView,
+    later_events,
 };
 
 /// Maximum length of a quoted statement, in characters.
 const MOST: usize = 200;
+/// The most turns of one kind that are told at once: a place may claim any number.
+const MOST_TURNS: u64 = 32;
 
-/// Returns what is new in `after`, in the most understandable order.
+/// Returns what is new in `after`, in the most understandable order, if all that `before` shows was told.
 #[must_use]
 pub fn events(before: &Snapshot, after: &Snapshot) -> Vec<PlainLine> {
     let mut lines = Vec::new();
@@ -24,30 +29,40 @@ pub fn events(before: &Snapshot, after: &Snapshot) -> Vec<PlainLine> {
     notices(before, after, &mut lines);
     programs(before, after, &mut lines);
     gate(before, after, &mut lines);
+    let known: HashMap<&TaskId, &Arc<TaskView>> = before.tasks.iter().map(|task| (&task.id, task)).collect();
     for task in &after.tasks {
-        let known = before.tasks.iter().find(|known| known.id == task.id);
+        let known = known.get(&task.id).copied();
         if known.is_none_or(|known| !Arc::ptr_eq(known, task)) {
             task_events(known.map(|known| &**known), task, &mut lines);
         }
     }
     questions(before, after, &mut lines);
     calls(before, after, &mut lines);
-    record(before, after, &mut lines);
     lines
+}
+
+/// Returns the numbers of the turns that were not told: even ones go one way, odd ones back. Of a place that has just
+/// been attached, only what is so now is told.
+fn turns(told: Option<u64>, now: u64) -> Range<u64> {
+    told.unwrap_or(now - now % 2).max(now.saturating_sub(MOST_TURNS))..now
+}
+
+/// Tells whether an agent's runtime was already there.
+fn was_there(before: &Snapshot, after: &Snapshot, agent: &str) -> bool {
+    after.places.is_empty() || before.place_in(agent).is_some_and(|place| place.snapshot.seq > 0)
 }
 
 fn agents(before: &Snapshot, after: &Snapshot, lines: &mut Vec<PlainLine>) {
     for agent in &after.agents {
-        let known = before.agents.iter().find(|known| known.label == agent.label);
-        let was = known.is_some_and(|known| known.connected);
-        let by = Actor::Agent(agent.label.clone());
-        match (was, agent.connected) {
-            (false, true) if agent.routes.launch => {
-                lines.push(PlainLine::by(&by, "launched, no command yet"))
-            }
-            (false, true) => lines.push(PlainLine::by(&by, format!("connected, {}", agent.client))),
-            (true, false) => lines.push(PlainLine::by(&by, "has gone")),
-            _ => {}
+        let known = before.agents.iter().find(|known| known.label == agent.label).map(|known| known.turns);
+        let told = known.or(was_there(before, after, &agent.label).then_some(0));
+        for turn in turns(told, agent.turns) {
+            let text = match turn % 2 {
+                0 if agent.routes.launch => "launched, no command yet".to_owned(),
+                0 => format!("connected, {}", agent.client),
+                _ => "has gone".to_owned(),
+            };
+            lines.push(PlainLine::by(&Actor::Agent(agent.label.clone()), text));
         }
     }
 }
@@ -60,11 +75,26 @@ fn notices(before: &Snapshot, after: &Snapshot, lines: &mut Vec<PlainLine>) {
     }
 }
 
+/// Returns what holds the calls of a runtime, or those of each place.
+fn gates(snapshot: &Snapshot) -> Vec<(Option<&str>, &GateView)> {
+    if snapshot.places.is_empty() {
+        return vec![(None, &snapshot.gate)];
+    }
+    let attached = snapshot.places.iter().filter(|place| place.snapshot.seq > 0);
+    attached.map(|place| (Some(&*place.name.name), &place.snapshot.gate)).collect()
+}
+
 fn gate(before: &Snapshot, after: &Snapshot, lines: &mut Vec<PlainLine>) {
-    match (before.gate.paused, after.gate.paused) {
-        (None, Some(_)) => lines.push(PlainLine::by(&Actor::Operator, "paused agents: new commands wait")),
-        (Some(_), None) => lines.push(PlainLine::by(&Actor::Operator, "resumed agents")),
-        _ => {}
+    for (place, gate) in gates(after) {
+        let known = gates(before).into_iter().find(|(known, _)| *known == place);
+        let of = place.map(|place| format!(" of {place}")).unwrap_or_default();
+        for turn in turns(known.map(|(_, known)| known.turns), gate.turns) {
+            let text = match turn % 2 {
+                0 => format!("paused agents{of}: new commands wait"),
+                _ => format!("resumed agents{of}"),
+            };
+            lines.push(PlainLine::by(&Actor::Operator, text));
+        }
     }
     let is_new = |call: &&HeldCall| before.gate.held.iter().all(|known| known.ticket != call.ticket);
     for call in after.gate.held.iter().filter(is_new) {
@@ -81,12 +111,9 @@ fn gate(before: &Snapshot, after: &Snapshot, lines: &mut Vec<PlainLine>) {
 
 fn task_events(before: Option<&TaskView>, task: &TaskView, lines: &mut Vec<PlainLine>) {
     let name = alias(task);
-    let was = before.map(|before| before.status);
-    let was_held = before.is_some_and(|before| before.held.is_some());
-    if task.held.is_none() && was.is_none() {
+    let was_held = || task.events.iter().any(|event| matches!(event.fact, TaskFact::Held(_)));
+    if before.is_none() && task.held.is_none() && !was_held() {
         lines.push(PlainLine::by(&task.started_by, format!("started {name}: {}", command(task))));
-    } else if was_held && task.held.is_none() && !task.status.is_terminal() {
-        lines.push(PlainLine::system(format!("{name} runs: {}", command(task))));
     }
     if before.is_some_and(|before| before.name != task.name) {
         let text = match &task.name {
@@ -95,51 +122,40 @@ fn task_events(before: Option<&TaskView>, task: &TaskView, lines: &mut Vec<Plain
         };
         lines.push(PlainLine::by(&Actor::Operator, text));
     }
-    let known = before.map(|before| before.events.as_slice()).unwrap_or_default();
-    lines.extend(fresh(known, &task.events).iter().filter_map(|event| told(&name, event)));
-    if let Some(waiting) = task.certain_wait() {
-        let same = |known: &TaskView| {
-            known
-                .waiting
-                .as_ref()
-                .is_some_and(|known| known.since == waiting.since && known.kind == waiting.kind)
-        };
-        if !before.is_some_and(same) {
-            let text = format!("{name} {} ({})", words::needs(waiting), words::evidence(waiting.evidence));
-            lines.push(PlainLine::system(text));
-        }
-    }
-    if task.status == TaskStatus::Cancelling && was != Some(TaskStatus::Cancelling) {
-        let by = task.stop.as_ref().map_or(Actor::System, |stop| stop.by.clone());
-        let how = if task.stop.as_ref().is_some_and(|stop| stop.force) { "kills" } else { "stops" };
-        lines.push(PlainLine::by(&by, format!("{how} {name}: {}", command(task))));
-    }
-    if task.status.is_terminal() && was.is_none_or(|was| !was.is_terminal()) {
-        lines.push(PlainLine::system(format!("{name} ended: {}{}", end(task), after(task))));
+    let told = before.map_or(0, TaskView::event_count);
+    for event in later_events(&task.events, task.earlier_events, told) {
+        task_event(&name, task, event, lines);
     }
 }
 
-/// Returns what was appended to a timeline, which is bounded and may therefore have lost its beginning too.
-fn fresh<'a>(before: &[TaskEvent], after: &'a [TaskEvent]) -> &'a [TaskEvent] {
-    let lost = (0..=before.len()).find(|&lost| after.starts_with(&before[lost..])).unwrap_or(before.len());
-    &after[before.len() - lost..]
-}
-
-/// Describes a timeline event, unless the task's state already covers it.
-fn told(name: &str, event: &TaskEvent) -> Option<PlainLine> {
+fn task_event(name: &str, task: &TaskView, event: &TaskEvent, lines: &mut Vec<PlainLine>) {
     let note = event.fact.note();
     let note = if note.is_empty() { String::new() } else { format!(": {note}") };
-    let text = match &event.fact {
-        TaskFact::Input(bytes) => format!("typed into {name}, {bytes} bytes"),
-        TaskFact::Refused(_) => format!("could not type into {name}{note}"),
-        TaskFact::Signal(_) => format!("sent a signal to {name}{note}"),
-        TaskFact::Timeout => format!("{name} ran out of time{note}"),
-        TaskFact::OutputLimit(_) => format!("{name} wrote more than its limit{note}"),
-        TaskFact::Approved(_) => format!("approved {name}{note}"),
-        TaskFact::Denied(_) => format!("denied {name}{note}"),
-        _ => return None,
+    let mut says = |by: &Actor, text: String| lines.push(PlainLine::by(by, text));
+    match &event.fact {
+        TaskFact::Input(bytes) => says(&event.actor, format!("typed into {name}, {bytes} bytes")),
+        TaskFact::Refused(_) => says(&event.actor, format!("could not type into {name}{note}")),
+        TaskFact::Signal(_) => says(&event.actor, format!("sent a signal to {name}{note}")),
+        TaskFact::Timeout => says(&event.actor, format!("{name} ran out of time{note}")),
+        TaskFact::OutputLimit(_) => says(&event.actor, format!("{name} wrote more than its limit{note}")),
+        TaskFact::Denied(_) => says(&event.actor, format!("denied {name}{note}")),
+        TaskFact::Approved(_) => {
+            says(&event.actor, format!("approved {name}{note}"));
+            says(&Actor::System, format!("{name} runs: {}", command(task)));
+        }
+        TaskFact::Waiting(waiting) if waiting.is_certain() => {
+            let text = format!("{name} {} ({})", words::needs(waiting), words::evidence(waiting.evidence));
+            says(&Actor::System, text);
+        }
+        TaskFact::End { .. } => says(&Actor::System, format!("{name} ended: {}{}", end(task), after(task))),
+        _ => {}
+    }
+    let how = match &event.fact {
+        TaskFact::Stop { force: true, .. } => "kills",
+        TaskFact::Stop { .. } | TaskFact::Timeout | TaskFact::OutputLimit(_) => "stops",
+        _ => return,
     };
-    Some(PlainLine::by(&event.actor, text))
+    says(&event.actor, format!("{how} {name}: {}", command(task)));
 }
 
 fn questions(before: &Snapshot, after: &Snapshot, lines: &mut Vec<PlainLine>) {
@@ -159,12 +175,10 @@ fn questions(before: &Snapshot, after: &Snapshot, lines: &mut Vec<PlainLine>) {
 
 /// Reports failed calls and batches, which no task reports.
 fn calls(before: &Snapshot, after: &Snapshot, lines: &mut Vec<PlainLine>) {
-    let status = |known: &CallSummary| known.status.clone();
-    for call in &after.calls {
-        let known = before.calls.iter().find(|known| known.seq == call.seq).and_then(|known| status(known));
-        let Some(status) = call.status.as_deref().filter(|status| known.as_deref() != Some(*status)) else {
-            continue;
-        };
+    let answered = before.calls.iter().filter(|call| call.status.is_some());
+    let told: HashSet<u64> = answered.map(|call| call.seq).collect();
+    for call in after.calls.iter().filter(|call| !told.contains(&call.seq)) {
+        let Some(status) = call.status.as_deref() else { continue };
         let is_told = status == "error" || call.tool == "ExecCommandBatch" && status == "success";
         // The operator's own requests get their reply elsewhere.
         if is_told && call.actor != Actor::Operator {
@@ -175,18 +189,6 @@ fn calls(before: &Snapshot, after: &Snapshot, lines: &mut Vec<PlainLine>) {
     }
 }
 
-fn record(before: &Snapshot, after: &Snapshot, lines: &mut Vec<PlainLine>) {
-    match (&before.record.degraded, &after.record.degraded) {
-        (None, Some(why)) => {
-            lines.push(PlainLine::system(format!(
-                "the record cannot be written: {why}; no new command starts"
-            )));
-        }
-        (Some(_), None) => lines.push(PlainLine::system("the record is whole again")),
-        _ => {}
-    }
-}
-
 /// Reports what is new in the programs.
 fn programs(before: &Snapshot, after: &Snapshot, lines: &mut Vec<PlainLine>) {
     for program in &after.programs {
@@ -194,12 +196,9 @@ fn programs(before: &Snapshot, after: &Snapshot, lines: &mut Vec<PlainLine>) {
         if known.is_none() {
             lines.push(program_runs(program));
         }
-        loops(known, program, lines);
-        for step in &program.steps {
-            let known = known.and_then(|known| known.steps.iter().find(|known| known.lines == step.lines));
-            if known != Some(step) {
-                statement(program, known, step, lines);
-            }
+        let told = known.map_or(0, ProgramView::event_count);
+        for event in later_events(&program.events, program.earlier_events, told) {
+            lines.push(PlainLine::system(program_event(program, *event)));
         }
         if program.state.is_terminal() && known.is_none_or(|known| !known.state.is_terminal()) {
             let why = program.error.as_ref().map(|error| format!(": line {}, {}", error.line, error.message));
@@ -215,57 +214,31 @@ pub(super) fn program_runs(program: &ProgramView) -> PlainLine {
     PlainLine::by(&program.started_by, format!("runs the program {}, {}", name(program), program.run))
 }
 
-fn loops(known: Option<&ProgramView>, program: &ProgramView, lines: &mut Vec<PlainLine>) {
-    for turn in program.loops.iter().filter(|turn| turn.pass > 1) {
-        let known = known.and_then(|known| known.loops.iter().find(|known| known.lines == turn.lines));
-        if known.is_none_or(|known| known.pass != turn.pass) {
-            let most = turn.max.map(|most| format!(" of at most {most}")).unwrap_or_default();
-            let (name, line) = (name(program), turn.lines.first);
-            lines.push(PlainLine::system(format!("{name} line {line}: pass {}{most}", turn.pass)));
+/// Says what a program has done. A statement that asks a question has no event: the question itself is reported.
+fn program_event(program: &ProgramView, event: ProgramEvent) -> String {
+    let name = name(program);
+    let (line, state, exit_code) = match event {
+        ProgramEvent::Pass { line, pass, max } => {
+            let most = max.map(|most| format!(" of at most {most}")).unwrap_or_default();
+            return format!("{name} line {line}: pass {pass}{most}");
         }
-    }
-}
-
-/// Reports the progress of a statement. If it asks a question, the question itself is reported instead.
-fn statement(program: &ProgramView, known: Option<&StepView>, step: &StepView, lines: &mut Vec<PlainLine>) {
-    let place = format!("{} line {}", name(program), step.lines.first);
-    if step.state == StepState::Skipped {
-        if known.is_none_or(|known| known.state != step.state) {
-            lines.push(PlainLine::system(format!("{place} is passed over: {}", source(program, step))));
-        }
-        return;
-    }
-    let is_new = begins_anew(known, step);
-    if is_new && !matches!(step.state, StepState::Waiting | StepState::Asking) {
-        lines.push(PlainLine::system(format!("{place} begins: {}", source(program, step))));
-    }
-    if !is_new && known.is_some_and(|known| known.state == step.state && known.exit_code == step.exit_code) {
-        return;
-    }
-    let exit = step.exit_code.map(|code| format!("exit {code}"));
-    let how = match (step.state, exit) {
-        (StepState::Done, Some(exit)) => format!("ended: {exit}"),
-        (StepState::Done, None) => "is done".to_owned(),
-        (StepState::Failed, Some(exit)) => format!("failed: {exit}"),
-        (StepState::Failed, None) => "failed".to_owned(),
-        (StepState::Cancelled, _) => "was ended because of another one".to_owned(),
-        (StepState::Waiting | StepState::Running | StepState::Asking | StepState::Skipped, _) => return,
+        ProgramEvent::Step { line, state, exit_code } => (line, state, exit_code),
     };
-    lines.push(PlainLine::system(format!("{place} {how}")));
+    let exit = |how: &str| exit_code.map(|code| format!("{how}: exit {code}"));
+    let how = match state {
+        StepState::Waiting | StepState::Running | StepState::Asking => {
+            format!("begins: {}", source(program, line))
+        }
+        StepState::Skipped => format!("is passed over: {}", source(program, line)),
+        StepState::Done => exit("ended").unwrap_or_else(|| "is done".to_owned()),
+        StepState::Failed => exit("failed").unwrap_or_else(|| "failed".to_owned()),
+        StepState::Cancelled => "was ended because of another one".to_owned(),
+    };
+    format!("{name} line {line} {how}")
 }
 
-/// Tells whether a statement is executing from its beginning: for the first time, or in another pass.
-fn begins_anew(known: Option<&StepView>, step: &StepView) -> bool {
-    let is_over = |state| matches!(state, StepState::Done | StepState::Failed | StepState::Cancelled);
-    known.is_none_or(|known| {
-        matches!(known.state, StepState::Waiting | StepState::Skipped)
-            || is_over(known.state) && !is_over(step.state)
-            || known.task.is_some() && known.task != step.task
-    })
-}
-
-fn source(program: &ProgramView, step: &StepView) -> String {
-    let at = usize::try_from(step.lines.first.saturating_sub(1)).unwrap_or(usize::MAX);
+fn source(program: &ProgramView, line: u32) -> String {
+    let at = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
     let line = program.source.lines().nth(at).unwrap_or_default();
     text::cut(&visible::told(line.trim()), MOST, "...")
 }

@@ -163,7 +163,7 @@ mod tests {
     fn snapshot(tickets: &[u64], paused: bool) -> Snapshot {
         let held = tickets.iter().map(|ticket| call(*ticket, HoldReason::Paused)).collect();
         let paused = paused.then_some(jiff::Timestamp::UNIX_EPOCH);
-        Snapshot { gate: GateView { paused, held, allowed: 0 }, ..Snapshot::default() }
+        Snapshot { gate: GateView { paused, held, allowed: 0, turns: 0 }, ..Snapshot::default() }
     }
 
     const fn ms(ms: u64) -> Duration {

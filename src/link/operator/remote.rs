@@ -174,7 +174,7 @@ async fn first_snapshot(
         match frame.parse()? {
             ServerMessage::Items(items) => known.take(items)?,
             ServerMessage::Update(update) => {
-                let first = known.snapshot(&update)?;
+                let first = known.snapshot(*update)?;
                 return Ok((known, first));
             }
             _ => return Err(Error::frame("something else before the first snapshot")),
@@ -258,7 +258,7 @@ impl RemoteReader {
                 }
                 ServerMessage::Items(items) => self.known.take(items)?,
                 ServerMessage::Update(update) => {
-                    self.state.snapshot.send_replace(Arc::new(self.known.snapshot(&update)?));
+                    self.state.snapshot.send_replace(Arc::new(self.known.snapshot(*update)?));
                 }
                 ServerMessage::Cards(cards) => self.state.take(cards),
                 ServerMessage::Reply { id, reply } => {

@@ -406,6 +406,8 @@ mod tests {
             folder: "/w".into(),
             state: if which % 2 == 0 { RunState::Running } else { RunState::Completed },
             steps: Vec::new(),
+            events: Vec::new(),
+            earlier_events: 0,
             branches: Vec::new(),
             loops: vec![LoopView { lines: LineRange::one(1), pass, max: None }],
             bindings: Vec::new(),
@@ -480,7 +482,7 @@ mod tests {
             match frame.parse().expect("parses") {
                 ServerMessage::Items(items) => console.take(items).expect("accepted"),
                 ServerMessage::Update(update) => {
-                    assert_eq!(console.snapshot(&update).expect("accepted"), *snapshot);
+                    assert_eq!(console.snapshot(*update).expect("accepted"), *snapshot);
                 }
                 other => panic!("{other:?}"),
             }

@@ -11,7 +11,7 @@ use crate::link::Error;
 use crate::link::frame::{Frame, MAX_FROM_RUNTIME};
 use crate::link::protocol::ServerMessage;
 use crate::model::{
-    AgentView, CallSummary, GateView, HeldCall, ItemKey, Notice, ProgramView, Question, Snapshot, TaskView,
+    AgentView, CallSummary, HeldCall, ItemKey, Notice, ProgramView, Question, Snapshot, TaskView,
 };
 
 /// Approximate size of the items in one page, in bytes.
@@ -42,8 +42,8 @@ pub(in crate::link) enum Item {
 /// A new snapshot whose items were sent before.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in crate::link) struct Update {
-    /// The snapshot without its lists of items.
-    rest: Snapshot,
+    /// The snapshot, whose lists of items are not part of its JSON.
+    rest: Arc<Snapshot>,
     /// The items it no longer has.
     gone: Vec<ItemKey>,
 }
@@ -72,7 +72,7 @@ impl SentItems {
     /// If something cannot be encoded as JSON.
     pub(super) fn frames(
         &mut self,
-        new: &Snapshot,
+        new: &Arc<Snapshot>,
         changed: Option<&HashSet<ItemKey>>,
     ) -> Result<Vec<Frame>, Error> {
         let (mut frames, mut page, mut bytes) = (Vec::new(), Vec::new(), 0);
@@ -94,7 +94,11 @@ impl SentItems {
 
     /// Returns the new and changed items, each with its length, and the update that completes them. What would be
     /// more than a console accepts is left out.
-    fn update(&mut self, new: &Snapshot, changed: Option<&HashSet<ItemKey>>) -> (Vec<(Item, usize)>, Update) {
+    fn update(
+        &mut self,
+        new: &Arc<Snapshot>,
+        changed: Option<&HashSet<ItemKey>>,
+    ) -> (Vec<(Item, usize)>, Update) {
         let (mut sent, mut bytes, mut travels) = (HashMap::new(), 0, Vec::new());
         for item in items(new) {
             let key = item.key();
@@ -117,7 +121,7 @@ impl SentItems {
         }
         let gone = std::mem::replace(&mut self.items, sent).into_keys().collect();
         self.snapshot = new.seq;
-        (travels, Update { rest: rest(new), gone })
+        (travels, Update { rest: Arc::clone(new), gone })
     }
 }
 
@@ -172,7 +176,7 @@ impl KnownItems {
     ///
     /// # Errors
     /// If it is larger than a snapshot can be.
-    pub(super) fn snapshot(&mut self, update: &Update) -> Result<Snapshot, Error> {
+    pub(super) fn snapshot(&mut self, update: Update) -> Result<Snapshot, Error> {
         if json_length(&update.rest) > MOST_REST {
             return Err(too_much("state"));
         }
@@ -182,8 +186,7 @@ impl KnownItems {
         if self.items.len() > MOST_ITEMS || self.bytes > MOST_BYTES {
             return Err(too_much("items"));
         }
-        // Its own lists are empty, whatever was sent.
-        let mut new = rest(&update.rest);
+        let mut new = Arc::unwrap_or_clone(update.rest);
         let mut agents = BTreeMap::new();
         for known in self.items.values() {
             match known.item.clone() {
@@ -250,24 +253,6 @@ fn items(new: &Snapshot) -> impl Iterator<Item = Item> {
     held.chain(questions).chain(tasks).chain(calls).chain(agents).chain(notices).chain(programs)
 }
 
-/// Returns the rest of a snapshot, whose size is bounded.
-fn rest(new: &Snapshot) -> Snapshot {
-    Snapshot {
-        seq: new.seq,
-        workspace: new.workspace.clone(),
-        recording: new.recording.clone(),
-        socket: new.socket.clone(),
-        started_at: new.started_at,
-        headless: new.headless,
-        stop_grace_ms: new.stop_grace_ms,
-        tasks_left: new.tasks_left,
-        metrics: new.metrics.clone(),
-        record: new.record.clone(),
-        gate: GateView { paused: new.gate.paused, held: Vec::new(), allowed: new.gate.allowed },
-        ..Snapshot::default()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -275,7 +260,7 @@ mod tests {
     use super::*;
     use crate::envelope::{Actor, TaskId};
     use crate::link::operator::fleet::tests::running;
-    use crate::model::{ItemChanges, TaskStatus};
+    use crate::model::{GateView, ItemChanges, TaskStatus};
 
     fn task(id: u8, pid: u32) -> Arc<TaskView> {
         Arc::new(TaskView { pid: Some(pid), ..running(id, "sleep 1") })
@@ -334,7 +319,7 @@ mod tests {
                     console.take(items).expect("accepted");
                 }
                 ServerMessage::Update(update) => {
-                    snapshot = Some(console.snapshot(&update).expect("accepted"));
+                    snapshot = Some(console.snapshot(*update).expect("accepted"));
                 }
                 other => panic!("{other:?}"),
             }
@@ -342,9 +327,13 @@ mod tests {
         (snapshot, pages)
     }
 
+    fn sent(runtime: &mut SentItems, new: &Snapshot, changed: Option<&HashSet<ItemKey>>) -> Vec<Frame> {
+        runtime.frames(&Arc::new(new.clone()), changed).expect("frames")
+    }
+
     /// Returns what a new console is shown of a snapshot.
     fn shown(snapshot: &Snapshot) -> Snapshot {
-        let frames = SentItems::default().frames(snapshot, None).expect("frames");
+        let frames = sent(&mut SentItems::default(), snapshot, None);
         received(&mut KnownItems::default(), &frames).0.expect("a snapshot")
     }
 
@@ -359,16 +348,16 @@ mod tests {
         let old = snapshot(1, vec![(1, 1), (2, 2)], (1, vec![5, 5]));
         let new = snapshot(2, vec![(1, 1), (2, 3), (3, 3)], (2, vec![5, 9]));
         let (mut runtime, mut console) = (SentItems::default(), KnownItems::default());
-        let (first, _) = received(&mut console, &runtime.frames(&old, None).expect("frames"));
+        let (first, _) = received(&mut console, &sent(&mut runtime, &old, None));
         assert_eq!(first, Some(old.clone()));
         let changed = HashSet::from([ItemKey::Task(2)]);
-        let (second, pages) = received(&mut console, &runtime.frames(&new, Some(&changed)).expect("frames"));
+        let (second, pages) = received(&mut console, &sent(&mut runtime, &new, Some(&changed)));
         assert_eq!(second, Some(new.clone()));
         assert_eq!(pages.iter().map(|page| page.0).collect::<Vec<_>>(), [3], "two tasks and a call");
-        let again = runtime.frames(&new, Some(&HashSet::new())).expect("frames");
+        let again = sent(&mut runtime, &new, Some(&HashSet::new()));
         assert_eq!(received(&mut console, &again), (Some(new.clone()), Vec::new()));
         // Where the runtime no longer knows what changed since, everything travels again.
-        let all = runtime.frames(&new, None).expect("frames");
+        let all = sent(&mut runtime, &new, None);
         let (shown, pages) = received(&mut console, &all);
         assert_eq!((shown, pages.iter().map(|page| page.0).sum::<usize>()), (Some(new), 5));
     }
@@ -390,11 +379,11 @@ mod tests {
         let ended = (201..=700).map(|number| task(number, TaskStatus::Completed));
         let snapshot = Snapshot { tasks: live.chain(ended).collect(), tasks_left: 7, ..Snapshot::default() };
         let (mut runtime, mut console) = (SentItems::default(), KnownItems::default());
-        let (first, pages) = received(&mut console, &runtime.frames(&snapshot, None).expect("frames"));
+        let (first, pages) = received(&mut console, &sent(&mut runtime, &snapshot, None));
         assert_eq!(first, Some(snapshot.clone()));
         assert!(pages.len() > 10 && pages.iter().all(|page| page.1 < 2 * PAGE), "{pages:?}");
         let next = Snapshot { seq: 9, ..snapshot };
-        let frames = runtime.frames(&next, Some(&HashSet::new())).expect("frames");
+        let frames = sent(&mut runtime, &next, Some(&HashSet::new()));
         assert!(
             frames.len() == 1 && frames[0].length() < 2_000,
             "{} bytes for no change",
@@ -427,13 +416,13 @@ mod tests {
             ..Snapshot::default()
         };
         let (mut runtime, mut console) = (SentItems::default(), KnownItems::default());
-        let frames = runtime.frames(&snapshot, None).expect("frames");
+        let frames = sent(&mut runtime, &snapshot, None);
         assert!(frames.iter().map(Frame::length).sum::<usize>() > MAX_FROM_RUNTIME);
         assert!(frames[..frames.len() - 1].iter().all(|frame| frame.length() < 2 * PAGE));
         assert_eq!(received(&mut console, &frames).0, Some(snapshot.clone()));
         // The last update is no longer than what changed.
         let last = Snapshot { seq: 9, notices: (2..=101).map(notice).collect(), ..snapshot };
-        let frames = runtime.frames(&last, Some(&HashSet::new())).expect("frames");
+        let frames = sent(&mut runtime, &last, Some(&HashSet::new()));
         let (shown, pages) = received(&mut console, &frames);
         assert_eq!((shown, pages.iter().map(|page| page.0).sum::<usize>()), (Some(last), 1));
     }
@@ -451,18 +440,23 @@ mod tests {
         Item::Notice(Notice { seq, at, is_error: false, text, from: None })
     }
 
+    /// Returns an update as it arrives.
+    fn as_json(update: &Update) -> Update {
+        serde_json::from_value(serde_json::to_value(update).expect("JSON")).expect("an update")
+    }
+
     fn without(gone: Vec<ItemKey>) -> Update {
-        Update { rest: Snapshot::default(), gone }
+        Update { rest: Arc::default(), gone }
     }
 
     #[test]
     fn f57_an_item_that_is_named_twice_is_there_once() {
         let mut console = KnownItems::default();
         console.take((0..60).map(|_| notice(1, &"x".repeat(40_000))).collect()).expect("accepted");
-        assert_eq!(console.snapshot(&without(Vec::new())).expect("accepted").notices.len(), 1);
-        let gone = console.snapshot(&without(vec![ItemKey::Notice(1); 60_000])).expect("accepted");
+        assert_eq!(console.snapshot(without(Vec::new())).expect("accepted").notices.len(), 1);
+        let gone = console.snapshot(without(vec![ItemKey::Notice(1); 60_000])).expect("accepted");
         assert!(gone.notices.is_empty() && console.items.is_empty() && console.bytes == 0);
-        let unknown = console.snapshot(&without(vec![ItemKey::Notice(7)])).expect("accepted");
+        let unknown = console.snapshot(without(vec![ItemKey::Notice(7)])).expect("accepted");
         assert!(unknown.notices.is_empty());
     }
 
@@ -482,26 +476,22 @@ mod tests {
         let mut console = KnownItems::default();
         let seqs = 0..=MOST_ITEMS as u64;
         console.take(seqs.map(|seq| notice(seq, "x")).collect()).expect("accepted");
-        assert!(console.snapshot(&without(Vec::new())).is_err());
-        assert!(console.snapshot(&without(vec![ItemKey::Notice(0)])).is_ok());
+        assert!(console.snapshot(without(Vec::new())).is_err());
+        assert!(console.snapshot(without(vec![ItemKey::Notice(0)])).is_ok());
     }
 
     #[test]
     fn f57_lists_beside_the_items_are_not_taken_and_a_large_rest_is_refused() {
-        let held = |count| Snapshot {
-            notices: (0..count)
-                .map(|seq| {
-                    let Item::Notice(notice) = notice(seq, "x") else { unreachable!() };
-                    notice
-                })
-                .collect(),
-            ..Snapshot::default()
+        let of = |field: &str, value: serde_json::Value| {
+            let mut update = serde_json::to_value(without(Vec::new())).expect("JSON");
+            update["rest"][field] = value;
+            KnownItems::default().snapshot(serde_json::from_value(update).expect("an update"))
         };
-        let of = |rest| KnownItems::default().snapshot(&Update { rest, gone: Vec::new() });
-        assert!(of(held(5)).expect("accepted").notices.is_empty());
-        assert!(of(held(50_000)).is_err());
-        let long = Snapshot { recording: "x".repeat(MOST_REST).into(), ..Snapshot::default() };
-        assert!(of(long).is_err());
+        let Item::Notice(notice) = notice(1, "x") else { unreachable!() };
+        assert!(of("notices", serde_json::json!([notice])).expect("accepted").notices.is_empty());
+        let gate = serde_json::json!({"paused": null, "turns": 0, "allowed": 0, "held": [held(1, "x")]});
+        assert!(of("gate", gate).expect("accepted").gate.held.is_empty());
+        assert!(of("recording", "x".repeat(MOST_REST).into()).is_err());
     }
 
     /// What a runtime sends is what a console accepts, whatever the runtime has; what waits for a person comes first.
@@ -521,13 +511,13 @@ mod tests {
         assert_eq!(shown(&notices).notices.len(), 23);
         // What was left out comes as soon as there is room for it, and what waits for a person at once.
         let (mut runtime, mut console) = (SentItems::default(), KnownItems::default());
-        received(&mut console, &runtime.frames(&notices, None).expect("frames"));
+        received(&mut console, &sent(&mut runtime, &notices, None));
         let fewer = Snapshot {
             notices: notices.notices[10..].to_vec(),
             gate: GateView { held: vec![held(1, "x")], ..GateView::default() },
             ..notices
         };
-        let frames = runtime.frames(&fewer, Some(&HashSet::new())).expect("frames");
+        let frames = sent(&mut runtime, &fewer, Some(&HashSet::new()));
         let seen = received(&mut console, &frames).0.expect("a snapshot");
         assert_eq!(seen.gate.held.len(), 1);
         assert_eq!(seen.notices, fewer.notices[..23]);
@@ -543,6 +533,8 @@ mod tests {
             folder: "/w".into(),
             state: crate::model::RunState::Running,
             steps: Vec::new(),
+            events: Vec::new(),
+            earlier_events: 0,
             branches: Vec::new(),
             loops: vec![crate::model::LoopView { lines: crate::model::LineRange::one(1), pass, max: None }],
             bindings: Vec::new(),
@@ -567,19 +559,19 @@ mod tests {
             programs.collect::<Vec<_>>()
         };
         let (mut runtime, mut console) = (SentItems::default(), KnownItems::default());
-        let (first, update) = runtime.update(&old, None);
+        let (first, update) = runtime.update(&Arc::new(old.clone()), None);
         assert_eq!(sources(&first), [text, ""]);
         console.take(first.into_iter().map(|(item, _)| item).collect()).expect("accepted");
-        assert_eq!(console.snapshot(&update).expect("accepted"), old);
+        assert_eq!(console.snapshot(as_json(&update)).expect("accepted"), old);
         let new = with(vec![program("a", text, 2), program("b", other, 1), program("c", text, 1)]);
-        let (second, update) = runtime.update(&new, Some(&differing(&old, &new)));
+        let (second, update) = runtime.update(&Arc::new(new.clone()), Some(&differing(&old, &new)));
         assert_eq!(sources(&second), ["", other, text]);
         console.take(second.into_iter().map(|(item, _)| item).collect()).expect("accepted");
-        assert_eq!(console.snapshot(&update).expect("accepted"), new);
+        assert_eq!(console.snapshot(as_json(&update)).expect("accepted"), new);
         let gone = with(vec![program("c", text, 1)]);
-        let (third, update) = runtime.update(&gone, Some(&HashSet::new()));
+        let (third, update) = runtime.update(&Arc::new(gone.clone()), Some(&HashSet::new()));
         console.take(third.into_iter().map(|(item, _)| item).collect()).expect("accepted");
-        assert_eq!(console.snapshot(&update).expect("accepted"), gone);
+        assert_eq!(console.snapshot(as_json(&update)).expect("accepted"), gone);
     }
 
     #[test]
@@ -595,11 +587,11 @@ mod tests {
         let mut runtime = SentItems::default();
         let calls = (1..=1_000).map(|seq| call(seq, 5)).collect();
         let old = Snapshot { tasks: tasks.collect(), calls, ..snapshot(1, Vec::new(), (1, Vec::new())) };
-        runtime.frames(&old, None).expect("frames");
+        sent(&mut runtime, &old, None);
         let mut new = Snapshot { seq: 2, ..old };
         new.calls.remove(0);
         new.calls.push(call(1_001, 5));
-        let frames = runtime.frames(&new, Some(&HashSet::new())).expect("frames");
+        let frames = sent(&mut runtime, &new, Some(&HashSet::new()));
         let bytes: usize = frames.iter().map(Frame::length).sum();
         assert!(bytes < 2_000, "{bytes} bytes for a new call beside 500 tasks and 1,000 calls");
     }
@@ -633,7 +625,7 @@ mod tests {
                 new.seq = changes.publish();
                 if is_sent {
                     let changed = changes.since(runtime.snapshot);
-                    let frames = runtime.frames(&new, changed.as_ref()).expect("frames");
+                    let frames = sent(&mut runtime, &new, changed.as_ref());
                     prop_assert_eq!(received(&mut console, &frames).0, Some(new.clone()));
                 }
                 old = new;

@@ -93,6 +93,7 @@ mod tests {
             pid: None,
             folder: "/nowhere".into(),
             events: Vec::new(),
+            earlier_events: 0,
             place: None,
         };
         let mut task = TaskState::new(view);

@@ -50,6 +50,7 @@ impl Recording {
             if agents.iter().all(|agent| agent.label != past.label) {
                 let of = |call: &&PastCall| matches!(&call.record.actor, Actor::Agent(label) if *label == past.label);
                 agents.push(AgentView {
+                    turns: 0,
                     label: past.label.clone().into_owned(),
                     client: past.client.clone().into_owned(),
                     pid: past.pid,

@@ -1,7 +1,7 @@
 //! What passes the approval gate: the pause, the rules, the held calls and the decisions about them.
 
 use super::Supervisor;
-use super::gate::{AllowedPrefix, BATCH, Callers, EXEC, command_of, is_agent};
+use super::gate::{AllowedPrefix, ApprovalGate, BATCH, Callers, EXEC, command_of, is_agent};
 use super::message::{BatchVerdict, CallOrigin, SupervisorAction};
 use super::request_hash::{hash_of, hash_of_batch};
 use super::task::SupervisedTask;
@@ -39,7 +39,8 @@ impl Supervisor {
         let tasks = self.tasks.values().filter_map(held_task);
         let mut held: Vec<HeldCall> = tasks.chain(self.gate.batches.values().cloned()).collect();
         held.sort_by_key(|held| held.ticket);
-        GateView { paused: self.gate.paused, held, allowed: self.gate.allowed.len() + self.gate.wider.len() }
+        let ApprovalGate { paused, turns, allowed, wider, .. } = &self.gate;
+        GateView { paused: *paused, turns: *turns, held, allowed: allowed.len() + wider.len() }
     }
 
     /// Holds new calls from agents from now on, or releases those that only the pause holds.
@@ -48,6 +49,7 @@ impl Supervisor {
             return Vec::new();
         }
         self.gate.paused = paused.then_some(now.wall);
+        self.gate.turns += 1;
         let mut actions =
             vec![event(now, if paused { GateEventKind::Paused } else { GateEventKind::Resumed }, None, "")];
         if paused {

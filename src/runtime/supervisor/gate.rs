@@ -21,6 +21,8 @@ pub(super) const BATCH: &str = "ExecCommandBatch";
 #[derive(Debug)]
 pub(super) struct ApprovalGate {
     pub(super) paused: Option<Timestamp>,
+    /// How many times that has changed.
+    pub(super) turns: u64,
     pub(super) rules: Vec<ApprovalRule>,
     /// Hashes of requests that no longer need approval.
     pub(super) allowed: BTreeSet<String>,
@@ -35,6 +37,7 @@ impl ApprovalGate {
     pub(super) fn new(limits: &Limits) -> Self {
         Self {
             paused: None,
+            turns: 0,
             rules: limits.approvals.clone(),
             allowed: BTreeSet::new(),
             wider: Vec::new(),

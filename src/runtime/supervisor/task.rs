@@ -384,6 +384,7 @@ fn view(now: Moment, number: u32, new: &NewTask) -> TaskView {
         pid: None,
         folder: folder.clone(),
         events: Vec::new(),
+        earlier_events: 0,
         place: None,
     }
 }

@@ -93,6 +93,8 @@ pub(super) fn merged(seq: u64, places: &[FleetPlace], notices: &PlaceNotices) ->
             paused: live().filter_map(|snapshot| snapshot.gate.paused).min(),
             held: held(places),
             allowed: live().fold(0, |sum, snapshot| sum.saturating_add(snapshot.gate.allowed)),
+            // Each place counts its own.
+            turns: 0,
         },
         places: places.iter().map(|place| Arc::new(place.state())).collect(),
     }

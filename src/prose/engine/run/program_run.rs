@@ -155,6 +155,8 @@ impl ProgramRun {
             folder: folder.path().to_owned(),
             state: RunState::Running,
             steps: Vec::new(),
+            events: Vec::new(),
+            earlier_events: 0,
             branches: Vec::new(),
             loops: Vec::new(),
             bindings: Vec::new(),

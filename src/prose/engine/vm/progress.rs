@@ -9,7 +9,8 @@ use tokio::sync::Notify;
 use crate::envelope::Actor;
 use crate::envelope::TaskId;
 use crate::model::{
-    BindingView, BranchView, LineRange, LoopView, ProgramError, ProgramView, RunState, StepState, StepView,
+    BindingView, BranchView, LineRange, LoopView, ProgramError, ProgramEvent, ProgramView, RunState,
+    StepState, StepView,
 };
 
 /// The view of a run.
@@ -44,11 +45,12 @@ impl Progress {
     /// Records that a statement has begun or ended.
     pub fn step(&self, lines: LineRange, state: StepState) {
         self.change(|view| {
-            let step = step_at(&mut view.steps, lines);
-            if state == StepState::Running && step.state != StepState::Asking {
-                (step.task, step.exit_code) = (None, None);
-            }
-            step.state = state;
+            change_step(view, lines, |step| {
+                if state == StepState::Running && step.state != StepState::Asking {
+                    (step.task, step.exit_code) = (None, None);
+                }
+                step.state = state;
+            });
         });
     }
 
@@ -60,8 +62,9 @@ impl Progress {
     /// Records that a statement runs a command.
     pub(super) fn task(&self, lines: LineRange, task: &TaskId) {
         self.change(|view| {
-            let step = step_at(&mut view.steps, lines);
-            (step.state, step.task) = (StepState::Running, Some(task.clone()));
+            change_step(view, lines, |step| {
+                (step.state, step.task) = (StepState::Running, Some(task.clone()));
+            });
             if let Some(branch) = view.branches.iter_mut().find(|branch| branch.lines.holds(lines.first)) {
                 branch.task = Some(task.clone());
             }
@@ -73,8 +76,7 @@ impl Progress {
     pub(super) fn exited(&self, lines: LineRange, exit_code: i32) {
         let state = if exit_code == 0 { StepState::Done } else { StepState::Failed };
         self.change(|view| {
-            let step = step_at(&mut view.steps, lines);
-            (step.state, step.exit_code) = (state, Some(exit_code));
+            change_step(view, lines, |step| (step.state, step.exit_code) = (state, Some(exit_code)));
         });
     }
 
@@ -86,6 +88,9 @@ impl Progress {
                 None => view.loops.push(LoopView { lines, pass, max }),
             }
             view.loops.sort_by_key(|known| known.lines.first);
+            if pass > 1 {
+                view.happened(ProgramEvent::Pass { line: lines.first, pass, max });
+            }
         });
     }
 
@@ -156,9 +161,28 @@ impl Progress {
 
 /// Sets the final state of unfinished steps.
 fn settle(view: &mut ProgramView, state: StepState, is_over: impl Fn(&StepView) -> bool) {
-    let under_way = |step: &&mut StepView| matches!(step.state, StepState::Running | StepState::Asking);
-    for step in view.steps.iter_mut().filter(under_way).filter(|step| is_over(step)) {
-        step.state = state;
+    let under_way = |step: &&StepView| matches!(step.state, StepState::Running | StepState::Asking);
+    let over = view.steps.iter().filter(under_way).filter(|step| is_over(step)).map(|step| step.lines);
+    for lines in over.collect::<Vec<_>>() {
+        change_step(view, lines, |step| step.state = state);
+    }
+}
+
+/// Changes a step, and notes what happened to it; a question that it asks speaks for itself.
+fn change_step(view: &mut ProgramView, lines: LineRange, change: impl FnOnce(&mut StepView)) {
+    let step = step_at(&mut view.steps, lines);
+    let before = (step.state, step.exit_code);
+    change(step);
+    let (state, exit_code) = (step.state, step.exit_code);
+    let is_event = match state {
+        StepState::Waiting | StepState::Asking => false,
+        StepState::Running => !matches!(before.0, StepState::Running | StepState::Asking),
+        StepState::Done | StepState::Failed | StepState::Skipped | StepState::Cancelled => {
+            before != (state, exit_code)
+        }
+    };
+    if is_event {
+        view.happened(ProgramEvent::Step { line: lines.first, state, exit_code });
     }
 }
 
@@ -192,6 +216,8 @@ pub(super) fn beginning() -> ProgramView {
         folder: "/".into(),
         state: RunState::Running,
         steps: Vec::new(),
+        events: Vec::new(),
+        earlier_events: 0,
         branches: Vec::new(),
         loops: Vec::new(),
         bindings: Vec::new(),
@@ -226,6 +252,32 @@ mod tests {
         assert_eq!(lines, [1, 2, 3]);
         progress.exited(LineRange::one(3), 3);
         assert_eq!(progress.view().steps[2].state, StepState::Failed);
+    }
+
+    #[test]
+    fn what_happens_to_a_statement_is_noted_once() {
+        let progress = progress();
+        let (command, lines) = (LineRange::one(3), LineRange { first: 7, last: 8 });
+        progress.step(command, StepState::Running);
+        progress.task(command, &TaskId::random());
+        progress.exited(command, 0);
+        progress.step(command, StepState::Done);
+        progress.pass(lines, 1, None);
+        progress.pass(lines, 2, None);
+        progress.step(LineRange::one(9), StepState::Asking);
+        progress.step(LineRange::one(9), StepState::Done);
+        progress.step(lines, StepState::Running);
+        progress.ended(RunState::Cancelled, None, Timestamp::UNIX_EPOCH);
+        let step = |line, state, exit_code| ProgramEvent::Step { line, state, exit_code };
+        let expected = [
+            step(3, StepState::Running, None),
+            step(3, StepState::Done, Some(0)),
+            ProgramEvent::Pass { line: 7, pass: 2, max: None },
+            step(9, StepState::Done, None),
+            step(7, StepState::Running, None),
+            step(7, StepState::Cancelled, None),
+        ];
+        assert_eq!(progress.view().events, expected);
     }
 
     #[test]

@@ -110,6 +110,7 @@ pub(in crate::link::operator) fn running(id: u8, whose: &str) -> TaskView {
         pid: None,
         folder: "/".into(),
         events: Vec::new(),
+        earlier_events: 0,
         place: None,
     }
 }
