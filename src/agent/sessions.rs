@@ -40,7 +40,8 @@ pub(super) struct Membership {
 impl Membership {
     fn of(session: &AgentSession) -> Self {
         // Without an agent's variables, the caller's parent may well end before it, as with `command &` in a script.
-        let ended = session.ended.clone().filter(|_| session.program.is_some());
+        let is_known = session.program.is_some() || session.launched.is_some();
+        let ended = session.ended.clone().filter(|_| is_known);
         Self { label: session.label.clone(), ended }
     }
 
@@ -59,6 +60,8 @@ impl Membership {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AgentClaim<'a> {
     pub(super) agent: Option<AgentProgram>,
+    /// What its program is called.
+    pub(super) program: Option<&'a str>,
     pub(super) session: Option<&'a str>,
     pub(super) pid: Option<u32>,
     pub(super) label: Option<&'a str>,
@@ -81,7 +84,7 @@ impl AgentSessions {
             chosen: said.label,
             profile: SHELL_PROFILE,
         };
-        let wanted = wanted(&arrival, said.agent.map(AgentProgram::label));
+        let wanted = wanted(&arrival, said.agent.map(AgentProgram::label).or(said.program));
         let peer = |pid| AgentPeer { client: format!("{wanted} (shell)"), pid, uid, profile: SHELL_PROFILE };
         let mut sessions = self.lock();
         let at = place_of(&sessions, &arrival);

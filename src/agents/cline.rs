@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::own_shell::{EnvironmentMarks, OwnShell, Trial, TrialFile, TrialScreen, words};
+use super::own_shell::{EnvironmentMarks, OwnShell, ShellRedirect, Trial, TrialFile, TrialScreen, words};
 use super::profile::AgentProfile;
 
 pub(super) const PROFILE: AgentProfile = AgentProfile {
@@ -11,7 +11,12 @@ pub(super) const PROFILE: AgentProfile = AgentProfile {
     ..AgentProfile::started("Cline", SHELL)
 };
 
-const SHELL: OwnShell = OwnShell { trial: Some(TRIAL), ..OwnShell::bash(EnvironmentMarks::named("")) };
+const SHELL: OwnShell = OwnShell {
+    // Its commands have a socket as their input.
+    redirect: ShellRedirect::BashEnv { arguments: &[], has_input: true },
+    trial: Some(TRIAL),
+    ..OwnShell::bash(EnvironmentMarks::named(""))
+};
 
 const TRIAL: Trial = Trial {
     tools: &["run_commands"],

@@ -30,7 +30,7 @@ fn connect(to: Connection<'_>) -> Vec<Addition> {
 }
 
 const SHELL: OwnShell = OwnShell {
-    redirect: ShellRedirect::BashEnv { arguments: &["--bash-env=on"] },
+    redirect: ShellRedirect::BashEnv { arguments: &["--bash-env=on"], has_input: false },
     trial: Some(TRIAL),
     ..OwnShell::bash(EnvironmentMarks {
         session: Some("COPILOT_AGENT_SESSION_ID"),

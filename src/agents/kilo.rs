@@ -14,7 +14,7 @@ pub(super) const PROFILE: AgentProfile = AgentProfile {
 const SHELL: OwnShell = OwnShell {
     misses_signals: true,
     trial: Some(TRIAL),
-    ..OwnShell::bash(EnvironmentMarks::named("KILO_RUN_ID"))
+    ..OwnShell::bash(EnvironmentMarks { pid: Some("KILO_PID"), ..EnvironmentMarks::named("KILO_RUN_ID") })
 };
 
 /// It was opencode once, and takes the same settings.

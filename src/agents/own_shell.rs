@@ -34,7 +34,7 @@ impl OwnShell {
     /// `BASH_ENV` on.
     pub(super) const fn bash(marks: EnvironmentMarks) -> Self {
         Self {
-            redirect: ShellRedirect::BashEnv { arguments: &[] },
+            redirect: ShellRedirect::BashEnv { arguments: &[], has_input: false },
             setting: None,
             marks,
             is_probe: |_| false,
@@ -63,6 +63,8 @@ pub enum ShellRedirect {
     BashEnv {
         /// The program's arguments without which it keeps the variable from its shell.
         arguments: &'static [&'static str],
+        /// Whether its model's commands may have an input. If not, a call with one is a hook.
+        has_input: bool,
     },
     /// Only a file of its own, for all its sessions.
     OwnFile {

@@ -19,7 +19,10 @@ pub(super) const PROFILE: AgentProfile = AgentProfile {
 const SHELL: OwnShell = OwnShell {
     setting: Some(ShellSetting { file: SETTINGS, keys: &["shellPath"] }),
     trial: Some(TRIAL),
-    ..OwnShell::bash(EnvironmentMarks::named("PI_CODING_AGENT"))
+    ..OwnShell::bash(EnvironmentMarks {
+        session: Some("PI_SESSION_ID"),
+        ..EnvironmentMarks::named("PI_CODING_AGENT")
+    })
 };
 
 const TRIAL: Trial = Trial {

@@ -36,8 +36,13 @@ fn connect(to: Connection<'_>) -> Vec<Addition> {
 /// Its shell tool.
 const TOOL: &str = "run_shell_command";
 
-const SHELL: OwnShell =
-    OwnShell { trial: Some(TRIAL), ..OwnShell::bash(EnvironmentMarks::named("QWEN_CODE")) };
+const SHELL: OwnShell = OwnShell {
+    trial: Some(TRIAL),
+    ..OwnShell::bash(EnvironmentMarks {
+        session: Some("QWEN_CODE_SESSION_ID"),
+        ..EnvironmentMarks::named("QWEN_CODE")
+    })
+};
 
 const TRIAL: Trial = Trial {
     tools: &[TOOL],

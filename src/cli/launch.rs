@@ -1,61 +1,132 @@
-//! `pilothouse claude`, `opencode`, `gemini`: starts the agent unchanged, with its shell redirected here, for this
-//! process only; `codex` is started if its own file already redirects its commands here. Runs before the command line
-//! is parsed: everything after the agent's name belongs to the agent.
+//! `pilothouse claude`, `copilot`, …, and `pilothouse with` for any other program: starts the agent unchanged, with its
+//! shell redirected here, for this process only; `codex` is started if its own file already redirects its commands here.
+//! Runs before the command line is parsed: everything after the agent's name belongs to the agent.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::announce::announce;
+use super::launch_environment::StartedAgent;
 use super::print;
-use super::shell::{DOOR, REAL};
 use crate::agents::{AgentProgram, CODEX_ENVIRONMENTS, ConfigFolder, ShellRedirect};
+use crate::dispatch::StartAnyInput;
 use crate::files::{self, Links};
-use crate::process::environment::TASK_KIND;
-use crate::process::{ShellLinks, become_program, kind_of_shell};
+use crate::process::{ShellLinks, become_program};
 
 /// The exit code for an unmet precondition, as in all commands.
 const PRECONDITION: u8 = 4;
-/// The task kind that marks commands as an agent's.
-const AGENT: &str = "agent";
+/// How an agent of which nothing is known is led here.
+const ANY_AGENT: ShellRedirect = ShellRedirect::BashEnv { arguments: &[], has_input: true };
+
+/// A command line that starts an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct AgentStart<'a> {
+    /// What is known about its program.
+    agent: Option<AgentProgram>,
+    /// The name the user gave it.
+    name: Option<&'a OsStr>,
+    /// Its program, as typed.
+    program: &'a OsStr,
+    /// Its arguments.
+    args: &'a [OsString],
+}
+
+impl<'a> AgentStart<'a> {
+    /// Reads the words after the name of this program; `None` if they start no agent.
+    fn read(words: &'a [OsString]) -> Option<Self> {
+        let (first, rest) = words.split_first()?;
+        if first != "with" {
+            let agent = AgentProgram::routed_as(first.to_str()?)?;
+            let is_ours = rest.first().is_some_and(|word| word == "--schema");
+            return (!is_ours).then_some(Self { agent: Some(agent), name: None, program: first, args: rest });
+        }
+        let (mut name, mut rest) = (None, rest);
+        let (program, args) = loop {
+            let (word, after) = rest.split_first()?;
+            match word.to_str() {
+                Some("--") => break after.split_first()?,
+                Some("--name") => {
+                    (name, rest) = after.split_first().map(|(name, after)| (Some(name.as_os_str()), after))?
+                }
+                Some(text) if text.starts_with("--name=") => {
+                    (name, rest) = (text.strip_prefix("--name=").map(OsStr::new), after);
+                }
+                Some(text) if text.starts_with('-') => return None,
+                _ => break (word, after),
+            }
+        };
+        let agent = Path::new(program).file_name().and_then(OsStr::to_str).and_then(AgentProgram::routed_as);
+        Some(Self { agent, name, program, args })
+    }
+
+    /// Returns the name of its program.
+    fn word(&self) -> &str {
+        let file = || Path::new(self.program).file_name().and_then(OsStr::to_str);
+        self.agent.map(AgentProgram::as_str).or_else(file).unwrap_or("agent")
+    }
+}
+
 /// Starts an agent if the first argument names one.
 pub(super) fn run(argv: &[OsString]) -> Option<ExitCode> {
-    let agent = AgentProgram::routed_as(argv.get(1)?.to_str()?)?;
-    let args = argv.get(2..).unwrap_or_default();
-    if args.first().is_some_and(|first| first == "--schema") {
-        return None;
-    }
-    Some(match start(agent, args) {
+    let start = AgentStart::read(argv.get(1..)?)?;
+    Some(match start.become_it() {
         Ok(code) => code,
         Err(error) => {
-            let _ = print::say(format_args!("start {}: {error}", agent.as_str()));
+            let _ = print::say(format_args!("start {}: {error}", start.word()));
             ExitCode::FAILURE
         }
     })
 }
 
-fn start(agent: AgentProgram, args: &[OsString]) -> io::Result<ExitCode> {
-    if let Some(ShellRedirect::OwnFile { unless }) = agent.own_shell().map(|shell| shell.redirect)
-        && !is_codex_adopted()
-    {
-        let _ = print::say(unless);
-        return Ok(ExitCode::from(PRECONDITION));
+/// Starts an agent that was described as JSON. Returns only if it could not be started.
+pub(super) fn start(StartAnyInput { command, name }: StartAnyInput) -> Option<ExitCode> {
+    let name = name.map(|name| format!("--name={name}"));
+    let words = ["pilothouse", "with"].map(str::to_owned).into_iter().chain(name).chain(["--".to_owned()]);
+    run(&words.chain(command).map(OsString::from).collect::<Vec<_>>())
+}
+
+impl AgentStart<'_> {
+    fn become_it(&self) -> io::Result<ExitCode> {
+        let redirect = self.agent.and_then(AgentProgram::own_shell).map_or(ANY_AGENT, |shell| shell.redirect);
+        if let ShellRedirect::OwnFile { unless } = redirect
+            && !is_codex_adopted()
+        {
+            let _ = print::say(unless);
+            return Ok(ExitCode::from(PRECONDITION));
+        }
+        let Ok(program) = which::which(self.program) else {
+            let place =
+                if Path::new(self.program).components().count() > 1 { "a program" } else { "in your PATH" };
+            let _ = print::say(format_args!("{} is not {place}", self.program.to_string_lossy()));
+            return Ok(ExitCode::from(PRECONDITION));
+        };
+        let links =
+            ShellLinks::of_user().ok_or_else(|| io::Error::other("neither HOME nor XDG_DATA_HOME is set"))?;
+        links.make(&std::env::current_exe()?)?;
+        let cwd = std::env::current_dir()?;
+        let (word, name, pid) = (self.word(), self.name, std::process::id());
+        let started = StartedAgent { redirect, word, name, pid, cwd: &cwd };
+        let variables = started.environment(std::env::vars_os().collect(), &links);
+        announce(&cwd, word, name.and_then(OsStr::to_str));
+        let own = std::iter::once(self.program.to_owned()).chain(arguments(redirect, self.args));
+        let args: Vec<OsString> = own.chain(self.args.iter().cloned()).collect();
+        Err(become_program(&program, &args, &variables))
     }
-    let name = agent.as_str();
-    let Ok(program) = which::which(name) else {
-        let _ = print::say(format_args!("{name} is not in your PATH"));
-        return Ok(ExitCode::from(PRECONDITION));
+}
+
+/// Returns the arguments that an agent needs in addition to those of its user, who may have given them.
+fn arguments(redirect: ShellRedirect, given: &[OsString]) -> impl Iterator<Item = OsString> {
+    let needed = if let ShellRedirect::BashEnv { arguments, .. } = redirect { arguments } else { &[] };
+    let is_given = |needed: &str| {
+        let flag = needed.split('=').next().unwrap_or(needed).trim_start_matches('-');
+        given.iter().filter_map(|word| word.to_str()?.strip_prefix("--")).any(|word| {
+            let word = word.split('=').next().unwrap_or(word);
+            word == flag || word.strip_prefix("no-") == Some(flag)
+        })
     };
-    let links =
-        ShellLinks::of_user().ok_or_else(|| io::Error::other("neither HOME nor XDG_DATA_HOME is set"))?;
-    links.make(&std::env::current_exe()?)?;
-    let cwd = std::env::current_dir()?;
-    let variables = environment(agent, std::env::vars_os().collect(), &links, &cwd);
-    announce(&cwd, name, None);
-    let args: Vec<OsString> = [OsString::from(name)].into_iter().chain(args.iter().cloned()).collect();
-    Err(become_program(&program, &args, &variables))
+    needed.iter().filter(|needed| !is_given(needed)).map(OsString::from).collect::<Vec<_>>().into_iter()
 }
 
 /// The longest file of Codex that is read.
@@ -74,64 +145,50 @@ fn is_codex_adopted() -> bool {
         .is_some_and(|settings| settings.get("default").and_then(toml::Value::as_str) == Some("pilothouse"))
 }
 
-/// Returns the environment for an agent: the existing one plus the variables that redirect its shell here.
-fn environment(
-    agent: AgentProgram,
-    variables: Vec<(OsString, OsString)>,
-    links: &ShellLinks,
-    cwd: &Path,
-) -> Vec<(OsString, OsString)> {
-    let find = |name: &str| variables.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone());
-    let real =
-        find("SHELL").map(PathBuf::from).filter(|shell| kind_of_shell(shell).is_some() && shell.is_file());
-    let real = real.unwrap_or_else(|| which::which("bash").unwrap_or_else(|_| "/bin/bash".into()));
-    let link = links.for_shell(Some(&real)).into_os_string();
-    let mut set =
-        vec![(REAL, real.into_os_string()), (DOOR, cwd.as_os_str().to_owned()), (TASK_KIND, AGENT.into())];
-    match agent.own_shell().map(|shell| shell.redirect) {
-        Some(ShellRedirect::Variable(name)) => set.push((name, link)),
-        Some(ShellRedirect::Path { .. }) => {
-            let path = find("PATH").unwrap_or_default();
-            let path = [links.first_in_path().as_os_str().as_bytes(), b":", path.as_bytes()].concat();
-            set.push(("PATH", OsStr::from_bytes(&path).to_owned()));
-        }
-        Some(ShellRedirect::BashEnv { .. } | ShellRedirect::OwnFile { .. }) | None => {}
-    }
-    let kept = variables.into_iter().filter(|(name, _)| !set.iter().any(|(own, _)| name == *own));
-    let kept: Vec<_> = kept.collect();
-    kept.into_iter().chain(set.iter().map(|(name, value)| ((*name).into(), value.clone()))).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn set(agent: AgentProgram, shell: &str) -> Vec<(String, String)> {
-        let variables = vec![("SHELL".into(), shell.into()), ("PATH".into(), "/usr/bin:/bin".into())];
-        let text = |text: OsString| text.into_string().expect("UTF-8");
-        environment(agent, variables, &ShellLinks::within("/d/pilothouse/shells".into()), Path::new("/w"))
-            .into_iter()
-            .map(|(name, value)| (text(name), text(value)))
-            .collect()
-    }
-
-    fn value(set: &[(String, String)], name: &str) -> Option<String> {
-        set.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone())
+    fn read(words: &[&str], judge: impl Fn(Option<AgentStart<'_>>)) {
+        judge(AgentStart::read(&words.iter().map(OsString::from).collect::<Vec<_>>()));
     }
 
     #[test]
-    fn each_agent_is_led_here_by_what_it_heeds_and_by_nothing_else() {
-        let claude = set(AgentProgram::Claude, "/bin/bash");
-        assert_eq!(value(&claude, "CLAUDE_CODE_SHELL").as_deref(), Some("/d/pilothouse/shells/told/bash"));
-        assert_eq!(value(&claude, "SHELL").as_deref(), Some("/bin/bash"));
-        assert_eq!(value(&claude, REAL).as_deref(), Some("/bin/bash"));
-        assert_eq!(value(&claude, DOOR).as_deref(), Some("/w"));
-        assert_eq!(value(&claude, TASK_KIND).as_deref(), Some("agent"));
-        let opencode = set(AgentProgram::Opencode, "/usr/bin/fish");
-        assert_eq!(value(&opencode, "SHELL").as_deref(), Some("/d/pilothouse/shells/told/bash"));
-        assert!(value(&opencode, REAL).is_some_and(|real| real.ends_with("/bash")));
-        let gemini = set(AgentProgram::Gemini, "/bin/bash");
-        assert_eq!(value(&gemini, "PATH").as_deref(), Some("/d/pilothouse/shells/gemini:/usr/bin:/bin"));
-        assert_eq!(value(&gemini, "SHELL").as_deref(), Some("/bin/bash"));
+    fn what_follows_the_agent_is_its_own() {
+        let is = |words: &[&str], word: &str, agent, name: Option<&str>, args: usize| {
+            read(words, |start| {
+                let start = start.expect("an agent");
+                let seen = (start.word(), start.agent, start.name, start.args.len());
+                assert_eq!(seen, (word, agent, name.map(OsStr::new), args), "{words:?}");
+            });
+        };
+        is(&["claude", "-p", "x"], "claude", Some(AgentProgram::Claude), None, 2);
+        is(&["with", "--", "aider", "--name", "x"], "aider", None, None, 2);
+        is(&["with", "--name", "ci", "/opt/aider/bin/aider"], "aider", None, Some("ci"), 0);
+        is(&["with", "--name=ci", "--", "./pi", "-p"], "pi", Some(AgentProgram::Pi), Some("ci"), 1);
+        is(&["with", "npx", "--", "x"], "npx", None, None, 2);
+        for none in [
+            &["with"][..],
+            &["with", "--"],
+            &["with", "--name"],
+            &["with", "--help"],
+            &["with", "--schema"],
+            &["task"],
+            &[],
+        ] {
+            read(none, |start| assert_eq!(start, None, "{none:?}"));
+        }
+    }
+
+    #[test]
+    fn an_argument_that_an_agent_needs_is_added_unless_its_user_has_decided() {
+        let redirect = ShellRedirect::BashEnv { arguments: &["--bash-env=on"], has_input: false };
+        let added = |given: &[&str]| {
+            arguments(redirect, &given.iter().map(OsString::from).collect::<Vec<_>>()).collect::<Vec<_>>()
+        };
+        assert_eq!(added(&["-p", "x"]), ["--bash-env=on"]);
+        for given in ["--bash-env=off", "--bash-env", "--no-bash-env"] {
+            assert!(added(&["-p", given]).is_empty(), "{given}");
+        }
     }
 }

@@ -23,6 +23,7 @@ mod fish;
 mod fleet;
 mod gate;
 mod launch;
+mod launch_environment;
 mod log;
 mod mcp;
 #[cfg(feature = "console")]
@@ -250,6 +251,11 @@ async fn alone(matches: &ArgMatches, typed: TypedCommand<'_>) -> Result<ExitCode
     match typed.command.path.as_str() {
         "relay.operator" => return relay::run(serde_json::from_value(input)?, Door::Operator).await,
         "relay.agent" => return relay::run(serde_json::from_value(input)?, Door::Agent).await,
+        "with" => {
+            let refused = Failure::new(Code::ArgError, "No program is named.").with("opt", "command");
+            let ended = launch::start(serde_json::from_value(input)?);
+            return Ok(ended.unwrap_or_else(|| answer::print(&Response::failure(refused), form)));
+        }
         _ => {}
     }
     let start = settled(matches)?;

@@ -58,4 +58,5 @@ pub use relay::RelayInput;
 pub use response::{Failure, Meta, OWN_KEY, Phase, Response, SCHEMA_VERSION};
 pub use run::run;
 pub use settings::invalid_settings;
+pub use start_agent::StartAnyInput;
 pub use table::table;

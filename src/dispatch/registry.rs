@@ -57,6 +57,7 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
     ]);
     commands.extend(start_agent::commands());
     commands.extend([
+        Command::of::<start_agent::StartAny>(),
         Command::of::<mcp::Adopt>(),
         Command::of::<cli_only::CodexExecutorCommand>(),
         Command::of::<cli_only::McpCommand>(),

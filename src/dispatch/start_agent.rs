@@ -1,6 +1,8 @@
 //! The commands that start an agent (`claude` …): declared here like all others, but run by `cli` before the command line
 //! is parsed.
 
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::command::{Command, CommandReach, Danger, EffectOutput, Example, LocalCommand, NoInput};
@@ -47,5 +49,39 @@ impl<const AGENT: usize> LocalCommand for StartAgent<AGENT> {
 
     async fn dry_run(_cx: &mut CommandContext, _input: NoInput) -> Result<Value, Failure> {
         Ok(json!({ "effect": "would_start", "would_start": Self::PATH }))
+    }
+}
+
+/// The command that starts any other agent.
+pub(super) struct StartAny;
+
+/// Which agent.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StartAnyInput {
+    /// Its program and arguments, after `--`: everything there is its own.
+    pub command: Vec<String>,
+    /// What it is called here. Default: the name of its program.
+    #[serde(default)]
+    pub name: Option<String>,
+}
+
+impl LocalCommand for StartAny {
+    const PATH: &'static str = "with";
+    const ABOUT: &'static str = "Start any agent with its shell routed through Pilothouse, if that is bash";
+    const EXITS: &'static [u8] = &[4];
+    // The agent decides what it runs.
+    const DANGER: Danger = Danger::Destructive;
+    const EXAMPLES: &'static [Example] = &[
+        Example { about: "An agent of which Pilothouse knows nothing", input: r#"{"command":["my-agent"]}"# },
+        Example { about: "Under another name", input: r#"{"command":["my-agent"],"name":"review"}"# },
+    ];
+    const REACH: CommandReach = CommandReach::Alone("the terminal");
+
+    type Input = StartAnyInput;
+    type Output = EffectOutput;
+
+    async fn dry_run(_cx: &mut CommandContext, input: StartAnyInput) -> Result<Value, Failure> {
+        Ok(json!({ "effect": "would_start", "would_start": input.command.join(" ") }))
     }
 }

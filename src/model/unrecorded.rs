@@ -29,6 +29,9 @@ pub struct UnrecordedCommand {
     pub cmd: String,
     /// Why no runtime was available.
     pub why: String,
+    /// The program that ran it, if nobody could tell whether that was the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<String>,
 }
 
 impl UnrecordedCommand {
@@ -46,6 +49,7 @@ impl UnrecordedCommand {
             workdir: cut(self.workdir, TEXT_CHARS),
             cmd: cut(mask(&cut(self.cmd, MASKED_CHARS)).into_owned(), CMD_CHARS),
             why: cut(self.why, TEXT_CHARS),
+            caller: self.caller.map(|caller| cut(caller, TEXT_CHARS)),
         }
     }
 }

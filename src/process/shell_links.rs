@@ -1,9 +1,9 @@
-//! The names by which agents call this program as their shell: symbolic links in the user's data folder. An agent may
-//! give its model the name of its shell, so each link is named after the shell it represents and recognised by its
-//! folder.
+//! What leads an agent's shell here, in the user's data folder: symbolic links by which agents call this program as their
+//! shell, and the file that a bash reads first (`BASH_ENV`). An agent may give its model the name of its shell, so each
+//! link is named after the shell it represents and recognised by its folder.
 
 use std::ffi::OsStr;
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +14,14 @@ use crate::paths::shells_dir;
 pub const SHELL_PREFIX: &str = "pilothouse-";
 /// The end of the path of the folder with links for agents that are configured with a shell.
 const TOLD: &str = "pilothouse/shells/told";
+/// The file that a bash below a started agent reads first, and the one that it reads for what may be the agent's own.
+const BASH_FILES: [(&str, &str); 2] =
+    [(BASH_ENV_NAME, include_str!("bash-env.sh")), ("bash-call", include_str!("bash-call.sh"))];
+const BASH_ENV_NAME: &str = "bash-env";
+/// The end of the path of that file.
+const BASH_ENV: &str = "pilothouse/shells/bash-env";
+/// The longest of these files that is compared with what it should be.
+const MOST_BYTES: u64 = 64 << 10;
 /// The shells that links represent.
 pub const SHELLS: [&str; 2] = ["bash", "zsh"];
 
@@ -34,7 +42,7 @@ impl ShellLinks {
         Self(folder)
     }
 
-    /// Creates the links to a program, or updates them.
+    /// Creates the links to a program and the files for bash, or updates them.
     ///
     /// # Errors
     /// If one of them cannot be created.
@@ -51,7 +59,19 @@ impl ShellLinks {
             symlink(program, &fresh)?;
             std::fs::rename(&fresh, &link)?;
         }
+        for (name, text) in BASH_FILES {
+            let path = self.0.join(name);
+            if !files::read_text(&path, files::OWN, MOST_BYTES).is_ok_and(|known| known == text) {
+                files::replace(&path, |file| file.write_all(text.as_bytes()))?;
+            }
+        }
         Ok(())
+    }
+
+    /// Returns the value of `BASH_ENV` for an agent.
+    #[must_use]
+    pub fn bash_env(&self) -> PathBuf {
+        self.0.join(BASH_ENV_NAME)
     }
 
     /// Returns the link that represents a shell.
@@ -80,6 +100,12 @@ pub fn is_shell_link(path: &Path) -> bool {
     path.file_name().is_some_and(is_prefixed) || path.parent().is_some_and(|folder| folder.ends_with(TOLD))
 }
 
+/// Tells whether a value of `BASH_ENV` is our own.
+#[must_use]
+pub fn is_own_bash_env(value: &Path) -> bool {
+    value.ends_with(BASH_ENV)
+}
+
 /// Returns which of the represented shells a path names; `None` for a link to this program.
 #[must_use]
 pub fn kind_of_shell(shell: &Path) -> Option<&'static str> {
@@ -89,6 +115,8 @@ pub fn kind_of_shell(shell: &Path) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]
@@ -101,6 +129,18 @@ mod tests {
                 assert_eq!(std::fs::read_link(&link).expect("a link"), Path::new(program));
             }
         }
+        let file = links.bash_env();
+        assert!(is_own_bash_env(&file) && !is_own_bash_env(Path::new("/h/bash-env")));
+        let mode = |path: &Path| path.metadata().expect("there").permissions().mode() & 0o777;
+        assert_eq!((mode(&file), mode(file.parent().expect("a folder"))), (0o600, 0o700));
+        // Whatever somebody put there is replaced, and what a link leads to is left alone.
+        let mine = dir.path().join("mine");
+        std::fs::write(&mine, "mine").expect("written");
+        std::fs::remove_file(&file).expect("removed");
+        symlink(&mine, &file).expect("a link");
+        links.make(Path::new("/opt/new")).expect("made");
+        assert_eq!(std::fs::read_to_string(&file).expect("text"), BASH_FILES[0].1);
+        assert!(!file.is_symlink() && std::fs::read_to_string(&mine).expect("text") == "mine");
         assert_eq!(links.for_shell(Some(Path::new("/usr/bin/zsh"))), links.of("zsh"));
         assert_eq!(links.for_shell(Some(Path::new("/usr/bin/fish"))), links.of("bash"));
     }

@@ -141,6 +141,7 @@ mod runtime_floods;
 mod runtime_limits;
 mod runtime_questions;
 mod settings;
+mod shell_bash_env;
 mod shell_corpus;
 mod shell_door;
 mod shell_held;

@@ -527,6 +527,7 @@ fn what_ran_without_a_runtime_is_on_record_and_told_when_there_is_one_again() {
         workdir: String::new(),
         cmd: "make late".into(),
         why: String::new(),
+        caller: None,
     };
     pilothouse::runtime::leave_mark(&door.home.places().outside(), mark).expect("written");
     assert!(door.call(true, "true").output().expect("runs").status.success());

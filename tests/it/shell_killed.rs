@@ -6,12 +6,13 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use pilothouse::link::{Holder, Loss};
+use pilothouse::process::ShellLinks;
 use rustix::event::{Timespec, poll};
 use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::shell_door::Door;
-use crate::support::{Console, Tag, children, send, wait_until};
+use crate::support::{Console, Tag, children, program, send, wait_until};
 
 /// The exit code of a round's scripts.
 const CODE: i32 = 7;
@@ -51,6 +52,29 @@ enum Outcome {
     Unknown,
 }
 
+/// How a command comes here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CallForm {
+    /// From an agent that calls this program as its shell.
+    OwnShell,
+    /// From an agent whose bash reads a file of ours first. These tests are that agent.
+    BashEnv,
+}
+
+impl CallForm {
+    fn call(self, door: &Door, script: &str) -> Command {
+        if self == Self::OwnShell {
+            return door.of_claude("one", script);
+        }
+        let links = ShellLinks::within(door.home.workspace().join("../data/pilothouse/shells"));
+        links.make(&program()).expect("made");
+        let mut call = door.call(false, script);
+        call.env("BASH_ENV", links.bash_env()).env("PILOTHOUSE_AGENT", "stand-in");
+        call.env("PILOTHOUSE_AGENT_PID", std::process::id().to_string());
+        call
+    }
+}
+
 /// A command of a round, and the file in which it marks its start and its end.
 struct Started {
     file: String,
@@ -58,10 +82,10 @@ struct Started {
 }
 
 impl Started {
-    fn new(door: &Door, name: &str, script: &str) -> Self {
+    fn new(door: &Door, form: CallForm, name: &str, script: &str) -> Self {
         let file = format!("marks-{name}");
         let script = format!("echo begun >> {file}; {script}; echo ended >> {file}; exit {CODE}");
-        let mut call = door.of_claude("one", &script);
+        let mut call = form.call(door, &script);
         let child = call.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
         Self { file, child }
     }
@@ -129,7 +153,7 @@ struct Tally {
 }
 
 /// Starts up to five commands at once, ends the runtime at a moment that depends on the seed, and checks each outcome.
-fn round(seed: u64, tally: &mut Tally) {
+fn round(form: CallForm, seed: u64, tally: &mut Tally) {
     let mut random = Random(seed);
     let (door, tag) = (Door::new(), Tag::new());
     let place = door.home.places();
@@ -139,7 +163,7 @@ fn round(seed: u64, tally: &mut Tally) {
     let begun: Vec<Started> = (0..=random.below(BESIDE))
         .map(|at| {
             let script = scripts[usize::try_from(random.below(3)).expect("small")];
-            Started::new(&door, &format!("{}-{at}", tag.0), script)
+            Started::new(&door, form, &format!("{}-{at}", tag.0), script)
         })
         .collect();
     let first = &begun[0];
@@ -203,7 +227,7 @@ fn agrees(outcome: Outcome, marks: &str, record: &OnRecord) -> Result<(), String
 /// Starts a command and kills its host: within 5 ms of the process that becomes the command, or at any moment before.
 fn host_round(door: &Door, runtime: u32, seed: u64, tally: &mut Tally) {
     let mut random = Random(seed);
-    let started = Started::new(door, &format!("host-{seed}"), "sleep 0.02");
+    let started = Started::new(door, CallForm::OwnShell, &format!("host-{seed}"), "sleep 0.02");
     if random.below(3) == 0 {
         let_pass(Duration::from_micros(random.below(20_000)));
     } else {
@@ -264,11 +288,11 @@ fn long_f54_hosts_killed_in_their_first_moments_run_nothing_twice() {
 }
 
 /// Runs rounds until there have been this many commands; fails if any guarantee was broken.
-fn kill_runtimes(commands: usize) {
+fn kill_runtimes(form: CallForm, commands: usize) {
     let mut tally = Tally::default();
     let mut seed = 0;
     while tally.commands < commands {
-        round(seed, &mut tally);
+        round(form, seed, &mut tally);
         seed += 1;
     }
     let Tally { commands, ended, outcomes, wrong } = &tally;
@@ -278,14 +302,20 @@ fn kill_runtimes(commands: usize) {
 
 #[test]
 fn a_runtime_that_is_killed_at_any_moment_runs_nothing_twice_and_leaves_nothing_unsaid() {
-    kill_runtimes(30);
+    kill_runtimes(CallForm::OwnShell, 30);
+}
+
+#[test]
+fn a_runtime_that_is_killed_runs_nothing_twice_of_what_bash_handed_over() {
+    kill_runtimes(CallForm::BashEnv, 30);
 }
 
 #[test]
 #[ignore = "minutes; .ci/long runs it"]
 fn long_runtimes_killed_at_any_moment_run_nothing_twice() {
     let asked = std::env::var("PILOTHOUSE_ROUNDS").ok().and_then(|text| text.parse().ok());
-    kill_runtimes(asked.unwrap_or(1_000));
+    kill_runtimes(CallForm::OwnShell, asked.unwrap_or(1_000));
+    kill_runtimes(CallForm::BashEnv, asked.unwrap_or(1_000));
 }
 
 /// A program that starts a command as Claude Code does, and waits for it.

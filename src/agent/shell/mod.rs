@@ -7,6 +7,6 @@ mod route;
 mod serve;
 mod unrecorded;
 
-pub use route::{AgentMarks, MarkedAgent, Route, RouteFacts, TerminalStreams, decide, script};
+pub use route::{AgentMarks, MarkedAgent, Route, RouteFacts, STARTED_AGENT, TerminalStreams, decide, script};
 pub use serve::serve;
-pub use unrecorded::runs_plainly;
+pub use unrecorded::{runs_plainly, runs_unrouted};

@@ -9,6 +9,13 @@ use crate::agents::{AgentProgram, OwnShell, ShellRedirect};
 use crate::process::environment::COMMAND;
 use crate::process::is_shell_link;
 
+/// The variable with the program of an agent that was started here, in calls that `BASH_ENV` leads here.
+pub const STARTED_AGENT: &str = "PILOTHOUSE_AGENT";
+/// The long options of bash that go along with a script, and those that take a file.
+const LONG: [&str; 9] =
+    ["debugger", "login", "noediting", "noprofile", "norc", "posix", "pretty-print", "restricted", "verbose"];
+const LONG_WITH_FILE: [&str; 2] = ["init-file", "rcfile"];
+
 /// The inputs of the decision.
 #[derive(Debug, Clone, Copy)]
 pub struct RouteFacts<'a> {
@@ -66,10 +73,13 @@ pub struct MarkedAgent {
 pub struct AgentMarks<'a, F: Fn(&str) -> Option<&'a OsStr>>(pub F);
 
 impl<'a, F: Fn(&str) -> Option<&'a OsStr>> AgentMarks<'a, F> {
-    /// Identifies the agent. If several are nested, there is no telling which was started last: those that set their
+    /// Identifies the agent. One that was started here says which it is. If several are nested, there is no telling which was started last: those that set their
     /// variables only for their own calls take precedence.
     pub fn read(&self) -> MarkedAgent {
         let is_set = |name: &str| (self.0)(name).is_some_and(|value| !value.is_empty());
+        if let Some(word) = (self.0)(STARTED_AGENT) {
+            return MarkedAgent { agent: word.to_str().and_then(AgentProgram::routed_as), for_model: true };
+        }
         // Claude Code, the first, sets its variables for everything below it, also for other agents.
         let mut known =
             AgentProgram::ALL.iter().rev().filter_map(|agent| Some((*agent, agent.own_shell()?.marks)));
@@ -115,18 +125,31 @@ fn is_probe(facts: RouteFacts<'_>, script: &OsStr) -> bool {
     !facts.marks.for_model && shell.is_some_and(|shell| (shell.is_probe)(script.as_bytes()))
 }
 
-/// Returns the script among the arguments of a shell that runs one (`-c`) non-interactively.
+/// Returns the script among the arguments of a shell that runs one (`-c`).
 #[must_use]
 pub fn script(args: &[OsString]) -> Option<&OsStr> {
-    let mut has_script = false;
+    let (mut has_script, mut is_leading) = (false, true);
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
         let text = arg.as_bytes();
+        // Long options come first, with one or two dashes.
+        let is_long = |known: &[&str]| {
+            let name = text.strip_prefix(b"--").or_else(|| text.strip_prefix(b"-"));
+            name.is_some_and(|name| known.iter().any(|known| known.as_bytes() == name))
+        };
+        if is_leading && is_long(&LONG) {
+            continue;
+        }
+        if is_leading && is_long(&LONG_WITH_FILE) {
+            rest.next()?;
+            continue;
+        }
+        is_leading = false;
         match text {
             b"--" | b"-" => return rest.next().filter(|_| has_script).map(OsString::as_os_str),
             [b'-', b'-', ..] => return None,
             [b'-' | b'+', letters @ ..] if !letters.is_empty() => {
-                if letters.iter().any(|letter| matches!(letter, b'i' | b's')) {
+                if letters.contains(&b's') {
                     return None;
                 }
                 has_script |= text[0] == b'-' && letters.contains(&b'c');
@@ -160,8 +183,15 @@ mod tests {
             (&["-c", "--", "-x"], Some("-x")),
             (&["-c"], None),
             (&["script.sh", "-c", "ls"], None),
-            (&["--rcfile", "x", "-c", "ls"], None),
-            (&["-ic", "ls"], None),
+            (&["--rcfile", "x", "-c", "ls"], Some("ls")),
+            (&["--norc", "--noprofile", "-c", "ls"], Some("ls")),
+            (&["--posix", "-o", "pipefail", "+O", "extglob", "-c", "--", "ls", "name"], Some("ls")),
+            (&["-login", "-c", "ls"], Some("ls")),
+            (&["-ic", "ls"], Some("ls")),
+            (&["-i", "-c", "ls"], Some("ls")),
+            (&["-c", "--norc", "ls"], None),
+            (&["--version", "-c", "ls"], None),
+            (&["--norc", "script.sh"], None),
             (&["-s"], None),
             (&[], None),
         ] {
@@ -244,5 +274,17 @@ mod tests {
             "it also sets the mark of the one it comes from"
         );
         assert_eq!(read(&[]), MarkedAgent { agent: None, for_model: true });
+        // Kilo is no opencode, though it sets the variables of both.
+        assert_eq!(read(&["OPENCODE", "KILO_RUN_ID"]).agent, Some(AgentProgram::Kilo));
+        let started = |word: &'static str| {
+            AgentMarks(move |name: &str| match name {
+                STARTED_AGENT => Some(OsStr::new(word)),
+                "CLAUDECODE" => Some(OsStr::new("1")),
+                _ => None,
+            })
+            .read()
+        };
+        assert_eq!(started("copilot").agent, Some(AgentProgram::Copilot));
+        assert_eq!(started("aider"), MarkedAgent { agent: None, for_model: true });
     }
 }

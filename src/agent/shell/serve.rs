@@ -58,6 +58,7 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
     let agent = asked.request.agent.as_deref().and_then(AgentProgram::routed_as);
     let said = AgentClaim {
         agent,
+        program: asked.request.agent.as_deref(),
         session: asked.request.session.as_deref(),
         pid: asked.request.agent_pid,
         label: label.as_deref(),

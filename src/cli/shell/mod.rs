@@ -2,6 +2,7 @@
 //! `pilothouse-zsh` anywhere. Checked before any initialisation, because it adds latency to every command of the
 //! agent: a call that does not become a task executes the real shell within a millisecond.
 
+pub(super) mod handed_over;
 mod real;
 mod run;
 mod terminal;
@@ -12,6 +13,7 @@ use std::process::ExitCode;
 
 use crate::agent::shell::{AgentMarks, MarkedAgent, Route, RouteFacts, decide};
 use crate::process::{SHELL_PREFIX, SHELLS, become_program, is_in_command};
+use handed_over::CallOwner;
 use real::RealShell;
 
 /// The variable that turns this off: with `off`, every call goes to the real shell.
@@ -54,7 +56,12 @@ pub(super) fn run_as_shell(argv: &[OsString]) -> Option<ExitCode> {
     if route == Route::Through || is_in_command(std::process::id()) {
         return Some(real.become_it());
     }
-    Some(run::run(&call, real))
+    match handed_over::owner(&call) {
+        CallOwner::Model => return Some(run::run(&call, real)),
+        CallOwner::Unclear(caller) => run::unrouted(&call, &real, &caller),
+        CallOwner::Other => {}
+    }
+    Some(real.become_it())
 }
 
 /// Returns the shell that a name stands for.

@@ -4,12 +4,15 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use super::handed_over::{AGENT_NAME, AGENT_PID, BASH_ENV, CALLED_AS, LEVEL, OWN_BASH_ENV, RAISED_LEVEL};
 use super::{DOOR, REAL, ShellInvocation, find};
+use crate::agent::shell::STARTED_AGENT;
 use crate::agents::{AgentProgram, ShellRedirect};
-use crate::process::is_shell_link;
+use crate::process::{is_own_bash_env, is_shell_link};
 
 /// The variables that exist only to redirect an agent to this shell.
-const OURS: [&str; 2] = [REAL, DOOR];
+const OURS: [&str; 8] =
+    [REAL, DOOR, STARTED_AGENT, AGENT_NAME, AGENT_PID, OWN_BASH_ENV, CALLED_AS, RAISED_LEVEL];
 /// The folder of links, relative to the data folder.
 pub(in crate::cli) const FOLDER: &str = "pilothouse/shells";
 
@@ -31,11 +34,20 @@ impl RealShell {
         let program = program(call, shell, path.as_deref());
         // If invoked by its bare name, it keeps that name; otherwise it gets the path that the agent would have used.
         let is_bare = Path::new(&call.name).components().count() == 1 && call.name == shell;
-        let name = if is_bare { OsString::from(shell) } else { program.clone().into_os_string() };
+        let usual = || if is_bare { OsString::from(shell) } else { program.clone().into_os_string() };
+        let name = find(&call.variables, CALLED_AS).map_or_else(usual, OsStr::to_owned);
         let args = [name].into_iter().chain(call.args.iter().cloned()).collect();
         let variables = call.variables.iter().filter_map(|(name, value)| {
             if OURS.iter().any(|own| name == *own) {
                 return None;
+            }
+            if name == BASH_ENV && is_own_bash_env(Path::new(value)) {
+                return Some((name.clone(), find(&call.variables, OWN_BASH_ENV)?.to_owned()));
+            }
+            if name == LEVEL
+                && let Some(level) = lowered(call, value)
+            {
+                return level.map(|level| (name.clone(), level));
             }
             if names_shell(name) && is_shell_link(Path::new(value)) {
                 // A variable that names a shell for the agent alone is removed; `SHELL`, which everyone uses, names
@@ -47,6 +59,13 @@ impl RealShell {
         });
         Self { variables: variables.collect(), program: program.clone(), args }
     }
+}
+
+/// Returns the shell level without the one that an agent was started with for our sake; `None` if there was none.
+fn lowered(call: &ShellInvocation, level: &OsStr) -> Option<Option<OsString>> {
+    let before = find(&call.variables, RAISED_LEVEL)?;
+    let level = level.to_str()?.parse::<u32>().ok()?.saturating_sub(1);
+    Some((level > 0 || !before.is_empty()).then(|| level.to_string().into()))
 }
 
 /// Returns whether a variable names the shell of an agent.
@@ -111,6 +130,46 @@ mod tests {
         let other = real(ours, &[("SHELL", "/usr/bin/fish"), ("PATH", "/nowhere")]);
         assert_eq!(other.program, Path::new("/bin/bash"));
         assert_eq!(other.variables[0].1, "/usr/bin/fish");
+    }
+
+    #[test]
+    fn what_bash_has_handed_over_runs_under_its_own_name_in_the_environment_of_the_agent() {
+        let ours = "/d/pilothouse/shells/told/bash";
+        let handed_over = [
+            ("SHLVL", "1"),
+            (REAL, "/usr/bin/bash"),
+            (CALLED_AS, "bash"),
+            (STARTED_AGENT, "aider"),
+            (AGENT_NAME, "ci"),
+            (AGENT_PID, "7"),
+            (DOOR, "/w"),
+            ("A", "1"),
+        ];
+        let own = real(ours, &handed_over);
+        assert_eq!(
+            (own.program.as_path(), &own.args[0]),
+            (Path::new("/usr/bin/bash"), &OsString::from("bash"))
+        );
+        assert_eq!(
+            own.variables,
+            [("SHLVL", "1"), ("A", "1")].map(|(name, value)| (name.into(), value.into()))
+        );
+        // Called in another way, it finds the file still there.
+        let file = (BASH_ENV, "/d/pilothouse/shells/bash-env");
+        assert_eq!(
+            real(ours, &[file, (OWN_BASH_ENV, "/h/mine")]).variables,
+            [(BASH_ENV.into(), "/h/mine".into())]
+        );
+        assert!(real(ours, &[file]).variables.is_empty());
+        assert_eq!(real(ours, &[(BASH_ENV, "/h/mine")]).variables.len(), 1);
+        for (before, now, expected) in [("", "1", None), ("", "2", Some("1")), ("0", "1", Some("0"))] {
+            let own = real(ours, &[("SHLVL", now), (RAISED_LEVEL, before)]);
+            assert_eq!(
+                own.variables.first().map(|(_, level)| level.to_str()),
+                expected.map(Some),
+                "{before} {now}"
+            );
+        }
     }
 
     #[test]

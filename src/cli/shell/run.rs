@@ -12,10 +12,11 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
+use super::handed_over::{AGENT_NAME, AGENT_PID};
 use super::real::RealShell;
 use super::terminal::{KeptModes, own_streams};
 use super::{DOOR, ShellInvocation, find};
-use crate::agent::shell::{TerminalStreams, runs_plainly};
+use crate::agent::shell::{STARTED_AGENT, TerminalStreams, runs_plainly, runs_unrouted};
 use crate::agents::AgentProgram;
 use crate::cli::print;
 use crate::cli::surroundings::surroundings;
@@ -61,6 +62,13 @@ pub(super) fn run(call: &ShellInvocation, real: RealShell) -> ExitCode {
                 not_run(&with_causes(&error))
             }
         },
+    }
+}
+
+/// Leaves a mark of a call of which nobody can tell whether it is the agent's own.
+pub(super) fn unrouted(call: &ShellInvocation, real: &RealShell, caller: &str) {
+    if let Ok(asked) = RuntimeRequest::new(call, real) {
+        runs_unrouted(&asked.places, &asked.request, &asked.hello.cwd, caller);
     }
 }
 
@@ -112,7 +120,8 @@ impl RuntimeRequest {
         let unfit = unfit.or(is_many).or(is_partly);
         let request = ShellRequest { unfit, descriptors: numbers, ..request(call, real) };
         let environment = Environment::new(real.variables.clone(), own_umask());
-        let hello = Hello { environment: Some(environment), ..Hello::new(ClientRole::Shell, cwd) };
+        let label = find(&call.variables, AGENT_NAME).and_then(OsStr::to_str).map(str::to_owned);
+        let hello = Hello { environment: Some(environment), label, ..Hello::new(ClientRole::Shell, cwd) };
         Ok(Self { places, hello, request, workdir, descriptors })
     }
 
@@ -222,9 +231,9 @@ fn request(call: &ShellInvocation, real: &RealShell) -> ShellRequest {
     let text = |name: &str| Some(find(&call.variables, name)?.to_str()?.to_owned());
     let marks = call.marks.agent.and_then(AgentProgram::own_shell).map(|shell| shell.marks);
     ShellRequest {
-        agent: call.marks.agent.map(|agent| agent.as_str().to_owned()),
+        agent: call.marks.agent.map(|agent| agent.as_str().to_owned()).or_else(|| text(STARTED_AGENT)),
         session: marks.and_then(|marks| text(marks.session?)),
-        agent_pid: marks.and_then(|marks| number(marks.pid?)),
+        agent_pid: number(AGENT_PID).or_else(|| marks.and_then(|marks| number(marks.pid?))),
         shell: real.program.clone(),
         inherited: InheritedAttributes::own(),
         descriptors: Vec::new(),

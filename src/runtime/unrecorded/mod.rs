@@ -98,7 +98,19 @@ impl UnrecordedCommands {
             named.push(format!("{rest} more"));
         }
         let named = if named.is_empty() { String::new() } else { format!(": {}", named.join(", ")) };
-        Some(format!("{commands}{of} ran outside the record, because no runtime was available{named}"))
+        let callers = self.marks.iter().filter_map(|mark| mark.caller.as_deref());
+        let mut callers: Vec<String> = callers.map(|caller| short(caller, AGENT_CHARS)).collect();
+        let is_all = callers.len() as u64 == self.count();
+        callers.sort();
+        callers.dedup();
+        callers.truncate(NAMED);
+        let unrouted = format!("not routed: started by {}", callers.join(", "));
+        let why = match (callers.is_empty(), is_all) {
+            (true, _) => "because no runtime was available".to_owned(),
+            (false, true) => unrouted,
+            (false, false) => format!("because no runtime was available, or {unrouted}"),
+        };
+        Some(format!("{commands}{of} ran outside the record, {why}{named}"))
     }
 }
 
@@ -118,6 +130,7 @@ mod tests {
             workdir: "/w".into(),
             cmd: cmd.to_owned(),
             why: "no runtime".into(),
+            caller: None,
         }
     }
 
@@ -142,6 +155,15 @@ mod tests {
             Some(format!(
                 "5 commands of claude, gemini {because}: `npm test`, `make make install`, `npm test`, 2 more"
             ))
+        );
+        let unrouted = UnrecordedCommand { caller: Some("node".into()), ..mark("pi", "ls") };
+        assert_eq!(
+            notice(std::slice::from_ref(&unrouted)).as_deref(),
+            Some("1 command of pi ran outside the record, not routed: started by node: `ls`")
+        );
+        assert!(
+            notice(&[unrouted, mark("pi", "pwd")])
+                .is_some_and(|told| told.contains("available, or not routed"))
         );
         assert_eq!(UnrecordedCommands::parse(b"\n\n").notice(), Some(format!("2 commands {because}")));
     }

@@ -129,7 +129,7 @@ fn shell(host: &dyn Host, own: &OwnShell) -> Option<(PathBuf, bool)> {
     };
     let ours = variable("SHELL").filter(|path| path.to_string_lossy().contains("pilothouse"));
     let path =
-        by_settings.or(by_name).or(ours.filter(|_| !matches!(own.redirect, ShellRedirect::Path { .. })))?;
+        by_settings.or(by_name).or(ours.filter(|_| matches!(own.redirect, ShellRedirect::Variable(_))))?;
     let is_there = path.exists();
     Some((path, is_there))
 }
