@@ -8,6 +8,7 @@ pilothouse_env() {
     set +x
     return 0
   fi
+  if [[ -n ${PILOTHOUSE_SHLVL+x} ]]; then SHLVL=$((SHLVL - 1)); fi
   unset BASH_ENV PILOTHOUSE_AGENT PILOTHOUSE_AGENT_NAME PILOTHOUSE_AGENT_PID PILOTHOUSE_SHELL_DOOR PILOTHOUSE_SHLVL
   return 1
 }

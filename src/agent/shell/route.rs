@@ -73,8 +73,8 @@ pub struct MarkedAgent {
 pub struct AgentMarks<'a, F: Fn(&str) -> Option<&'a OsStr>>(pub F);
 
 impl<'a, F: Fn(&str) -> Option<&'a OsStr>> AgentMarks<'a, F> {
-    /// Identifies the agent. One that was started here says which it is. If several are nested, there is no telling which was started last: those that set their
-    /// variables only for their own calls take precedence.
+    /// Identifies the agent. One that was started here says which it is. If several others are nested, there is no
+    /// telling which was started last: those that set their variables only for their own calls take precedence.
     pub fn read(&self) -> MarkedAgent {
         let is_set = |name: &str| (self.0)(name).is_some_and(|value| !value.is_empty());
         if let Some(word) = (self.0)(STARTED_AGENT) {

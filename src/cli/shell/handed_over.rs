@@ -19,6 +19,8 @@ pub(in crate::cli) const AGENT_NAME: &str = "PILOTHOUSE_AGENT_NAME";
 pub(in crate::cli) const AGENT_PID: &str = "PILOTHOUSE_AGENT_PID";
 /// The name by which the agent called its shell; set in calls that are handed over.
 pub(super) const CALLED_AS: &str = "PILOTHOUSE_SHELL_NAME";
+/// The `_` of the shell that handed the call over, which bash does not pass on.
+pub(super) const LAST_WORD: &str = "PILOTHOUSE_LAST_WORD";
 /// How many shells are above a process.
 pub(in crate::cli) const LEVEL: &str = "SHLVL";
 /// What that was before it was raised for an agent.

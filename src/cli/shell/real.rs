@@ -4,7 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use super::handed_over::{AGENT_NAME, AGENT_PID, BASH_ENV, CALLED_AS, LEVEL, OWN_BASH_ENV, RAISED_LEVEL};
+use super::handed_over::{
+    AGENT_NAME, AGENT_PID, BASH_ENV, CALLED_AS, LAST_WORD, LEVEL, OWN_BASH_ENV, RAISED_LEVEL,
+};
 use super::{DOOR, REAL, ShellInvocation, find};
 use crate::agent::shell::STARTED_AGENT;
 use crate::agents::{AgentProgram, ShellRedirect};
@@ -38,6 +40,9 @@ impl RealShell {
         let name = find(&call.variables, CALLED_AS).map_or_else(usual, OsStr::to_owned);
         let args = [name].into_iter().chain(call.args.iter().cloned()).collect();
         let variables = call.variables.iter().filter_map(|(name, value)| {
+            if name == LAST_WORD {
+                return Some(("_".into(), value.clone()));
+            }
             if OURS.iter().any(|own| name == *own) {
                 return None;
             }
