@@ -404,7 +404,7 @@ mod tests {
             path: "/w/p.prose".into(),
             source: "session \"go\"".into(),
             folder: "/w".into(),
-            state: if which % 2 == 0 { RunState::Running } else { RunState::Completed },
+            state: if which.is_multiple_of(2) { RunState::Running } else { RunState::Completed },
             steps: Vec::new(),
             events: Vec::new(),
             earlier_events: 0,
@@ -428,7 +428,7 @@ mod tests {
         let call = now.calls.get(which % now.calls.len().max(1)).map_or(0, |call| call.seq);
         let task = now.tasks.get(which % now.tasks.len().max(1)).map(|task| task.id.clone());
         let question = now.questions.get(which % now.questions.len().max(1)).map(|open| open.id.clone());
-        let name = (which % 2 == 0).then(|| format!("name {which}"));
+        let name = which.is_multiple_of(2).then(|| format!("name {which}"));
         let command = json!({"cmd": "true"});
         match (what, task, question) {
             (0, ..) => drop(local.handle(Request::call("ExecCommand", command)).await),
@@ -465,7 +465,7 @@ mod tests {
             (14, _, Some(question)) => {
                 drop(runtime.comment(&Actor::Cli, &question, "why?".into()).await);
             }
-            (15, _, Some(question)) => drop(runtime.let_agents(&question, which % 2 == 0).await),
+            (15, _, Some(question)) => drop(runtime.let_agents(&question, which.is_multiple_of(2)).await),
             (16, ..) => runtime.pause(now.gate.paused.is_none(), None).await,
             (17, ..) => {
                 let caller = Caller::new(Actor::Agent(agent), now.workspace.clone());
