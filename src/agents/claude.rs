@@ -26,7 +26,7 @@ const TOOL: &str = "Bash";
 
 pub(super) const PROFILE: AgentProfile = AgentProfile {
     programs: &["claude"],
-    start: "Start Claude Code with its shell routed through Pilothouse; the arguments that follow are its own",
+    start: started_here!("Claude Code"),
     scopes: &[InstallScope::Local, InstallScope::Project, InstallScope::User],
     loss: "Claude Code's Bash rules and sandbox no longer apply",
     next: "`claude mcp list` shows it; Claude Code asks once before it uses a shared .mcp.json",

@@ -7,7 +7,7 @@ use super::profile::AgentProfile;
 
 pub(super) const PROFILE: AgentProfile = AgentProfile {
     programs: &["cline"],
-    start: "Start Cline with its shell routed through Pilothouse; the arguments that follow are its own",
+    start: started_here!("Cline"),
     ..AgentProfile::started("Cline", SHELL)
 };
 
@@ -21,11 +21,7 @@ const SHELL: OwnShell = OwnShell {
 const TRIAL: Trial = Trial {
     tools: &["run_commands"],
     arguments: |model| words(&["-P", PROVIDER, "-m", "m", model.prompt]),
-    screen: Some(TrialScreen {
-        arguments: |model| words(&["-P", PROVIDER, "-m", "m", "--tui", model.prompt]),
-        questions: &[],
-        own_terminal: None,
-    }),
+    screen: Some(TrialScreen::new(|model| words(&["-P", PROVIDER, "-m", "m", "--tui", model.prompt]))),
     unset: &[],
     // Without a hub: one that an earlier start left has the settings of that start.
     variables: |_| {

@@ -12,7 +12,7 @@ use super::profile::AgentProfile;
 
 pub(super) const PROFILE: AgentProfile = AgentProfile {
     programs: &["copilot"],
-    start: "Start Copilot CLI with its shell routed through Pilothouse; the arguments that follow are its own",
+    start: started_here!("Copilot CLI"),
     // A workspace's servers are in .mcp.json, which Claude Code reads as well.
     scopes: &[InstallScope::User],
     loss: "Copilot CLI's rules about its shell no longer apply",

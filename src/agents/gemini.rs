@@ -29,7 +29,7 @@ const NARROWING: [&str; 6] =
 
 pub(super) const PROFILE: AgentProfile = AgentProfile {
     programs: &["gemini"],
-    start: "Start Gemini CLI with its shell routed through Pilothouse; the arguments that follow are its own",
+    start: started_here!("Gemini CLI"),
     loss: "Gemini CLI's sandbox and command confirmation no longer apply",
     next: "`gemini mcp list` shows it; it is disabled in an untrusted folder",
     // Words by which it recognises variables that contain a secret, or lead to one.

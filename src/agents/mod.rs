@@ -7,6 +7,17 @@
 //! Copilot CLI 1.0.102, pi 1.5.2, Qwen Code 0.24.4, Kilo 7.7.9 and Cline 3.0.65 were checked with the programs themselves
 //! (November 2026), the others against their manuals (docs/decisions).
 
+/// What the command that starts a program says of itself.
+macro_rules! started_here {
+    ($name:literal) => {
+        concat!(
+            "Start ",
+            $name,
+            " with its shell routed through Pilothouse; the arguments that follow are its own"
+        )
+    };
+}
+
 mod claude;
 mod client;
 mod cline;

@@ -17,7 +17,7 @@ const SETTINGS: ConfigFile = ConfigFile::new(Config, &["opencode/opencode.json",
 
 pub(super) const PROFILE: AgentProfile = AgentProfile {
     programs: &["opencode"],
-    start: "Start opencode with its shell routed through Pilothouse; the arguments that follow are its own",
+    start: started_here!("opencode"),
     loss: "opencode's permissions for `bash` no longer apply",
     next: "`opencode mcp list` shows it",
     client: Some(McpClient {
@@ -52,18 +52,16 @@ const SHELL: OwnShell = OwnShell {
     // It has a timeout of its own, so it has to be answered before that expires.
     patience: Some(Duration::from_secs(105)),
     misses_signals: true,
-    trial: Some(Trial {
-        tools: &["bash"],
-        arguments: |model| words(&["run", model.prompt]),
-        screen: Some(TrialScreen {
-            arguments: |model| words(&["--prompt", model.prompt]),
-            questions: &[],
-            own_terminal: None,
-        }),
-        unset: &[],
-        variables: |model| vec![("OPENCODE_CONFIG_CONTENT", trial_config(model.url).to_string())],
-        settings: None,
-    }),
+    trial: Some(TRIAL),
+};
+
+pub(super) const TRIAL: Trial = Trial {
+    tools: &["bash"],
+    arguments: |model| words(&["run", model.prompt]),
+    screen: Some(TrialScreen::new(|model| words(&["--prompt", model.prompt]))),
+    unset: &[],
+    variables: |model| vec![("OPENCODE_CONFIG_CONTENT", trial_config(model.url).to_string())],
+    settings: None,
 };
 
 /// Returns settings that lead it to a scripted model.

@@ -141,6 +141,13 @@ pub struct ScreenQuestion {
     pub keys: Option<&'static str>,
 }
 
+impl TrialScreen {
+    /// Returns a screen that asks nothing and runs commands as for a single prompt.
+    pub(super) const fn new(arguments: fn(ScriptedModel<'_>) -> Vec<String>) -> Self {
+        Self { arguments, questions: &[], own_terminal: None }
+    }
+}
+
 impl Trial {
     /// Returns what its screen may ask.
     #[must_use]

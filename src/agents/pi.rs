@@ -10,11 +10,8 @@ use super::profile::AgentProfile;
 /// The user's settings.
 const SETTINGS: ConfigFile = ConfigFile::new(Own("PI_CODING_AGENT_DIR", ".pi/agent"), &["settings.json"]);
 
-pub(super) const PROFILE: AgentProfile = AgentProfile {
-    programs: &["pi"],
-    start: "Start pi with its shell routed through Pilothouse; the arguments that follow are its own",
-    ..AgentProfile::started("pi", SHELL)
-};
+pub(super) const PROFILE: AgentProfile =
+    AgentProfile { programs: &["pi"], start: started_here!("pi"), ..AgentProfile::started("pi", SHELL) };
 
 const SHELL: OwnShell = OwnShell {
     setting: Some(ShellSetting { file: SETTINGS, keys: &["shellPath"] }),
@@ -28,7 +25,7 @@ const SHELL: OwnShell = OwnShell {
 const TRIAL: Trial = Trial {
     tools: &["bash"],
     arguments: |model| [words(&["-p"]), trial(model)].concat(),
-    screen: Some(TrialScreen { arguments: trial, questions: &[], own_terminal: None }),
+    screen: Some(TrialScreen::new(trial)),
     unset: &[],
     variables: |_| vec![("PI_OFFLINE", "1".to_owned()), ("PI_SKIP_VERSION_CHECK", "1".to_owned())],
     // Providers are added by extensions (its docs/custom-provider.md).

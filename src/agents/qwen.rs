@@ -10,7 +10,7 @@ use super::profile::AgentProfile;
 
 pub(super) const PROFILE: AgentProfile = AgentProfile {
     programs: &["qwen"],
-    start: "Start Qwen Code with its shell routed through Pilothouse; the arguments that follow are its own",
+    start: started_here!("Qwen Code"),
     loss: "Qwen Code's sandbox and command confirmation no longer apply",
     next: "`qwen mcp list` shows it",
     client: Some(McpClient {

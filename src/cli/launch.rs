@@ -117,7 +117,7 @@ impl AgentStart<'_> {
 }
 
 /// Returns the arguments that an agent needs in addition to those of its user, who may have given them.
-fn arguments(redirect: ShellRedirect, given: &[OsString]) -> impl Iterator<Item = OsString> {
+fn arguments(redirect: ShellRedirect, given: &[OsString]) -> Vec<OsString> {
     let needed = if let ShellRedirect::BashEnv { arguments, .. } = redirect { arguments } else { &[] };
     let is_given = |needed: &str| {
         let flag = needed.split('=').next().unwrap_or(needed).trim_start_matches('-');
@@ -126,7 +126,7 @@ fn arguments(redirect: ShellRedirect, given: &[OsString]) -> impl Iterator<Item 
             word == flag || word.strip_prefix("no-") == Some(flag)
         })
     };
-    needed.iter().filter(|needed| !is_given(needed)).map(OsString::from).collect::<Vec<_>>().into_iter()
+    needed.iter().filter(|needed| !is_given(needed)).map(OsString::from).collect()
 }
 
 /// The longest file of Codex that is read.
@@ -183,9 +183,8 @@ mod tests {
     #[test]
     fn an_argument_that_an_agent_needs_is_added_unless_its_user_has_decided() {
         let redirect = ShellRedirect::BashEnv { arguments: &["--bash-env=on"], has_input: false };
-        let added = |given: &[&str]| {
-            arguments(redirect, &given.iter().map(OsString::from).collect::<Vec<_>>()).collect::<Vec<_>>()
-        };
+        let added =
+            |given: &[&str]| arguments(redirect, &given.iter().map(OsString::from).collect::<Vec<_>>());
         assert_eq!(added(&["-p", "x"]), ["--bash-env=on"]);
         for given in ["--bash-env=off", "--bash-env", "--no-bash-env"] {
             assert!(added(&["-p", given]).is_empty(), "{given}");

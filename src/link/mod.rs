@@ -1,8 +1,8 @@
 //! The runtime's sockets: handshake, framing, and the client and server sides, shared by all front ends.
 //!
 //! There are two sockets for two levels of trust. `agent.sock` admits the roles `mcp`, `cli`, `shell` and `launch`,
-//! which may only call tools, run commands and be listed; `operator.sock` admits the role `operator` and refuses every process that
-//! descends from a managed task, so that an agent's command cannot act as the person.
+//! which may only call tools, run commands and be listed; `operator.sock` admits the role `operator` and refuses every
+//! process that descends from a managed task, so that an agent's command cannot act as the person.
 
 mod access;
 mod background;

@@ -23,6 +23,8 @@ pub(crate) const ABANDONED: &str = "abandoned";
 pub const STREAM_CALL: &str = "exec";
 /// The tool name under which a running program is listed.
 pub const PROGRAM_CALL: &str = "run";
+/// The tool name under which a command of an agent's own shell is listed.
+pub(crate) const SHELL_CALL: &str = "Shell";
 
 /// Tells whether a call of this name is a stream of commands or a program: not a tool call itself, but a source of tool
 /// calls.

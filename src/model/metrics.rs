@@ -137,6 +137,7 @@ pub(crate) struct Counter {
     /// One sentence.
     pub(crate) help: &'static str,
     /// The part of the console's screen of metrics that shows it, and its words there.
+    #[cfg_attr(not(feature = "console"), expect(dead_code, reason = "for the console alone"))]
     pub(crate) on_screen: Option<(MetricsPart, &'static str)>,
     /// Where its value is, and of what kind.
     pub(crate) value: CounterValue,

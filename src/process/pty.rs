@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use portable_pty::{Child, CommandBuilder, PtySize};
+use portable_pty::{Child, CommandBuilder, PtyPair, PtySize};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::ioctl_fionread;
@@ -47,11 +47,7 @@ pub struct InputMode {
 impl Pty {
     /// Opens a pair: our side, non-blocking, and the other side for the command.
     pub(super) fn open(size: Size) -> io::Result<(Self, OwnedFd)> {
-        let pair = portable_pty::native_pty_system()
-            .openpty(cells(size))
-            .map_err(|error| os_error(&format!("{error:?}")))?;
-        let master = super::sys::descriptor(&*pair.master).ok_or(io::ErrorKind::Unsupported)?;
-        let master = master.try_clone_to_owned()?;
+        let master = own_side(&pair(size)?)?;
         let slave = other_side(&master)?;
         Ok((Self { master: Arc::new(master), slave: None }, slave))
     }
@@ -61,12 +57,9 @@ impl Pty {
         command: CommandBuilder,
         size: Size,
     ) -> io::Result<(Self, Box<dyn Child + Send + Sync>)> {
-        let pair = portable_pty::native_pty_system()
-            .openpty(cells(size))
-            .map_err(|error| os_error(&format!("{error:?}")))?;
+        let pair = pair(size)?;
         let child = pair.slave.spawn_command(command).map_err(|error| os_error(&format!("{error:?}")))?;
-        let master = super::sys::descriptor(&*pair.master).ok_or(io::ErrorKind::Unsupported)?;
-        let master = master.try_clone_to_owned()?;
+        let master = own_side(&pair)?;
         fcntl_setfl(&master, fcntl_getfl(&master)? | OFlags::NONBLOCK)?;
         Ok((Self { master: Arc::new(master), slave: None }, child))
     }
@@ -182,6 +175,16 @@ pub(super) fn take_in(slave: &OwnedFd) {
     let _ = poll(&mut [PollFd::new(slave, PollFlags::IN)], Some(&AT_ONCE));
     // A line can be read before its echo is written; counting the bytes that are ready waits for both.
     let _ = ioctl_fionread(slave);
+}
+
+/// Opens a pair.
+fn pair(size: Size) -> io::Result<PtyPair> {
+    portable_pty::native_pty_system().openpty(cells(size)).map_err(|error| os_error(&format!("{error:?}")))
+}
+
+/// Returns our side of a pair.
+fn own_side(pair: &PtyPair) -> io::Result<OwnedFd> {
+    super::sys::descriptor(&*pair.master).ok_or(io::ErrorKind::Unsupported)?.try_clone_to_owned()
 }
 
 /// Makes our side non-blocking and opens the other side.

@@ -133,7 +133,8 @@ fn hooks_scripts_servers_and_nested_shells_go_on_as_if_we_were_not_there() {
         std::fs::write(place.join(name), text).expect("written");
         std::fs::set_permissions(place.join(name), std::fs::Permissions::from_mode(0o755)).expect("set");
     };
-    let seen_by = "env | grep -c '^BASH_ENV\\|^PILOTHOUSE_[BAS]' ; echo $_ $?";
+    // Without a pipe, whose two sides are traced in any order.
+    let seen_by = "echo $_; grep -c '^BASH_ENV\\|^PILOTHOUSE_[BAS]' <<<\"$(env)\"; echo $?";
     script("own.sh", &format!("#!/bin/bash\n{seen_by}\nbash -c 'echo below a script'\n"));
     script("call.pl", "system('bash', '-c', $ARGV[0])");
     script("Makefile", "SHELL := /bin/bash\nall:\n\t@echo made; : $$$$\n");

@@ -274,8 +274,6 @@ mod tests {
             "it also sets the mark of the one it comes from"
         );
         assert_eq!(read(&[]), MarkedAgent { agent: None, for_model: true });
-        // Kilo is no opencode, though it sets the variables of both.
-        assert_eq!(read(&["OPENCODE", "KILO_RUN_ID"]).agent, Some(AgentProgram::Kilo));
         let started = |word: &'static str| {
             AgentMarks(move |name: &str| match name {
                 STARTED_AGENT => Some(OsStr::new(word)),

@@ -20,6 +20,7 @@ use crate::agents::AgentProgram;
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
 use crate::link::{self, Client, ServedRequest, ShellInput, ShellLine, ShellMessage, ShellReply};
+use crate::model::calls::SHELL_CALL;
 use crate::model::{
     Error, ExecOutcome, ExecRequest, Exit, NativeTask, ParentTask, Stop, TaskView, TypedInput,
 };
@@ -27,8 +28,6 @@ use crate::process::{CallerTerminal, EnclosingTask, Fence, Signal, SignalScope};
 use crate::runtime::{AnswerNotices, CallerStage, Handle, Leftovers, Native, NativeRequest};
 use crate::terminal::Size;
 
-/// The name under which such a command is recorded as a call.
-const SHELL_CALL: &str = "Shell";
 /// The columns and rows of a command's terminal, if it has one and its caller's does not say.
 const TERMINAL: (u16, u16) = (80, 24);
 /// Messages from a caller that are kept until its command has started.

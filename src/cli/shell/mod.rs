@@ -11,7 +11,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::agent::shell::{AgentMarks, MarkedAgent, Route, RouteFacts, decide};
+use crate::agent::shell::{AgentMarks, MarkedAgent, Route, RouteFacts, TerminalStreams, decide};
 use crate::process::{SHELL_PREFIX, SHELLS, become_program, is_in_command};
 use handed_over::CallOwner;
 use real::RealShell;
@@ -33,6 +33,8 @@ struct ShellInvocation {
     /// The caller's environment variables.
     variables: Vec<(OsString, OsString)>,
     marks: MarkedAgent,
+    /// Which of its standard streams are a terminal.
+    terminal: TerminalStreams,
 }
 
 /// Runs this program as a shell if it was invoked as one.
@@ -42,16 +44,17 @@ pub(super) fn run_as_shell(argv: &[OsString]) -> Option<ExitCode> {
     let variables: Vec<_> = std::env::vars_os().collect();
     let find = |name: &str| find(&variables, name);
     let marks = AgentMarks(find).read();
+    let terminal = terminal::own_streams();
     let facts = RouteFacts {
         name,
         args,
-        terminal: terminal::own_streams(),
+        terminal,
         task_kind: find(crate::process::environment::TASK_KIND),
         switch: find(SWITCH),
         marks,
     };
     let route = decide(facts);
-    let call = ShellInvocation { name: name.clone(), args: args.to_vec(), variables, marks };
+    let call = ShellInvocation { name: name.clone(), args: args.to_vec(), variables, marks, terminal };
     let real = RealShell::of(&call, shell);
     if route == Route::Through || is_in_command(std::process::id()) {
         return Some(real.become_it());

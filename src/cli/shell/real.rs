@@ -106,7 +106,7 @@ fn without_links(path: &OsStr) -> OsString {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::shell::MarkedAgent;
+    use crate::agent::shell::{MarkedAgent, TerminalStreams};
 
     fn call(name: &str, variables: &[(&str, &str)]) -> ShellInvocation {
         let variables = variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
@@ -115,6 +115,7 @@ mod tests {
             args: vec!["-c".into(), "ls".into()],
             variables,
             marks: MarkedAgent::default(),
+            terminal: TerminalStreams::None,
         }
     }
 

@@ -14,7 +14,7 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use super::handed_over::{AGENT_NAME, AGENT_PID};
 use super::real::RealShell;
-use super::terminal::{KeptModes, own_streams};
+use super::terminal::KeptModes;
 use super::{DOOR, ShellInvocation, find};
 use crate::agent::shell::{STARTED_AGENT, TerminalStreams, runs_plainly, runs_unrouted};
 use crate::agents::AgentProgram;
@@ -116,7 +116,7 @@ impl RuntimeRequest {
         });
         let (numbers, descriptors) =
             if is_many.is_some() { Default::default() } else { (numbers, descriptors) };
-        let is_partly = (own_streams() == TerminalStreams::Partly).then(|| PARTLY.to_owned());
+        let is_partly = (call.terminal == TerminalStreams::Partly).then(|| PARTLY.to_owned());
         let unfit = unfit.or(is_many).or(is_partly);
         let request = ShellRequest { unfit, descriptors: numbers, ..request(call, real) };
         let environment = Environment::new(real.variables.clone(), own_umask());
@@ -237,7 +237,7 @@ fn request(call: &ShellInvocation, real: &RealShell) -> ShellRequest {
         shell: real.program.clone(),
         inherited: InheritedAttributes::own(),
         descriptors: Vec::new(),
-        input: match own_streams() {
+        input: match call.terminal {
             TerminalStreams::Own => ShellInput::CallersTerminal,
             _ => ShellInput::Descriptor,
         },

@@ -18,7 +18,7 @@ use crate::model::{
 
 /// Maximum length of a quoted statement, in characters.
 const MOST: usize = 200;
-/// The most turns of one kind that are told at once: a place may claim any number.
+/// The most turns of one kind that are reported at once, since the runtime of a place may claim any number.
 const MOST_TURNS: u64 = 32;
 
 /// Returns what is new in `after`, in the most understandable order, if all that `before` shows was told.
@@ -41,8 +41,8 @@ pub fn events(before: &Snapshot, after: &Snapshot) -> Vec<PlainLine> {
     lines
 }
 
-/// Returns the numbers of the turns that were not told: even ones go one way, odd ones back. Of a place that has just
-/// been attached, only what is so now is told.
+/// Returns the numbers of the turns that were not reported yet: an even number goes one way, an odd one back. For a place
+/// that has just been attached, only its present state is reported.
 fn turns(told: Option<u64>, now: u64) -> Range<u64> {
     told.unwrap_or(now - now % 2).max(now.saturating_sub(MOST_TURNS))..now
 }

@@ -2,10 +2,8 @@
 //! and never more than that way can do. Pure.
 
 use crate::console::text::visible;
+use crate::model::calls::SHELL_CALL;
 use crate::model::{AgentView, Snapshot, TaskView};
-
-/// The tool under which a command of an agent's own shell is listed.
-const SHELL_CALL: &str = "Shell";
 
 /// How a message reaches its readers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

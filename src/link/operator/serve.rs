@@ -367,7 +367,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::config::{EnvSettings, Limits};
+    use crate::config::Limits;
     use crate::envelope::{Actor, Envelope};
     use crate::journal::Durability;
     use crate::link::operator::update::KnownItems;
@@ -375,22 +375,13 @@ mod tests {
         AgentPeer, AnswerInput, AnswerValue, Evidence, LineRange, LoopView, NewQuestion, ProgramView,
         QuestionKind, QuestionOrigin, RunState, StreamView,
     };
-    use crate::process::Spawner;
     use crate::runtime::Options;
     use crate::tools::{self, Caller};
 
     /// Starts a runtime that keeps four calls and cannot start any command.
     fn runtime(dir: &Path) -> LocalRuntime {
-        let options = Options {
-            workspace: dir.to_owned(),
-            recordings: dir.join("recordings"),
-            socket: dir.join("agent.sock"),
-            headless: true,
-            environment: Vec::new(),
-            env: EnvSettings::default(),
-            spawner: Spawner::with_program("/nonexistent".into()),
-            limits: Limits { recent_calls: 4, ..Limits::default() },
-        };
+        let limits = Limits { recent_calls: 4, ..Limits::default() };
+        let options = Options { limits, ..Options::of_test(dir) };
         let runtime = Handle::start(options).expect("starts");
         LocalRuntime::new(runtime, dir.to_owned(), ConsoleProcess::own())
     }

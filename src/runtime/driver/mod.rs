@@ -1,7 +1,6 @@
 //! The driver: carries out the supervisor's decisions. This one tokio task owns the state of all managed tasks.
 
 mod approval;
-
 mod caller;
 mod completion;
 mod groups;

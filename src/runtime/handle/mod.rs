@@ -69,6 +69,23 @@ pub struct Options {
     pub limits: Limits,
 }
 
+#[cfg(test)]
+impl Options {
+    /// Returns options for a runtime in a folder of a test, which cannot start any command.
+    pub(crate) fn of_test(dir: &std::path::Path) -> Self {
+        Self {
+            workspace: dir.to_owned(),
+            recordings: dir.join("recordings"),
+            socket: dir.join("agent.sock"),
+            headless: true,
+            environment: Vec::new(),
+            env: EnvSettings::default(),
+            spawner: Spawner::with_program("/nonexistent".into()),
+            limits: Limits::default(),
+        }
+    }
+}
+
 /// A handle to one runtime.
 #[derive(Debug, Clone)]
 pub struct Handle {

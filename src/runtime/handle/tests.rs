@@ -12,20 +12,10 @@ use crate::model::{AgentConnection, AgentPeer, SHELL_PROFILE};
 
 /// Starts a runtime on one thread: anything that blocks it blocks the test.
 fn runtime(dir: &Path, block: &DiskBlock) -> Handle {
-    let options = Options {
-        workspace: dir.to_owned(),
-        recordings: dir.join("recordings"),
-        socket: dir.join("agent.sock"),
-        headless: true,
-        environment: Vec::new(),
-        env: EnvSettings::default(),
-        spawner: Spawner::with_program("/nonexistent".into()),
-        limits: Limits::default(),
-    };
     let create = |recording: &Path, meta: &RecordingMeta, clock, changed| {
         Journal::create_blocked(block, recording, meta, clock, changed)
     };
-    Handle::start_on(options, create).expect("starts")
+    Handle::start_on(Options::of_test(dir), create).expect("starts")
 }
 
 async fn shows(handle: &Handle, what: impl Fn(&Snapshot) -> bool) -> Arc<Snapshot> {

@@ -277,7 +277,8 @@ impl Console {
         assert_eq!(format!("{after:?}"), format!("{:?}", self.before), "termios");
     }
 
-    fn stop_reading(&mut self) {
+    /// Takes no more bytes.
+    pub(crate) fn stop_reading(&mut self) {
         if let Some((thread, wake)) = self.reading.take() {
             drop(wake);
             thread.join().expect("the reader ends");

@@ -122,6 +122,8 @@ pub(super) fn judge(seen: &RoutingEvidence) -> DoctorFinding {
 /// Returns why a trial showed nothing, and what to do about it.
 fn unknown(agent: AgentProgram, trial: &TrialOutcome) -> (String, String) {
     let word = agent.as_str();
+    let by_itself =
+        format!("make sure that `{word}` can run commands on its own; then run `pilothouse doctor --agents`");
     match &trial.end {
         TrialEnd::Asks(line) => (
             format!("it asks \"{line}\""),
@@ -134,18 +136,12 @@ fn unknown(agent: AgentProgram, trial: &TrialOutcome) -> (String, String) {
             ),
             format!("see what `{word}` shows here; then `pilothouse doctor --agents` again"),
         ),
-        TrialEnd::Ended(last) => (
-            format!("it did not run the command it was asked to run: {last}"),
-            format!(
-                "make sure that `{word}` can run commands on its own; then run `pilothouse doctor --agents`"
-            ),
-        ),
-        TrialEnd::Answered => (
-            "it gave its model something else than what the command printed".to_owned(),
-            format!(
-                "make sure that `{word}` can run commands on its own; then run `pilothouse doctor --agents`"
-            ),
-        ),
+        TrialEnd::Ended(last) => {
+            (format!("it did not run the command it was asked to run: {last}"), by_itself)
+        }
+        TrialEnd::Answered => {
+            ("it gave its model something else than what the command printed".to_owned(), by_itself)
+        }
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) enum TrialEnd {
     Unfinished(String),
 }
 
-/// Waits for what an agent does next: each step that its model sees begins the wait anew.
+/// Waits for the next step of an agent. Each step that its model sees restarts the time limit.
 pub(super) struct TrialWatch {
     progress: watch::Receiver<TrialProgress>,
     patience: Duration,
