@@ -169,6 +169,18 @@ impl Console {
         self.seen.0.lock().expect("seen").bytes.clone()
     }
 
+    /// Shows every frame that the terminal has received so far, as text, one after the other. The size has not changed.
+    pub(crate) fn each_frame(&self, mut see: impl FnMut(&str)) {
+        let (bytes, (rows, columns)) = (self.bytes(), self.look(Screen::size));
+        let mut parser = Parser::new(rows, columns, 0);
+        let mut from = 0;
+        for end in memmem::find_iter(&bytes, FRAME[1]) {
+            parser.process(&bytes[from..end]);
+            from = end;
+            see(&picture(parser.screen()));
+        }
+    }
+
     /// Types keys.
     #[track_caller]
     pub(crate) fn keys(&self, keys: &[u8]) {

@@ -1,0 +1,96 @@
+//! The work of two agents, and a person at the console who answers prompts, approves, denies and finds what failed,
+//! using only what the screen shows.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a trace is played in real time; its figures are printed"
+)]
+
+mod frames;
+mod person;
+mod work;
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use frames::WaitingFrames;
+use person::Person;
+use work::{Row, Work, until};
+
+use crate::support::{Console, skip};
+
+/// What the agents run, and when: ten minutes with prompts and held commands.
+const TWO_AGENTS: &str = include_str!("../../corpus/traces/two_agents.jsonl");
+/// Five minutes with passphrases, floods, batches, commands that print nothing, and shells that ask nothing.
+const RELEASE_DAY: &str = include_str!("../../corpus/traces/release_day.jsonl");
+
+/// Plays some rows to their end, so many times faster, and checks that every answer reached its prompt.
+fn supervise(mut rows: Vec<Row>, faster: f64, pause: f64) {
+    if std::process::Command::new("git").arg("--version").output().is_err() {
+        return skip("there is no git");
+    }
+    rows.iter_mut().for_each(|row| row.at /= faster);
+    let work = Work::of(rows);
+    let home = work.home(pause);
+    let mut console = Console::open(&home, &[], (120, 40));
+    console.shows("no agent yet");
+    let (ended, playing) = work.begin(&home);
+    let mut person = Person::new(&console);
+    while !ended.load(Ordering::Relaxed) {
+        person.attend();
+        until(Instant::now() + Duration::from_millis(50));
+    }
+    playing.join().expect("all of it has ended");
+    let served = person.served;
+    let found = person.finds_failed(&work.failing);
+    let (finding, written) = (person.served - served, person.written);
+    let waiting = WaitingFrames::of(&console);
+    println!(
+        "{} calls: {} prompts answered and {} calls decided with {served} keys, {} failures found with {finding}; \
+         {written} keys of the answers and notes themselves; {} frames named what waits, {} of them without its pane",
+        work.rows.len(),
+        work.prompts(),
+        work.held.len(),
+        found.len(),
+        waiting.named,
+        waiting.late.len(),
+    );
+
+    assert_eq!(found, work.failing);
+    work.is_done_in(&home.workspace());
+    for secret in work.passphrases() {
+        assert!(!String::from_utf8_lossy(&console.bytes()).contains(&secret), "a passphrase was shown");
+    }
+    assert!(waiting.named > 0, "no frame named what waits");
+    console.shows("○ claude");
+    console.shows("○ codex");
+    console.keys(b"q");
+    assert_eq!(console.exit(), 0);
+}
+
+#[test]
+fn a_person_serves_two_agents_without_one_wrong_target() {
+    let mut rows = Row::all(TWO_AGENTS);
+    rows.truncate(24);
+    supervise(rows, 10.0, 0.01);
+}
+
+#[test]
+fn passphrases_reach_their_prompts_amid_floods_and_shells_that_ask_nothing() {
+    let mut rows = Row::all(RELEASE_DAY);
+    rows.truncate(33);
+    supervise(rows, 15.0, 0.01);
+}
+
+#[test]
+#[ignore = "minutes; .ci/long runs it"]
+fn long_three_hundred_commands_of_two_agents() {
+    supervise(Row::all(TWO_AGENTS), 1.0, 0.2);
+}
+
+#[test]
+#[ignore = "a minute; .ci/long runs it"]
+fn long_a_release_day_of_floods_and_passphrases() {
+    supervise(Row::all(RELEASE_DAY), 5.0, 0.04);
+}
