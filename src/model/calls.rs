@@ -65,7 +65,9 @@ impl CallRecord {
     /// Returns the call's summary; while it has no envelope, the summary is made from its input.
     pub(crate) fn summary(&self, status: Option<String>, task: Option<TaskId>) -> CallSummary {
         let said = self.envelope.as_ref().and_then(|envelope| envelope["summary_text"].as_str());
-        let line = |text: &str| text.lines().next().unwrap_or_default().chars().take(SUMMARY_CHARS).collect();
+        let line = |text: &str| {
+            text.lines().next().unwrap_or_default().chars().take(SUMMARY_CHARS).collect::<String>()
+        };
         CallSummary {
             seq: self.seq,
             at: self.at,
@@ -73,6 +75,7 @@ impl CallRecord {
             tool: line(&self.tool),
             status,
             summary: said.map_or_else(|| line(&asked(&self.input)), line),
+            asked: line(&asked(&self.input)),
             task,
             duration_ms: self.duration_ms,
             stream: None,
@@ -257,12 +260,13 @@ fn weight(value: &Value) -> usize {
     }
 }
 
-/// Returns the one input field that distinguishes calls.
+/// Returns the input that distinguishes calls: the commands, what was typed, or the task.
 fn asked(input: &Value) -> Cow<'_, str> {
-    match input.get("items").and_then(Value::as_array) {
-        Some(items) => format!("{} items", items.len()).into(),
-        None => {
-            ["cmd", "task_id"].into_iter().find_map(|key| input.get(key)?.as_str()).unwrap_or_default().into()
-        }
+    if let Some(items) = input.get("items").and_then(Value::as_array) {
+        let cmds = items.iter().filter_map(|item| item.get("cmd")?.as_str());
+        let cmds = cmds.map(|cmd| cmd.lines().next().unwrap_or_default());
+        return cmds.collect::<Vec<_>>().join("; ").into();
     }
+    let text = |key: &&str| input.get(*key)?.as_str();
+    ["cmd", "input", "task_id"].iter().find_map(text).unwrap_or_default().into()
 }

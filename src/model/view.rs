@@ -226,6 +226,9 @@ pub struct CallSummary {
     pub status: Option<String>,
     /// Summary text of the envelope, or the first line of the input while in progress.
     pub summary: String,
+    /// What it asked for, one line with secrets masked: its command, those of a batch, or else its input or its task.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub asked: String,
     /// The task concerned, if any.
     pub task: Option<TaskId>,
     /// Milliseconds from call to answer.

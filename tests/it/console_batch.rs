@@ -32,6 +32,7 @@ fn snapshot() -> Snapshot {
         tool: "ExecCommandBatch".into(),
         status: None,
         summary: "4 items".into(),
+        asked: String::new(),
         task: None,
         duration_ms: None,
         stream: None,

@@ -69,7 +69,7 @@ fn the_counters_are_kept_as_a_script_gets_them() {
 /// The receipts screen at call 310.
 fn reading(record: CallRecord) -> App {
     let mut app = console(snapshot(), (120, 40));
-    let _ = press(&mut app, &["3", "j", "j", "j"]);
+    let _ = press(&mut app, &["3", "g", "j", "j", "j"]);
     assert_eq!(app.state.shown_call().map(|call| call.seq), Some(record.seq));
     let _ = app.update(Msg::Record(Arc::new(record)));
     app

@@ -224,6 +224,7 @@ pub(crate) fn calls() -> Vec<CallSummary> {
             tool: tool.into(),
             status: status.map(Into::into),
             summary: summary.into(),
+            asked: String::new(),
             task: task.map(id),
             duration_ms: ms,
             stream: None,

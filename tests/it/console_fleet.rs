@@ -56,6 +56,7 @@ fn call(place: usize, number: u64, age: i64) -> CallSummary {
         tool: "ExecCommand".into(),
         status: Some("success".into()),
         summary: "command promoted to managed task".into(),
+        asked: String::new(),
         task: Some(id(place, 1)),
         duration_ms: Some(10_004),
         stream: None,
@@ -255,7 +256,7 @@ fn the_calls_of_one_place_alone_and_of_all_again() {
     let _ = press(&mut app, &["3"]);
     let all = app.state.call_rows().len();
     let _ = press(&mut app, &["@", "a", "p", "i", "Enter"]);
-    assert!(shown(&app).contains("TOOL             api  1 of 3  Esc all"), "{}", shown(&app));
+    assert!(shown(&app).contains(" api  1 of 3  Esc all"), "{}", shown(&app));
     assert!(app.state.call_rows().iter().all(|row| Slot::of(row.call.seq).0 == Slot(2)));
     assert_eq!(app.state.shown_call().map(|call| Slot::of(call.seq).0), Some(Slot(2)));
     let _ = press(&mut app, &["Esc"]);
@@ -331,14 +332,14 @@ fn a_call_is_called_by_its_place_wherever_it_is_named() {
     select(&mut app, &id(0, 1));
     let _ = press(&mut app, &["w"]);
     whole(&app, "call web-fix/1 of web-fix/claude");
-    let _ = press(&mut app, &["Esc", "3"]);
+    let _ = press(&mut app, &["Esc", "3", "g"]);
     let mut calls: Vec<u64> = app.state.view.snapshot.calls.iter().map(|call| call.seq).collect();
     calls.reverse();
     for seq in &calls {
         let _ = app.update(Msg::Record(Arc::new(CallRecord { seq: *seq, ..record() })));
     }
     let _ = press(&mut app, &["=", "j", "="]);
-    whole(&app, "of calls - docs/1 and + api/1");
+    whole(&app, "of calls - api/1 and + docs/1");
     let _ = press(&mut app, &["Esc"]);
     let _ = app.update(Msg::Coverage(calls[1], Vec::new()));
     whole(&app, "api/t01: what the model saw in call api/1");

@@ -172,6 +172,38 @@ fn a_long_command_is_read_to_its_end_before_it_is_approved() {
     assert_eq!(decisions(&press(&mut app, &["G", "y"])), [(1, Decision::Once)]);
 }
 
+#[test]
+fn an_answer_before_the_end_says_where_the_keys_are_what_is_missing() {
+    let cmd = (1..60).map(|line| format!("echo line {line}")).collect::<Vec<_>>().join("\n");
+    let mut app = looked_at(vec![call(1, &[&cmd], ruled())], (80, 24));
+    let below = |app: &App| {
+        let screen = shown(app);
+        let row = screen.lines().find(|line| line.contains(" more rows")).expect("rows below").to_owned();
+        row.trim_matches(|c: char| c == '│' || c == ' ').to_owned()
+    };
+    assert!(below(&app).contains("Space read on"), "{}", below(&app));
+    let before = below(&app);
+    let many = before.split(' ').next().expect("a number");
+    assert_eq!(decisions(&press(&mut app, &["y"])), []);
+    assert_eq!(below(&app), format!("read to the end first: {many} more rows, Space"));
+    let _ = press(&mut app, &["Space", "Space", "Space", "Space", "Space"]);
+    assert_eq!(decisions(&press(&mut app, &["y"])), [(1, Decision::Once)]);
+}
+
+/// Directory and shell are told once where they are the same.
+#[test]
+fn twelve_held_commands_are_read_at_a_glance() {
+    let cmds: Vec<String> = (1..=12).map(|at| format!("rm -r build/part-{at:02}")).collect();
+    let cmds: Vec<&str> = cmds.iter().map(String::as_str).collect();
+    let mut app = looked_at(vec![call(1, &cmds, ruled())], (80, 24));
+    insta::assert_snapshot!("held_twelve_80x24", shown(&app));
+    assert_eq!(decisions(&press(&mut app, &["y"])), [(1, Decision::Once)], "all of it was on screen");
+    let mut other = call(1, &cmds, ruled());
+    other.commands[3].workdir = "/".into();
+    let mut app = looked_at(vec![other], (80, 24));
+    assert_eq!(decisions(&press(&mut app, &["y"])), [], "each with its directory");
+}
+
 /// The card of `git push origin main` while its rule is being edited, on screen for a second.
 fn ruling(size: (u16, u16)) -> App {
     let mut held = waiting(vec![call(1, &["git push origin main"], ruled())]);

@@ -73,7 +73,7 @@ fn pasted(size: Size) -> App {
 }
 
 fn receipts(size: Size) -> App {
-    let mut app = pressed(7, &["3", "j", "j", "j"], size);
+    let mut app = pressed(7, &["3", "g", "j", "j", "j"], size);
     let _ = app.update(Msg::Record(Arc::new(record())));
     app
 }

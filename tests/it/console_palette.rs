@@ -99,7 +99,7 @@ fn states() -> Vec<App> {
         states.push(app);
     }
     let mut reading = console(snapshot(), (120, 40));
-    let _ = press(&mut reading, &["3", "j", "j", "j", "j", "j"]);
+    let _ = press(&mut reading, &["3", "g", "j", "j", "j", "j", "j"]);
     let _ = reading.update(Msg::Record(std::sync::Arc::new(crate::console_fixture::build())));
     let _ = press(&mut reading, &["Tab", "-", "-"]);
     states.push(reading);

@@ -64,6 +64,7 @@ fn summary(record: &CallRecord) -> Arc<CallSummary> {
         tool: record.tool.clone(),
         status: Some("success".into()),
         summary: "1/4 items".into(),
+        asked: String::new(),
         task: None,
         duration_ms: Some(21),
         stream: None,

@@ -52,7 +52,7 @@ fn typing() {
 #[test]
 fn receipts() {
     at_each_size("receipts", |app| {
-        let _ = press(app, &["3", "j", "j", "j"]);
+        let _ = press(app, &["3", "g", "j", "j", "j"]);
         let _ = app.update(Msg::Record(Arc::new(record())));
     });
 }
@@ -60,12 +60,12 @@ fn receipts() {
 #[test]
 fn a_call_in_a_budget() {
     at_each_size("budget", |app| {
-        let _ = press(app, &["3", "j", "j", "j", "j", "j"]);
+        let _ = press(app, &["3", "g", "j", "j", "j", "j", "j"]);
         let _ = app.update(Msg::Record(Arc::new(build())));
         let _ = press(app, &["Tab", "-", "-", "-", "-", "-", "-"]);
     });
     let mut app = console(snapshot(), (80, 24));
-    let _ = press(&mut app, &["3", "j", "j", "j", "j", "j"]);
+    let _ = press(&mut app, &["3", "g", "j", "j", "j", "j", "j"]);
     let _ = app.update(Msg::Record(Arc::new(build())));
     let _ = press(&mut app, &["Tab", "Tab", "-", "-", "-", "-", "-", "-", "-", "-", "-"]);
     insta::assert_snapshot!("budget_envelope_80x24", shown(&app));
@@ -74,7 +74,7 @@ fn a_call_in_a_budget() {
 #[test]
 fn a_budget_turns_down_and_up_and_off() {
     let mut app = console(snapshot(), (120, 40));
-    let _ = press(&mut app, &["3", "j", "j", "j", "j", "j"]);
+    let _ = press(&mut app, &["3", "g", "j", "j", "j", "j", "j"]);
     let _ = app.update(Msg::Record(Arc::new(build())));
     let whole = shown(&app);
     let sizes =
@@ -142,6 +142,7 @@ fn a_stream_of_commands_under_way() {
         tool: "exec".into(),
         task: None,
         summary: stream.standing(),
+        asked: String::new(),
         stream: Some(stream),
         ..last
     }));
@@ -153,7 +154,7 @@ fn a_stream_of_commands_under_way() {
 #[test]
 fn one_column_at_a_time_where_it_is_narrow() {
     let mut app = console(snapshot(), (80, 24));
-    let _ = press(&mut app, &["3", "j", "j", "j", "Tab"]);
+    let _ = press(&mut app, &["3", "g", "j", "j", "j", "Tab"]);
     let _ = app.update(Msg::Record(Arc::new(record())));
     insta::assert_snapshot!("receipt_80x24", shown(&app));
     let _ = press(&mut app, &["Tab"]);

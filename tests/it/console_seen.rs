@@ -35,7 +35,7 @@ fn reading() -> CallRecord {
 /// The receipts screen at call 310.
 fn opened(record: CallRecord, size: (u16, u16)) -> App {
     let mut app = console(snapshot(), size);
-    let _ = press(&mut app, &["3", "j", "j", "j"]);
+    let _ = press(&mut app, &["3", "g", "j", "j", "j"]);
     let _ = app.update(Msg::Record(Arc::new(record)));
     app
 }

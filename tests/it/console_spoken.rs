@@ -728,6 +728,7 @@ fn with_several_places_a_call_is_called_by_its_place() {
         seq: number(u16::try_from(at).expect("few"), own),
         status: Some("error".into()),
         summary: "no such folder".into(),
+        asked: String::new(),
         ..CallSummary::clone(&before.calls[at])
     };
     let mut state = before.clone();

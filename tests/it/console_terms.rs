@@ -25,7 +25,7 @@ fn hinting(mut app: App) -> App {
 fn reading(memory: ConsoleMemory) -> App {
     let mut app = hinting(console(snapshot(), (160, 50)));
     app.state.memory = memory;
-    let _ = press(&mut app, &["3", "j", "j", "j"]);
+    let _ = press(&mut app, &["3", "g", "j", "j", "j"]);
     let _ = app.update(Msg::Record(Arc::new(record())));
     app
 }
@@ -120,7 +120,7 @@ fn counters_values_held_and_gate_are_explained() {
 fn without_hints_nothing_is_explained() {
     let mut app = console(snapshot(), (160, 50));
     assert!(!app.state.setup.ui.hints);
-    let _ = press(&mut app, &["3", "j", "j", "j"]);
+    let _ = press(&mut app, &["3", "g", "j", "j", "j"]);
     let _ = app.update(Msg::Record(Arc::new(record())));
     assert!(!shown(&app).contains("what the model read"), "{}", shown(&app));
 }
@@ -132,7 +132,7 @@ fn what_is_explained_reads_so() {
         let app = hinting(looked_at(vec![call(7, &["git push origin main"], ruled())], size));
         out.push_str(&shown(&app));
         let mut app = hinting(console(snapshot(), size));
-        let _ = press(&mut app, &["3", "j", "j", "j", "Tab"]);
+        let _ = press(&mut app, &["3", "g", "j", "j", "j", "Tab"]);
         let _ = app.update(Msg::Record(Arc::new(record())));
         out.push_str(&shown(&app));
     }

@@ -30,7 +30,7 @@ const ON_TASKS: Place = Place(7, &["1"]);
 
 fn in_receipts() -> App {
     let mut app = console(snapshot(), (120, 40));
-    let _ = press(&mut app, &["3", "j", "j", "j", "j", "j"]);
+    let _ = press(&mut app, &["3", "g", "j", "j", "j", "j", "j"]);
     let _ = app.update(Msg::Record(std::sync::Arc::new(build())));
     let _ = press(&mut app, &["Tab"]);
     app
@@ -298,7 +298,7 @@ fn the_main_ones_are_reached_by_name_in_a_real_terminal() {
     console.shows("OBSERVE");
     for (name, shows, is_left) in [
         ("metrics", "LIMITS", false),
-        ("show-receipts", "CALL   TIME", false),
+        ("show-receipts", "RESULT", false),
         ("show-tasks", "IDLE", false),
         ("details", "DETAILS", true),
         ("rename", "NAME", true),

@@ -9,6 +9,7 @@ mod cli_surfaces;
 mod codex_executor;
 mod command_lines;
 mod console_batch;
+mod console_calls;
 mod console_copy;
 mod console_driving;
 mod console_export;

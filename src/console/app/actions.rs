@@ -91,7 +91,7 @@ impl App {
             }
             Action::ShowTasks => self.state.show(Screen::Tasks),
             Action::ShowFocus => self.state.show(Screen::Focus),
-            Action::ShowReceipts => self.state.show(Screen::Receipts),
+            Action::ShowReceipts => receipts::show_calls(&mut self.state),
             Action::ShowMetrics => self.state.show(Screen::Metrics),
             Action::Timeline => self.state.division.is_overall = !self.state.division.is_overall,
             Action::ClearFinished => task_list::clear_finished(&mut self.state),

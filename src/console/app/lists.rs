@@ -5,7 +5,7 @@ use crate::console::app::layer::Layer;
 use crate::console::effect::{Effect, Leave};
 use crate::console::features::arrangement::tilings;
 use crate::console::features::task_list::choose;
-use crate::console::features::{changes, export, palette, program};
+use crate::console::features::{changes, export, palette, program, receipts};
 use crate::console::keys::Action;
 use crate::console::state::{ExportKind, ListChoice, SIGNALS, Screen, program_file, signal};
 use crate::console::widgets::chooser::page;
@@ -132,7 +132,7 @@ impl App {
                     Screen::Tasks
                 })
             }
-            ListChoice::Call(seq) => self.go_to_call(seq),
+            ListChoice::Call(seq) => receipts::go_to_call(&mut self.state, seq),
             ListChoice::Recording(name) => palette::beside(&mut self.state, &format!("open {name}")),
             ListChoice::Theme(name) => {
                 self.apply_theme(&name);
@@ -179,18 +179,5 @@ impl App {
             Action::Detach => self.state.effects.push(Effect::Quit(Leave::Detach)),
             other => self.act(other),
         }
-    }
-
-    fn go_to_call(&mut self, seq: u64) {
-        if !self.state.view.newest_calls().any(|call| call.seq == seq) {
-            self.state.say(format!("call {} is no longer on the list", self.state.call_name(seq)));
-            return;
-        }
-        self.state.calls.filter.clear();
-        if !self.state.newest_calls().any(|call| call.seq == seq) {
-            self.state.show_only(None);
-        }
-        self.state.calls.selected = Some(seq);
-        self.state.show(Screen::Receipts)
     }
 }

@@ -1,15 +1,24 @@
 //! The rows of the list of calls: those that match the filter, with successive polls of one task in a single
-//! row; and what each row shows: how its command ended, and the command.
+//! row; and what each row shows: how its commands ended, and the command that tells most.
 
 use std::sync::Arc;
 
 use crate::console::state::State;
+use crate::console::state::listing::filter::Filter;
 use crate::console::state::names::alias;
 use crate::console::state::view::View;
-use crate::console::state::words::{how, who};
+use crate::console::state::words::{how, short_command, who};
 use crate::console::text::finding::FilterWords;
-use crate::console::text::visible;
-use crate::model::{CallSummary, TaskStatus, TaskView};
+use crate::console::text::{StyledPiece, piece, visible};
+use crate::console::theme::Role;
+use crate::model::calls::{ABANDONED, SHELL_CALL};
+use crate::model::{CallSummary, HeldCall, TaskStatus, TaskView};
+
+/// The tools that run commands.
+const COMMAND: &str = "ExecCommand";
+
+/// The tool that runs several commands in a row.
+const BATCH: &str = "ExecCommandBatch";
 
 /// A row of the list of calls.
 #[derive(Debug, Clone)]
@@ -25,9 +34,12 @@ pub struct CallRow<'a> {
 /// The outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CallState {
+    /// No part of it runs before a person approves it.
+    Held,
+    /// It was not answered yet, or its command still runs.
     Running,
     Done,
-    /// It was answered with an error, or its command failed.
+    /// It was answered with an error, or its command failed, or one of its commands.
     Failed,
     Stopped,
 }
@@ -65,6 +77,20 @@ impl State {
     }
 }
 
+impl State {
+    /// Returns the number of the call that started a task, or else of the oldest on the list about it.
+    pub(crate) fn call_of(&self, task: &TaskView) -> Option<u64> {
+        let calls = &self.view.snapshot.calls;
+        let is_its_own = |call: &&Arc<CallSummary>| {
+            call.seq == task.call && (call.task.as_ref() == Some(&task.id) || call.task.is_none())
+        };
+        let runs = |call: &&Arc<CallSummary>| matches!(&*call.tool, COMMAND | BATCH | SHELL_CALL);
+        let started = calls.iter().find(|call| is_its_own(call) && runs(call));
+        let about = || calls.iter().find(|call| call.task.as_ref() == Some(&task.id));
+        started.or_else(about).map(|call| call.seq)
+    }
+}
+
 /// Tells whether a call only polls the state or new output of a task.
 fn is_poll(call: &CallSummary) -> bool {
     matches!(&*call.tool, "TaskOutput" | "TaskStatus") && call.status.as_deref() != Some("error")
@@ -78,15 +104,12 @@ fn is_same_poll(newer: &CallSummary, older: &CallSummary) -> bool {
 fn told_of(view: &View, call: &CallSummary) -> String {
     let task = task_of(view, call);
     let (_, ended) = outcome(view, call);
-    [
-        who(&call.actor),
-        call.tool.clone(),
-        task.map(|task| alias(task)).unwrap_or_default(),
-        task.map(|task| task.cmd.clone()).unwrap_or_default(),
-        call.summary.clone(),
-        ended,
-    ]
-    .join(" ")
+    let mut told = vec![who(&call.actor), call.tool.clone(), call.asked.clone(), call.summary.clone(), ended];
+    told.extend(task.map(|task| alias(task)));
+    told.extend(task.map(|task| task.cmd.clone()));
+    told.extend(items_of(view, call).map(|item| item.cmd.clone()));
+    told.extend(held_of(view, call).into_iter().flat_map(|held| &held.commands).map(|held| held.cmd.clone()));
+    told.join(" ")
 }
 
 /// Returns the task that a call concerns, if it is still listed.
@@ -94,50 +117,102 @@ pub(crate) fn task_of<'a>(view: &'a View, call: &CallSummary) -> Option<&'a Arc<
     call.task.as_ref().and_then(|id| view.task(id))
 }
 
-/// Returns the outcome of a call and, where worth mentioning, of its command: `exit 101`.
+/// Returns the items of a batch that were started and are still listed, in order.
+pub(crate) fn items_of<'a>(
+    view: &'a View,
+    call: &CallSummary,
+) -> impl DoubleEndedIterator<Item = &'a Arc<TaskView>> + use<'a> {
+    let (seq, is_batch) = (call.seq, call.tool == BATCH);
+    view.snapshot.tasks.iter().filter(move |task| is_batch && task.call == seq && task.item.is_some())
+}
+
+/// Returns the item that stands for a batch: one that has not ended, a failed one, or the last.
+pub(crate) fn item_shown<'a>(view: &'a View, call: &CallSummary) -> Option<&'a Arc<TaskView>> {
+    let mut items = items_of(view, call);
+    let failed = || items_of(view, call).find(|item| Filter::Failed.holds(item));
+    items.find(|item| !item.status.is_terminal()).or_else(failed).or_else(|| items_of(view, call).next_back())
+}
+
+/// Returns the call as it waits for approval.
+pub(crate) fn held_of<'a>(view: &'a View, call: &CallSummary) -> Option<&'a HeldCall> {
+    let open = call.status.is_none() || call.tool == COMMAND;
+    view.snapshot.gate.held.iter().find(|held| open && held.call == call.seq)
+}
+
+/// Returns the outcome of a call and, where worth mentioning, of its commands: `exit 101`, of a batch `3/4`.
 pub(crate) fn outcome(view: &View, call: &CallSummary) -> (CallState, String) {
+    if held_of(view, call).is_some() {
+        return (CallState::Held, "to approve".to_owned());
+    }
     match call.status.as_deref() {
         None => return (CallState::Running, String::new()),
-        Some("abandoned") => return (CallState::Stopped, String::new()),
+        Some(ABANDONED) => return (CallState::Stopped, ABANDONED.to_owned()),
         Some("success") => {}
-        Some(_) => return (CallState::Failed, String::new()),
-    }
-    if call.tool != "ExecCommand" {
-        return (CallState::Done, String::new());
-    }
-    let Some(task) = task_of(view, call) else { return told_in(&call.summary) };
-    match task.status {
-        TaskStatus::Failed => (CallState::Failed, how(task.ended.as_ref())),
-        TaskStatus::Completed => (CallState::Done, String::new()),
-        TaskStatus::Cancelled | TaskStatus::Interrupted => {
-            (CallState::Stopped, task.status.as_str().to_owned())
+        Some(_) if call.summary.starts_with("The operator denied") => {
+            return (CallState::Stopped, "denied".to_owned());
         }
-        TaskStatus::Queued | TaskStatus::Running | TaskStatus::Cancelling => {
-            (CallState::Done, task.status.as_str().to_owned())
-        }
+        Some(_) => return (CallState::Failed, "refused".to_owned()),
     }
+    match (&*call.tool, task_of(view, call)) {
+        (BATCH, _) => of_batch(&call.summary, items_of(view, call).any(|item| Filter::Failed.holds(item))),
+        (COMMAND | SHELL_CALL, None) => told_in(&call.summary),
+        (COMMAND | SHELL_CALL, Some(task)) => match task.status {
+            TaskStatus::Failed => (CallState::Failed, how(task.ended.as_ref())),
+            TaskStatus::Completed => (CallState::Done, String::new()),
+            TaskStatus::Cancelled | TaskStatus::Interrupted => {
+                (CallState::Stopped, task.status.as_str().to_owned())
+            }
+            TaskStatus::Queued | TaskStatus::Running | TaskStatus::Cancelling => {
+                (CallState::Running, task.status.as_str().to_owned())
+            }
+        },
+        _ => (CallState::Done, String::new()),
+    }
+}
+
+/// Returns the outcome of a batch, which its summary tells in the words `completed 3/4 items`.
+fn of_batch(summary: &str, has_failed: bool) -> (CallState, String) {
+    let counts = summary.strip_prefix("ExecCommandBatch completed ").and_then(|rest| rest.split(' ').next());
+    let is_whole = counts.and_then(|counts| counts.split_once('/')).is_some_and(|(done, all)| done == all);
+    let state = if has_failed || !is_whole { CallState::Failed } else { CallState::Done };
+    (state, counts.unwrap_or_default().to_owned())
 }
 
 /// Returns the outcome given by the summary, for a command that is no longer listed.
 fn told_in(summary: &str) -> (CallState, String) {
-    let status = summary.strip_prefix("command exited with status ").filter(|status| *status != "0");
-    let is_number = |status: &&str| status.parse::<i32>().is_ok();
+    let status = ["command exited with status ", "command ended, exit "];
+    let status = status.into_iter().find_map(|words| summary.strip_prefix(words));
+    let is_number = |status: &&str| *status != "0" && status.parse::<i32>().is_ok();
     match status.filter(is_number) {
         Some(status) => (CallState::Failed, format!("exit {status}")),
         None => (CallState::Done, String::new()),
     }
 }
 
-/// Describes a call in one line: the command it ran, or else its summary; with little room, the tool.
-pub(crate) fn subject(view: &View, row: &CallRow<'_>, is_narrow: bool) -> String {
+/// Describes a call in one line: the command it ran, or of a batch the one that stands for it; of a call that
+/// did nothing what it asked for, and why not; of others what came of them.
+pub(crate) fn subject(view: &View, row: &CallRow<'_>) -> Vec<StyledPiece> {
     let call = row.call;
-    let command = task_of(view, call).filter(|_| call.tool == "ExecCommand");
-    let times = if row.count > 1 { format!("{} times  ", row.count) } else { String::new() };
-    match command {
-        Some(task) => visible::told(task.cmd.trim()),
-        None if is_narrow && row.count > 1 => format!("{} ×{}", visible::one_line(&call.tool), row.count),
-        None if is_narrow => visible::one_line(&call.tool).into_owned(),
-        None => format!("{times}{}", visible::one_line(&call.summary)),
+    if let Some(item) = item_shown(view, call) {
+        return short_command(item);
+    }
+    if let Some(task) = task_of(view, call).filter(|_| matches!(&*call.tool, COMMAND | SHELL_CALL)) {
+        return vec![piece(visible::told(task.cmd.trim()), Role::Text)];
+    }
+    let asked = visible::told(&call.asked);
+    let said = visible::one_line(&call.summary);
+    let many = held_of(view, call).map(|held| held.commands.len()).filter(|many| *many > 1);
+    let many = many.map(|many| piece(format!("{many} commands  "), Role::Text));
+    let is_known = call.asked.is_empty() || asked == said;
+    match call.status.as_deref() {
+        _ if row.count > 1 => vec![piece(format!("{} times  {said}", row.count), Role::Faint)],
+        Some("success") if call.tool == BATCH && !is_known => vec![piece(asked, Role::Text)],
+        Some("success") => vec![piece(said, Role::Faint)],
+        None if call.stream.is_none() && !call.asked.is_empty() => {
+            many.into_iter().chain([piece(asked, Role::Text)]).collect()
+        }
+        Some(_) if !is_known => vec![piece(format!("{asked}  "), Role::Text), piece(said, Role::Faint)],
+        _ => vec![piece(said, Role::Faint)],
     }
 }
 
@@ -152,8 +227,21 @@ mod tests {
             ("command exited with status 0", CallState::Done, ""),
             ("command exited with status of things", CallState::Done, ""),
             ("command promoted to managed task", CallState::Done, ""),
+            ("command ended, exit 2", CallState::Failed, "exit 2"),
         ] {
             assert_eq!(told_in(summary), (state, word.to_owned()), "{summary}");
+        }
+    }
+
+    #[test]
+    fn a_batch_is_done_once_all_its_items_are() {
+        for (summary, has_failed, state, word) in [
+            ("ExecCommandBatch completed 4/4 items", false, CallState::Done, "4/4"),
+            ("ExecCommandBatch completed 1/4 items", false, CallState::Failed, "1/4"),
+            ("ExecCommandBatch completed 4/4 items", true, CallState::Failed, "4/4"),
+            ("something else", false, CallState::Failed, ""),
+        ] {
+            assert_eq!(of_batch(summary, has_failed), (state, word.to_owned()), "{summary}");
         }
     }
 }

@@ -5,7 +5,6 @@ use ratatui::layout::{Position, Rect};
 
 use crate::console::state::State;
 use crate::console::state::areas::{cut_bottom, cut_left, cut_top};
-use crate::console::state::calls::Column;
 use crate::console::state::focus::Screen;
 use crate::envelope::TaskId;
 use crate::terminal::Size;
@@ -17,8 +16,6 @@ const TINY: (u16, u16) = (40, 8);
 const WIDE: (u16, u16) = (110, 30);
 
 const FULL: (u16, u16) = (160, 45);
-
-const ASKED_ROWS: u16 = 4;
 
 /// Width of the margin left of a source line, which shows the line's state and number, in columns.
 pub const SOURCE_MARGIN: u16 = 8;
@@ -33,8 +30,7 @@ pub enum Breakpoint {
     Small,
     /// From 60x15, such as 80x24: the list above, the pane below.
     Stacked,
-    /// From 110x30, such as 120x40: the same in the task list; the timeline below a task; the columns of a
-    /// call side by side.
+    /// From 110x30, such as 120x40: the same in the task list; the timeline below a task.
     Wide,
     /// From 160x45, such as 160x50: the list on the left and several panes; from 200 columns on, receipt and
     /// envelope beside them.
@@ -168,30 +164,6 @@ impl Layout {
         Size::clamped(cells.width, cells.height)
     }
 
-    fn receipts(&mut self, state: &State, body: Rect) {
-        if state.view.snapshot.calls.is_empty() {
-            return;
-        }
-        self.stage = Rect::ZERO;
-        let alone =
-            state.division.is_zoomed || matches!(self.breakpoint, Breakpoint::Stacked | Breakpoint::Small);
-        if alone {
-            match state.calls.column {
-                Column::Calls => self.list = body,
-                Column::Receipt => {
-                    (self.asked, self.receipt) = cut_top(body, ASKED_ROWS.min(body.height / 3))
-                }
-                Column::Envelope => self.envelope = body,
-            }
-            return;
-        }
-        let columns = if self.breakpoint == Breakpoint::Full { 56 } else { 38 };
-        let (list, rest) = self.ruled_left(body, columns);
-        let (receipt, envelope) = self.ruled_left(rest, rest.width.saturating_sub(1) / 2);
-        (self.asked, self.receipt) = cut_top(receipt, ASKED_ROWS);
-        (self.list, self.envelope) = (list, envelope);
-    }
-
     /// Lays out the program screen: the source above and what it runs below, with the values beside the
     /// source where there is room.
     fn program(&mut self, state: &State, body: Rect) {
@@ -221,11 +193,6 @@ impl Layout {
             _ => cut_bottom(above, if task.is_some() { 4 } else { 7 }),
         };
         self.panes = task.map(|task| Pane::of(task, stage)).into_iter().collect();
-    }
-
-    /// Returns the area for one of the texts of the current call.
-    pub fn text(&self, column: Column) -> Rect {
-        if column == Column::Envelope { self.envelope } else { self.receipt }
     }
 
     /// Returns how many lines of a program's source fit on screen.

@@ -6,6 +6,7 @@ pub mod agents;
 pub mod areas;
 pub mod arrangement;
 pub mod availability;
+mod call_areas;
 pub mod call_rows;
 pub mod calls;
 pub mod choice;

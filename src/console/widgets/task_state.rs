@@ -1,5 +1,6 @@
 //! How a task's state is drawn everywhere: glyph, word, role and note.
 
+use crate::console::state::listing::heads::StateCounts;
 use crate::console::state::words::ended_at;
 use crate::console::state::{State, how, last_sign, roughly, who};
 use crate::console::text;
@@ -38,6 +39,22 @@ impl Painter<'_> {
             TaskStatus::Interrupted => (6, "interrupted".to_owned(), Role::Interrupted),
         };
         StateLabel { glyph: states[at], word, role }
+    }
+
+    /// Returns the number of tasks by state.
+    pub(crate) fn counted(&self, counts: StateCounts) -> Vec<StyledPiece> {
+        let states = self.glyphs().states;
+        let StateCounts { live, waiting, failed, completed, .. } = counts;
+        let mut row = Vec::new();
+        for (glyph, role, count) in [
+            (states[1], Role::Running, live.saturating_sub(waiting)),
+            (states[2], Role::Waiting, waiting),
+            (states[5], Role::Failed, failed),
+            (states[4], Role::Completed, completed),
+        ] {
+            row.extend((count > 0).then(|| piece(format!(" {glyph}{count}"), role)));
+        }
+        row
     }
 
     /// Returns what the user must know about a task besides its state, if anything.

@@ -274,6 +274,7 @@ mod tests {
             tool: "TaskList".into(),
             status: None,
             summary: String::new(),
+            asked: String::new(),
             task: None,
             stream: None,
             duration_ms: Some(duration),

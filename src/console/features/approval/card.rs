@@ -9,10 +9,10 @@ use tui_input::Input as Editor;
 use crate::console::features::approval::{preview, title};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{State, Term};
-use crate::console::text::{StyledPiece, piece, visible, wrapped};
+use crate::console::text::{StyledPiece, piece, right, visible, wrapped};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, dialog, has_been_read, places};
-use crate::model::{HeldCall, HoldReason};
+use crate::model::{HeldCall, HeldCommand, HoldReason};
 
 /// Rows below the text: a blank row and two rows of keys, or the input line.
 const FOOT: u16 = 3;
@@ -30,6 +30,8 @@ pub struct Card {
     pub shown_at: Option<Timestamp>,
     /// Whether its last row has been on screen.
     pub is_read: bool,
+    /// Whether somebody wanted to approve it before.
+    pub is_hasty: bool,
     /// Whether an answer has been sent.
     pub is_answered: bool,
     /// Whether its call no longer waits, and this console has not answered it.
@@ -68,6 +70,7 @@ impl Card {
             top: 0,
             shown_at: None,
             is_read: false,
+            is_hasty: false,
             is_answered: false,
             is_over: false,
             writing: None,
@@ -124,26 +127,12 @@ pub(crate) fn lines(call: &HeldCall, name: &str, zone: &TimeZone) -> Vec<Vec<Sty
         lines.push(vec![piece("reason: ", Role::Faint), piece(visible::one_line(why), Role::Text)]);
         lines.push(Vec::new());
     }
-    let many = call.commands.len() > 1;
-    for (at, command) in (1..).zip(&call.commands) {
-        if many {
-            lines.push(vec![piece(format!("{at} of {}", call.commands.len()), Role::Faint)]);
+    lines.extend(match &call.commands[..] {
+        [first, rest @ ..] if !rest.is_empty() && rest.iter().all(|other| runs_alike(first, other)) => {
+            list(&call.commands)
         }
-        lines.extend(command_lines(&command.cmd));
-        let login = if command.login { ", login shell" } else { "" };
-        let tty = if command.tty { ", on a terminal" } else { "" };
-        let shell = command.shell.as_deref().map_or_else(|| "default shell".to_owned(), str::to_owned);
-        let place = format!("in {}", command.workdir.display());
-        lines.push(vec![piece(visible::one_line(&place), Role::Text)]);
-        let how = format!("{shell}{login}{tty}");
-        lines.push(vec![piece(visible::one_line(&how), Role::Faint)]);
-        if many {
-            lines.push(Vec::new());
-        }
-    }
-    if !many {
-        lines.push(Vec::new());
-    }
+        commands => one_by_one(commands),
+    });
     let why = match &call.reason {
         HoldReason::Paused => "held because agent calls are paused".to_owned(),
         HoldReason::Rule(rule) => format!("held by the rule: {rule}"),
@@ -153,6 +142,52 @@ pub(crate) fn lines(call: &HeldCall, name: &str, zone: &TimeZone) -> Vec<Vec<Sty
     let hash: String = call.hash.chars().take(SHORT_HASH).collect();
     lines.push(vec![piece(format!("since {at}   call {name}   request {hash}"), Role::Faint)]);
     lines
+}
+
+/// Tells whether two commands would run in the same directory and in the same way.
+fn runs_alike(one: &HeldCommand, other: &HeldCommand) -> bool {
+    (&one.workdir, &one.shell, one.login, one.tty) == (&other.workdir, &other.shell, other.login, other.tty)
+}
+
+/// Returns a row for each of several commands that run alike, and below them where and how.
+fn list(commands: &[HeldCommand]) -> Vec<Vec<StyledPiece>> {
+    let digits = commands.len().to_string().len();
+    let mut lines: Vec<Vec<StyledPiece>> = Vec::new();
+    for (at, command) in (1..).zip(commands) {
+        for (row, line) in command_lines(&command.cmd).into_iter().enumerate() {
+            let number = if row == 0 { at.to_string() } else { String::new() };
+            let number = piece(format!("{}  ", right(&number, digits)), Role::Faint);
+            lines.push([vec![number], line].concat());
+        }
+    }
+    lines.extend(commands.first().map(|command| {
+        let [place, how] = ways(command);
+        vec![piece(place, Role::Text), piece(format!("   {how}"), Role::Faint)]
+    }));
+    lines
+}
+
+/// Returns each command with where and how it would run.
+fn one_by_one(commands: &[HeldCommand]) -> Vec<Vec<StyledPiece>> {
+    let mut lines = Vec::new();
+    for (at, command) in (1..).zip(commands) {
+        if commands.len() > 1 {
+            lines.push(vec![piece(format!("{at} of {}", commands.len()), Role::Faint)]);
+        }
+        lines.extend(command_lines(&command.cmd));
+        let [place, how] = ways(command);
+        lines.extend([vec![piece(place, Role::Text)], vec![piece(how, Role::Faint)], Vec::new()]);
+    }
+    lines
+}
+
+/// Returns in which directory and in what shell a command would run.
+fn ways(command: &HeldCommand) -> [String; 2] {
+    let login = if command.login { ", login shell" } else { "" };
+    let tty = if command.tty { ", on a terminal" } else { "" };
+    let shell = command.shell.as_deref().unwrap_or("default shell");
+    let texts = [format!("in {}", command.workdir.display()), format!("{shell}{login}{tty}")];
+    texts.map(|text| visible::one_line(&text).into_owned())
 }
 
 /// Splits a command into lines, with a mark at each line break.
@@ -206,7 +241,6 @@ fn draw_ended(painter: &mut Painter<'_>, card: &Card) {
 
 /// Returns the keys for answering, and below them the other keys.
 fn keys(painter: &Painter<'_>, card: &Card, below: usize) -> [Vec<StyledPiece>; 2] {
-    let _state = painter.state;
     if card.is_answered {
         return [vec![piece("answered", Role::Faint)], Vec::new()];
     }
@@ -214,8 +248,16 @@ fn keys(painter: &Painter<'_>, card: &Card, below: usize) -> [Vec<StyledPiece>; 
         return [vec![piece(why.to_string(), Role::Waiting)], others(painter)];
     }
     if !card.is_read {
-        let mut row = vec![piece(format!("{below} more rows   "), Role::Waiting)];
-        row.extend(painter.keys(KeyContext::Held, &[(Action::Down, "read on"), (Action::Deny, "deny")]));
+        let rows = if below == 1 { "1 more row".to_owned() } else { format!("{below} more rows") };
+        let row = if card.is_hasty {
+            let key = painter.state.setup.keymap.key(KeyContext::Held, Action::PageDown);
+            let key = key.map(|key| piece(key, Role::Key));
+            let first = piece(format!("read to the end first: {rows}, "), Role::Waiting);
+            [first].into_iter().chain(key).collect()
+        } else {
+            let ways = [(Action::PageDown, "read on"), (Action::Deny, "deny")];
+            [vec![piece(format!("{rows}   "), Role::Waiting)], painter.keys(KeyContext::Held, &ways)].concat()
+        };
         return [row, others(painter)];
     }
     let (exact, wider) =

@@ -61,7 +61,7 @@ impl Card {
         }
         match action {
             Action::Approve | Action::ApproveExact | Action::ApproveWider if has_settled && !self.is_read => {
-                state.say("read it to its end first");
+                self.is_hasty = true;
             }
             Action::Approve if has_settled => self.decide(state, &call, Decision::Once),
             Action::ApproveExact if has_settled && matches!(call.reason, HoldReason::Rule(_)) => {

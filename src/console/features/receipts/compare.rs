@@ -9,7 +9,7 @@ use crate::console::theme::Role;
 use crate::model::CallRecord;
 
 impl Receipts {
-    /// Marks the current call for comparison; if another one is marked, shows the difference between them; if
+    /// Marks the current call for comparison; if another one is marked, shows how the newer differs from the older; if
     /// it is the marked one, removes the mark.
     pub(in crate::console) fn compare(&mut self, state: &mut State) {
         let Some(shown) = state.shown_record() else { return };
@@ -18,8 +18,10 @@ impl Receipts {
             Some(marked) => {
                 state.calls.finding = None;
                 state.toasts.pass();
-                let names = [marked.seq, shown.seq].map(|seq| state.call_name(seq));
-                state.reader = Some(difference(&marked, &shown, names, state.calls.column));
+                let mut records = [&*marked, &*shown];
+                records.sort_by_key(|record| (record.at, record.seq));
+                let names = records.map(|record| state.call_name(record.seq));
+                state.reader = Some(difference(records[0], records[1], names, state.calls.column));
             }
             None => {
                 let text =

@@ -1,17 +1,24 @@
 //! The receipts screen: moving between calls and columns, and the texts to read.
 
+mod answer;
+mod budget;
 pub mod compare;
 pub mod coverage;
 pub mod draw;
 pub mod find;
+pub mod links;
+mod list;
+mod progress;
 pub mod sheet;
 
 use std::sync::Arc;
 
 use crate::console::effect::Effect;
-use crate::console::features::receipts::sheet::{CallSheet, LineLink, more, next_less, sheet};
+use crate::console::features::receipts::budget::{more, next_less};
+use crate::console::features::receipts::links::LineLink;
+use crate::console::features::receipts::sheet::{CallSheet, sheet};
 use crate::console::keys::{Action, Motion};
-use crate::console::state::{Column, Layout, Mode, Prompt, Screen, State};
+use crate::console::state::{Column, Layout, Mode, Prompt, Screen, State, alias};
 use crate::console::text::reading::moved;
 use crate::link::Request;
 use crate::model::CallRecord;
@@ -130,6 +137,38 @@ impl Receipts {
             sheet.text_mut(column).settle(usize::from(layout.text(column).height.saturating_sub(1)));
         }
     }
+}
+
+/// Shows the calls; when coming from a task, its own.
+pub(crate) fn show_calls(state: &mut State) {
+    let is_at_task = matches!(state.focus.screen, Screen::Tasks | Screen::Focus | Screen::Program);
+    let task = state.at_hand().filter(|_| is_at_task && state.replay.is_none()).cloned();
+    match task.as_ref().map(|task| state.call_of(task)) {
+        Some(Some(seq)) => go_to_call(state, seq),
+        // A task that was selected by itself is not what was asked about.
+        Some(None) if state.list.is_held => {
+            let name = task.map(|task| alias(&task)).unwrap_or_default();
+            state.show(Screen::Receipts);
+            state.say(format!("no call on the list is about {name}"));
+        }
+        _ => state.show(Screen::Receipts),
+    }
+}
+
+/// Shows a call, and removes the filters that hide it.
+pub(in crate::console) fn go_to_call(state: &mut State, seq: u64) {
+    if !state.view.newest_calls().any(|call| call.seq == seq) {
+        state.say(format!("call {} is no longer on the list", state.call_name(seq)));
+        return;
+    }
+    if state.call_rows().iter().all(|row| !(row.oldest..=row.call.seq).contains(&seq)) {
+        state.calls.filter.clear();
+    }
+    if !state.newest_calls().any(|call| call.seq == seq) {
+        state.show_only(None);
+    }
+    state.calls.selected = Some(seq);
+    state.show(Screen::Receipts)
 }
 
 /// Lists the calls that match the typed text, and shows the newest of them.

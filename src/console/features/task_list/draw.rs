@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use crate::console::features::task_list::columns::by;
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::listing::filter;
-use crate::console::state::listing::heads::{BatchRow, GroupHead, GroupKey, StateCounts};
+use crate::console::state::listing::heads::{BatchRow, GroupHead, GroupKey};
 use crate::console::state::words::{short_command, why};
 use crate::console::state::{Layout, ListColumn, ListRow, command, cut_top, short_alias};
 use crate::console::text::{StyledPiece, column, cut, piece, visible};
@@ -107,24 +107,8 @@ fn group(painter: &mut Painter<'_>, area: Rect, head: &GroupHead) {
         }
     }
     row.push(piece(format!("  {} {noun}", head.counts.all), Role::Faint));
-    row.extend(counted(painter, head.counts));
+    row.extend(painter.counted(head.counts));
     painter.line(area, 0, &row);
-}
-
-/// Returns the number of tasks by state.
-fn counted(painter: &Painter<'_>, counts: StateCounts) -> Vec<StyledPiece> {
-    let states = painter.glyphs().states;
-    let StateCounts { live, waiting, failed, completed, .. } = counts;
-    let mut row = Vec::new();
-    for (glyph, role, count) in [
-        (states[1], Role::Running, live.saturating_sub(waiting)),
-        (states[2], Role::Waiting, waiting),
-        (states[5], Role::Failed, failed),
-        (states[4], Role::Completed, completed),
-    ] {
-        row.extend((count > 0).then(|| piece(format!(" {glyph}{count}"), role)));
-    }
-    row
 }
 
 /// Returns the active filters, if any, and how to remove them.
@@ -208,7 +192,7 @@ fn told(painter: &Painter<'_>, cmd: Vec<StyledPiece>, batch: Option<&BatchRow>) 
     let Some(batch) = batch else { return cmd };
     let key = painter.state.setup.keymap.key(KeyContext::Tasks, Action::Fold);
     let key = key.map(|_| piece("+", Role::Key));
-    let counts = counted(painter, batch.counts);
+    let counts = painter.counted(batch.counts);
     key.into_iter().chain(counts).chain([piece("  ", Role::Text)]).chain(cmd).collect()
 }
 

@@ -127,6 +127,7 @@ impl Published {
             tool: "TaskList".into(),
             status: None,
             summary: whose.into(),
+            asked: String::new(),
             task: None,
             duration_ms: None,
             stream: None,
