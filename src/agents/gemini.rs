@@ -8,8 +8,7 @@ use super::client::{McpClient, Room};
 use super::config_file::ConfigFolder::{Own, Workspace};
 use super::config_file::{Addition, ConfigFile, ConfigFolder, Connection};
 use super::own_shell::{
-    EnvironmentMarks, OwnShell, ScreenQuestion, ShellRedirect, Trial, TrialFile, TrialScreen, is_plain_word,
-    words,
+    EnvironmentMarks, OwnShell, ScreenQuestion, Trial, TrialFile, TrialScreen, is_plain_word, words,
 };
 use super::permission::{EnforcedPermissions, PermissionKind, Permissions};
 use super::profile::{AgentProfile, PassedVariables};
@@ -73,14 +72,7 @@ pub(super) const PROFILE: AgentProfile = AgentProfile {
 };
 
 const SHELL: OwnShell = OwnShell {
-    redirect: ShellRedirect::Path { begins: "shopt -u promptvars" },
-    setting: None,
-    marks: EnvironmentMarks { program: "GEMINI_CLI", for_model: None, session: None, pid: None },
-    is_probe: |_| false,
     unwrap,
-    accepted_names: &[],
-    patience: None,
-    misses_signals: false,
     trial: Some(Trial {
         tools: &[TOOL],
         arguments: |model| words(&["-m", "gemini-2.5-pro", "--approval-mode", "yolo", "-p", model.prompt]),
@@ -108,6 +100,7 @@ const SHELL: OwnShell = OwnShell {
             text: |_| TRIAL_SETTINGS.to_owned(),
         }),
     }),
+    ..OwnShell::bash(EnvironmentMarks::named("GEMINI_CLI"))
 };
 
 const TRIAL_SETTINGS: &str = r#"{"security":{"auth":{"selectedType":"gemini-api-key"},"folderTrust":{"enabled":false}},"telemetry":{"enabled":false},"general":{"enableAutoUpdate":false}}"#;

@@ -52,12 +52,6 @@ impl OwnShell {
 pub enum ShellRedirect {
     /// A variable that names the shell.
     Variable(&'static str),
-    /// The first `bash` in its PATH. Other processes below it find that too, and only scripts that begin like this are
-    /// its own.
-    Path {
-        /// How its scripts begin.
-        begins: &'static str,
-    },
     /// The file that every non-interactive bash reads first (`BASH_ENV`), which leads the calls of the program itself
     /// here.
     BashEnv {

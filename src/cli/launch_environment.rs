@@ -1,7 +1,6 @@
 //! The environment of an agent that is started here: the existing one plus the variables that redirect its shell.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::shell::handed_over::{AGENT_NAME, AGENT_PID, BASH_ENV, LEVEL, OWN_BASH_ENV, RAISED_LEVEL};
@@ -47,11 +46,6 @@ impl StartedAgent<'_> {
         let mut removed = vec![AGENT_NAME, STARTED_AGENT, AGENT_PID, OWN_BASH_ENV, RAISED_LEVEL];
         match self.redirect {
             ShellRedirect::Variable(name) => set.extend([(REAL, real.into_os_string()), (name, link)]),
-            ShellRedirect::Path { .. } => {
-                let path = find("PATH").unwrap_or_default();
-                let path = [links.first_in_path().as_os_str().as_bytes(), b":", path.as_bytes()].concat();
-                set.extend([(REAL, real.into_os_string()), ("PATH", OsStr::from_bytes(&path).to_owned())]);
-            }
             ShellRedirect::BashEnv { .. } => {
                 removed.push(REAL);
                 set.extend([
@@ -118,8 +112,8 @@ mod tests {
         assert_eq!(value(&opencode, "SHELL"), Some("/d/pilothouse/shells/told/bash"));
         assert!(value(&opencode, REAL).is_some_and(|real| real.ends_with("/bash")));
         let gemini = set("gemini", &usual);
-        assert_eq!(value(&gemini, "PATH"), Some("/d/pilothouse/shells/gemini:/usr/bin:/bin"));
-        assert_eq!(value(&gemini, "SHELL"), Some("/bin/bash"));
+        assert_eq!(value(&gemini, BASH_ENV), Some("/d/pilothouse/shells/bash-env"));
+        assert_eq!((value(&gemini, "PATH"), value(&gemini, REAL)), (Some("/usr/bin:/bin"), None));
     }
 
     #[test]

@@ -47,8 +47,7 @@ impl ShellLinks {
     /// # Errors
     /// If one of them cannot be created.
     pub fn make(&self, program: &Path) -> io::Result<()> {
-        let names = SHELLS.iter().map(|shell| self.of(shell));
-        for link in names.chain([self.first_in_path().join("bash")]) {
+        for link in SHELLS.iter().map(|shell| self.of(shell)) {
             if std::fs::read_link(&link).is_ok_and(|named| named == program) {
                 continue;
             }
@@ -85,12 +84,6 @@ impl ShellLinks {
     pub fn for_shell(&self, own: Option<&Path>) -> PathBuf {
         self.of(own.and_then(kind_of_shell).unwrap_or("bash"))
     }
-
-    /// Returns the folder with a `bash` for agents that use the first one in their `PATH`.
-    #[must_use]
-    pub fn first_in_path(&self) -> PathBuf {
-        self.0.join("gemini")
-    }
 }
 
 /// Tells whether a path names this program as an agent's shell.
@@ -125,7 +118,7 @@ mod tests {
         let links = ShellLinks::within(dir.path().join("pilothouse/shells"));
         for program in ["/opt/old", "/opt/new", "/opt/new"] {
             links.make(Path::new(program)).expect("made");
-            for link in [links.of("bash"), links.of("zsh"), links.first_in_path().join("bash")] {
+            for link in [links.of("bash"), links.of("zsh")] {
                 assert_eq!(std::fs::read_link(&link).expect("a link"), Path::new(program));
             }
         }
@@ -149,12 +142,9 @@ mod tests {
     fn a_link_is_called_as_the_shell_it_stands_for_and_known_by_its_place() {
         let links = ShellLinks::within("/d/pilothouse/shells".into());
         assert_eq!(links.of("zsh").file_name(), Some(OsStr::new("zsh")));
-        for (path, is_link) in [
-            (links.of("bash"), true),
-            ("/x/pilothouse-zsh".into(), true),
-            (links.first_in_path().join("bash"), false),
-            ("/bin/bash".into(), false),
-        ] {
+        for (path, is_link) in
+            [(links.of("bash"), true), ("/x/pilothouse-zsh".into(), true), ("/bin/bash".into(), false)]
+        {
             assert_eq!(is_shell_link(&path), is_link, "{}", path.display());
         }
         assert_eq!(kind_of_shell(&links.of("bash")), None);

@@ -56,14 +56,12 @@ fn captured() -> Vec<Captured> {
 fn each_call_of_a_model_becomes_a_task_shown_as_it_was_written_and_the_agents_own_go_through() {
     let mut seen = 0;
     for Captured { agent, calls } in captured() {
-        let name = if agent == "gemini" { "bash" } else { "/d/pilothouse/shells/told/bash" };
         for Call { args, marks, command, .. } in calls {
             let args: Vec<OsString> = args.into_iter().map(OsString::from).collect();
             let marks = AgentMarks(|name: &str| marks.get(name).map(OsStr::new)).read();
             let agent_word = marks.agent.map(AgentProgram::as_str);
             assert_eq!(agent_word, Some(agent.as_str()));
             let facts = RouteFacts {
-                name: OsStr::new(name),
                 args: &args,
                 terminal: TerminalStreams::None,
                 task_kind: Some(OsStr::new("agent")),
@@ -99,7 +97,6 @@ fn the_five_that_read_bash_env_hand_over_what_the_model_wrote_with_nothing_aroun
             // What a command starts is part of its task.
             let kind = if command.is_some() { "agent" } else { "command" };
             let facts = RouteFacts {
-                name: OsStr::new("/d/pilothouse/shells/told/bash"),
                 args: &args,
                 terminal: if is_on_terminal { TerminalStreams::Own } else { TerminalStreams::None },
                 task_kind: Some(OsStr::new(kind)),

@@ -3,11 +3,9 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
 
-use crate::agents::{AgentProgram, OwnShell, ShellRedirect};
+use crate::agents::AgentProgram;
 use crate::process::environment::COMMAND;
-use crate::process::is_shell_link;
 
 /// The variable with the program of an agent that was started here, in calls that `BASH_ENV` leads here.
 pub const STARTED_AGENT: &str = "PILOTHOUSE_AGENT";
@@ -19,9 +17,7 @@ const LONG_WITH_FILE: [&str; 2] = ["init-file", "rcfile"];
 /// The inputs of the decision.
 #[derive(Debug, Clone, Copy)]
 pub struct RouteFacts<'a> {
-    /// The name by which the shell was invoked (`argv[0]`).
-    pub name: &'a OsStr,
-    /// The arguments, without the name.
+    /// The arguments of the shell, without its name.
     pub args: &'a [OsString],
     /// Which of its standard streams are a terminal.
     pub terminal: TerminalStreams,
@@ -108,15 +104,7 @@ pub fn decide(facts: RouteFacts<'_>) -> Route {
     if is_off || in_command || is_others || is_probe(facts, script) {
         return Route::Through;
     }
-    // One agent has every `bash` in its PATH replaced by this program: all calls but that agent's own pass through.
-    let name = Path::new(facts.name);
-    let is_any_bash = name.file_name() == Some(OsStr::new("bash")) && !is_shell_link(name);
-    let is_own = |shell: &OwnShell| match shell.redirect {
-        ShellRedirect::Path { begins } => script.as_bytes().starts_with(begins.as_bytes()),
-        _ => false,
-    };
-    let is_agents = facts.marks.agent.and_then(AgentProgram::own_shell).is_some_and(is_own);
-    if is_any_bash && !is_agents { Route::Through } else { Route::Task }
+    Route::Task
 }
 
 /// Returns whether an agent runs this for itself.
@@ -206,7 +194,6 @@ mod tests {
     fn what_a_model_wrote_becomes_a_task_and_the_rest_goes_through() {
         let args = words(&["-c", "ls"]);
         let call = RouteFacts {
-            name: OsStr::new("/d/pilothouse-bash"),
             args: &args,
             terminal: TerminalStreams::None,
             task_kind: None,
@@ -215,8 +202,6 @@ mod tests {
         };
         assert_eq!(decide(call), Route::Task);
         assert_eq!(decide(RouteFacts { task_kind: Some(OsStr::new("agent")), ..call }), Route::Task);
-        let told = OsStr::new("/d/pilothouse/shells/told/bash");
-        assert_eq!(decide(RouteFacts { name: told, ..call }), Route::Task);
         assert_eq!(decide(RouteFacts { marks: MarkedAgent::default(), ..call }), Route::Task);
         let probe = words(&["-c", "env"]);
         let snapshot = words(&["-c", "-l", "SNAPSHOT_FILE=/x\n# …"]);
@@ -239,24 +224,6 @@ mod tests {
             );
         }
         assert_eq!(decide(RouteFacts { args: &probe, ..call }), Route::Task, "a model may write that, too");
-    }
-
-    #[test]
-    fn a_bash_first_in_the_path_takes_the_calls_of_gemini_alone() {
-        let own = words(&["-c", "shopt -u promptvars nullglob; ls"]);
-        let other = words(&["-c", "ls"]);
-        let gemini = MarkedAgent { agent: Some(AgentProgram::Gemini), for_model: true };
-        let call = RouteFacts {
-            name: OsStr::new("bash"),
-            args: &own,
-            terminal: TerminalStreams::None,
-            task_kind: None,
-            switch: None,
-            marks: gemini,
-        };
-        assert_eq!(decide(call), Route::Task);
-        assert_eq!(decide(RouteFacts { args: &other, ..call }), Route::Through);
-        assert_eq!(decide(RouteFacts { marks: MarkedAgent::default(), ..call }), Route::Through);
     }
 
     #[test]

@@ -27,8 +27,6 @@ const NOT_EXECUTABLE: u8 = 126;
 
 /// An invocation of this program as a shell.
 struct ShellInvocation {
-    /// The name by which it was invoked.
-    name: OsString,
     args: Vec<OsString>,
     /// The caller's environment variables.
     variables: Vec<(OsString, OsString)>,
@@ -46,7 +44,6 @@ pub(super) fn run_as_shell(argv: &[OsString]) -> Option<ExitCode> {
     let marks = AgentMarks(find).read();
     let terminal = terminal::own_streams();
     let facts = RouteFacts {
-        name,
         args,
         terminal,
         task_kind: find(crate::process::environment::TASK_KIND),
@@ -54,7 +51,7 @@ pub(super) fn run_as_shell(argv: &[OsString]) -> Option<ExitCode> {
         marks,
     };
     let route = decide(facts);
-    let call = ShellInvocation { name: name.clone(), args: args.to_vec(), variables, marks, terminal };
+    let call = ShellInvocation { args: args.to_vec(), variables, marks, terminal };
     let real = RealShell::of(&call, shell);
     if route == Route::Through || is_in_command(std::process::id()) {
         return Some(real.become_it());

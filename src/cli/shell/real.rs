@@ -1,7 +1,6 @@
 //! The shell that an agent would use without this one, and the environment it would have.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::handed_over::{
@@ -15,8 +14,6 @@ use crate::process::{is_own_bash_env, is_shell_link};
 /// The variables that exist only to redirect an agent to this shell.
 const OURS: [&str; 8] =
     [REAL, DOOR, STARTED_AGENT, AGENT_NAME, AGENT_PID, OWN_BASH_ENV, CALLED_AS, RAISED_LEVEL];
-/// The folder of links, relative to the data folder.
-pub(in crate::cli) const FOLDER: &str = "pilothouse/shells";
 
 /// The real shell, as the caller would have invoked it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,13 +28,8 @@ pub(in crate::cli) struct RealShell {
 impl RealShell {
     /// Finds the real shell of a call.
     pub(super) fn of(call: &ShellInvocation, shell: &str) -> Self {
-        let path = find(&call.variables, "PATH");
-        let path = path.map(without_links);
-        let program = program(call, shell, path.as_deref());
-        // If invoked by its bare name, it keeps that name; otherwise it gets the path that the agent would have used.
-        let is_bare = Path::new(&call.name).components().count() == 1 && call.name == shell;
-        let usual = || if is_bare { OsString::from(shell) } else { program.clone().into_os_string() };
-        let name = find(&call.variables, CALLED_AS).map_or_else(usual, OsStr::to_owned);
+        let program = program(call, shell);
+        let name = find(&call.variables, CALLED_AS).map_or_else(|| program.clone().into(), OsStr::to_owned);
         let args = [name].into_iter().chain(call.args.iter().cloned()).collect();
         let variables = call.variables.iter().filter_map(|(name, value)| {
             if name == LAST_WORD {
@@ -59,8 +51,7 @@ impl RealShell {
                 // the real one.
                 return (name == "SHELL").then(|| (name.clone(), program.clone().into_os_string()));
             }
-            let value = if name == "PATH" { without_links(value) } else { value.clone() };
-            Some((name.clone(), value))
+            Some((name.clone(), value.clone()))
         });
         Self { variables: variables.collect(), program: program.clone(), args }
     }
@@ -79,28 +70,19 @@ fn names_shell(variable: &OsStr) -> bool {
         .any(|(_, shell)| matches!(shell.redirect, ShellRedirect::Variable(name) if variable == name))
 }
 
-fn program(call: &ShellInvocation, shell: &str, path: Option<&OsStr>) -> PathBuf {
-    let fits = |program: &&OsStr| {
-        let name = Path::new(program).file_name().is_some_and(|name| name == shell);
-        name && Path::new(program).is_absolute() && !is_shell_link(Path::new(program))
+fn program(call: &ShellInvocation, shell: &str) -> PathBuf {
+    let fits = |program: &PathBuf| {
+        let name = program.file_name().is_some_and(|name| name == shell);
+        name && program.is_absolute() && !is_shell_link(program)
     };
-    // If found through the PATH in place of another shell, it stands for that one, whatever the user's own shell is.
-    let is_found_in_path = !is_shell_link(Path::new(&call.name));
-    let named = [REAL, "SHELL"].into_iter().filter_map(|name| find(&call.variables, name)).find(fits);
-    if let Some(program) = named.filter(|_| !is_found_in_path) {
-        return program.into();
+    let named = [REAL, "SHELL"].into_iter().filter_map(|name| find(&call.variables, name));
+    if let Some(program) = named.map(PathBuf::from).find(fits) {
+        return program;
     }
+    let path = find(&call.variables, "PATH");
     let folders = path.into_iter().flat_map(std::env::split_paths).chain(["/bin".into(), "/usr/bin".into()]);
-    let found = folders.map(|folder| folder.join(shell)).find(|program| program.is_file());
+    let found = folders.map(|folder| folder.join(shell)).find(|program| fits(program) && program.is_file());
     found.unwrap_or_else(|| Path::new("/bin").join(shell))
-}
-
-/// Removes the folders of our links from a search path.
-fn without_links(path: &OsStr) -> OsString {
-    let is_link_folder = |folder: &[u8]| memchr::memmem::find(folder, FOLDER.as_bytes()).is_some();
-    let kept: Vec<&[u8]> =
-        path.as_bytes().split(|byte| *byte == b':').filter(|folder| !is_link_folder(folder)).collect();
-    OsStr::from_bytes(&kept.join(&b':')).to_owned()
 }
 
 #[cfg(test)]
@@ -108,10 +90,9 @@ mod tests {
     use super::*;
     use crate::agent::shell::{MarkedAgent, TerminalStreams};
 
-    fn call(name: &str, variables: &[(&str, &str)]) -> ShellInvocation {
+    fn call(variables: &[(&str, &str)]) -> ShellInvocation {
         let variables = variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
         ShellInvocation {
-            name: name.into(),
             args: vec!["-c".into(), "ls".into()],
             variables,
             marks: MarkedAgent::default(),
@@ -119,28 +100,27 @@ mod tests {
         }
     }
 
-    fn real(name: &str, variables: &[(&str, &str)]) -> RealShell {
-        RealShell::of(&call(name, variables), "bash")
+    fn real(variables: &[(&str, &str)]) -> RealShell {
+        RealShell::of(&call(variables), "bash")
     }
 
     #[test]
     fn the_real_shell_is_called_as_the_agent_would_have_called_it() {
         let ours = "/d/pilothouse/shells/told/bash";
         let named =
-            real(ours, &[("SHELL", ours), (REAL, "/opt/bin/bash"), ("CLAUDE_CODE_SHELL", ours), ("A", "1")]);
+            real(&[("SHELL", ours), (REAL, "/opt/bin/bash"), ("CLAUDE_CODE_SHELL", ours), ("A", "1")]);
         assert_eq!(named.program, Path::new("/opt/bin/bash"));
         assert_eq!(named.args, ["/opt/bin/bash", "-c", "ls"].map(OsString::from));
         let expected = [("SHELL", "/opt/bin/bash"), ("A", "1")];
         assert_eq!(named.variables, expected.map(|(name, value)| (name.into(), value.into())));
-        assert_eq!(real(ours, &[("SHELL", "/usr/bin/bash")]).program, Path::new("/usr/bin/bash"));
-        let other = real(ours, &[("SHELL", "/usr/bin/fish"), ("PATH", "/nowhere")]);
+        assert_eq!(real(&[("SHELL", "/usr/bin/bash")]).program, Path::new("/usr/bin/bash"));
+        let other = real(&[("SHELL", "/usr/bin/fish"), ("PATH", "/nowhere")]);
         assert_eq!(other.program, Path::new("/bin/bash"));
         assert_eq!(other.variables[0].1, "/usr/bin/fish");
     }
 
     #[test]
     fn what_bash_has_handed_over_runs_under_its_own_name_in_the_environment_of_the_agent() {
-        let ours = "/d/pilothouse/shells/told/bash";
         let handed_over = [
             ("SHLVL", "1"),
             (REAL, "/usr/bin/bash"),
@@ -151,7 +131,7 @@ mod tests {
             (DOOR, "/w"),
             ("A", "1"),
         ];
-        let own = real(ours, &handed_over);
+        let own = real(&handed_over);
         assert_eq!(
             (own.program.as_path(), &own.args[0]),
             (Path::new("/usr/bin/bash"), &OsString::from("bash"))
@@ -162,14 +142,11 @@ mod tests {
         );
         // Called in another way, it finds the file still there.
         let file = (BASH_ENV, "/d/pilothouse/shells/bash-env");
-        assert_eq!(
-            real(ours, &[file, (OWN_BASH_ENV, "/h/mine")]).variables,
-            [(BASH_ENV.into(), "/h/mine".into())]
-        );
-        assert!(real(ours, &[file]).variables.is_empty());
-        assert_eq!(real(ours, &[(BASH_ENV, "/h/mine")]).variables.len(), 1);
+        assert_eq!(real(&[file, (OWN_BASH_ENV, "/h/mine")]).variables, [(BASH_ENV.into(), "/h/mine".into())]);
+        assert!(real(&[file]).variables.is_empty());
+        assert_eq!(real(&[(BASH_ENV, "/h/mine")]).variables.len(), 1);
         for (before, now, expected) in [("", "1", None), ("", "2", Some("1")), ("0", "1", Some("0"))] {
-            let own = real(ours, &[("SHLVL", now), (RAISED_LEVEL, before)]);
+            let own = real(&[("SHLVL", now), (RAISED_LEVEL, before)]);
             assert_eq!(
                 own.variables.first().map(|(_, level)| level.to_str()),
                 expected.map(Some),
@@ -179,18 +156,14 @@ mod tests {
     }
 
     #[test]
-    fn a_bash_first_in_the_path_leaves_no_trace_in_it() {
-        let links = format!("/h/.local/share/{FOLDER}/gemini");
-        let path = format!("{links}:/usr/bin:/bin");
-        let dir = tempfile::tempdir().expect("temp dir");
-        std::fs::write(dir.path().join("bash"), "").expect("written");
-        let own = dir.path().display();
-        let absolute =
-            real(&format!("{links}/bash"), &[("PATH", &format!("{links}:{own}")), ("SHELL", "/bin/bash")]);
-        assert_eq!(absolute.args[0], dir.path().join("bash"));
-        let found = real("bash", &[("PATH", &path)]);
-        assert_eq!(found.args[0], "bash");
-        assert_ne!(found.program, Path::new(&links).join("bash"));
-        assert_eq!(found.variables, [("PATH".into(), "/usr/bin:/bin".into())]);
+    fn a_link_that_is_found_in_the_path_is_no_real_shell() {
+        let (links, dir) = (tempfile::tempdir().expect("temp dir"), tempfile::tempdir().expect("temp dir"));
+        let told = links.path().join("pilothouse/shells/told");
+        std::fs::create_dir_all(&told).expect("a folder");
+        for folder in [&told, dir.path()] {
+            std::fs::write(folder.join("bash"), "").expect("written");
+        }
+        let path = format!("{}:{}", told.display(), dir.path().display());
+        assert_eq!(real(&[("PATH", &path)]).program, dir.path().join("bash"));
     }
 }
