@@ -20,7 +20,7 @@ if [[ $$ != "${PILOTHOUSE_AGENT_PID-}" && ( -n ${BASH_EXECUTION_STRING+x} ||
   if [[ -n ${PILOTHOUSE_SHLVL+x} ]]; then SHLVL=$((SHLVL - 1)); fi
   unset PILOTHOUSE_BASH_ENV PILOTHOUSE_AGENT PILOTHOUSE_AGENT_NAME PILOTHOUSE_AGENT_PID PILOTHOUSE_SHELL_DOOR PILOTHOUSE_SHLVL
 fi
-unset PILOTHOUSE_CALL
+unset PILOTHOUSE_CALL PILOTHOUSE_LAST_WORD
 # As bash does with its own: the value is expanded, is not looked for in PATH, and may name nothing.
 if [[ $PILOTHOUSE_FILE == *[\$\`]* ]]; then eval "PILOTHOUSE_FILE=\"${PILOTHOUSE_FILE//\"/\\\"}\""; fi
 if [[ -n $PILOTHOUSE_FILE && $PILOTHOUSE_FILE != */* ]]; then PILOTHOUSE_FILE=./$PILOTHOUSE_FILE; fi
