@@ -56,6 +56,7 @@ impl RuntimeServer {
             Err(Error::Taken { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
+        agent::shell::forget_unrouted(places);
         let loaded = LoadedSettings::read(&places.config_dir, &places.workspace)?;
         let server = Server::new(sockets, places.workspace.clone(), loaded.settings.connections());
         let rules = Rules::new(places, &loaded);

@@ -23,7 +23,11 @@ pub struct Identity {
 impl Identity {
     /// Returns the identity of this process.
     pub fn own() -> Self {
-        let pid = std::process::id();
+        Self::of(std::process::id())
+    }
+
+    /// Returns the identity of a process; it started at 0 if there is none.
+    pub fn of(pid: u32) -> Self {
         let process = i32::try_from(pid).ok().and_then(ProcessEntry::read);
         Self { pid, start: process.map_or(0, |process| process.start), boot_id: boot_id() }
     }

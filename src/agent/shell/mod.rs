@@ -9,4 +9,4 @@ mod unrecorded;
 
 pub use route::{AgentMarks, MarkedAgent, Route, RouteFacts, STARTED_AGENT, TerminalStreams, decide, script};
 pub use serve::serve;
-pub use unrecorded::{runs_plainly, runs_unrouted};
+pub use unrecorded::{forget_unrouted, runs_plainly, runs_unrouted};

@@ -10,6 +10,7 @@ use crate::files::{create_folder, create_new};
 use crate::link::{Holder, ShellRequest};
 use crate::model::UnrecordedCommand;
 use crate::paths::Places;
+use crate::process::Identity;
 use crate::runtime::leave_mark;
 
 /// Leaves the mark of a command that is about to run in `workdir` without a runtime, and says why it does.
@@ -37,17 +38,28 @@ pub fn runs_plainly(
     })
 }
 
+/// How the names of the files begin that say of which agents somebody was told; the process follows, and when it started.
+const UNROUTED: &str = "unrouted-";
+
 /// Leaves a mark, once for each agent, of a command that `caller` has run in `workdir`, of which nobody can tell whether it
 /// is the agent's own. It runs in any case: nothing depends on the mark.
 pub fn runs_unrouted(places: &Places, request: &ShellRequest, workdir: &Path, caller: &str) {
     let holder = Holder::of(places);
     let places = holder.places(places);
-    let agent = request.agent_pid.unwrap_or_default();
-    let is_first = || create_new(&places.runtime_dir.join(format!("unrouted-{agent}"))).is_ok();
+    let Identity { pid, start, .. } = Identity::of(request.agent_pid.unwrap_or_default());
+    let is_first = || create_new(&places.runtime_dir.join(format!("{UNROUTED}{pid}-{start}"))).is_ok();
     let folders = [&places.runtime_dir, &places.state_dir];
     if folders.into_iter().all(|folder| create_folder(folder).is_ok()) && is_first() {
         let mark = mark(request, workdir, format!("not routed: started by {caller}"));
         let _ = leave_mark(&places.outside(), UnrecordedCommand { caller: Some(caller.to_owned()), ..mark });
+    }
+}
+
+/// Forgets of which agents such a mark was left: a new runtime tells its person again.
+pub fn forget_unrouted(places: &Places) {
+    let files = std::fs::read_dir(&places.runtime_dir).into_iter().flatten().flatten();
+    for file in files.filter(|file| file.file_name().as_encoded_bytes().starts_with(UNROUTED.as_bytes())) {
+        let _ = std::fs::remove_file(file.path());
     }
 }
 
@@ -61,5 +73,45 @@ fn mark(request: &ShellRequest, workdir: &Path, why: String) -> UnrecordedComman
         cmd: CommandText::of(agent, request).cmd,
         why,
         caller: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::ShellInput;
+    use crate::process::InheritedAttributes;
+    use crate::runtime::untold;
+
+    #[test]
+    fn what_nobody_can_tell_is_marked_once_for_each_agent_and_runtime() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let places = Places::beneath(dir.path(), &dir.path().join("state"), None).expect("places");
+        let by = |agent_pid| ShellRequest {
+            agent: Some("pi".into()),
+            session: None,
+            agent_pid: Some(agent_pid),
+            shell: "/bin/bash".into(),
+            inherited: InheritedAttributes::own(),
+            descriptors: Vec::new(),
+            input: ShellInput::Descriptor,
+            tool_call: None,
+            shown: None,
+            description: None,
+            unfit: None,
+            args: ["bash", "-c", "ls"].map(Into::into).into(),
+        };
+        let own = by(std::process::id());
+        for expected in [1, 1] {
+            runs_unrouted(&places, &own, dir.path(), "node");
+            assert_eq!(untold(&places.outside()), expected);
+        }
+        runs_unrouted(&places, &by(1), dir.path(), "node");
+        assert_eq!(untold(&places.outside()), 2, "another agent");
+        forget_unrouted(&places);
+        runs_unrouted(&places, &own, dir.path(), "node");
+        assert_eq!(untold(&places.outside()), 3, "another runtime");
+        let left = std::fs::read_dir(&places.runtime_dir).expect("a folder").count();
+        assert_eq!(left, 1);
     }
 }
