@@ -65,7 +65,7 @@ pub(super) const PROFILE: AgentProfile = AgentProfile {
 
 const SHELL: OwnShell = OwnShell {
     redirect: ShellRedirect::Variable("CLAUDE_CODE_SHELL"),
-    setting: Some(ShellSetting { file: SETTINGS, keys: &["env", "CLAUDE_CODE_SHELL"] }),
+    setting: Some(ShellSetting { file: SETTINGS, keys: &["env", "CLAUDE_CODE_SHELL"], is_strict: false }),
     marks: EnvironmentMarks {
         program: "CLAUDECODE",
         for_model: Some("CLAUDE_CODE_CHILD_SESSION"),

@@ -117,6 +117,8 @@ pub struct ShellSetting {
     pub file: ConfigFile,
     /// The keys that lead to it.
     pub keys: &'static [&'static str],
+    /// Whether its program ignores a file that is more than JSON, such as one with comments.
+    pub is_strict: bool,
 }
 
 impl ShellSetting {

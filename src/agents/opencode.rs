@@ -39,7 +39,7 @@ pub(super) const PROFILE: AgentProfile = AgentProfile {
 
 const SHELL: OwnShell = OwnShell {
     redirect: ShellRedirect::Variable("SHELL"),
-    setting: Some(ShellSetting { file: SETTINGS, keys: &["shell"] }),
+    setting: Some(ShellSetting { file: SETTINGS, keys: &["shell"], is_strict: false }),
     marks: EnvironmentMarks {
         program: "OPENCODE",
         for_model: None,

@@ -14,7 +14,7 @@ pub(super) const PROFILE: AgentProfile =
     AgentProfile { programs: &["pi"], start: started_here!("pi"), ..AgentProfile::started("pi", SHELL) };
 
 const SHELL: OwnShell = OwnShell {
-    setting: Some(ShellSetting { file: SETTINGS, keys: &["shellPath"] }),
+    setting: Some(ShellSetting { file: SETTINGS, keys: &["shellPath"], is_strict: true }),
     trial: Some(TRIAL),
     ..OwnShell::bash(EnvironmentMarks {
         session: Some("PI_SESSION_ID"),

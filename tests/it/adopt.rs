@@ -61,6 +61,34 @@ fn an_agent_without_a_setting_for_its_shell_says_what_to_do_instead() {
 }
 
 #[test]
+fn pi_is_led_here_by_what_it_reads_and_by_nothing_that_it_would_ignore() {
+    let home = Home::new();
+    let settings = home.workspace().join("../.pi/agent/settings.json");
+    std::fs::create_dir_all(settings.parent().expect("a folder")).expect("made");
+    let adopt = |before: &str| {
+        std::fs::write(&settings, before).expect("written");
+        let (answer, code) = ask(&home, &["adopt", "pi"]);
+        (answer.to_string(), code, std::fs::read_to_string(&settings).expect("text"))
+    };
+    // pi 1.5.2 ignores all of a file that has a comment.
+    let commented = "{\n  // mine\n  \"theme\": \"dark\"\n}\n";
+    let (refused, code, after) = adopt(commented);
+    assert_eq!((code, after.as_str()), (4, commented), "{refused}");
+    assert!(refused.contains("plain JSON"), "{refused}");
+    let own = "{\"shellPath\":\"/bin/bash\"}\n";
+    let (kept, code, after) = adopt(own);
+    assert_eq!((code, after.as_str()), (0, own), "{kept}");
+    assert!(kept.contains("keep that shell") && !kept.contains("new sessions are routed"), "{kept}");
+    let before = "{\n    \"theme\":\"dark\",   \"unknown\": {\"a\":[1,2]}\n}";
+    let (adopted, code, after) = adopt(before);
+    assert!(code == 0 && after.starts_with(before.trim_end_matches("\n}")), "{adopted} {after}");
+    assert!(after.contains("/pilothouse/shells/told/bash\""), "{after}");
+    let (undone, code) = ask(&home, &["adopt", "pi", "--undo"]);
+    assert_eq!(code, 0, "{undone}");
+    assert_eq!(std::fs::read_to_string(&settings).expect("text"), before);
+}
+
+#[test]
 fn codex_is_led_here_by_its_environments_with_none_beside_that_would_run_commands_in_silence() {
     let home = Home::new();
     let folder = home.workspace().join("../.codex");

@@ -111,9 +111,18 @@ fn steps(cx: &CommandContext, agent: AgentProgram) -> Result<(Vec<InstallStep>, 
     let place = setting.file;
     let path = place.path(host).ok_or_else(|| precondition("HOME is not set."))?;
     let before = super::file::read(&path)?;
+    let text = before.as_deref().filter(|text| setting.is_strict && !text.trim().is_empty());
+    if let Some(Err(error)) = text.map(serde_json::from_str::<Value>) {
+        let message = format!("{} is nothing that {} reads: {error}.", path.display(), agent.profile().name);
+        return Err(precondition(&message).fix("make it plain JSON: no comments, no comma before a bracket"));
+    }
     let mut step = InstallStep::new(place, path, before);
     step.add(place.format(), &setting.naming(&link))?;
-    Ok((vec![step], vec![LED_HERE.to_owned()]))
+    let note = match step.keeps_any() {
+        false => LED_HERE.to_owned(),
+        true => format!("its sessions keep that shell: start it with `pilothouse {}`", agent.as_str()),
+    };
+    Ok((vec![step], vec![note]))
 }
 
 /// Returns the changes that make Codex start our executor. With no local environment beside it, a dead executor is an

@@ -292,6 +292,11 @@ impl InstallStep {
         self.before != self.after
     }
 
+    /// Returns whether the file has a setting that differs from what it should be, and is kept.
+    pub(super) fn keeps_any(&self) -> bool {
+        !self.kept.is_empty()
+    }
+
     pub(super) fn add(&mut self, format: Format, settings: &Value) -> Result<(), Failure> {
         let text = self.after.as_deref().unwrap_or_default();
         let merged = format.add(text, settings).map_err(|error| self.refused(&error.to_string()))?;
