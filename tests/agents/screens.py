@@ -8,6 +8,7 @@ with the agent's own shell as well, and the model must read the same text. Print
 
 import argparse
 import os
+import re
 import shutil
 import sys
 import threading
@@ -21,10 +22,11 @@ from shells import Native, Shell, difference, prepare, same  # noqa: E402
 
 SECRET = "tr0ub4dor-and-3"
 PATIENCE = 120
-# Questions that a screen asks first, and the keys that answer them in these throw-away homes.
+# What a screen asks first, and a part of the answer to choose in these throw-away homes; `None` for the one that is chosen.
 QUESTIONS = {
-    "copilot": [("Do you trust the files", ["Enter"])],
-    "codex": [("Use existing model", ["Down", "Enter"])],
+    "copilot": [("Do you trust the files", None)],
+    # "Meet GPT-6 Sol", or whatever the newest model is.
+    "codex": [("Use existing model", "Use existing model")],
 }
 
 
@@ -48,13 +50,18 @@ def start(place, agent, name, by_us):
     questions = QUESTIONS.get(agent, [])
 
     def answer():
-        for shows, keys in questions:
-            end = time.monotonic() + PATIENCE
+        for shows, wanted in questions:
+            end, seen = time.monotonic() + PATIENCE, False
             while time.monotonic() < end and not place.gone:
-                if shows in place.terminal.shown():
-                    place.terminal.keys(*keys)
+                shown = place.terminal.shown()
+                if seen and shows not in shown:
                     break
-                time.sleep(0.3)
+                if shows in shown:
+                    # A key may come before the page listens: each is pressed until it has had its effect.
+                    seen = True
+                    is_chosen = wanted is None or re.search(rf"[›❯>].*{wanted}", shown)
+                    place.terminal.keys("Enter" if is_chosen else "Down")
+                time.sleep(0.5)
 
     threading.Thread(target=answer, daemon=True).start()
 
@@ -197,8 +204,8 @@ def main():
             wrong += verdict != "ok"
             rows[agent, name] = verdict
             print(f"{agent:9} {name:9} {time.monotonic() - began:5.1f} s  {verdict}\n{why}".rstrip(), flush=True)
-    shutil.rmtree(cache / "screens", ignore_errors=True)
     for agent in asked.agent or ROUTED:
+        shutil.rmtree(cache / "screens" / agent, ignore_errors=True)
         own = [verdict for (of, _), verdict in rows.items() if of == agent]
         print(f"{agent}: {own.count('ok')} of {len(own)}")
     sys.exit(bool(wrong))

@@ -304,8 +304,8 @@ def main():
         thread.start()
     for thread in threads:
         thread.join()
-    shutil.rmtree(cache / "shells", ignore_errors=True)
     for agent in asked.agent or ROUTED:
+        shutil.rmtree(cache / "shells" / agent, ignore_errors=True)
         own = [verdict for (of, _), verdict in verdicts.items() if of == agent]
         print(f"{agent}: {own.count('same')} of {len(own)} the same to the byte")
     sys.exit(any(verdict in ("DIFFERS", "FAILED") for verdict in verdicts.values()))
