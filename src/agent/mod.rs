@@ -26,7 +26,7 @@ mod transport;
 pub use client::{ClientError, ToolClient};
 pub use launch::serve as serve_launch;
 pub use results::ENVELOPE_KEY;
-pub use script::{AgentScript, OperatorAct, ScriptError, ScriptStage};
+pub use script::{AgentScript, OperatorAct, ScriptError, ScriptStage, ScriptWords};
 pub use service::serve;
 pub use sessions::AgentSessions;
 #[doc(hidden)]

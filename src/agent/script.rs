@@ -21,7 +21,7 @@ const PARTING: Duration = Duration::from_secs(2);
 #[serde(deny_unknown_fields)]
 pub struct AgentScript {
     /// Told to the person once the agent has left.
-    farewell: String,
+    farewell: ScriptWords,
     step: Vec<ScriptStep>,
 }
 
@@ -29,7 +29,7 @@ pub struct AgentScript {
 #[derive(Debug, Deserialize)]
 struct ScriptStep {
     /// Told to the person first.
-    say: String,
+    say: Option<ScriptWords>,
     /// Time to read it before the step begins.
     #[serde(default)]
     pause_ms: u64,
@@ -55,10 +55,12 @@ struct ScriptStep {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DelayedAct {
+    /// What the console turns to once there is something to do.
+    show: Option<String>,
+    /// Told to the person then: how it is done.
+    hint: ScriptWords,
     /// Time for somebody to do it.
     after_ms: u64,
-    /// What the console turns to meanwhile, once it has begun.
-    show: Option<String>,
     #[serde(flatten)]
     act: OperatorAct,
 }
@@ -71,17 +73,45 @@ pub enum OperatorAct {
     Deny(String),
     /// Types this into the task.
     Type(String),
-    /// Stops the task.
-    Stop(bool),
+    /// Stops the task, with these words for its agent.
+    Stop(String),
 }
 
-/// The environment in which a script is played: output, display and help.
+/// A line for the person, `{task}` in it standing for the task it is about.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub enum ScriptWords {
+    /// The same in every console.
+    Same(String),
+    /// One that names keys, and one that names the words of the console in plain lines.
+    Each {
+        /// For a console that is drawn.
+        keys: String,
+        /// For a console in plain lines.
+        lines: String,
+    },
+}
+
+impl ScriptWords {
+    /// Returns the line for a console that is drawn, or for one in plain lines.
+    #[must_use]
+    pub fn told(&self, in_lines: bool) -> &str {
+        match self {
+            Self::Same(line) | Self::Each { lines: line, .. } if in_lines => line,
+            Self::Same(line) | Self::Each { keys: line, .. } => line,
+        }
+    }
+}
+
+/// The environment in which a script is played: output, display and help. `task` is the one a step is about.
 pub trait ScriptStage: Sync {
-    /// Tells the person what comes next.
-    fn say(&self, line: &str);
+    /// Tells the person what comes next, or what to do.
+    fn say(&self, words: &ScriptWords, task: Option<&str>);
     /// Makes the console show the item with this name.
-    fn show(&self, name: &str);
-    /// Performs an action that no person has performed; `task` is the one the step is about.
+    fn show(&self, name: &str, task: Option<&str>);
+    /// Waits until there is something to do for whoever performs this action.
+    fn until_due(&self, act: &OperatorAct, task: Option<&str>) -> impl Future<Output = ()> + Send;
+    /// Performs an action that no person has performed.
     fn act(&self, act: &OperatorAct, task: Option<&str>) -> impl Future<Output = ()> + Send;
     /// Waits for this much of the script's time.
     fn pass(&self, time: Duration) -> impl Future<Output = ()> + Send;
@@ -124,7 +154,7 @@ impl AgentScript {
         let mut client = ToolClient::connect(socket, cwd, name).await?;
         let mut tasks: BTreeMap<&str, Option<String>> = BTreeMap::new();
         for step in &self.step {
-            stage.say(&step.say);
+            step.say.iter().for_each(|words| stage.say(words, None));
             stage.pass(Duration::from_millis(step.pause_ms)).await;
             let about = step.wait_for.as_ref().map(|name| tasks.get(name.as_str()));
             let about = match about {
@@ -143,12 +173,12 @@ impl AgentScript {
                 tasks.insert(name.as_str(), started);
             }
             if let Some(show) = &step.show {
-                stage.show(show);
+                stage.show(show, None);
             }
         }
         drop(client);
         stage.pass(PARTING).await;
-        stage.say(&self.farewell);
+        stage.say(&self.farewell, None);
         Ok(())
     }
 }
@@ -174,9 +204,9 @@ impl ScriptStep {
     /// Does what the operator would do, after giving a person time to do it.
     async fn help(&self, stage: &impl ScriptStage, about: Option<&str>) -> std::convert::Infallible {
         if let Some(then) = &self.then {
-            // Gives the call time to arrive.
-            stage.pass(Duration::from_secs(1)).await;
-            then.show.iter().for_each(|name| stage.show(name));
+            stage.until_due(&then.act, about).await;
+            then.show.iter().for_each(|name| stage.show(name, about));
+            stage.say(&then.hint, about);
             stage.pass(Duration::from_millis(then.after_ms)).await;
             stage.act(&then.act, about).await;
         }
@@ -215,8 +245,11 @@ mod tests {
             if let Some(name) = &step.wait_for {
                 assert!(known.contains(&name), "{name}");
             }
-            // Must fit the narrowest supported screen, after its prefix.
-            assert!(step.say.chars().count() <= 72, "{}", step.say);
+            let told = step.say.iter().chain(step.then.as_ref().map(|then| &then.hint));
+            for line in told.chain([&script.farewell]).flat_map(|told| [told.told(false), told.told(true)]) {
+                // Must fit the narrowest supported screen, after its prefix.
+                assert!(line.chars().count() <= 72, "{line}");
+            }
             known.extend(&step.name);
         }
         assert!(known.len() >= 2);

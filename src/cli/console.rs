@@ -11,6 +11,7 @@ use super::reach::{ReachedRuntime, open_or_join};
 use super::serve;
 use super::server::RuntimeServer;
 use super::signals::EndSignals;
+use crate::agents::AgentProgram;
 use crate::config::{ConsoleSettings, LoadedSettings, RuntimeMode, Settings};
 use crate::console::theme::Capabilities;
 use crate::console::{self, ConsoleExit, ConsoleOptions, EmbeddedRuntime};
@@ -131,6 +132,7 @@ fn options(start: &ProgramStart) -> ConsoleOptions {
         state: Some(start.places.state_dir.clone()),
         commands: Some(start.places.commands()),
         program: Some(start.program.clone()),
+        agents: agents_here(),
         flags: start.flags.clone(),
         capabilities: Capabilities::from_environment(variable),
         spoken: console::PlainReason::of(start.flags.accessible, variable),
@@ -140,6 +142,14 @@ fn options(start: &ProgramStart) -> ConsoleOptions {
         cwd: Some(start.cwd.clone()),
         ..ConsoleOptions::default()
     }
+}
+
+/// Returns the agents found in the PATH, by the word that starts each with its own shell led here.
+fn agents_here() -> Vec<&'static str> {
+    let is_here = |agent: &AgentProgram| {
+        agent.profile().programs.iter().any(|program| which::which_global(program).is_ok())
+    };
+    AgentProgram::routed().map(|(agent, _)| agent).filter(is_here).map(AgentProgram::as_str).collect()
 }
 
 /// Returns the settings, or those that apply without any if they cannot be read.

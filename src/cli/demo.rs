@@ -5,6 +5,7 @@ use std::fs::{self, DirBuilder};
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use color_eyre::eyre::{Result, WrapErr, eyre};
@@ -15,14 +16,15 @@ use tokio::sync::watch;
 use super::console;
 use super::program_start::ProgramStart;
 use super::server::RuntimeServer;
-use crate::agent::{AgentScript, OperatorAct, ScriptStage};
+use crate::agent::{AgentScript, OperatorAct, ScriptStage, ScriptWords};
 use crate::config::FILE;
-use crate::console::{ConsoleOptions, DemoCue};
+use crate::console::{ConsoleOptions, DemoCue, DemoView, FIRST_PLACE, FIRST_WAY, PlainReason};
 use crate::dispatch::cli_only::DemoInput;
 use crate::envelope::{Actor, TaskId};
 use crate::files;
-use crate::model::{Decision, Stop, TypedInput};
+use crate::model::{Decision, Snapshot, Stop, TaskStatus, TypedInput};
 use crate::paths::Places;
+use crate::process::ConsoleProcess;
 use crate::runtime::Handle;
 
 /// The agent's script.
@@ -31,8 +33,8 @@ const SCRIPT: &str = include_str!("../../assets/demo/script.toml");
 const COMMANDS: [(&str, &str); 4] = [
     ("build", include_str!("../../assets/demo/harbour/build")),
     ("check", include_str!("../../assets/demo/harbour/check")),
-    ("deploy", include_str!("../../assets/demo/harbour/deploy")),
     ("preview", include_str!("../../assets/demo/harbour/preview")),
+    ("sign", include_str!("../../assets/demo/harbour/sign")),
 ];
 /// The runtime's settings: what needs approval.
 const SETTINGS: &str = "[[approvals]]\nprefix = \"git push\"\n";
@@ -63,20 +65,55 @@ pub(super) async fn run(start: &ProgramStart, input: &DemoInput) -> Result<ExitC
     };
     let (cues, shown) = watch::channel(DemoCue::default());
     let speed = input.speed.unwrap_or(1).clamp(1, MAX_SPEED);
-    let demo = DemoStage { runtime: server.runtime.clone(), cues, speed };
+    let in_lines = PlainReason::of(start.flags.accessible, |name| std::env::var_os(name)).is_some();
+    let demo = DemoStage { runtime: server.runtime.clone(), cues, in_lines, speed };
+    let last = server.runtime.snapshot();
     let (socket, cwd, again) = (inside.places.agent_socket(), inside.cwd.clone(), input.auto);
     let agent = tokio::spawn(async move { demo.play(&script, socket, cwd, again).await });
     let cues = ConsoleOptions { cues: Some(shown), ..ConsoleOptions::default() };
     let shown = console::embed_with(&inside, server, cues).await;
     agent.abort();
     // Does not mention the recording: it is deleted with the demo's folder.
-    Ok(ExitCode::from(shown?.code))
+    let farewell = farewell(&last.borrow());
+    let mut exit = shown?;
+    exit.farewell = farewell;
+    Ok(console::leave(exit))
+}
+
+/// Returns what is left on the terminal: what has happened, and what to do next.
+fn farewell(last: &Snapshot) -> String {
+    let agents = last.tasks.iter().filter(|task| matches!(task.started_by, Actor::Agent(_)));
+    let [mut well, mut failed, mut stopped, mut denied] = [0_usize; 4];
+    for task in agents {
+        match task.status {
+            TaskStatus::Completed => well += 1,
+            TaskStatus::Cancelled if task.started_at.is_none() => denied += 1,
+            TaskStatus::Cancelled => stopped += 1,
+            _ => failed += 1,
+        }
+    }
+    let parts = [
+        (well, "ended well"),
+        (failed, "failed"),
+        (stopped, "stopped"),
+        (denied, "denied: nothing of it ran"),
+    ];
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<_> = parts.map(|(count, what)| format!("{count} {what}")).collect();
+    let next = format!("Next, in a project of yours: pilothouse here, and {FIRST_WAY} {FIRST_PLACE}.");
+    if parts.is_empty() {
+        return next;
+    }
+    let asked = well + failed + stopped + denied;
+    format!("The demo's agent asked for {asked} commands: {}.\n{next}", parts.join(", "))
 }
 
 /// Plays the script and acts as the operator.
 struct DemoStage {
     runtime: Handle,
     cues: watch::Sender<DemoCue>,
+    /// Whether the console is one in plain lines.
+    in_lines: bool,
     speed: u32,
 }
 
@@ -112,9 +149,9 @@ impl DemoStage {
                     .ok()?;
                 Some(())
             }
-            OperatorAct::Stop(force) => {
-                let stop = Stop { force: !force, signal: None };
-                self.runtime.stop(&Actor::Operator, &id?, stop).await.ok()?;
+            OperatorAct::Stop(words) => {
+                self.runtime.tell_agent(&ConsoleProcess::own(), AGENT, words).await.ok()?;
+                self.runtime.stop(&Actor::Operator, &id?, Stop::default()).await.ok()?;
                 Some(())
             }
         }
@@ -122,14 +159,31 @@ impl DemoStage {
 }
 
 impl ScriptStage for DemoStage {
-    fn say(&self, line: &str) {
+    fn say(&self, words: &ScriptWords, task: Option<&str>) {
+        let task = task.and_then(|task| self.runtime.task(&task.parse().ok()?));
+        let name = task.map(|task| format!("t{:02}", task.number)).unwrap_or_default();
+        let line = words.told(self.in_lines).replace("{task}", &name);
         self.runtime.notice(format!("demo: {line}"), false);
     }
 
-    fn show(&self, name: &str) {
-        if let Ok(cue) = DemoCue::deserialize(json!(name)) {
-            self.cues.send_replace(cue);
+    fn show(&self, name: &str, task: Option<&str>) {
+        if let Ok(view) = DemoView::deserialize(json!(name)) {
+            let task = task.and_then(|task| task.parse().ok());
+            self.cues.send_replace(DemoCue { view, task });
         }
+    }
+
+    async fn until_due(&self, act: &OperatorAct, task: Option<&str>) {
+        let id: Option<TaskId> = task.and_then(|task| task.parse().ok());
+        let is_due = |now: &Arc<Snapshot>| match act {
+            OperatorAct::Deny(_) => !now.gate.held.is_empty(),
+            OperatorAct::Type(_) => {
+                now.tasks.iter().any(|task| Some(&task.id) == id.as_ref() && task.waiting.is_some())
+            }
+            OperatorAct::Stop(_) => true,
+        };
+        // Without a runtime there is nothing to do any more, and the script breaks off.
+        let _ = self.runtime.snapshot().wait_for(is_due).await;
     }
 
     async fn act(&self, act: &OperatorAct, task: Option<&str>) {

@@ -46,7 +46,9 @@ use theme::Preferences;
 pub use error::ConsoleError;
 pub use io::clipboard::tools as clipboard_tools;
 use options::RuntimeFate;
-pub use options::{ConsoleExit, ConsoleOptions, DemoCue, EmbeddedRuntime, PlainReason};
+pub use options::{
+    ConsoleExit, ConsoleOptions, DemoCue, DemoView, EmbeddedRuntime, FIRST_PLACE, FIRST_WAY, PlainReason,
+};
 
 /// Runs the console until the user leaves, the terminal goes away or a signal arrives. The terminal is
 /// restored before this returns. Ending an embedded runtime is left to the caller.
@@ -111,6 +113,7 @@ async fn show(
         theme_set: preferences.theme_set,
         ui: preferences.ui,
         program: options.program.clone(),
+        agents: options.agents.clone(),
         zone: TimeZone::system(),
         is_root: rustix::process::geteuid().is_root(),
         is_remote: operator.is_remote(),

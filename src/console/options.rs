@@ -9,6 +9,7 @@ use serde::Deserialize;
 use tokio::sync::watch;
 
 use crate::config::OnHangup;
+use crate::envelope::TaskId;
 use crate::link::{StopRequest, Successors};
 use crate::model::{CloseReason, Snapshot, TaskStatus};
 use crate::paths::{Locks, workspace_id};
@@ -16,6 +17,11 @@ use crate::paths::{Locks, workspace_id};
 use crate::console::state::Screen;
 use crate::console::theme::colour::Level;
 use crate::console::theme::{Capabilities, UiFlags};
+
+/// The first way to see an agent at work, as the empty screen, the demo's end, the README and the guide name it.
+pub const FIRST_WAY: &str = "pilothouse claude";
+/// Where that is typed, in the words that follow it.
+pub const FIRST_PLACE: &str = "in another terminal";
 
 /// The options a console is started with.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +32,8 @@ pub struct ConsoleOptions {
     pub state: Option<PathBuf>,
     /// The path of this executable, to be started beside a task.
     pub program: Option<PathBuf>,
+    /// The agents found on this machine, by the word that starts each here, in the order of help texts.
+    pub agents: Vec<&'static str>,
     /// Command-line flags.
     pub flags: UiFlags,
     /// The known capabilities of the terminal.
@@ -104,9 +112,18 @@ impl EmbeddedRuntime {
 }
 
 /// What a demonstration switches to, unless the user is using the keys.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DemoCue {
+    /// The view.
+    pub view: DemoView,
+    /// The task to select in it.
+    pub task: Option<TaskId>,
+}
+
+/// A view that a demonstration shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum DemoCue {
+pub enum DemoView {
     /// The tasks.
     #[default]
     Tasks,

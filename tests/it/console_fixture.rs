@@ -478,6 +478,7 @@ pub(crate) fn setup(colours: Colours) -> Setup {
         theme_set: ThemeSet { colours, ..ThemeSet::default() },
         ui: UiSettings::default(),
         program: None,
+        agents: vec!["claude", "codex", "gemini"],
         zone: TimeZone::UTC,
         is_root: false,
         is_remote: true,

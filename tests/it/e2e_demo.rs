@@ -5,6 +5,8 @@ use std::num::NonZeroU16;
 use memchr::memmem;
 use vt100::Parser;
 
+use pilothouse::console::{FIRST_PLACE, FIRST_WAY};
+
 use crate::support::{Console, Home, wait_until_or};
 
 /// The end of a frame: what was drawn is shown.
@@ -57,19 +59,22 @@ fn the_demo_tells_its_story_by_itself_and_leaves_a_working_console() {
     // Some of it is on screen for little more than a second.
     let mut frames = Frames::of(&console, SIZE);
     frames.show("demo-agent");
-    frames.show("the receipt: this is what the model was given");
-    frames.show("rejected=unsupported_batch_command_field");
-    frames.show("\"tool_name\": \"ExecCommandBatch\"");
     frames.show("Compiling");
     frames.show("exit 101");
-    frames.show("demo-agent wants to run a command");
-    frames.show("The operator denied");
-    frames.show("[y/N]");
-    frames.until("a row of a command that has ended well", |shown| {
-        shown.lines().any(|row| row.contains("./deploy") && row.contains("✓ exit 0"))
+    frames.show("Password of the release key");
+    frames.show("demo: Enter, any word, Enter");
+    frames.until("what the model read of it", |shown| {
+        shown.contains("signed: harbour-1.4.2.tar.sig") && !shown.contains("Password of the release key")
     });
+    frames.show("demo-agent wants to run a command");
+    frames.show("it is held for you: y runs it");
+    frames.show("The operator denied");
+    frames.show("grep -c unsafe build");
+    frames.show("\"tool_name\": \"ExecCommandBatch\"");
+    frames.show("s stops t02, the server");
+    frames.show("port 5173 is mine");
     frames.show("timeline  all tasks");
-    frames.show("that was all. next: q, then pilothouse claude");
+    frames.show(&format!("that was all. q leaves; next: {FIRST_WAY} {FIRST_PLACE}"));
     console.keys(b"oecho it works\r");
     console.wait_for("the command's end", |screen| {
         screen.contents().lines().any(|row| row.contains("echo it works") && row.contains("exit 0"))
@@ -79,6 +84,12 @@ fn the_demo_tells_its_story_by_itself_and_leaves_a_working_console() {
     console.shows("OBSERVE");
     console.keys(b"q");
     assert_eq!(console.exit(), 0);
+    let told = console.text();
+    assert!(
+        told.contains("The demo's agent asked for 8 commands: 4 ended well, 2 failed, 1 stopped, 1 denied"),
+        "{told}"
+    );
+    assert!(told.contains(&format!("{FIRST_WAY} {FIRST_PLACE}")), "{told}");
     console.is_as_it_was();
     let left = home.places().state_dir.join("demo").read_dir().map(Iterator::count).unwrap_or_default();
     assert_eq!(left, 0, "the demo's folder is gone");
@@ -89,22 +100,39 @@ fn the_demo_tells_its_story_by_itself_and_leaves_a_working_console() {
 fn whoever_is_at_the_keys_comes_first() {
     let home = Home::new();
     let mut console = Console::open(&home, &["demo", "--speed", "2"], (120, 40));
-    console.shows("wants to run a command");
-    // The question is drawn before its task becomes the one that gets the keys.
-    console.wait_for("a task that may be typed into", |screen| {
-        let text = screen.contents();
-        text.contains("[y/N]") && text.contains("Enter input")
-    });
+    console.shows("demo: Enter, any word, Enter");
     console.keys(b"\r");
     console.shows(" INPUT t");
-    // Not the answer that the demo would have typed.
-    console.keys(b"n\r");
-    console.shows("Not deployed.");
+    // Not what the demo would have typed.
+    console.keys(b"\r");
+    console.shows("exit 2");
     console.keys(b"\x1d");
-    console.shows("or I do in 6 s");
+    console.shows("OBSERVE");
+    console.shows("s stops t02, the server");
     console.keys(b"3");
     console.shows("that was all");
     assert!(!console.text().contains("timeline  all tasks"), "{}", console.text());
     console.keys(b"q");
     assert_eq!(console.exit(), 0);
+}
+
+#[test]
+fn in_plain_lines_it_names_their_words() {
+    let home = Home::new();
+    let mut console = Console::open(&home, &["demo", "--speed", "4", "--accessible"], (80, 24));
+    let told = |console: &Console, text: &str| {
+        let what = format!("{text}; told so far:\n{}\n", String::from_utf8_lossy(&console.bytes()));
+        wait_until_or(|| what.clone(), || memmem::find(&console.bytes(), text.as_bytes()).is_some());
+    };
+    told(&console, "line t04, then any word");
+    told(&console, "attention 1 asks you");
+    told(&console, "stop t02 stops the server");
+    console.keys(b"stop t02\r");
+    told(&console, "that was all. quit leaves");
+    console.keys(b"quit\r");
+    assert_eq!(console.exit(), 0);
+    let all = String::from_utf8_lossy(&console.bytes()).into_owned();
+    for keys in ["any word, Enter", "y runs it", "s stops", "q leaves"] {
+        assert!(!all.contains(keys), "{keys}\n{all}");
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use pilothouse::console::{FIRST_PLACE, FIRST_WAY};
+
 fn pages() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folders = ["docs", "docs/decisions", "docs/reference"].map(|folder| root.join(folder));
@@ -40,6 +42,42 @@ fn every_page_of_the_guide_is_in_the_book() {
         let Ok(page) = page.strip_prefix(&docs) else { continue };
         let is_listed = summary.contains(&format!("]({})", page.display()));
         assert!(is_listed || page == Path::new("SUMMARY.md"), "{} is not in SUMMARY.md", page.display());
+    }
+}
+
+/// The text of a file of this repository, without marks, its words one space apart.
+fn words(path: &str) -> String {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("text");
+    text.replace('`', "").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_first_way_is_named_in_the_same_words_everywhere() {
+    let way = format!("{FIRST_WAY} {FIRST_PLACE}");
+    for page in ["README.md", "docs/getting-started.md"] {
+        let text = words(page);
+        let first = text.find(&format!("In your project, run pilothouse, and {way}."));
+        let second = text.find("mcp install").expect("the second way");
+        assert!(first.is_some_and(|first| first < second), "{page}");
+    }
+    let screens = ["80x24", "120x40"].map(|size| format!("it__console_screens__empty_{size}.snap"));
+    let screens = screens.map(|name| format!("tests/it/snapshots/{name}"));
+    // The demo's end: on its screen twice, and on the terminal it leaves (`e2e_demo`).
+    for (shown, times) in [(screens[0].as_str(), 1), (&screens[1], 1), ("assets/demo/script.toml", 2)] {
+        assert_eq!(words(shown).matches(&way).count(), times, "{shown}");
+    }
+}
+
+#[test]
+fn the_readme_is_read_in_three_minutes_and_its_picture_loads() {
+    let text = words("README.md");
+    assert!(text.split(' ').count() <= 900, "{} words", text.split(' ').count());
+    let sentence = text.split("**").nth(1).expect("a sentence in bold");
+    assert!(sentence.split(' ').count() <= 15, "{sentence}");
+    let images = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/images");
+    for picture in images.read_dir().expect("pictures").map(|picture| picture.expect("a picture")) {
+        let bytes = picture.metadata().expect("a picture").len();
+        assert!(bytes <= 1 << 20, "{}: {bytes} bytes", picture.path().display());
     }
 }
 

@@ -102,6 +102,7 @@ fn app(keys: &[&str]) -> App {
         theme_set: ThemeSet { colours: Colours::Named, ..ThemeSet::default() },
         ui: UiSettings::default(),
         program: None,
+        agents: Vec::new(),
         zone: jiff::tz::TimeZone::UTC,
         is_root: false,
         is_remote: true,

@@ -14,7 +14,7 @@ use crate::console::features::status::hints;
 use crate::console::features::{arrangement, export, glossary, paste, places, replay, task_list};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::msg::Msg;
-use crate::console::options::DemoCue;
+use crate::console::options::{DemoCue, DemoView};
 use crate::console::state::calls::Calls;
 use crate::console::state::places::links;
 use crate::console::state::{Column, FoundLine, Mode, ProgramScreen, Screen, Shot, names};
@@ -330,13 +330,16 @@ impl App {
         if is_busy || !matches!(self.state.focus.mode, Mode::Observe) || !self.layers.is_empty() {
             return;
         }
-        self.state.division.is_overall = cue == DemoCue::Timeline;
-        match cue {
-            DemoCue::Tasks => self.state.show(Screen::Tasks),
-            DemoCue::Receipt => self.show_column(Column::Receipt),
-            DemoCue::Envelope => self.show_column(Column::Envelope),
-            DemoCue::Timeline => self.state.show(Screen::Focus),
-            DemoCue::Approvals => {
+        self.state.division.is_overall = cue.view == DemoView::Timeline;
+        if let Some(task) = cue.task {
+            self.state.select_within(task);
+        }
+        match cue.view {
+            DemoView::Tasks => self.state.show(Screen::Tasks),
+            DemoView::Receipt => self.show_column(Column::Receipt),
+            DemoView::Envelope => self.show_column(Column::Envelope),
+            DemoView::Timeline => self.state.show(Screen::Focus),
+            DemoView::Approvals => {
                 self.state.show(Screen::Tasks);
                 self.show_held();
             }

@@ -3,40 +3,70 @@
 use ratatui::layout::Rect;
 
 use crate::console::keys::{Action, KeyContext};
+use crate::console::options::{FIRST_PLACE, FIRST_WAY};
 use crate::console::state::{cut_left, cut_top};
 use crate::console::text;
 use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
+use crate::envelope::Actor;
+use crate::model::AgentView;
 
+/// The most agents that are listed before their first command.
+const MOST_SILENT: usize = 4;
+
+/// Draws the ways to begin, and the agents that have already been started.
 pub(in crate::console) fn no_tasks(painter: &mut Painter<'_>, area: Rect) {
     let state = painter.state;
     if state.setup.recording.is_some() {
         return nothing(painter, area, "No tasks in this recording.", "");
     }
     let key = state.setup.keymap.key(KeyContext::Tasks, Action::Start).unwrap_or_default();
-    let socket = state.view.snapshot.socket.display().to_string();
-    let room = usize::from(area.width.saturating_sub(14));
-    let socket = text::cut_middle(&visible::one_line(&socket), room, painter.glyphs().cut);
-    let way = |name: &str, what: &str| vec![label(name), piece(what, Role::Strong)];
-    let also = |what: &str| vec![label(""), piece(what, Role::Faint)];
-    let rows = [
-        vec![piece("No tasks yet.", Role::Title), piece(" Four ways to begin:", Role::Text)],
-        Vec::new(),
-        way("agent", "pilothouse claude"),
-        also("your agent, unchanged; to give it tools: pilothouse mcp install"),
-        way("script", "pilothouse command run \"make test\""),
-        also("in any terminal of this workspace"),
-        vec![label("you"), piece(key, Role::Key), piece(" starts a command here", Role::Text)],
-        Vec::new(),
-        way("look", "pilothouse demo"),
-        also("a scripted agent at work, nothing to set up"),
-        Vec::new(),
-        vec![label("socket"), piece(socket, Role::Faint)],
+    let inside = cut_left(area, 3).1;
+    let ways = [
+        (begin(&state.setup.agents), Role::Strong, FIRST_PLACE.to_owned()),
+        (key, Role::Key, "a command of your own, here".to_owned()),
+        ("pilothouse demo".to_owned(), Role::Strong, "an agent at work, nothing to set up".to_owned()),
     ];
+    let broad = ways.iter().map(|(way, ..)| text::width(way)).max().unwrap_or_default() + 3;
+    let mut rows = vec![vec![piece("No tasks yet.", Role::Title)], Vec::new()];
+    for (way, role, what) in ways {
+        rows.push(vec![piece(text::column(&way, broad, ""), role), piece(what, Role::Text)]);
+    }
+    if state.setup.agents.len() > 1 {
+        let room = usize::from(inside.width).saturating_sub(broad);
+        let found = format!("found here: {}", state.setup.agents.join(", "));
+        let found = piece(text::cut(&found, room, painter.glyphs().cut), Role::Faint);
+        rows.insert(3, vec![piece(" ".repeat(broad), Role::Text), found]);
+    }
+    rows.extend(silent(painter));
     let top = area.height.saturating_sub(rows.len() as u16) / 3;
-    let inside = cut_left(cut_top(area, top).1, 3).1;
-    painter.rows(inside, &rows);
+    painter.rows(cut_top(inside, top).1, &rows);
+}
+
+/// Returns the command that starts an agent: the usual one, unless only others were found on this machine.
+fn begin(found: &[&'static str]) -> String {
+    let usual = FIRST_WAY.rsplit(' ').next().unwrap_or_default();
+    match found.first() {
+        Some(other) if !found.contains(&usual) => FIRST_WAY.replace(usual, other),
+        _ => FIRST_WAY.to_owned(),
+    }
+}
+
+/// Returns a row for each agent that is here and has not run anything.
+fn silent(painter: &Painter<'_>) -> Vec<Vec<StyledPiece>> {
+    let state = painter.state;
+    let [here, _] = painter.glyphs().link;
+    let row = |agent: &AgentView| {
+        let name = text::cut(&visible::one_line(&agent.label), 24, painter.glyphs().cut);
+        let colour = state.role_of(&Actor::Agent(agent.label.clone()));
+        let what = piece(", no command yet", Role::Faint);
+        vec![piece(format!("{here} "), Role::Accent), piece(name, colour), what]
+    };
+    let is_silent = |agent: &&AgentView| agent.connected && agent.last_call.is_none();
+    let rows = state.view.snapshot.agents.iter().filter(is_silent).take(MOST_SILENT).map(row);
+    let rows: Vec<_> = rows.collect();
+    if rows.is_empty() { rows } else { [Vec::new()].into_iter().chain(rows).collect() }
 }
 
 /// Draws the text of an empty screen.
@@ -51,10 +81,6 @@ pub(in crate::console) fn no_calls(painter: &mut Painter<'_>, area: Rect) {
     }
     let text = " Each call of an agent will stand here: what it asked, the receipt it got, the envelope.";
     nothing(painter, area, "No calls yet.", text);
-}
-
-pub(in crate::console) fn label(name: &str) -> StyledPiece {
-    piece(text::column(name, 9, ""), Role::Accent)
 }
 
 /// Draws the screen of a fleet that has no places yet.

@@ -182,7 +182,7 @@ impl Driver {
             Ok(()) = connected.changed(), if !is_lost => DriverEvent::Link,
             Some(Ok(next)) = self.next_runtime.join_next() => DriverEvent::NextRuntime(next),
             Some(()) = self.stop.changed() => DriverEvent::StopRequest,
-            Ok(()) = self.cues.changed() => DriverEvent::Msg(Msg::Cue(*self.cues.borrow_and_update())),
+            Ok(()) = self.cues.changed() => DriverEvent::Msg(Msg::Cue(self.cues.borrow_and_update().clone())),
             () = changed.notified(), if is_open => DriverEvent::Screens,
             () = self.source.watch.changed() => DriverEvent::Files,
             () = tokio::time::sleep_until(wake) => DriverEvent::Time,

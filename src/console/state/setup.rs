@@ -20,6 +20,8 @@ pub struct Setup {
     pub ui: UiSettings,
     /// The path of this executable, to be started beside a task.
     pub program: Option<PathBuf>,
+    /// The agents found on this machine, by the word that starts each here.
+    pub agents: Vec<&'static str>,
     /// The time zone for local times.
     pub zone: TimeZone,
     /// Whether the program runs as root.
