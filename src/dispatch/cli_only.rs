@@ -98,8 +98,16 @@ pub struct ServeInput {
     pub idle_seconds: u64,
 }
 
-/// The default time that a runtime without a console may be unused before it ends, in seconds.
-pub const IDLE_SECONDS: u64 = 600;
+/// The default time that a runtime without a console may be unused before it ends, in minutes; a macro, so that the help
+/// text says the same number.
+macro_rules! idle_minutes {
+    () => {
+        10
+    };
+}
+
+/// The same in seconds.
+pub const IDLE_SECONDS: u64 = 60 * idle_minutes!();
 
 fn idle_seconds() -> u64 {
     IDLE_SECONDS
@@ -107,7 +115,8 @@ fn idle_seconds() -> u64 {
 
 impl LocalCommand for ServeCommand {
     const PATH: &'static str = "serve";
-    const ABOUT: &'static str = "Run without a console; ends once nobody has needed it for 10 minutes";
+    const ABOUT: &'static str =
+        concat!("Run without a console; ends once nobody has needed it for ", idle_minutes!(), " minutes");
     const DANGER: Danger = Danger::Destructive;
     const EXITS: &'static [u8] = &[6];
     const EXAMPLES: &'static [Example] = &[

@@ -9,6 +9,7 @@ use pilothouse::console::app::App;
 use pilothouse::console::app::layer::Layer;
 use pilothouse::console::msg::Msg;
 use pilothouse::console::state::focus::Mode;
+use pilothouse::console::widgets::chooser::ListKind;
 use pilothouse::model::{InputEvidence, InputNeed, InputWait};
 use pilothouse::terminal::KeyPress;
 use ratatui::buffer::{Buffer, Cell};
@@ -164,6 +165,12 @@ fn in_ascii(mut app: App) -> App {
     app.state.setup.theme_set.ascii = true;
     app.state.setup.theme = app.state.setup.theme_set.theme("default");
     app.state.setup.keymap.spell_out(true);
+    // Help has spelled its keys already.
+    let is_help =
+        |layer: &Layer| matches!(layer, Layer::List(list) if matches!(list.kind, ListKind::Help(_)));
+    if app.layers.last().is_some_and(is_help) {
+        let _ = press(&mut app, &["F1", "F1"]);
+    }
     app
 }
 

@@ -82,14 +82,13 @@ fn f51_a_long_line_is_drawn_at_its_cursor_and_is_full_at_its_limit() {
 
 #[test]
 fn f50_pasted_text_answers_no_dialog() {
-    let dialogs: [(&str, &[&str]); 8] = [
+    let dialogs: [(&str, &[&str]); 7] = [
         ("stop", &["s"]),
         ("kill", &["S"]),
         ("signal", &["x"]),
         ("restart", &["r"]),
         ("quit", &["q"]),
         ("attention", &["a"]),
-        ("help", &["?"]),
         ("details", &["w"]),
     ];
     let answers = ["y", "yes\r", "s", "1", "d", "\r", "k\ry\r", "qq", "\x1b"];

@@ -92,6 +92,8 @@ fn a_budget_turns_down_and_up_and_off() {
         let _ = press(&mut app, &["+"]);
     }
     assert_eq!(app.state.calls.budget, None, "turned up to all of it");
+    assert!(shown(&app).contains("larger-budget: all of it is shown"), "and it says so");
+    app.state.toasts.clear();
     assert_eq!(shown(&app), whole);
     let _ = press(&mut app, &["-", "0"]);
     assert_eq!(shown(&app), whole);

@@ -60,7 +60,7 @@ fn what_would_count_on_is_said_by_the_clock() {
     let mut app = still((80, 24));
     select(&mut app, 5);
     let screen = shown(&app);
-    assert!(screen.contains("TIME  LAST") && screen.contains("input: you  until 12:04:39"), "{screen}");
+    assert!(screen.contains("TIME  LAST") && screen.contains("turn: you  until 12:04:39"), "{screen}");
     assert!(screen.contains("KILL at 12:04:34"), "{screen}");
     let _ = press(&mut app, &["5"]);
     assert!(shown(&app).contains("until 12:33:42"), "{}", shown(&app));

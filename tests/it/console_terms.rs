@@ -79,7 +79,7 @@ fn whoever_has_used_a_text_is_told_no_more_what_it_is() {
 
 #[test]
 fn who_types_is_explained_over_the_status_line_until_the_task_is_left() {
-    const INPUT: &str = "while you type, agents only read";
+    const INPUT: &str = "agents only read while you type";
     let mut app = hinting(console(calm(), (120, 40)));
     select(&mut app, 5);
     assert!(!shown(&app).contains(INPUT));
@@ -102,11 +102,11 @@ fn lease_is_explained_over_the_timeline() {
 fn counters_values_held_and_gate_are_explained() {
     let mut app = hinting(console(calm(), (120, 40)));
     let _ = press(&mut app, &["4"]);
-    assert!(shown(&app).contains(" trips saved: answers an agent need not wait for"), "{}", shown(&app));
+    assert!(shown(&app).contains(" trips saved: answers not waited for"), "{}", shown(&app));
 
     for size in [(80, 24), (120, 40)] {
         let mut app = hinting(looked_at(vec![call(7, &["git push origin main"], ruled())], size));
-        assert!(shown(&app).contains("held: nothing of it runs until you approve"), "{}", shown(&app));
+        assert!(shown(&app).contains("held: it runs only if you approve"), "{}", shown(&app));
         let effects = press(&mut app, &["y"]);
         assert!(remembered(effects).is_some(), "whoever has approved one knows it");
         let app = hinting(in_dialog(gate(), size));

@@ -438,7 +438,9 @@ fn an_embedded_runtime_is_detached_where_it_can_go_on_without_its_terminal() {
     let mut app = opened();
     app.state.setup.is_remote = false;
     assert_eq!(acts(&press(&mut app, &["q", "d"])), Vec::<String>::new());
-    assert!(!shown(&app).contains("detach"), "as in the demo");
+    let dialog = shown(&app);
+    assert!(!dialog.contains("d detach"), "as in the demo");
+    assert!(dialog.contains("detach: the runtime cannot go on without this console"), "{dialog}");
     app.state.setup.can_detach = true;
     let dialog = shown(&app);
     assert!(dialog.contains("d detach   s stop all and quit"), "the first choice\n{dialog}");
@@ -679,7 +681,7 @@ fn a_lost_runtime_names_the_key_that_works() {
     assert!(shown(&app).contains("waits for the next one.  Ctrl-] leaves"), "{}", shown(&app));
     let _ = press(&mut app, &["C-]"]);
     assert!(shown(&app).contains("waits for the next one.  q quits"), "{}", shown(&app));
-    assert!(!shown(&app).contains("input: you"), "nobody drives it now");
+    assert!(!shown(&app).contains("turn: you"), "nobody drives it now");
 }
 
 #[test]

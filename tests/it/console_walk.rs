@@ -140,7 +140,7 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::Details => {
             here(Is(|app| matches!(app.layers.last(), Some(Layer::Why(task)) if *task == id(7))))
         }
-        Action::Timeline => here(Is(|app| app.state.division.is_overall)),
+        Action::Timeline => here(Why("no room for it here: focus shows it")),
         Action::CopyId => {
             here(Does(|effect| matches!(effect, Effect::Copy(text) if *text == id(7).to_string())))
         }
@@ -232,7 +232,7 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::EditSettings => here(Does(|effect| calls("ExecCommand")(effect))),
         Action::Suspend => here(Does(|effect| matches!(effect, Effect::Suspend))),
         Action::Mouse => here(Does(|effect| matches!(effect, Effect::Mouse(false)))),
-        Action::Help => here(Is(|app| matches!(app.layers.last(), Some(Layer::Help { .. })))),
+        Action::Help => here(Is(|app| list(app).is_some_and(|list| list.kind == ListKind::Help("tasks")))),
         Action::Back => (Place(7, &["4"]), Is(|app| app.state.toasts.list().is_empty())),
         Action::Detach => here(Does(|effect| matches!(effect, Effect::Quit(Leave::Detach)))),
         // It asks first: whoever chose it from a list may have meant the next row.

@@ -101,9 +101,9 @@ fn f50_torn_reports_and_answers_are_no_keys() {
         read_it();
         console.keys(tail.as_bytes());
         console.keys(b"?");
-        console.shows("─ help ─");
+        console.shows("─ help: ");
         console.keys(b"\x1b");
-        console.wait_for("help is gone", |screen| !screen.contents().contains("─ help ─"));
+        console.wait_for("help is gone", |screen| !screen.contents().contains("─ help: "));
     }
 }
 
@@ -117,7 +117,7 @@ fn f50_escape_leaves_a_paste_that_never_ends() {
     console.keys(b"\x1b");
     console.shows("a paste without an end was dropped, 6 B");
     console.keys(b"?");
-    console.shows("─ help ─");
+    console.shows("─ help: ");
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod console_filter;
 mod console_fixture;
 mod console_fleet;
 mod console_held;
+mod console_keys;
 mod console_layout;
 mod console_lists;
 mod console_looks;

@@ -11,10 +11,10 @@ use crate::console::features::receipts::coverage;
 use crate::console::features::stop::restart::again;
 use crate::console::features::task_list::choose;
 use crate::console::features::{
-    arrangement, changes, export, next, palette, places, program, reader, receipts, replay, task_list,
+    arrangement, changes, export, help, next, palette, places, program, reader, receipts, replay, task_list,
 };
 use crate::console::keys::{Action, KeyContext, Motion};
-use crate::console::state::{Column, ExportKind, Mode, Obstacle, Prompt, Screen, Shot, takes_input};
+use crate::console::state::{Column, ExportKind, Mode, Prompt, Screen, Shot, takes_input};
 use crate::link::Request;
 use crate::model::{TaskStatus, TaskView};
 
@@ -50,20 +50,10 @@ impl App {
         if !self.layers.is_empty() {
             return self.act_in_dialog(action);
         }
-        if self.state.setup.recording.is_some() && action.changes() {
-            self.state.say("read-only recording");
-            return;
+        match self.availability(action) {
+            Ok(()) => self.act_in_view(action),
+            Err(why) => self.refuse(action, why),
         }
-        if let Err(why) = self.availability(action) {
-            // The place is unreachable: say so, because a key that silently does nothing would look like a typo.
-            if why == Obstacle::Place {
-                places::say_refusal(&mut self.state);
-            } else if matches!(action, Action::Compare | Action::ModelSaw | Action::SendLine) {
-                self.state.say(why.to_string());
-            }
-            return;
-        }
-        self.act_in_view(action)
     }
 
     pub(in crate::console) fn act_in_view(&mut self, action: Action) {
@@ -114,7 +104,10 @@ impl App {
             Action::SaveLayout => tilings::ask_for_layout_name(&mut self.state),
             Action::ForgetLayout => tilings::forget_layout(&mut self.state),
             Action::Zoom => self.state.division.is_zoomed = !self.state.division.is_zoomed,
-            Action::Help => self.open(Layer::Help { about: self.state.view_context(), top: 0 }),
+            Action::Help => {
+                let list = help::help(&self.state, &|action| self.availability(action));
+                self.open_list(list);
+            }
             Action::Back => self.back(),
             Action::Quit => self.ask_to_quit(),
             Action::Palette => self.open_palette(),

@@ -4,11 +4,12 @@ use crate::console::app::App;
 use crate::console::app::layer::Layer;
 use crate::console::features::approval::wider_for;
 use crate::console::features::pane::fit;
-use crate::console::features::{changes, next, task_list};
+use crate::console::features::{changes, next, places, task_list};
 use crate::console::keys::{Action, KeyContext};
-use crate::console::state::{Column, Mode, Obstacle, Prompt, Screen, takes_input};
+use crate::console::state::{Breakpoint, Column, Mode, Obstacle, Prompt, Screen, takes_input};
 use crate::envelope::Actor;
 use crate::model::{CallSummary, HoldReason, TaskStatus};
+use crate::terminal::KeyPress;
 
 fn place(is_here: bool, place: &'static str) -> Result<(), Obstacle> {
     if is_here { Ok(()) } else { Err(Obstacle::Elsewhere(place)) }
@@ -38,6 +39,22 @@ impl App {
         }
     }
 
+    /// Says why an action does nothing now: a key that does so silently looks like a typo.
+    pub(in crate::console) fn refuse(&mut self, action: Action, why: Obstacle) {
+        match why {
+            Obstacle::Place => places::say_refusal(&mut self.state),
+            why => self.state.decline(format!("{}: {why}", action.name())),
+        }
+    }
+
+    /// Says that a key means nothing where it was pressed.
+    pub(in crate::console) fn say_unbound(&mut self, key: KeyPress) {
+        let keymap = &self.state.setup.keymap;
+        let help = keymap.key(self.context(), Action::Help).map(|help| format!("; {help} lists the keys"));
+        let text = format!("{} does nothing here{}", keymap.spelled(key), help.unwrap_or_default());
+        self.state.decline(text)
+    }
+
     /// Checks the preconditions of an action. Every action must be named here: there is no wildcard arm.
     fn requirements(&self, action: Action) -> Result<(), Obstacle> {
         use Action::*;
@@ -59,8 +76,8 @@ impl App {
         let prompt = if let Mode::Write(prompt, _) = &self.state.focus.mode { Some(prompt) } else { None };
         let has_ended = task.is_some_and(|task| task.status.is_terminal());
         match action {
-            Up | Down | PageUp | PageDown | Top | Bottom | WidenList | NarrowList | ShowTasks | ShowFocus
-            | ShowReceipts | ShowMetrics | ShowProgram | Attention | Export | ExportMetrics | Screenshot
+            Up | Down | PageUp | PageDown | Top | Bottom | ShowTasks | ShowFocus | ShowReceipts
+            | ShowMetrics | ShowProgram | Attention | Export | ExportMetrics | Screenshot
             | ScreenshotHtml | ScreenshotText | ScreenshotAnsi | Palette | Themes | Mouse | Suspend
             | Help | Back | Quit => Ok(()),
             Places => {
@@ -127,7 +144,7 @@ impl App {
             Release => {
                 let lease = task.and_then(|task| task.lease.as_ref());
                 let is_ours = lease.is_some_and(|lease| lease.holder == Actor::Operator);
-                runtime.and(need(is_ours, "its input is not held by you"))
+                runtime.and(need(is_ours, "it is not your turn there"))
             }
             Fit => {
                 let fits_badly = task.is_some_and(|task| fit::fits_badly(&self.state, task));
@@ -146,13 +163,19 @@ impl App {
                     self.state.view.snapshot.tasks.iter().any(|task| task.status.is_terminal());
                 list.and(anywhere).and(need(has_finished, "there is nothing to do it to"))
             }
-            Timeline => list,
+            Timeline => {
+                let has_room = self.state.focus.screen == Screen::Focus
+                    && !self.state.division.is_zoomed
+                    && self.state.layout().breakpoint != Breakpoint::Small;
+                let is_shown = !self.state.layout().timeline.is_empty();
+                list.and(selected).and(need(has_room || is_shown, "no room for it here: focus shows it"))
+            }
             Pin => list.and(selected),
             Filter | ArrangeList => {
                 place(self.state.focus.screen == Screen::Tasks, "on the screen of all tasks only")?;
                 need(!self.state.view.snapshot.tasks.is_empty(), "there are no tasks")
             }
-            Layouts | NextLayout | SaveLayout => {
+            Layouts | NextLayout | SaveLayout | WidenList | NarrowList => {
                 place(self.state.focus.screen == Screen::Tasks, "on the screen of all tasks only")
             }
             ForgetLayout => need(self.state.division.tilings.name.is_some(), "no saved layout is in use"),

@@ -11,14 +11,13 @@ use crate::console::features::approval::card::Card;
 use crate::console::features::approval::decide;
 use crate::console::features::attention::item::AttentionSubject;
 use crate::console::features::attention::list::AttentionSelection;
-use crate::console::features::help::help_lines;
 use crate::console::features::message::MessageDialog;
 use crate::console::features::question::QuestionDialog;
 use crate::console::features::stop::StopQuestion;
-use crate::console::keys::{Action, KeyContext};
+use crate::console::keys::{Action, KeyContext, QuitDialogAction, StopDialogAction};
 use crate::console::state::{Breakpoint, Mode, Screen, alias, questions, signal, stop_of};
 use crate::console::text::visible;
-use crate::console::widgets::{Chooser, ListKind, has_been_read, scrolled};
+use crate::console::widgets::{Chooser, ListKind, has_been_read};
 use crate::envelope::TaskId;
 use crate::model::{HeldCall, Question, QuestionId};
 
@@ -65,10 +64,7 @@ impl App {
 
     pub(in crate::console) fn act_in_dialog(&mut self, action: Action) {
         let Some(layer) = self.layers.pop() else { return };
-        if matches!(layer, Layer::Quit) && self.stopping.question.is_some() {
-            return self.answer_stop_question(action);
-        }
-        if action == Action::Back {
+        if action == Action::Back && !(matches!(layer, Layer::Quit) && self.stopping.question.is_some()) {
             return;
         }
         if let Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Restart(task) = &layer
@@ -79,32 +75,38 @@ impl App {
             return self.open(layer);
         }
         match layer {
-            Layer::Stop { task, kill } => self.stop(task, kill, action),
+            Layer::Stop { task, kill } => match StopDialogAction::of(action) {
+                Some(action) => self.stop(task, kill, action),
+                None => self.keep_open(Layer::Stop { task, kill }, action),
+            },
             Layer::Restart(task) if action == Action::Restart => self.stopping.restart(&mut self.state, task),
-            Layer::Restart(task) => self.open(Layer::Restart(task)),
-            Layer::Signal(task) => self.state.effects.extend(signal(&task, action)),
-            Layer::Quit => self.quit(action),
-            // Any other key leaves the dialog open. Keys of a list never get here, because letters are typed
-            // into it.
-            Layer::Why(_) | Layer::List(_) | Layer::Tell(_) => self.open(layer),
+            Layer::Signal(task) => match signal(&task, action) {
+                Some(effect) => self.state.effects.push(effect),
+                None => self.keep_open(Layer::Signal(task), action),
+            },
+            Layer::Quit => match QuitDialogAction::of(action) {
+                Some(action) if self.stopping.question.is_some() => self.answer_stop_question(action),
+                Some(action) => self.quit(action),
+                None => self.keep_open(Layer::Quit, action),
+            },
+            Layer::Paste(paste) if action == Action::Confirm => self.state.effects.push(paste.send()),
+            // Keys of a list never get here, because letters are typed into it.
+            Layer::Restart(_) | Layer::Paste(_) | Layer::Why(_) | Layer::List(_) | Layer::Tell(_) => {
+                self.keep_open(layer, action)
+            }
             Layer::Approval(card) => self.act_on_card(card, action),
             Layer::Question(mut dialog) => {
                 dialog.act(&mut self.state, action);
                 self.open(Layer::Question(dialog))
             }
             Layer::Attention(chosen) => self.attend(&chosen, action),
-            Layer::Paste(paste) => self.state.effects.push(paste.send()),
-            // The palette finds things by any word.
-            Layer::Help { .. } if action == Action::Palette => self.open_palette(),
-            Layer::Help { about, top } => {
-                let rows = (
-                    help_lines(&self.state, about, &|action| self.can(action)).len(),
-                    usize::from(self.state.outer.size.1.saturating_sub(4)),
-                );
-                let top = action.motion().map_or(top, |motion| scrolled(top, motion, rows));
-                self.open(Layer::Help { about, top })
-            }
         }
+    }
+
+    /// Leaves a dialog open after a key that means nothing in it.
+    fn keep_open(&mut self, layer: Layer, action: Action) {
+        self.state.decline(format!("{}: nothing to do with it here", action.name()));
+        self.open(layer)
     }
 
     /// Marks the state as drawn, and the terminal as having it.
@@ -141,8 +143,7 @@ impl App {
             Layer::Question(dialog) => Some(&mut dialog.shown_at),
             Layer::Approval(card) => Some(&mut card.shown_at),
             Layer::Quit => self.stopping.question.as_mut().map(|question| &mut question.shown_at),
-            Layer::Help { .. }
-            | Layer::List(_)
+            Layer::List(_)
             | Layer::Tell(_)
             | Layer::Attention(_)
             | Layer::Paste(_)
@@ -164,9 +165,7 @@ impl App {
             Some(Layer::Approval(_)) => {
                 self.state.view.is_lost || self.state.layout().breakpoint == Breakpoint::Sentence
             }
-            Some(Layer::Help { .. } | Layer::List(_)) => {
-                self.state.layout().breakpoint == Breakpoint::Sentence
-            }
+            Some(Layer::List(_)) => self.state.layout().breakpoint == Breakpoint::Sentence,
             Some(Layer::Question(_) | Layer::Attention(_)) | None => false,
         };
         if is_outdated {
@@ -190,7 +189,7 @@ impl App {
             (Some(Layer::Paste(..)), _) => KeyContext::Paste,
             (Some(Layer::Tell(_)), _) => KeyContext::Tell,
             (Some(Layer::Approval(card)), _) => card.context(),
-            (Some(Layer::Help { .. } | Layer::Why(_)), _) => KeyContext::Help,
+            (Some(Layer::Why(_)), _) => KeyContext::Settled,
             (None, Mode::Input(_)) => KeyContext::Input,
             (None, Mode::Copy(_)) => KeyContext::Copy,
             (None, Mode::Write(prompt, _)) => prompt.context(),
@@ -203,19 +202,22 @@ impl App {
         question.into_iter().for_each(|question| self.open_question(question));
     }
 
-    pub(in crate::console) fn stop(&mut self, task: TaskId, kill: bool, action: Action) {
+    pub(in crate::console) fn stop(&mut self, task: TaskId, kill: bool, action: StopDialogAction) {
         match action {
             // A dialog opened to kill offers no gentle stop: `s` is taken as a typo and keeps it open.
-            Action::Stop if kill => self.open(Layer::Stop { task, kill }),
-            Action::Stop => self.state.effects.push(stop_of(&task, false)),
-            Action::Kill => self.state.effects.push(stop_of(&task, true)),
-            Action::Signal => self.open(Layer::Signal(task)),
-            Action::TellAgent => {
+            StopDialogAction::Stop if kill => {
+                self.state.decline("stop: it is being stopped; what is left is to kill it");
+                self.open(Layer::Stop { task, kill })
+            }
+            StopDialogAction::Stop => self.state.effects.push(stop_of(&task, false)),
+            StopDialogAction::Kill => self.state.effects.push(stop_of(&task, true)),
+            StopDialogAction::Signal => self.open(Layer::Signal(task)),
+            StopDialogAction::TellAgent => {
                 let task = self.state.view.task(&task).cloned();
                 let tell = task.and_then(|task| MessageDialog::open_with_stop(&mut self.state, task, kill));
                 self.layers.extend(tell.map(|tell| Layer::Tell(Box::new(tell))));
             }
-            _ => self.open(Layer::Stop { task, kill }),
+            StopDialogAction::Back => {}
         }
     }
 
@@ -246,14 +248,18 @@ impl App {
     }
 
     /// Answers it; a key pressed before it could be read, and any other key, leaves it open.
-    pub(in crate::console) fn answer_stop_question(&mut self, action: Action) {
+    pub(in crate::console) fn answer_stop_question(&mut self, action: QuitDialogAction) {
         let shown_at = self.stopping.question.as_ref().and_then(|question| question.shown_at);
         let answer = match action {
-            Action::StopAll => Effect::Quit(Leave::AsAsked),
-            Action::Back => Effect::Stay,
-            _ => return self.open(Layer::Quit),
+            QuitDialogAction::StopAll => Effect::Quit(Leave::AsAsked),
+            QuitDialogAction::Back => Effect::Stay,
+            QuitDialogAction::Detach => {
+                self.state.decline("detach: the question is whether the runtime ends");
+                return self.open(Layer::Quit);
+            }
         };
         if !has_been_read(shown_at, self.state.clock.now) {
+            self.state.decline("read it first, then press again");
             return self.open(Layer::Quit);
         }
         self.stopping.question = None;
@@ -266,11 +272,19 @@ impl App {
         self.state.effects.push(Effect::Quit(Leave::StopAll));
     }
 
-    pub(in crate::console) fn quit(&mut self, action: Action) {
-        match action {
-            Action::StopAll if self.can(action) => self.stop_all(),
-            Action::Detach if self.can(action) => self.state.effects.push(Effect::Quit(Leave::Detach)),
-            _ => self.open(Layer::Quit),
+    pub(in crate::console) fn quit(&mut self, action: QuitDialogAction) {
+        let (wanted, effect) = match action {
+            QuitDialogAction::StopAll => (Action::StopAll, None),
+            QuitDialogAction::Detach => (Action::Detach, Some(Effect::Quit(Leave::Detach))),
+            QuitDialogAction::Back => return,
+        };
+        if let Err(why) = self.availability(wanted) {
+            self.refuse(wanted, why);
+            return self.open(Layer::Quit);
+        }
+        match effect {
+            Some(effect) => self.state.effects.push(effect),
+            None => self.stop_all(),
         }
     }
 

@@ -13,8 +13,8 @@ use crate::console::features::export::drawing;
 use crate::console::features::status::StatusFacts;
 use crate::console::features::stop::restart;
 use crate::console::features::{
-    help, message, metrics, pane, paste, program, question, reader, receipts, replay, status, stop,
-    task_list, timeline, toasts, top_bar, welcome,
+    message, metrics, pane, paste, program, question, reader, receipts, replay, status, stop, task_list,
+    timeline, toasts, top_bar, welcome,
 };
 use crate::console::state::{Breakpoint, Layout, Screen};
 use crate::console::text::{piece, wrapped};
@@ -29,6 +29,7 @@ pub fn draw(app: &App, buf: &mut Buffer) -> FrameExtras {
     let layout = state.layout();
     let word = match app.layers.last() {
         Some(Layer::Why(_)) => Some("DETAILS"),
+        Some(Layer::List(list)) if matches!(list.kind, ListKind::Help(_)) => Some("HELP"),
         Some(Layer::Approval(card)) if card.rule().is_some() => Some("ALLOW MORE?"),
         _ => None,
     };
@@ -55,14 +56,12 @@ pub fn draw(app: &App, buf: &mut Buffer) -> FrameExtras {
     screen(&mut painter, app, &layout);
     status::notice(&mut painter, layout.notice);
     status::draw(&mut painter, layout.status, &status_facts(app));
+    pane::typing::draw(&mut painter, &layout);
     if let Some(at) = state.view.clear_at {
         painter.wake_at(at);
     }
-    // A list or help may be as high as the screen. Anything else over it is read and answered: nothing covers that.
-    let is_covered = match app.layers.last() {
-        Some(Layer::List(list)) => list.kind != ListKind::Messages,
-        layer => matches!(layer, Some(Layer::Help { .. })),
-    };
+    // A list may be as high as the screen. Anything else over it is read and answered: nothing covers that.
+    let is_covered = matches!(app.layers.last(), Some(Layer::List(list)) if list.kind != ListKind::Messages);
     if !is_covered {
         toasts::draw(&mut painter, &layout);
     }
@@ -122,7 +121,6 @@ fn status_facts(app: &App) -> StatusFacts {
 /// Draws the topmost layer.
 fn dialog(painter: &mut Painter<'_>, app: &App, layer: &Layer) {
     match layer {
-        Layer::Help { about, top } => help::draw(painter, *about, *top),
         Layer::Quit => stop::draw_quit(painter, app.stopping.question.as_ref()),
         Layer::List(chooser) => chooser::draw(painter, chooser),
         Layer::Approval(card) => card::draw(painter, card),

@@ -5,7 +5,6 @@ use crate::console::features::attention::list::AttentionSelection;
 use crate::console::features::message::MessageDialog;
 use crate::console::features::paste::UnsentPaste;
 use crate::console::features::question::QuestionDialog;
-use crate::console::keys::KeyContext;
 use crate::console::widgets::Chooser;
 use crate::envelope::TaskId;
 
@@ -39,11 +38,4 @@ pub enum Layer {
     Tell(Box<MessageDialog>),
     /// A list to choose from.
     List(Box<Chooser>),
-    /// The key bindings of a context.
-    Help {
-        /// The context whose keys are shown.
-        about: KeyContext,
-        /// The first row shown.
-        top: usize,
-    },
 }

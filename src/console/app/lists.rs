@@ -56,6 +56,7 @@ impl App {
                 }
                 self.preview_theme();
             }
+            None if self.closes_help(key) => self.close_list(),
             None if self.chooses_by_letter(key) => self.choose(),
             None => {
                 self.edit_key(key);
@@ -69,8 +70,14 @@ impl App {
         let Some(Layer::List(chooser)) = self.layers.last_mut() else { return false };
         let Key::Char(letter) = key.key else { return false };
         let is_plain = !key.ctrl && !key.alt && chooser.editor.value().is_empty();
-        let has_letters = matches!(chooser.kind, ListKind::Filters | ListKind::Listing);
-        is_plain && has_letters && chooser.select_key(&letter.to_string())
+        is_plain && chooser.kind.has_letters() && chooser.select_key(&letter.to_string())
+    }
+
+    /// Tells whether a key that opened help closes it again: before anything is written in it.
+    fn closes_help(&self, key: KeyPress) -> bool {
+        let Some(Layer::List(chooser)) = self.layers.last() else { return false };
+        let opened = self.state.setup.keymap.action(self.state.view_context(), key) == Some(Action::Help);
+        opened && matches!(chooser.kind, ListKind::Help(_)) && chooser.editor.value().is_empty()
     }
 
     /// Filters the open list by the text typed so far.
@@ -116,9 +123,10 @@ impl App {
             return program::run_program(&mut self.state, &file);
         }
         let Some(item) = chooser.selected().cloned() else { return };
-        // The row says why it cannot be chosen; the list stays open for another choice.
+        // The list stays open for another choice.
         if item.obstacle.is_some() || item.choice == ListChoice::Nothing {
-            return;
+            let why = item.obstacle.unwrap_or_else(|| "there is nothing to choose in it".to_owned());
+            return self.state.decline(why);
         }
         let is_palette = chooser.kind == ListKind::Palette;
         self.layers.pop();
@@ -165,8 +173,7 @@ impl App {
     /// Performs an action that was chosen by name instead of with a key.
     pub(in crate::console) fn act_by_name(&mut self, action: Action) {
         if let Err(why) = self.availability(action) {
-            self.state.say(format!("{}: {why}", action.name()));
-            return;
+            return self.refuse(action, why);
         }
         match action {
             action if SIGNALS.iter().any(|(known, _)| *known == action) => {

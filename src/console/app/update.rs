@@ -190,10 +190,12 @@ impl App {
         if let Some(Layer::List(_)) = self.layers.last() {
             return self.list_key(key, action);
         }
-        if !self.type_key(key, action)
-            && let Some(action) = action
-        {
-            self.act(action);
+        if self.type_key(key, action) {
+            return;
+        }
+        match action {
+            Some(action) => self.act(action),
+            None => self.say_unbound(key),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::console::features::arrangement::tilings;
 use crate::console::features::pane::{copy, search};
 use crate::console::features::paste::{UnsentPaste, line_feeds, size};
 use crate::console::features::{composer, paste, program, receipts, task_list};
-use crate::console::keys::{Action, KeyContext};
+use crate::console::keys::{Action, CopyAction, KeyContext};
 use crate::console::state::{
     Filters, Layout, MOST_WRITTEN, Mode, Prompt, program_file, start_of, takes_input,
 };
@@ -155,7 +155,10 @@ impl App {
         }
         match &self.state.focus.mode {
             Mode::Observe => return self.literal_chord(key, action),
-            Mode::Copy(_) => action.into_iter().for_each(|action| copy::act_in_copy(&mut self.state, action)),
+            Mode::Copy(_) => match action.and_then(CopyAction::of) {
+                Some(action) => copy::act_in_copy(&mut self.state, action),
+                None => self.say_unbound(key),
+            },
             Mode::Input(task) => self.input_key(&task.clone(), key, action),
             Mode::Write(prompt, _) => self.prompt_key(prompt.clone(), key, action),
         }
@@ -186,7 +189,7 @@ impl App {
             return self.state.observe();
         }
         if self.state.view.is_lost || !view.is_some_and(|task| takes_input(&task)) {
-            return;
+            return self.state.decline("nothing takes the keys now");
         }
         self.state.thaw();
         self.state.effects.push(Effect::send(task.clone(), TypedInput::Keys(vec![key])));
@@ -282,8 +285,9 @@ impl App {
     }
 
     pub(in crate::console) fn edit_key(&mut self, press: KeyPress) {
-        if let Some(request) = text_field::request(press) {
-            self.edit(request);
+        match text_field::request(press) {
+            Some(request) => self.edit(request),
+            None => self.say_unbound(press),
         }
     }
 
@@ -304,8 +308,7 @@ impl App {
                 Layer::Approval(card) => card.writing.as_mut().map(CardText::editor),
                 Layer::Question(dialog) => dialog.editor(),
                 Layer::Tell(dialog) => Some(&mut dialog.editor),
-                Layer::Help { .. }
-                | Layer::Quit
+                Layer::Quit
                 | Layer::Attention(_)
                 | Layer::Paste(_)
                 | Layer::Stop { .. }

@@ -8,7 +8,7 @@ use tui_input::Input as Editor;
 use crate::console::effect::Effect;
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::delivery::MessageDelivery;
-use crate::console::state::{State, alias, centred, owner, stop_of};
+use crate::console::state::{State, alias, over_screen, owner, stop_of};
 use crate::console::text::{piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{DIALOG_COLUMNS, Painter};
@@ -124,7 +124,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, dialog: &MessageDialog
     let role = if chars > WORDS_CHARS { Role::Failed } else { Role::Faint };
     foot.push(piece(format!("   {chars}/{WORDS_CHARS}"), role));
     rows.extend([Vec::new(), foot]);
-    let area = centred(painter.size(), DIALOG_COLUMNS, rows.len(), 1);
+    let area = over_screen(painter.size(), DIALOG_COLUMNS, rows.len(), 1);
     let title = format!("tell {}", visible::one_line(dialog.choice(dialog.at)));
     let inside = painter.boxed(area, &title);
     painter.list(inside, rows, |_, row| (row, false));

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 use crate::console::effect::Effect;
 use crate::console::keys::{Action, KeyContext, Motion};
-use crate::console::state::{Layout, ProgramScreen, Screen, State, Term, cut_top, names, questions};
+use crate::console::state::{Layout, ProgramScreen, Screen, State, Term, cut_top, names, questions, words};
 use crate::console::text;
 use crate::console::text::reading::moved;
 use crate::console::text::{StyledPiece, column, piece, visible};
@@ -68,7 +68,11 @@ pub(in crate::console) fn go_in_source(state: &mut State, motion: Motion) {
 /// Pans the source by columns, as far as its longest line.
 pub(in crate::console) fn pan_source(state: &mut State, by: i16) {
     let most = source_columns(state).saturating_sub(state.layout().source_columns());
-    state.programs.pan = state.programs.pan.saturating_add_signed(by).min(most);
+    let before = state.programs.pan;
+    state.programs.pan = before.saturating_add_signed(by).min(most);
+    if before == state.programs.pan {
+        state.decline(words::edge(by));
+    }
 }
 
 /// Cycles from the source through the panes of the commands and back to the source.

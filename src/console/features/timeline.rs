@@ -83,7 +83,7 @@ pub(in crate::console) fn draw_why(painter: &mut Painter<'_>, task: &TaskView) {
     }
     let shown = painter.state(task);
     let title = format!("{} {} {}", alias(task), shown.glyph, shown.word);
-    dialog(painter, &title, rows, KeyContext::Help, &[(Action::Back, "close")]);
+    dialog(painter, &title, rows, KeyContext::Settled, &[(Action::Back, "close")]);
 }
 
 fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, String)> {
@@ -111,10 +111,10 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
         }),
     );
     add(
-        "input",
+        "turn",
         task.lease
             .as_ref()
-            .map(|lease| format!("held by {} until {}", who(&lease.holder), painter.time(lease.until))),
+            .map(|lease| format!("{} until {}", who(&lease.holder), painter.time(lease.until))),
     );
     add(
         "stop",

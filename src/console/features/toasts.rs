@@ -30,7 +30,11 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
         let call =
             toast.call.map(|seq| format!("  call {}", painter.state.call_name(seq))).unwrap_or_default();
         let keep = if toast.is_error { "  Esc" } else { "" };
-        let glyph = if toast.is_error { failed } else { done };
+        let glyph = match (toast.is_error, toast.is_about_key) {
+            (true, _) => failed,
+            (false, true) => painter.glyphs().dot,
+            (false, false) => done,
+        };
         let tail = text::width(&call) + text::width(keep) + 5;
         let shown = text::cut(&toast.text, usize::from(stage.width).saturating_sub(tail), dots);
         let whole = format!(" {glyph} {shown}{call}{keep} ");

@@ -271,11 +271,21 @@ fn purpose(request: &Request) -> &str {
         Request::Pause { .. } => "pause agent calls",
         Request::Decide { .. } => "answer the call",
         Request::LetAgents { .. } => "let agents answer",
-        Request::Release { .. } => "give the input back",
+        Request::Release { .. } => "give the turn back",
         Request::Dismiss { .. } => "take the task off the list",
         Request::Tell { .. } => "tell the agent",
         Request::Rename { .. } => "name the task",
-        _ => "ask the runtime",
+        Request::Send { .. } => "type into the task",
+        Request::Record { .. } => "read the call",
+        Request::Command { .. } => "read the command",
+        Request::Answer { .. } => "answer the question",
+        Request::Rules { .. } => "apply the approval rules",
+        Request::Usage { .. } => "measure the tasks",
+        Request::Shutdown { .. } => "end the runtime",
+        Request::Metrics => "read the metrics",
+        Request::Standing => "read the counts",
+        Request::Streams { .. } | Request::Log { .. } => "read the log",
+        Request::Program(_) => "run the program",
     }
 }
 

@@ -132,7 +132,7 @@ actions! {
     QuitSignal "QUIT" "Quit with a core dump or a trace" "TaskStop signal"
     User1 "USR1" "First user signal" "TaskStop signal"
     User2 "USR2" "Second user signal" "TaskStop signal"
-    Release "give back" "Give the input back to the agent" ""
+    Release "give back" "Give the turn back to the agent" ""
     Fit "fit" "Fit the task to its pane" "TaskInput resize"
     Dismiss "clear" "Clear finished task" "" "dismiss remove take off the list"
     ClearFinished "clear all" "Clear all finished tasks" "" "dismiss remove take off the list"

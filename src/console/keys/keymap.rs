@@ -61,7 +61,7 @@ contexts! {
     Answer "The dialog of a text."
     InFlight "The dialog of a command in doubt."
     Reason "The note to an answer."
-    Settled "The dialog of a question that is no longer open."
+    Settled "A dialog that is only read: details, a question that is no longer open."
     Input "Typing into a task."
     Line "The one-line composer."
     Start "The prompt for a command."
@@ -75,7 +75,6 @@ contexts! {
     Held "The card of a call that waits for the operator."
     Note "The note of a denial."
     Tell "Words for an agent."
-    Help "Help."
     List "A list narrowed by typing: palette, themes, messages."
 }
 
@@ -248,7 +247,8 @@ impl Keymap {
         self.is_ascii = is_ascii;
     }
 
-    fn spelled(&self, key: KeyPress) -> String {
+    /// Returns the name of a key as this keymap spells it.
+    pub fn spelled(&self, key: KeyPress) -> String {
         let name = name(key);
         if !self.is_ascii {
             return name;
@@ -260,7 +260,8 @@ impl Keymap {
     /// Returns the keys that a context defines itself, without those of `observe`.
     pub fn own(&self, context: KeyContext) -> Vec<(Action, Vec<String>)> {
         let rows = self.bindings.get(&context).into_iter().flatten();
-        rows.map(|(action, binding)| (*action, binding.keys.iter().map(|key| name(*key)).collect())).collect()
+        let spelled = |binding: &KeyBinding| binding.keys.iter().map(|key| self.spelled(*key)).collect();
+        rows.map(|(action, binding)| (*action, spelled(binding))).collect()
     }
 }
 

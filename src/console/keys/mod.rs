@@ -2,7 +2,11 @@
 
 pub mod action;
 pub mod decode;
+pub mod dialog_action;
 pub mod keymap;
+pub mod wish;
 
 pub use action::{Action, Motion};
+pub use dialog_action::{CopyAction, QuitDialogAction, ReplayAction, StopDialogAction};
 pub use keymap::{KeyContext, Keymap};
+pub use wish::Wish;

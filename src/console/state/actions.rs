@@ -116,6 +116,11 @@ impl State {
         self.toasts.say(text, None, self.clock.now);
     }
 
+    /// Says why the key just pressed did nothing.
+    pub(in crate::console) fn decline(&mut self, text: impl Into<String>) {
+        self.toasts.decline(text, self.clock.now);
+    }
+
     /// Marks the state as changed, to be drawn again.
     pub fn touch(&mut self) {
         self.is_dirty = true;

@@ -2,13 +2,19 @@
 
 use ratatui::layout::{Margin, Rect};
 
-/// Returns a centred box: at most this many columns wide and as high as its rows plus a border, leaving at
-/// least `free` lines of the screen uncovered.
-pub fn centred((columns, lines): (u16, u16), most_columns: u16, rows: usize, free: u16) -> Rect {
+/// Returns the row at which whatever lies over the screen begins, on a screen with this many rows: always the same, so that
+/// the eye finds it and what it is about stays in sight below.
+pub fn stand(lines: u16) -> u16 {
+    lines / 12
+}
+
+/// Returns a box over the screen: at most this many columns wide and as high as its rows plus a border, leaving at least
+/// `free` lines uncovered. Only one that would not fit below where all begin stands higher.
+pub fn over_screen((columns, lines): (u16, u16), most_columns: u16, rows: usize, free: u16) -> Rect {
     let width = most_columns.min(columns.saturating_sub(2)).max(columns.min(4));
     let wanted = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2);
     let height = wanted.min(lines.saturating_sub(free)).max(lines.min(3));
-    Rect { x: (columns - width) / 2, y: (lines - height) / 2, width, height }
+    Rect { x: (columns - width) / 2, y: stand(lines).min((lines - height) / 2), width, height }
 }
 
 /// Returns the inside of a box, with one column of padding at either side.

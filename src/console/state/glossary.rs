@@ -41,10 +41,10 @@ impl Term {
         match self {
             Self::Receipt => "what the model read",
             Self::Envelope => "the whole answer",
-            Self::Input => "while you type, agents only read; they type again when you pause (limits.lease)",
+            Self::Input => "agents only read while you type, and a while after",
             Self::Lease => "only who has it types",
-            Self::Held => "held: nothing of it runs until you approve; the agent waits",
-            Self::Trips => "trips saved: answers an agent need not wait for, since a batch is one call",
+            Self::Held => "held: it runs only if you approve; the agent waits",
+            Self::Trips => "trips saved: answers not waited for, as a batch is one call",
             Self::Values => "what its steps gave",
             Self::Gate => "gate: the program waits here until a person decides",
         }

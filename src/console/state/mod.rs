@@ -69,7 +69,7 @@ use crate::console::text::reading::ReaderView;
 use crate::model::Snapshot;
 
 pub(super) use agents::owner;
-pub use areas::{centred, cut_bottom, cut_left, cut_top, inside};
+pub use areas::{cut_bottom, cut_left, cut_top, inside, over_screen, stand};
 pub use arrangement::Arrangement;
 pub use availability::{Availability, Obstacle};
 pub use call_rows::CallRow;

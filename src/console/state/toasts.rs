@@ -27,6 +27,8 @@ pub struct Toast {
     until: Option<Timestamp>,
     /// It stays until a key is pressed after that time: somebody has to have been there.
     waits_for_key: bool,
+    /// It says why the key just pressed did nothing: the next key takes it away, and it is not kept in the history.
+    pub is_about_key: bool,
 }
 
 /// The messages on screen, and the message history.
@@ -45,6 +47,12 @@ impl Toasts {
         self.push(Toast { call, until: now.checked_add(SHOWN).ok(), ..self.toast(text) });
     }
 
+    /// Says why a key did nothing.
+    pub fn decline(&mut self, text: impl Into<String>, now: Timestamp) {
+        let until = now.checked_add(SHOWN).ok();
+        self.push(Toast { until, is_about_key: true, ..self.toast(text) });
+    }
+
     /// Adds a message that stays until a key is pressed after a while.
     pub fn keep(&mut self, text: impl Into<String>, now: Timestamp) {
         let until = now.checked_add(SHOWN).ok();
@@ -58,11 +66,12 @@ impl Toasts {
 
     fn toast(&self, text: impl Into<String>) -> Toast {
         let text = mask(&text.into()).into_owned();
-        Toast { at: self.now, text, is_error: false, call: None, until: None, waits_for_key: false }
+        let (is_error, waits_for_key, is_about_key) = (false, false, false);
+        Toast { at: self.now, text, is_error, call: None, until: None, waits_for_key, is_about_key }
     }
 
     fn push(&mut self, toast: Toast) {
-        self.said.push_back(toast.clone());
+        self.said.extend((!toast.is_about_key).then(|| toast.clone()));
         if self.said.len() > MOST_SAID {
             self.said.pop_front();
         }
@@ -89,7 +98,7 @@ impl Toasts {
 
     /// Like [`Self::expire`], when a key was pressed.
     pub fn pressed(&mut self, now: Timestamp) {
-        self.shown.retain(|toast| toast.until.is_none_or(|until| until > now));
+        self.shown.retain(|toast| !toast.is_about_key && toast.until.is_none_or(|until| until > now));
     }
 
     /// Removes all messages except errors.
@@ -135,6 +144,17 @@ mod tests {
         assert!(toasts.expire(toasts.next().expect("two pass")));
         assert_eq!(toasts.list().len(), 1);
         assert!(toasts.clear() && !toasts.clear());
+    }
+
+    #[test]
+    fn what_a_key_did_not_do_is_said_until_the_next_key() {
+        let mut toasts = Toasts::default();
+        let start = Timestamp::UNIX_EPOCH;
+        toasts.fail("refused", Some(7));
+        toasts.decline("J does nothing here", start);
+        assert_eq!(toasts.list().len(), 2);
+        toasts.pressed(start);
+        assert_eq!((toasts.list().len(), toasts.said().len()), (1, 1), "and it is no message to look up");
     }
 
     #[test]

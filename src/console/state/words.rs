@@ -43,7 +43,7 @@ pub(crate) fn short_command(task: &TaskView) -> Vec<StyledPiece> {
 
 fn placed(task: &TaskView, word: &str) -> Vec<StyledPiece> {
     let place = task.item.map(|item| piece(format!("{word}{}/{}  ", item.index, item.count), Role::Faint));
-    let cmd = piece(visible::told(task.cmd.trim()), Role::Text);
+    let cmd = piece(visible::told(own_title(task).unwrap_or(task.cmd.trim())), Role::Text);
     let named = match &task.name {
         Some(name) => vec![piece(format!("{}  ", visible::told(name)), Role::Strong), faint(cmd)],
         None => vec![cmd],
@@ -51,9 +51,17 @@ fn placed(task: &TaskView, word: &str) -> Vec<StyledPiece> {
     place.into_iter().chain(named).collect()
 }
 
+/// Returns what a script of this console's own does, in place of its lines. Only your own tasks are told by their
+/// description: what an agent says of its command never stands for the command.
+fn own_title(task: &TaskView) -> Option<&str> {
+    let is_script = task.started_by == Actor::Operator && task.cmd.trim().contains('\n');
+    task.description.as_deref().map(str::trim).filter(|what| is_script && !what.is_empty())
+}
+
 /// Returns the description of a task, as given by its initiator.
 pub(crate) fn why(task: &TaskView) -> Vec<StyledPiece> {
     let why = task.description.as_deref().map(str::trim).filter(|why| !why.is_empty());
+    let why = why.filter(|_| own_title(task).is_none());
     why.map(|why| piece(visible::told(why), Role::Faint)).into_iter().collect()
 }
 
@@ -131,6 +139,11 @@ pub(crate) fn told(fact: &TaskFact) -> (String, String) {
         TaskFact::Refused(reason) => (word, reason.as_str().replace('_', " ")),
         other => (word, other.note().into_owned()),
     }
+}
+
+/// Says that there is nothing more in the direction of a key that pans.
+pub(in crate::console) fn edge(by: i16) -> &'static str {
+    if by < 0 { "this is where the lines begin" } else { "the lines end here" }
 }
 
 /// Describes the evidence for it.

@@ -89,6 +89,11 @@ pub fn right(text: &str, columns: usize) -> String {
     format!("{}{text}", " ".repeat(missing))
 }
 
+/// Does the same for a column of a table: what is too long for it still stands apart from what is before it.
+pub fn apart(text: &str, columns: usize) -> String {
+    format!(" {}", right(text, columns.saturating_sub(1)))
+}
+
 /// Returns a number with thousands separators: `1,106`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();

@@ -302,6 +302,31 @@ mod tests {
         }
     }
 
+    /// The block and the border of what is typed into have a word and a heavy line of their own; where there are
+    /// colours, they have one of those too.
+    #[test]
+    fn what_is_typed_into_has_a_look_of_its_own_in_every_theme_at_every_level() {
+        use crate::console::theme::colour::Level;
+        for listed in Themes::default().list() {
+            for (level, colours) in [
+                (Level::Sixteen, Colours::Sixteen),
+                (Level::Many, Colours::Named),
+                (Level::True, Colours::Named),
+            ] {
+                let theme = listed.file.theme(colours, false, None);
+                let colour = |role: Role| theme.style(role).fg.map(|colour| level.map(colour));
+                let input = colour(Role::Input);
+                for other in [Role::Text, Role::Mode, Role::Rule, Role::Waiting, Role::Failed] {
+                    let differ = input != colour(other) || listed.name == "mono";
+                    assert!(differ, "{} at {level:?}: input has the colour of {}", listed.name, other.name());
+                }
+            }
+            for glyphs in [false, true].map(|ascii| listed.file.theme(Colours::None, ascii, None).glyphs) {
+                assert_ne!(glyphs.heavy[0], glyphs.rules[0], "{}: without colour, by its line", listed.name);
+            }
+        }
+    }
+
     #[test]
     fn a_persons_theme_is_read_from_its_file() {
         let home = tempfile::tempdir().expect("temp dir");

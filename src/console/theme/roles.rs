@@ -21,6 +21,7 @@ pub enum Role {
     Title,
     Rule,
     Mode,
+    Input,
     Selected,
     Key,
     Queued,
@@ -339,6 +340,8 @@ pub struct Glyphs {
     pub link: [&'static str; 2],
     /// Horizontal and vertical rules.
     pub rules: [&'static str; 2],
+    /// The same around what is typed into.
+    pub heavy: [&'static str; 2],
     /// The corners of a dialog: top left, top right, bottom left, bottom right.
     pub corners: [&'static str; 4],
     /// Continues to the left, and to the right.
@@ -357,6 +360,7 @@ pub(in crate::console) const UNICODE: Glyphs = Glyphs {
     selected: "▸",
     link: ["●", "○"],
     rules: ["─", "│"],
+    heavy: ["━", "┃"],
     corners: ["┌", "┐", "└", "┘"],
     more: ["‹", "›"],
     cut: "…",
@@ -370,6 +374,7 @@ pub(in crate::console) const ASCII: Glyphs = Glyphs {
     selected: ">",
     link: ["*", "o"],
     rules: ["-", "|"],
+    heavy: ["=", "|"],
     corners: ["+", "+", "+", "+"],
     more: ["<", ">"],
     cut: "~",

@@ -8,7 +8,7 @@ use ratatui::style::Modifier;
 use tui_input::Input as Editor;
 
 use crate::console::keys::Motion;
-use crate::console::state::{ListChoice, cut_top};
+use crate::console::state::{ListChoice, cut_top, stand};
 use crate::console::text;
 use crate::console::text::reading::moved;
 use crate::console::text::{StyledPiece, column, piece, visible};
@@ -42,6 +42,8 @@ pub struct Chooser {
 pub enum ListKind {
     /// Everything, by name.
     Palette,
+    /// All keys, those of the panel with this name first.
+    Help(&'static str),
     /// Themes; holds the one to restore on cancel.
     Themes(String),
     /// The messages so far.
@@ -79,8 +81,17 @@ pub struct ListItem {
     pub aliases: Vec<String>,
     /// Other words it can be found by.
     pub also: &'static str,
+    /// The heading it stands under.
+    pub group: Option<&'static str>,
     /// What choosing it does.
     pub choice: ListChoice,
+}
+
+/// A row of the list: a heading, or an item by its index among those shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ListLine {
+    Heading(&'static str),
+    Item(usize),
 }
 
 /// A matching item, and the letters of its name that matched.
@@ -89,6 +100,18 @@ pub struct Hit {
     item: usize,
     /// The positions of those letters, counted in characters.
     pub letters: Vec<u32>,
+}
+
+impl ListKind {
+    /// Tells whether its items have letters of their own, which choose them.
+    pub fn has_letters(&self) -> bool {
+        matches!(self, Self::Filters | Self::Listing)
+    }
+
+    /// Says what to do, while nothing is written.
+    fn way_to_choose(&self) -> &'static str {
+        if self.has_letters() { "a letter chooses" } else { "type to filter" }
+    }
 }
 
 impl ListItem {
@@ -164,6 +187,23 @@ impl Chooser {
         self.shown.iter().map(|hit| (&self.items[hit.item], hit))
     }
 
+    /// Returns the rows to draw. What was filtered stands in the order of how well it matches, without headings.
+    fn lines(&self) -> Vec<ListLine> {
+        let mut lines = Vec::new();
+        let mut under = None;
+        for (at, (item, _)) in self.shown().enumerate() {
+            let group = item.group.filter(|_| !self.is_filtered());
+            lines.extend(group.filter(|_| group != under).map(ListLine::Heading));
+            under = group;
+            lines.push(ListLine::Item(at));
+        }
+        lines
+    }
+
+    fn is_filtered(&self) -> bool {
+        !self.editor.value().trim().is_empty()
+    }
+
     /// Returns the width of the longest name among all items, matching or not, so that typing does not move
     /// the columns.
     pub fn name_columns(&self) -> usize {
@@ -192,36 +232,51 @@ fn fit(item: &ListItem, written: &str, pattern: &Pattern, matcher: &mut Matcher)
 
 /// Returns how many items fit in the list on a screen with this many rows.
 pub(crate) fn page(rows: u16) -> usize {
-    usize::from(rows.saturating_sub(6)).max(1)
+    usize::from(rows.saturating_sub(stand(rows) + 6)).max(1)
 }
 
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, chooser: &Chooser) {
     let screen = painter.buf.area;
     let width = screen.width.saturating_sub(4).min(MOST_COLUMNS);
-    let rows = chooser.shown().len().clamp(1, page(screen.height));
+    let lines = chooser.lines();
+    let rows = lines.len().clamp(1, page(screen.height));
     let height = u16::try_from(rows + 4).unwrap_or(u16::MAX).min(screen.height.saturating_sub(2));
-    // Themes are previewed live, so the screen must stay visible above and beside the list.
+    // Themes are previewed live, so the screen must stay visible beside the list.
     let (width, x) = match chooser.kind {
         ListKind::Themes(_) => (width.min(64), screen.width.saturating_sub(width.min(64) + 2)),
         _ => (width, (screen.width - width) / 2),
     };
-    let area = Rect { x, y: screen.height.saturating_sub(height + 2), width, height };
-    let area = if matches!(chooser.kind, ListKind::Palette) { Rect { y: 1, ..area } } else { area };
+    let y = stand(screen.height).min(screen.height.saturating_sub(height));
+    let area = Rect { x, y, width, height };
     let inside = painter.boxed(area, &title(chooser));
     let (line, list) = cut_top(inside, 1);
     let mark = [piece(format!("{} ", painter.glyphs().selected), Role::Accent)];
     painter.editor(line, 0, &mark, &chooser.editor, false, false);
+    if chooser.editor.value().is_empty() {
+        painter.row_from(line, (2, 0), &[piece(chooser.kind.way_to_choose(), Role::Faint)]);
+    }
     let list = cut_top(list, 1).1;
     let shown = usize::from(list.height);
     let keys = chooser.shown().map(|(item, _)| text::width(&item.key)).max().unwrap_or(0);
     // The palette also lists tasks and calls: their long names must not push away the descriptions of
     // actions.
-    let most =
-        if matches!(chooser.kind, ListKind::Palette) { MOST_NAME } else { usize::from(list.width) / 2 };
+    let most = match chooser.kind {
+        ListKind::Palette | ListKind::Help(_) => MOST_NAME,
+        _ => usize::from(list.width) / 2,
+    };
     let names = chooser.name_columns().min(most);
-    let top = chooser.at.saturating_sub(shown.saturating_sub(1));
-    painter.tall_list(list, 1, chooser.shown().enumerate().skip(top), |painter, row, (at, (item, hit))| {
-        let from = draw_item(painter, row, item, (at == chooser.at, keys, names));
+    let at = lines.iter().position(|line| *line == ListLine::Item(chooser.at)).unwrap_or(0);
+    let items: Vec<(&ListItem, &Hit)> = chooser.shown().collect();
+    painter.tall_list(list, 1, lines.iter().skip((at + 1).saturating_sub(shown)), |painter, row, line| {
+        let at = match line {
+            ListLine::Heading(title) => {
+                painter.row(row, 0, &[piece(*title, Role::Title)]);
+                return false;
+            }
+            ListLine::Item(at) => *at,
+        };
+        let Some((item, hit)) = items.get(at) else { return false };
+        let from = draw_item(painter, row, item, (chooser, at == chooser.at, keys, names));
         let label = Rect { width: row.width.min(u16::try_from(names + 2).unwrap_or(u16::MAX)), ..row };
         for letter in &hit.letters {
             let x = from.saturating_add(u16::try_from(*letter).unwrap_or(u16::MAX));
@@ -232,12 +287,12 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, chooser: &Chooser) {
         // It is marked as selected already: the letters are underlined over that.
         false
     });
-    let all = chooser.shown().len();
+    let all = items.len();
     if all == 0 {
         painter.row(list, 0, &[piece("  no match", Role::Faint)]);
     }
-    if all > shown && shown > 0 {
-        let place = format!(" {}-{} of {all} ", top + 1, top + shown);
+    if lines.len() > shown && shown > 0 {
+        let place = format!(" {} of {all} ", chooser.at + 1);
         let foot = Rect { y: area.bottom() - 1, height: 1, width: area.width.saturating_sub(2), ..area };
         painter.row_right(foot, 0, &[piece(place, Role::Faint)]);
     }
@@ -246,6 +301,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, chooser: &Chooser) {
 fn title(chooser: &Chooser) -> String {
     let (shown, all) = (chooser.shown().len(), chooser.items.len());
     let name = match chooser.kind {
+        ListKind::Help(panel) => return format!("help: {panel}"),
         ListKind::Palette => "all",
         ListKind::Themes(_) => "theme",
         ListKind::Messages => "messages",
@@ -265,7 +321,7 @@ fn draw_item(
     painter: &mut Painter<'_>,
     row: Rect,
     item: &ListItem,
-    (is_selected, keys, names): (bool, usize, usize),
+    (chooser, is_selected, keys, names): (&Chooser, bool, usize, usize),
 ) -> u16 {
     let dots = painter.glyphs().cut;
     let mark = painter.marker(is_selected);
@@ -278,6 +334,9 @@ fn draw_item(
     if keys > 0 {
         tail.push(piece(format!("  {}", text::right(&item.key, keys)), role(Role::Key)));
     }
+    tail.extend(
+        item.group.filter(|_| chooser.is_filtered()).map(|group| piece(format!("  {group}"), Role::Faint)),
+    );
     // Without a description, a long name may use its space.
     let name_columns = match (item.about.is_empty(), item.key.is_empty()) {
         (false, _) => names,
@@ -289,6 +348,9 @@ fn draw_item(
     left.push(piece(column(&label, name_columns, dots), role(Role::Text)));
     left.push(piece("  ", Role::Text));
     match &item.obstacle {
+        Some(why) if matches!(chooser.kind, ListKind::Help(_)) => {
+            left.push(piece(format!("{}  (not now: {why})", item.about), Role::Faint));
+        }
         Some(why) => left.push(piece(format!("not now: {why}"), Role::Faint)),
         None => left.push(piece(visible::one_line(&item.about), Role::Faint)),
     }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use ratatui::layout::Rect;
 
 use crate::console::keys::{Action, KeyContext, Motion};
-use crate::console::state::{centred, cut_bottom, inside};
+use crate::console::state::{cut_bottom, inside, over_screen};
 use crate::console::text::reading::moved;
 use crate::console::text::{StyledPiece, piece, visible, wrapped};
 use crate::console::theme::Role;
@@ -17,7 +17,7 @@ pub(in crate::console) const DIALOG_COLUMNS: u16 = 62;
 /// input and the keys are.
 pub(in crate::console) fn places(size: (u16, u16), rows: usize, foot: u16) -> (Rect, Rect, Rect) {
     const MOST_COLUMNS: u16 = 100;
-    let whole = centred(size, MOST_COLUMNS, rows.saturating_add(usize::from(foot)), 2);
+    let whole = over_screen(size, MOST_COLUMNS, rows.saturating_add(usize::from(foot)), 2);
     let (text, foot) = cut_bottom(inside(whole), foot);
     (whole, text, foot)
 }
@@ -32,7 +32,7 @@ pub(in crate::console) fn scrolled(top: usize, motion: Motion, (rows, shown): (u
     moved(top, motion, shown.max(2) - 1, rows.saturating_sub(shown))
 }
 
-/// Draws a dialog in the middle of the screen, as high as its rows and the row of keys below them.
+/// Draws a dialog over the screen, as high as its rows and the row of keys below them.
 pub(in crate::console) fn dialog(
     painter: &mut Painter<'_>,
     title: &str,
@@ -41,7 +41,7 @@ pub(in crate::console) fn dialog(
     keys: &[(Action, &str)],
 ) {
     rows.extend([Vec::new(), painter.keys(context, keys)]);
-    let area = centred(painter.size(), DIALOG_COLUMNS, rows.len(), 1);
+    let area = over_screen(painter.size(), DIALOG_COLUMNS, rows.len(), 1);
     let inside = painter.boxed(area, title);
     painter.list(inside, rows, |_, row| (row, false));
 }

@@ -32,6 +32,15 @@ pub struct FrameExtras {
     pub wake: Option<Timestamp>,
 }
 
+/// How an area is ruled off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HeadRule {
+    /// As everything is.
+    Usual,
+    /// Heavily, in the colour of input: keys go to what is below.
+    Input,
+}
+
 /// Where the keys go while a frame is drawn.
 #[derive(Clone, Copy)]
 pub(crate) struct FrameFocus<'a> {
@@ -158,8 +167,23 @@ impl Painter<'_> {
 
     /// Draws the header of an area: a rule with a title and, at its end, as many facts as fit.
     pub(crate) fn head(&mut self, area: Rect, title: &[StyledPiece], facts: &[StyledPiece]) {
-        let rule = self.style(Role::Rule);
-        let line = self.glyphs().rules[0].repeat(usize::from(area.width));
+        self.ruled_head(area, title, facts, HeadRule::Usual)
+    }
+
+    /// Does the same with a rule of this kind.
+    pub(crate) fn ruled_head(
+        &mut self,
+        area: Rect,
+        title: &[StyledPiece],
+        facts: &[StyledPiece],
+        ruling: HeadRule,
+    ) {
+        let (role, glyph) = match ruling {
+            HeadRule::Usual => (Role::Rule, self.glyphs().rules[0]),
+            HeadRule::Input => (Role::Input, self.glyphs().heavy[0]),
+        };
+        let rule = self.style(role);
+        let line = glyph.repeat(usize::from(area.width));
         self.text(area, (0, 0), &line, rule);
         let mut facts_from = area.width;
         // The title has priority over the facts, but leaves room for the first one, a state.

@@ -74,7 +74,23 @@ pub(super) fn with_nonce(mut request: Request, of: impl Fn(&CardId) -> Option<St
         Request::Answer { question, nonce, .. } | Request::LetAgents { question, nonce, .. } => {
             *nonce = of(&CardId::Question(question.clone()));
         }
-        _ => {}
+        // Nothing is answered by these.
+        Request::Call { .. }
+        | Request::Send { .. }
+        | Request::Release { .. }
+        | Request::Dismiss { .. }
+        | Request::Rename { .. }
+        | Request::Tell { .. }
+        | Request::Record { .. }
+        | Request::Command { .. }
+        | Request::Rules { .. }
+        | Request::Usage { .. }
+        | Request::Shutdown { .. }
+        | Request::Metrics
+        | Request::Standing
+        | Request::Streams { .. }
+        | Request::Log { .. }
+        | Request::Program(_) => {}
     }
     request
 }

@@ -2,7 +2,7 @@
 
 use crate::console::features::attention::item::{AttentionItem, AttentionSubject};
 use crate::console::keys::{Action, KeyContext};
-use crate::console::state::{centred, cut_bottom};
+use crate::console::state::{cut_bottom, over_screen};
 use crate::console::text::reading::moved;
 use crate::console::text::{column, piece, width};
 use crate::console::theme::Role;
@@ -60,7 +60,7 @@ pub(in crate::console) fn draw(
     chosen: &AttentionSelection,
 ) {
     let state = painter.state;
-    let area = centred(painter.size(), MOST_COLUMNS, items.len().max(1) + 2, 2);
+    let area = over_screen(painter.size(), MOST_COLUMNS, items.len().max(1) + 2, 2);
     let title = match items.len() {
         0 => "nothing waits for you".to_owned(),
         1 => "1 thing waits for you".to_owned(),

@@ -3,10 +3,10 @@
 
 use ratatui::layout::Rect;
 
-use crate::console::features::metrics::timed;
+use crate::console::features::metrics::{time, timed};
 use crate::console::state::usage::UsageSamples;
 use crate::console::state::{alias, command, cut_top};
-use crate::console::text::{StyledPiece, bytes, column, count, millis, piece, right};
+use crate::console::text::{StyledPiece, apart, bytes, column, count, millis, piece, right};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::model::{Gauge, Histogram, LimitKind, TaskView};
@@ -48,7 +48,7 @@ pub(crate) fn waits(painter: &Painter<'_>, wide: usize) -> Vec<Vec<StyledPiece>>
 /// Returns the 50th, 95th and 99th percentile, as precisely as the buckets allow.
 pub(crate) fn shares(histogram: &Histogram) -> [String; 3] {
     let within = |percent| histogram.at_most(percent);
-    [50, 95, 99].map(|percent| within(percent).map_or("longer".to_owned(), |ms| format!("<{}", count(ms))))
+    [50, 95, 99].map(|percent| within(percent).map_or("longer".to_owned(), |ms| format!("<{}", time(ms))))
 }
 
 /// Formats microseconds as milliseconds with one decimal.
@@ -94,8 +94,8 @@ fn limit(painter: &mut Painter<'_>, gauge: &Gauge) -> Vec<StyledPiece> {
     vec![
         piece(format!(" {}", column(name, 13, "")), Role::Text),
         piece(bar, role),
-        piece(right(&told(used), 10), Role::Strong),
-        piece(right(&told(gauge.cap), 10), Role::Faint),
+        piece(apart(&told(used), 10), Role::Strong),
+        piece(apart(&told(gauge.cap), 10), Role::Faint),
         piece(task, Role::Faint),
         piece(mark, Role::Capped),
     ]
@@ -113,7 +113,7 @@ pub(crate) fn by_task(painter: &mut Painter<'_>, area: Rect) {
     let time = if painter.is_still() { "TIME" } else { " AGE" };
     let heading = format!(
         " {}{}{}       MEM{output}     OUT/s      IN  PROCS   {time}  COMMAND",
-        column("BY TASK", 3 + state.alias_columns(5) + STATE, ""),
+        column("BY TASK", 3 + state.alias_columns(6) + STATE, ""),
         column("CPU", spark, ""),
         right(if is_roomy { "%" } else { "CPU %" }, 5)
     );
@@ -145,20 +145,20 @@ fn task_row(
     let fact = |value: fn(&UsageSamples) -> Option<String>| known(used.and_then(value));
     let mut row = vec![
         piece(format!(" {mark} "), Role::Accent),
-        piece(column(&alias(task), painter.state.alias_columns(5), ""), Role::Text),
+        piece(column(&alias(task), painter.state.alias_columns(6), ""), Role::Text),
         piece(column(&word, columns, glyphs.cut), state.role),
         piece(format!(" {}", history(used, spark, glyphs.levels)), Role::Graph),
-        piece(right(&fact(|used| used.cpu.map(|cpu| cpu.to_string())), 5), Role::Strong),
-        piece(right(&fact(|used| used.memory.map(bytes)), 10), Role::Text),
+        piece(apart(&fact(|used| used.cpu.map(|cpu| cpu.to_string())), 5), Role::Strong),
+        piece(apart(&fact(|used| used.memory.map(bytes)), 10), Role::Text),
     ];
     if is_roomy {
-        row.push(piece(right(&bytes(task.output.bytes), 11), Role::Text));
+        row.push(piece(apart(&bytes(task.output.bytes), 11), Role::Text));
     }
     row.extend([
-        piece(right(&fact(|used| used.printed.map(bytes)), 10), Role::Text),
-        piece(right(&fact(|used| Some(count(used.typed))), 8), Role::Text),
-        piece(right(&fact(|used| used.processes.map(|many| many.to_string())), 7), Role::Text),
-        piece(format!("{}  ", right(&ran, 7)), Role::Faint),
+        piece(apart(&fact(|used| used.printed.map(bytes)), 10), Role::Text),
+        piece(apart(&fact(|used| Some(count(used.typed))), 8), Role::Text),
+        piece(apart(&fact(|used| used.processes.map(|many| many.to_string())), 7), Role::Text),
+        piece(format!("{}  ", apart(&ran, 7)), Role::Faint),
     ]);
     row.extend(command(task));
     row

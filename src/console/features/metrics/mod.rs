@@ -6,7 +6,7 @@ pub mod places;
 use ratatui::layout::Rect;
 
 use crate::console::state::{View, cut_left, cut_top};
-use crate::console::text::{StyledPiece, bytes, column, count, piece, right, visible};
+use crate::console::text::{StyledPiece, apart, bytes, column, count, millis, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::model::metrics::{COUNTERS, CounterSample, CounterValue, MetricsPart, SampleValue};
@@ -62,7 +62,7 @@ fn heading(name: &str) -> Vec<StyledPiece> {
 fn fact(name: &str, value: impl Into<String>) -> Vec<StyledPiece> {
     vec![
         piece(format!(" {}", column(name, 13, "")), Role::Text),
-        piece(right(&value.into(), 15), Role::Strong),
+        piece(apart(&value.into(), 15), Role::Strong),
     ]
 }
 
@@ -110,7 +110,7 @@ fn calls(painter: &Painter<'_>, width: u16, is_short: bool) -> Rows {
     for (tool, statuses) in tools {
         let of = |status: &str| Some(statuses.get(status).copied().unwrap_or(0));
         let (_, p50, p95, p99) = metrics.call_ms.get(tool).copied().unwrap_or_default();
-        let row = timed(painter, tool, wide, [of("success"), of("error")], [p50, p95, p99].map(count));
+        let row = timed(painter, tool, wide, [of("success"), of("error")], [p50, p95, p99].map(time));
         rows.push(row);
     }
     if metrics.tool_calls.is_empty() {
@@ -157,10 +157,15 @@ fn timed(
     let role = if badly > Some(0) { Role::Failed } else { Role::Faint };
     vec![
         piece(format!(" {}", column(&visible::one_line(name), wide, painter.glyphs().cut)), Role::Text),
-        piece(right(&ok, 6), Role::Strong),
-        piece(right(&err, 5), role),
-        piece(shares.map(|share| right(&share, 8)).concat(), Role::Text),
+        piece(apart(&ok, 6), Role::Strong),
+        piece(apart(&err, 5), role),
+        piece(shares.map(|share| apart(&share, 8)).concat(), Role::Text),
     ]
+}
+
+/// Formats milliseconds; from 100 s on with units, as the columns are narrow.
+fn time(ms: u64) -> String {
+    if ms < 100_000 { count(ms) } else { millis(ms) }
 }
 
 fn operator(metrics: &Metrics) -> Rows {

@@ -18,7 +18,7 @@ pub(in crate::console) fn table(painter: &mut Painter<'_>, area: Rect) -> u16 {
     }
     let names = places.iter().map(|place| width(&place.name.name)).max().unwrap_or(0).clamp(5, 24);
     let head =
-        ["LIVE", "WAITING", "RUN", "FAILED", "CALLS", "OUTPUT"].map(|label| text::right(label, 9)).concat();
+        ["LIVE", "WAITING", "RUN", "FAILED", "CALLS", "OUTPUT"].map(|label| text::apart(label, 9)).concat();
     painter.row(area, 0, &[piece(format!(" {} {head}", column("PLACE", names + 2, "")), Role::Title)]);
     let rows = cut_top(area, 1).1;
     let only = state.list.filters.place.as_ref();
@@ -29,13 +29,13 @@ pub(in crate::console) fn table(painter: &mut Painter<'_>, area: Rect) -> u16 {
         let calls = calls.fold(0_u64, |sum, more| sum.saturating_add(*more));
         let counts =
             [place.live_tasks() as u64, place.waiting() as u64, metrics.shell_commands(), failed, calls];
-        let counts = counts.map(|many| text::right(&text::count(many), 9)).concat();
+        let counts = counts.map(|many| text::apart(&text::count(many), 9)).concat();
         let mark = painter.marker(only == Some(&place.name.id));
         let mut row = vec![
             piece(format!(" {mark} "), Role::Accent),
             piece(column(&place.name.name, names, painter.glyphs().cut), Role::Text),
             piece(counts, Role::Strong),
-            piece(text::right(&text::bytes(metrics.output_bytes_in), 9), Role::Text),
+            piece(text::apart(&text::bytes(metrics.output_bytes_in), 9), Role::Text),
         ];
         row.extend(standing(painter, &place.name.id));
         (row, false)

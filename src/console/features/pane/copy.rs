@@ -2,7 +2,7 @@
 
 use crate::console::effect::Effect;
 use crate::console::features::pane::{reflow, search};
-use crate::console::keys::Action;
+use crate::console::keys::CopyAction;
 use crate::console::state::copying::{Shape, Spot};
 use crate::console::state::{Anchor, CopyMode, Mode, State, page};
 
@@ -48,45 +48,40 @@ fn still(state: &State) -> Option<(CopyMode, bool)> {
     Some((CopyMode::new(task, picture, top, (top, 0)), true))
 }
 
-pub(in crate::console) fn act_in_copy(state: &mut State, action: Action) {
+pub(in crate::console) fn act_in_copy(state: &mut State, action: CopyAction) {
     let rows = copy_rows(state);
     let Mode::Copy(copying) = &mut state.focus.mode else { return };
     let (row, column) = copying.at;
     let last = copying.last();
     let page = rows.saturating_sub(1).max(1);
     let to = match action {
-        Action::Up => (row.saturating_sub(1), column),
-        Action::Down => (row.saturating_add(1), column),
-        Action::Left => (row, column.saturating_sub(1)),
-        Action::Right => (row, column.saturating_add(1)),
-        Action::PageUp => (row.saturating_sub(page), column),
-        Action::PageDown => (row.saturating_add(page), column),
-        Action::Top => (0, 0),
-        Action::Bottom => (last.0, 0),
-        Action::LineStart => (row, 0),
-        Action::LineEnd => (row, copying.picture.text_columns(row).saturating_sub(1)),
-        Action::Select | Action::SelectLines | Action::SelectBlock => {
-            let shape = match action {
-                Action::SelectLines => Shape::Lines,
-                Action::SelectBlock => Shape::Block,
-                _ => Shape::Chars,
-            };
-            let is_over = copying.anchor.is_some() && copying.shape == shape;
-            copying.anchor = if is_over { None } else { copying.anchor.or(Some(copying.at)) };
-            (copying.shape, copying.wanted) = (shape, None);
-            return;
-        }
-        Action::Yank => return yank(state),
-        Action::PreviousPrompt | Action::NextPrompt => {
-            return search::copy_to_prompt(state, action == Action::NextPrompt);
-        }
-        _ => {
-            state.leave_copy();
-            return;
-        }
+        CopyAction::Up => (row.saturating_sub(1), column),
+        CopyAction::Down => (row.saturating_add(1), column),
+        CopyAction::Left => (row, column.saturating_sub(1)),
+        CopyAction::Right => (row, column.saturating_add(1)),
+        CopyAction::PageUp => (row.saturating_sub(page), column),
+        CopyAction::PageDown => (row.saturating_add(page), column),
+        CopyAction::Top => (0, 0),
+        CopyAction::Bottom => (last.0, 0),
+        CopyAction::LineStart => (row, 0),
+        CopyAction::LineEnd => (row, copying.picture.text_columns(row).saturating_sub(1)),
+        CopyAction::Select => return select(copying, Shape::Chars),
+        CopyAction::SelectLines => return select(copying, Shape::Lines),
+        CopyAction::SelectBlock => return select(copying, Shape::Block),
+        CopyAction::Yank => return yank(state),
+        CopyAction::PreviousPrompt => return search::copy_to_prompt(state, false),
+        CopyAction::NextPrompt => return search::copy_to_prompt(state, true),
+        CopyAction::Back => return state.leave_copy(),
     };
     copying.go(to, rows);
     pan_to_cursor(state);
+}
+
+/// Begins a selection of this shape at the cursor, gives the current one this shape, or drops it if it has it already.
+fn select(copying: &mut CopyMode, shape: Shape) {
+    let is_over = copying.anchor.is_some() && copying.shape == shape;
+    copying.anchor = if is_over { None } else { copying.anchor.or(Some(copying.at)) };
+    (copying.shape, copying.wanted) = (shape, None);
 }
 
 /// Pans to keep the cursor visible where the pane is narrower than its task.

@@ -4,7 +4,7 @@
 use ratatui::layout::Position;
 use ratatui::style::Modifier;
 
-use crate::console::features::pane::timestamps;
+use crate::console::features::pane::{timestamps, typing};
 use crate::console::state::{
     CopyMode, Layout, LogSearch, Mode, Pane, Picture, Screen, Scroll, State, alias, command, last_sign, words,
 };
@@ -73,7 +73,7 @@ fn title(painter: &mut Painter<'_>, layout: &Layout, pane: &Pane, task: &TaskVie
             left.extend(why);
         }
     }
-    painter.head(pane.title, &left, &facts);
+    painter.ruled_head(pane.title, &left, &facts, typing::ruling(painter.state, pane));
 }
 
 /// Returns the facts beside the command in the title, most important first.

@@ -7,4 +7,5 @@ pub mod log;
 pub mod reflow;
 pub mod search;
 pub mod timestamps;
+pub mod typing;
 pub mod visible;

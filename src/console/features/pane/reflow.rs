@@ -4,7 +4,7 @@
 
 use crate::console::effect::Effect;
 use crate::console::features::pane::timestamps;
-use crate::console::state::{Anchor, Layout, Pane, State};
+use crate::console::state::{Anchor, Layout, Pane, State, words};
 use crate::envelope::TaskId;
 use crate::terminal::Size;
 
@@ -53,5 +53,9 @@ pub(in crate::console) fn pan(state: &mut State, by: i16) {
     let shown = state.layout().pane(&task).map_or(0, |pane| pane.cells.width);
     // Wrapped lines fit the pane: panning to the right shows them as the program wrote them.
     let widest = if widest > shown { widest } else { own_columns(state, &task) };
-    state.reading.pan = state.reading.pan.saturating_add_signed(by).min(widest.saturating_sub(shown));
+    let before = state.reading.pan;
+    state.reading.pan = before.saturating_add_signed(by).min(widest.saturating_sub(shown));
+    if before == state.reading.pan {
+        state.decline(words::edge(by));
+    }
 }

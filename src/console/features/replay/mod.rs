@@ -5,7 +5,7 @@ pub mod draw;
 use std::sync::Arc;
 
 use crate::console::effect::Effect;
-use crate::console::keys::Action;
+use crate::console::keys::{Action, ReplayAction};
 use crate::console::state::{Picture, Reel, Replay, State};
 use crate::envelope::TaskId;
 
@@ -20,19 +20,18 @@ pub(in crate::console) fn open_replay(state: &mut State, task: TaskId) {
 /// Handles a key of the replay; tells whether it was one.
 pub(in crate::console) fn act_on_replay(state: &mut State, action: Action) -> bool {
     let now = state.clock.now;
-    let Some(replay) = &mut state.replay else { return false };
+    let Some((replay, action)) = state.replay.as_mut().zip(ReplayAction::of(action)) else { return false };
     replay.advance(now);
     match action {
-        Action::Play => replay.turn(now),
-        Action::Faster => replay.change_speed(true),
-        Action::Slower => replay.change_speed(false),
-        Action::StepForward => replay.step(true, false),
-        Action::StepBack => replay.step(false, false),
-        Action::NextPart => replay.step(true, true),
-        Action::PreviousPart => replay.step(false, true),
-        Action::Top => replay.go_to_end(false),
-        Action::Bottom => replay.go_to_end(true),
-        _ => return false,
+        ReplayAction::Play => replay.turn(now),
+        ReplayAction::Faster => replay.change_speed(true),
+        ReplayAction::Slower => replay.change_speed(false),
+        ReplayAction::StepForward => replay.step(true, false),
+        ReplayAction::StepBack => replay.step(false, false),
+        ReplayAction::NextPart => replay.step(true, true),
+        ReplayAction::PreviousPart => replay.step(false, true),
+        ReplayAction::Top => replay.go_to_end(false),
+        ReplayAction::Bottom => replay.go_to_end(true),
     }
     true
 }

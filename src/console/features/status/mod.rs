@@ -5,20 +5,21 @@ pub mod hints;
 
 use jiff::SignedDuration;
 use ratatui::layout::Rect;
+use ratatui::style::Modifier;
 
 use crate::config::Mouse;
 use crate::console::features::status::hints::{hint, hints, is_finding};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{
-    Column, HINTED, LogSearch, Mode, Prompt, Screen, SearchOutcome, Term, TextSearch, alias, needs,
-    questions, wants_secret, who,
+    Column, HINTED, LogSearch, Mode, Prompt, Screen, SearchOutcome, State, Term, TextSearch, alias, needs,
+    questions, short, wants_secret, who,
 };
 use crate::console::text;
 use crate::console::text::{StyledPiece, count, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns};
 use crate::envelope::Actor;
-use crate::model::{HISTORY_SECONDS, Notice};
+use crate::model::{HISTORY_SECONDS, Notice, TaskView};
 
 /// Describes the number of matches and the position of the current one.
 pub(in crate::console) fn match_count(finding: &TextSearch, needle: String) -> Vec<StyledPiece> {
@@ -43,13 +44,22 @@ pub struct StatusFacts {
 /// How long a notice stays unless a newer one arrives or `Esc` clears it.
 const NOTICE_SHOWN: SignedDuration = SignedDuration::from_mins(3);
 
+/// Maximum width of the name of who reads while you type, in columns.
+const MOST_READER: usize = 12;
+
 /// Maximum width of a search text, in columns.
 const MOST_NEEDLE: usize = 24;
 
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, area: Rect, facts: &StatusFacts) {
     let state = painter.state;
-    let mode = [piece(format!(" {} ", mode_word(painter)), Role::Mode), piece("  ", Role::Text)];
-    let mut x = painter.row(area, 0, &mode);
+    // Whatever reaches the task has the colour of input, and nothing else has.
+    let reaches_task = state.typing_into().is_some() && !painter.focus.has_dialog;
+    let role = if reaches_task { Role::Input } else { Role::Mode };
+    let mut x = painter.row(area, 0, &[piece(format!(" {} ", mode_word(painter)), role)]);
+    if reaches_task {
+        painter.restyle_row(area, 0, 0..x, |cell| cell.modifier.insert(Modifier::REVERSED));
+    }
+    x = painter.row_from(area, (x, 0), &[piece("  ", Role::Text)]);
     let mut flag = flag(painter);
     if !state.outer.has_mouse && state.setup.ui.mouse != Mouse::Off {
         flag.insert(0, piece("MOUSE OFF  ", Role::Strong));
@@ -77,7 +87,6 @@ fn mode_word(painter: &Painter<'_>) -> String {
         (KeyContext::Tell, _) => "TELL",
         (KeyContext::Held, _) => "APPROVE?",
         (KeyContext::Note, _) if painter.focus.has_dialog => "DENY?",
-        (KeyContext::Help, _) => "HELP",
         (KeyContext::Attention, _) => "ATTENTION",
         (KeyContext::Gate, _) => "GATE?",
         (KeyContext::YesNo | KeyContext::Choice | KeyContext::Answer | KeyContext::InFlight, _) => "ANSWER?",
@@ -144,6 +153,9 @@ fn driver(painter: &mut Painter<'_>, facts: &StatusFacts) -> Vec<StyledPiece> {
         let needle = text::cut(&visible::one_line(&finding.needle.text), MOST_NEEDLE, painter.glyphs().cut);
         return match_count(finding, needle);
     }
+    if lists_nothing(state) {
+        return vec![piece("no match", Role::Strong)];
+    }
     if let Some(told) = &facts.over_screen {
         return told.clone();
     }
@@ -180,14 +192,30 @@ fn driver(painter: &mut Painter<'_>, facts: &StatusFacts) -> Vec<StyledPiece> {
     if task.status.is_terminal() {
         return vec![piece(format!("{} has ended", alias(task)), Role::Faint)];
     }
+    let types = matches!(&state.focus.mode, Mode::Input(typed) if *typed == task.id);
+    let words = piece(turn(task, types), if types { Role::Input } else { Role::Text });
+    let lease = task.lease.as_ref().filter(|lease| lease.holder == Actor::Operator);
+    let left = lease.map(|lease| piece(format!("  {}", painter.left(lease.until)), Role::Text));
+    std::iter::once(words).chain(left).collect()
+}
+
+/// Tells whether the text that filters the list on screen leaves nothing of it.
+fn lists_nothing(state: &State) -> bool {
+    match state.focus.screen {
+        Screen::Tasks => !state.list.filters.text.is_empty() && state.listed().matching == 0,
+        Screen::Receipts => !state.calls.filter.is_empty() && state.call_rows().is_empty(),
+        Screen::Focus | Screen::Metrics | Screen::Program => false,
+    }
+}
+
+/// Says whose turn it is to type into a task; while you type, who reads meanwhile.
+fn turn(task: &TaskView, types: bool) -> String {
+    let is_agents = matches!(task.started_by, Actor::Agent(_));
     match &task.lease {
-        Some(lease) if lease.holder == Actor::Operator => {
-            let left = painter.left(lease.until);
-            vec![piece("input: you", Role::Strong), piece(format!("  {left}"), Role::Text)]
-        }
-        Some(lease) => vec![piece(format!("input: {}", who(&lease.holder)), Role::Text)],
-        None if task.started_by == Actor::Operator => vec![piece("input: you", Role::Text)],
-        None => vec![piece(format!("input: {}", who(&task.started_by)), Role::Text)],
+        _ if types && is_agents => format!("you type; {} reads", short(&task.started_by, MOST_READER, "")),
+        _ if types => "you type".to_owned(),
+        Some(lease) => format!("turn: {}", who(&lease.holder)),
+        None => format!("turn: {}", who(&task.started_by)),
     }
 }
 
