@@ -105,12 +105,16 @@ fn the_timeline_tells_of_one_task_or_of_all() {
     for size in [(160, 50), (200, 60)] {
         let mut app = console(snapshot(), size);
         select(&mut app, 7);
-        let _ = press(&mut app, &["t"]);
+        let _ = press(&mut app, &["2", "t"]);
         if size == (160, 50) {
             // The smallest with a timeline beside the pane.
             insta::assert_snapshot!("timeline_all_160x50", shown(&app));
         }
         let _ = press(&mut app, &["t"]);
         assert!(shown(&app).contains("timeline  t07"));
+        let _ = press(&mut app, &["1", "t"]);
+        assert!(shown(&app).contains("timeline  all tasks"), "below the panes, on request");
+        let _ = press(&mut app, &["t"]);
+        assert!(!shown(&app).contains("timeline"));
     }
 }

@@ -8,7 +8,7 @@ use pilothouse::console::state::arrangement::Arrangement;
 use pilothouse::console::state::focus::Screen;
 use pilothouse::console::state::layout::{Breakpoint, Layout};
 use pilothouse::console::state::tiling::{ListPlace, Panes, Tiling, Tilings};
-use pilothouse::model::{Snapshot, TaskStatus};
+use pilothouse::model::{OutputView, Snapshot, TaskStatus, TaskView};
 use pilothouse::terminal::KeyPress;
 use proptest::prelude::*;
 use ratatui::layout::Rect;
@@ -69,7 +69,7 @@ proptest! {
     ) {
         let mut app = arranged(size, screen, zoom, &pins, split);
         app.state.division.tilings.now = tiling;
-        app.state.list.selected = Some(id(selected));
+        (app.state.list.selected, app.state.list.is_held) = (Some(id(selected)), true);
         let plan = app.state.layout();
         let whole = Rect::new(0, 0, size.0, size.1);
         let areas = areas(&plan);
@@ -92,25 +92,109 @@ proptest! {
 }
 
 #[test]
-fn pinned_tasks_keep_their_panes_and_the_others_page() {
+fn pinned_tasks_have_panes_and_the_others_page() {
     let mut app = arranged((200, 60), Screen::Tasks, false, &[5, 3], 0);
-    let panes = |app: &App| app.state.layout().panes.iter().map(|pane| pane.task.clone()).collect::<Vec<_>>();
     select(&mut app, 7);
-    assert_eq!(panes(&app)[..2], [id(5), id(3)]);
-    assert!(panes(&app).contains(&id(7)));
+    let before = panes(&app);
+    assert!([5, 3, 7].iter().all(|number| before.contains(number)), "{before:?}");
     select(&mut app, 1);
-    assert_eq!(panes(&app)[..2], [id(5), id(3)]);
-    assert_eq!(panes(&app), [id(5), id(3), id(1)]);
+    let after = panes(&app);
+    assert!([5, 3, 7, 1].iter().all(|number| after.contains(number)), "{after:?}");
+    let moved = before.iter().zip(&after).filter(|(old, new)| old != new).count();
+    assert_eq!(moved, 1, "{before:?} {after:?}");
     insta::assert_snapshot!("pinned_200x60", shown(&app));
 }
 
 #[test]
-fn a_pin_divides_the_stage_where_two_panes_fit_and_only_there() {
-    for (size, panes) in [((120, 40), 2), ((80, 24), 1), ((200, 60), 2), ((320, 80), 4), ((59, 14), 1)] {
+fn the_automatic_layout_has_as_many_panes_as_the_size_allows() {
+    let sizes = [
+        ((80, 24), 1),
+        ((100, 30), 2),
+        ((120, 40), 2),
+        ((80, 60), 2),
+        ((160, 50), 4),
+        ((200, 60), 4),
+        ((240, 70), 6),
+        ((59, 14), 1),
+    ];
+    for (size, many) in sizes {
+        let app = console(snapshot(), size);
+        let layout = app.state.layout();
+        assert_eq!(layout.panes.len(), many, "{size:?}");
+        assert!(panes(&app).contains(&7), "what waits is on the stage at {size:?}");
+        assert!(layout.list.is_empty() || layout.list.width == size.0, "the list has the whole width");
+        let rows = usize::from(layout.list.height);
+        assert!(rows == 0 || rows == 11.min(9.max(usize::from(size.1 - 3) / 3)), "{rows} rows at {size:?}");
+        if size.0 >= 160 {
+            insta::assert_snapshot!(format!("automatic_{}x{}", size.0, size.1), shown(&app));
+        }
+    }
+}
+
+/// A few tasks of which one has printed nothing and one waits.
+fn some(numbers: &[usize]) -> Snapshot {
+    let all = snapshot();
+    Snapshot { tasks: numbers.iter().map(|number| Arc::clone(&all.tasks[number - 1])).collect(), ..all }
+}
+
+#[test]
+fn receipt_and_envelope_stand_beside_the_panes_where_no_pane_needs_their_room() {
+    for (size, tasks, receipt, envelope) in [
+        ((160, 50), &[6, 7][..], false, false),
+        ((200, 60), &[6, 7], true, false),
+        ((200, 60), &[3, 6, 7], false, false),
+        ((240, 70), &[3, 6, 7], true, true),
+        ((240, 70), &[3, 5, 6, 7, 8], false, false),
+    ] {
+        let app = console(some(tasks), size);
+        let layout = app.state.layout();
+        assert_eq!(layout.panes.len(), tasks.len(), "{size:?} {tasks:?}");
+        let beside = (!layout.receipt.is_empty(), !layout.envelope.is_empty());
+        assert_eq!(beside, (receipt, envelope), "{size:?} {tasks:?}");
+        assert!(layout.panes.iter().all(|pane| pane.cells.width >= 71), "{size:?} {tasks:?}");
+        if receipt {
+            insta::assert_snapshot!(format!("beside_{}x{}", size.0, size.1), shown(&app));
+        }
+    }
+}
+
+#[test]
+fn a_task_that_printed_nothing_has_no_pane_and_alone_it_says_what_is_known() {
+    let silent = |number| TaskView { output: OutputView::default(), ..task(number, "sleep 300", 4, 4) };
+    let mut both = some(&[6]);
+    both.tasks.push(Arc::new(silent(11)));
+    let mut app = console(both, (120, 40));
+    assert_eq!(app.state.selected().map(|task| task.number), Some(11), "the newest live one");
+    assert_eq!(panes(&app), [6]);
+    let _ = press(&mut app, &["j", "k"]);
+    assert_eq!(panes(&app), [6, 11], "but the one that was chosen");
+    let alone = Snapshot { tasks: vec![Arc::new(silent(11))], ..snapshot() };
+    let app = console(alone, (80, 24));
+    assert!(shown(&app).contains(" runs 4 s, nothing printed\n"), "{}", shown(&app));
+}
+
+#[test]
+fn where_one_pane_fits_what_waits_has_a_low_one_below_the_chosen_task() {
+    let mut app = console(snapshot(), (80, 24));
+    assert_eq!(panes(&app), [7]);
+    let _ = press(&mut app, &["j"]);
+    let chosen = app.state.selected().expect("one").number;
+    assert_eq!(panes(&app), [7, chosen]);
+    let heights: Vec<u16> = app.state.layout().panes.iter().map(|pane| pane.cells.height).collect();
+    assert_eq!(heights, [4, 6]);
+    assert!(shown(&app).contains("package name: (demo-repo)"), "{}", shown(&app));
+    let _ = press(&mut app, &["Esc", "Esc"]);
+    assert_eq!(panes(&app), [7], "left to itself, the selection is at what waits");
+}
+
+#[test]
+fn a_pin_has_one_of_the_panes_where_two_fit_and_only_there() {
+    for (size, panes) in [((120, 40), 2), ((80, 24), 1), ((200, 60), 4), ((59, 14), 1)] {
         let mut app = arranged(size, Screen::Tasks, false, &[3], 0);
         select(&mut app, 7);
-        assert_eq!(app.state.layout().panes.len(), panes, "{size:?}");
-        assert!(app.state.layout().pane(&id(7)).is_some());
+        let layout = app.state.layout();
+        assert_eq!(layout.panes.len(), panes, "{size:?}");
+        assert!(layout.pane(&id(7)).is_some() && layout.pane(&id(3)).is_some() == (panes > 1), "{size:?}");
     }
 }
 
@@ -118,7 +202,7 @@ fn a_pin_divides_the_stage_where_two_panes_fit_and_only_there() {
 fn keys_pin_and_divide_and_what_they_did_can_be_kept() {
     let mut app = console(snapshot(), (200, 60));
     select(&mut app, 7);
-    let before = app.state.layout().list.width;
+    let before = app.state.layout().list.height;
     let _ = press(&mut app, &["P", ">", ">", "z"]);
     let kept = Arrangement::of(&app.state);
     assert_eq!((kept.pins.clone(), kept.zoom, kept.split), (vec![id(7)], true, 2));
@@ -126,7 +210,7 @@ fn keys_pin_and_divide_and_what_they_did_can_be_kept() {
     kept.clone().apply(&mut other.state);
     assert_eq!(Arrangement::of(&other.state), kept);
     let _ = press(&mut other, &["z"]);
-    assert_eq!(other.state.layout().list.width, before + 8);
+    assert_eq!(other.state.layout().list.height, before + 2);
     select(&mut other, 7);
     let _ = press(&mut other, &["P"]);
     assert_eq!(Arrangement::of(&other.state).pins, []);
@@ -205,18 +289,17 @@ fn panes_keep_their_places_until_the_selection_moves_to_another_task() {
 }
 
 #[test]
-fn a_task_that_ended_beside_keeps_its_pane_until_it_was_seen() {
+fn a_task_that_ended_beside_keeps_its_pane_until_it_could_be_read() {
     let mut app = tiled((200, 60), Panes::TwoBeside, ListPlace::Top);
     select(&mut app, 7);
     let beside = *panes(&app).iter().find(|number| **number != 7).expect("another pane");
     let before = panes(&app);
     end(&mut app, beside as usize, 0);
     assert_eq!(panes(&app), before, "just ended");
-    let _ = app.update(Msg::Tick(now() + SignedDuration::from_secs(60)));
-    changed(&mut app, |_| {});
-    assert_eq!(panes(&app), before, "nobody was there to see it");
 
     let _ = press(&mut app, &["i", "x"]);
+    let _ = app.update(Msg::Tick(now() + SignedDuration::from_secs(60)));
+    changed(&mut app, |_| {});
     assert_eq!(panes(&app), before, "not while a line is written");
     let _ = press(&mut app, &["Esc"]);
     let after = panes(&app);
@@ -263,7 +346,7 @@ fn a_key_goes_through_the_layouts_and_zoom_shows_one_of_any() {
         seen.push(app.state.layout().panes.len());
         assert!(shown(&app).contains("layout: "), "it says which");
     }
-    assert_eq!(seen, [1, 1, 2, 2, 4, 4]);
+    assert_eq!(seen, [2, 1, 2, 2, 4, 4]);
     let _ = press(&mut app, &["z"]);
     assert_eq!(app.state.layout().panes.len(), 1);
     let _ = press(&mut app, &["Z"]);

@@ -363,6 +363,7 @@ fn app_number(task: &pilothouse::envelope::TaskId) -> u32 {
 fn the_time_stands_beside_each_line_of_the_pane() {
     let mut app = console(snapshot(), (100, 30));
     select(&mut app, 6);
+    let _ = press(&mut app, &["z"]);
     let stamped = |effects: &[Effect]| {
         let is_it = |effect: &&Effect| matches!(effect, Effect::Page { anchor: Anchor::Stamped, .. });
         effects.iter().filter(is_it).count()

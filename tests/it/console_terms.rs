@@ -93,8 +93,11 @@ fn who_types_is_explained_over_the_status_line_until_the_task_is_left() {
 fn lease_is_explained_over_the_timeline() {
     let mut app = hinting(console(snapshot(), (160, 50)));
     select(&mut app, 7);
+    let _ = press(&mut app, &["2"]);
     assert!(shown(&app).contains("lease: only who has it types"), "{}", shown(&app));
+    let _ = press(&mut app, &["1"]);
     select(&mut app, 6);
+    let _ = press(&mut app, &["2"]);
     assert!(!shown(&app).contains("lease: only who has it types"), "its timeline has no lease");
 }
 

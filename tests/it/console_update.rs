@@ -245,6 +245,7 @@ fn a_line_sent_closes_its_composer_unless_another_one_is_to_follow() {
 fn the_stage_stays_on_the_task_typed_into_though_it_ended_and_others_start() {
     for (view, enter) in [(Screen::Focus, "Enter"), (Screen::Tasks, "i")] {
         let mut app = opened();
+        answered(&mut app);
         let _ = changed(&mut app, |next| {
             let asks = pilothouse::model::TaskView { tty: true, accepts_input: true, ..task(11, "sh", 1, 1) };
             next.tasks.push(Arc::new(asks));
@@ -268,6 +269,7 @@ fn the_stage_stays_on_the_task_typed_into_though_it_ended_and_others_start() {
 #[test]
 fn a_task_looked_at_full_size_stays_though_it_ended_and_others_start() {
     let mut app = opened();
+    answered(&mut app);
     let _ = press(&mut app, &["2"]);
     let _ = changed(&mut app, |next| {
         let done = ended(next.tasks[8].as_ref().clone(), TaskStatus::Completed, Some(0), 0);
@@ -455,17 +457,36 @@ fn an_embedded_runtime_is_detached_where_it_can_go_on_without_its_terminal() {
 }
 
 #[test]
-fn the_selection_follows_the_newest_live_task_until_it_is_moved() {
+fn the_selection_follows_what_waits_and_else_the_newest_live_task_until_it_is_moved() {
     let mut app = opened();
+    assert_eq!(app.state.selected().map(|task| task.number), Some(7), "it waits");
+    let _ = changed(&mut app, |next| next.tasks.push(Arc::new(task(14, "ls", 0, 0))));
+    assert_eq!(app.state.selected().map(|task| task.number), Some(7));
+    let _ = press(&mut app, &["Enter", "F12"]);
+    answered(&mut app);
+    assert_eq!(app.state.selected().map(|task| task.number), Some(7), "full size it stays");
+    let _ = press(&mut app, &["1"]);
+    assert_eq!(app.state.selected().map(|task| task.number), Some(14), "answered and left");
+
+    let mut app = opened();
+    answered(&mut app);
     assert_eq!(app.state.selected().map(|task| task.number), Some(9));
     let _ = changed(&mut app, |next| next.tasks.push(Arc::new(task(11, "ls", 0, 0))));
     assert_eq!(app.state.selected().map(|task| task.number), Some(11));
     let _ = press(&mut app, &["j"]);
     let _ = changed(&mut app, |next| next.tasks.push(Arc::new(task(12, "ls", 0, 0))));
     assert_eq!(app.state.selected().map(|task| task.number), Some(9));
-    let _ = press(&mut app, &["g"]);
+    let _ = press(&mut app, &["Esc", "Esc"]);
     let _ = changed(&mut app, |next| next.tasks.push(Arc::new(task(13, "ls", 0, 0))));
     assert_eq!(app.state.selected().map(|task| task.number), Some(13));
+}
+
+/// Answers the task that waits.
+fn answered(app: &mut App) {
+    let _ = changed(app, |next| {
+        next.tasks[6] =
+            Arc::new(pilothouse::model::TaskView { waiting: None, ..next.tasks[6].as_ref().clone() });
+    });
 }
 
 #[test]
@@ -506,6 +527,7 @@ fn a_pane_that_comes_back_into_sight_takes_a_new_picture() {
 #[test]
 fn the_queue_goes_to_the_task_that_waits_longest() {
     let mut app = opened();
+    select(&mut app, 9);
     assert_eq!(app.state.waiter().map(|task| task.number), Some(7));
     assert!(shown(&app).contains("t07 waiting for input since 12:03:53  a attention"), "{}", shown(&app));
     let _ = press(&mut app, &["3", "a"]);
@@ -522,6 +544,7 @@ fn the_queue_goes_to_the_task_that_waits_longest() {
 #[test]
 fn a_notice_stands_beside_what_waits_for_the_person() {
     let mut app = opened();
+    select(&mut app, 9);
     let _ = changed(&mut app, |next| {
         next.notices.push(Notice {
             seq: 2,

@@ -194,6 +194,9 @@ impl App {
             self.state.calls.column = Column::Calls;
             return;
         }
+        if self.state.focus.screen == Screen::Tasks {
+            self.state.let_go();
+        }
         self.state.show(Screen::Tasks)
     }
 

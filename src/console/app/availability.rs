@@ -164,9 +164,15 @@ impl App {
                 list.and(anywhere).and(need(has_finished, "there is nothing to do it to"))
             }
             Timeline => {
-                let has_room = self.state.focus.screen == Screen::Focus
-                    && !self.state.division.is_zoomed
-                    && self.state.layout().breakpoint != Breakpoint::Small;
+                let room = self.state.layout().breakpoint;
+                let has_room = !self.state.division.is_zoomed
+                    && match self.state.focus.screen {
+                        Screen::Focus => room != Breakpoint::Small,
+                        Screen::Tasks => {
+                            room == Breakpoint::Full && self.state.division.tilings.now.is_none()
+                        }
+                        _ => false,
+                    };
                 let is_shown = !self.state.layout().timeline.is_empty();
                 list.and(selected).and(need(has_room || is_shown, "no room for it here: focus shows it"))
             }

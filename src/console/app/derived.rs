@@ -18,9 +18,8 @@ impl App {
             self.state.observe();
         }
         self.enter_started();
-        self.state.review_places(!self.layers.is_empty());
+        self.state.review_stage(!self.layers.is_empty());
         let layout = self.state.layout();
-        self.state.keep_places(&layout);
         self.place_lists(&layout);
         self.want_usage(&layout);
         self.panes.show(&mut self.state, &layout);

@@ -54,7 +54,7 @@ impl App {
                 self.state.clock.touched = Some(self.state.clock.now);
                 let was_sent_on = self.sends_keys_on();
                 self.key(key);
-                self.state.division.slots.review();
+                self.state.division.stage.review();
                 // A key sent to a task becomes visible when the task echoes it; drawing a frame first would
                 // only delay the echo.
                 self.state.is_dirty |= !(was_sent_on && self.sends_keys_on());
@@ -160,7 +160,7 @@ impl App {
         }
         self.say_of_others(&old);
         arrangement::keep_pins(&mut self.state);
-        self.state.division.slots.review();
+        self.state.division.stage.review();
         self.state.view.usual.note(&self.state.view.snapshot.tasks);
         self.stopping.restart_ended(&mut self.state);
         self.state.follow();

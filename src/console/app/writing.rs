@@ -186,7 +186,8 @@ impl App {
             return self.leave_ended(view, leaves);
         }
         if leaves {
-            return self.state.observe();
+            self.state.observe();
+            return self.state.let_go();
         }
         if self.state.view.is_lost || !view.is_some_and(|task| takes_input(&task)) {
             return self.state.decline("nothing takes the keys now");
@@ -205,6 +206,7 @@ impl App {
             return;
         }
         self.state.observe();
+        self.state.let_go();
         if let Some(screen) = self.entered_from.take() {
             self.state.show(screen);
         }

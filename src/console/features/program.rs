@@ -162,6 +162,7 @@ fn source(painter: &mut Painter<'_>, area: Rect, program: &ProgramView) {
     let mark = if has_keys { format!("{} ", painter.glyphs().selected) } else { String::new() };
     let title = [
         piece(mark, Role::Accent),
+        piece("[5] ", Role::Faint),
         piece(format!("{glyph} "), role),
         piece(visible::one_line(&name).into_owned(), Role::Title),
     ];

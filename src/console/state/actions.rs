@@ -76,6 +76,9 @@ impl State {
         self.focus.in_pane = false;
         self.thaw();
         (self.reader, self.replay, self.calls.finding) = (None, None, None);
+        if screen == Screen::Tasks {
+            self.follow();
+        }
     }
 
     /// Holds the selection: a task that was acted on stays selected, even once it has ended.
@@ -126,14 +129,16 @@ impl State {
         self.is_dirty = true;
     }
 
-    /// Moves the selection to the newest live task, unless the user has moved it, is typing, or is viewing a
-    /// single task: what they are looking at or typing into never changes by itself.
+    /// Moves the selection to the task that has waited longest for the user, or else to the newest live one, unless
+    /// they have moved it, type, or read something: what they are at never changes by itself.
     pub(in crate::console) fn follow(&mut self) {
         let still_there = self.selected().is_some();
-        let is_still = self.typing_into().is_some() || matches!(self.focus.mode, Mode::Copy(_));
-        let is_held = self.list.is_held || self.focus.screen == Screen::Focus || is_still;
+        let is_held = self.list.is_held || self.focus.screen == Screen::Focus || self.is_reading();
         if is_held && still_there {
             return;
+        }
+        if let Some(waiter) = self.waiter().map(|task| task.id.clone()) {
+            return self.select_within(waiter);
         }
         let newest = self
             .tasks()
@@ -144,6 +149,14 @@ impl State {
             Some((id, is_live)) if is_live || !still_there => self.list.selected = Some(id),
             None => self.list.selected = None,
             Some(_) => {}
+        }
+    }
+
+    /// Lets the selection follow again.
+    pub(in crate::console) fn let_go(&mut self) {
+        if self.focus.screen != Screen::Program {
+            self.list.is_held = false;
+            self.follow();
         }
     }
 

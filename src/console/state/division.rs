@@ -1,6 +1,6 @@
 //! How the screen is divided among the list, panes and what is beside them.
 
-use crate::console::state::pane_slots::PaneSlots;
+use crate::console::state::seats::Stage;
 use crate::console::state::tiling::Tilings;
 use crate::envelope::TaskId;
 
@@ -14,7 +14,7 @@ pub struct Division {
     /// Tasks whose pane is pinned, in order.
     pub pins: Vec<TaskId>,
     /// Which tasks have a pane on the tasks screen.
-    pub slots: PaneSlots,
+    pub stage: Stage,
     /// Whether the selected task is shown alone.
     pub is_zoomed: bool,
     /// The timeline covers all tasks.

@@ -28,12 +28,11 @@ pub enum Breakpoint {
     Sentence,
     /// Below 60x15: a pane and the status line.
     Small,
-    /// From 60x15, such as 80x24: the list above, the pane below.
+    /// From 60x15, such as 80x24: a list and what is selected in it.
     Stacked,
-    /// From 110x30, such as 120x40: the same in the task list; the timeline below a task.
+    /// From 110x30, such as 120x40: the timeline below a task.
     Wide,
-    /// From 160x45, such as 160x50: the list on the left and several panes; from 200 columns on, receipt and
-    /// envelope beside them.
+    /// From 160x45, such as 160x50: timeline and receipt beside a task.
     Full,
 }
 
@@ -61,8 +60,6 @@ pub struct Layout {
     pub item_rows: u16,
     /// The panes on screen.
     pub panes: Vec<Pane>,
-    /// The maximum number of panes, where several tasks can have one.
-    pub room: usize,
     /// The area that panes are placed in, whether or not there are any.
     pub stage: Rect,
     /// The timeline of the selected task.
@@ -122,7 +119,7 @@ impl Layout {
     }
 
     /// Lays out the bar, notice and status rows; the rest becomes the stage.
-    fn frame(screen: Rect) -> Self {
+    pub(in crate::console) fn frame(screen: Rect) -> Self {
         let breakpoint = Breakpoint::of((screen.width, screen.height));
         let (rest, status) = cut_bottom(screen, 1);
         let (rest, notice) = cut_bottom(rest, 1);

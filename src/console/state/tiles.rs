@@ -1,29 +1,101 @@
-//! The layout of the tasks screen: the list, and the panes beside or below it, based on the size of the
-//! terminal or the user's choice.
+//! The layout of the tasks screen: the list above, the panes below it, and receipt and envelope beside them where there
+//! is room; or as the user chose.
 
 use ratatui::layout::Rect;
 
 use crate::console::state::State;
 use crate::console::state::areas::{cut_bottom, cut_left, cut_top};
+use crate::console::state::grid::StageGrid;
 use crate::console::state::layout::{Breakpoint, Layout, Pane};
+use crate::console::state::seats::SeatWishes;
 use crate::console::state::tiling::{ListPlace, Panes, Tiling};
+use crate::envelope::Actor;
 
+/// Rows of the list in a chosen layout, with its header.
 const STACKED_LIST_ROWS: u16 = 8;
+
+/// Rows that the list may take, however low the screen is, with its header.
+const LIST_ROWS: u16 = 9;
 
 /// Width of the list beside panes, in columns.
 const LIST_COLUMNS: u16 = 34;
 
-/// Maximum number of panes at once.
-pub(in crate::console) const MOST_PANES: usize = 4;
+/// From these widths on, panes stand side by side: two, then three.
+const TWO_BESIDE: u16 = 100;
+const THREE_BESIDE: u16 = 240;
 
-/// A pane is not made narrower than this to make room for another one.
-const PANE_COLUMNS: u16 = 80;
+/// From this width on, panes stand in two rows even if these are low.
+const TWO_ROWS: u16 = 160;
+
+/// Height that a stage needs for two rows of panes: anywhere, and where it is wide.
+const HIGH: u16 = 30;
+const LOW: u16 = 16;
+
+/// Height that a stage needs for a pane and what another task asks.
+const PRESSED: u16 = 9;
+
+/// From this width on, the receipt may stand beside the panes.
+const WITH_RECEIPT: u16 = 200;
+
+/// A pane is not made narrower than this to make room for a receipt.
+const PANE_COLUMNS: u16 = 72;
+
+/// Width of a receipt and of an envelope beside panes, in columns.
+const SIDE_COLUMNS: u16 = 54;
 
 /// The smallest pane of a chosen layout, in columns and rows including its title.
 const LEAST: (u16, u16) = (38, 4);
 
-/// Width of the receipt and envelope beside panes, in columns.
-const SIDE_COLUMNS: u16 = 54;
+/// The division of the tasks screen, before it is known who has a pane.
+#[derive(Debug, Clone, Copy)]
+struct TasksDivision {
+    list: Rect,
+    stage: Rect,
+    grid: StageGrid,
+    /// Free places go to any live task.
+    fills: bool,
+    /// One place is only there for what waits beside the task that the user chose.
+    is_pressed: bool,
+}
+
+impl State {
+    /// Returns what decides who has a pane on the tasks screen, if several tasks can have one.
+    pub(in crate::console) fn stage_wishes(&self) -> Option<SeatWishes> {
+        let (columns, rows) = self.outer.size;
+        let frame = Layout::frame(Rect::new(0, 0, columns, rows));
+        let is_alone = matches!(frame.breakpoint, Breakpoint::Small | Breakpoint::Sentence);
+        if is_alone || self.division.is_zoomed {
+            return None;
+        }
+        let divided = self.divided(frame.stage);
+        Some(self.seat_wishes(divided.grid.room(), divided.fills))
+    }
+
+    fn divided(&self, body: Rect) -> TasksDivision {
+        if let Some(Tiling { panes, list }) = self.division.tilings.now {
+            let (list, stage) = list_apart(body, list, self.division.split);
+            let grid = divided(stage, panes).grid();
+            return TasksDivision { list, stage, grid, fills: true, is_pressed: false };
+        }
+        let most = LIST_ROWS.max(body.height / 3).min(body.height / 2);
+        let rows = u16::try_from(self.listed().rows.len()).unwrap_or(u16::MAX).saturating_add(1);
+        let rows = rows.min(most).saturating_add_signed(self.division.split);
+        let (list, stage) = cut_top(body, rows.clamp(3.min(most), (body.height * 2 / 3).max(most)));
+        let (mut grid, least) = (automatic(body.width, body.height - most), body.height - most);
+        let fills = grid.room() > 2;
+        let is_pressed = grid.room() == 1 && least >= PRESSED && self.unselected_waiter().is_some();
+        if is_pressed {
+            grid.rows = 2;
+        }
+        TasksDivision { list, stage, grid, fills, is_pressed }
+    }
+
+    /// Tells whether anybody was told anything about a task: then there are receipts.
+    fn has_receipts(&self) -> bool {
+        let mut calls = self.view.snapshot.calls.iter();
+        calls.any(|call| call.status.is_some() && call.task.is_some() && call.actor != Actor::Operator)
+    }
+}
 
 impl Layout {
     pub(in crate::console) fn tasks(&mut self, state: &State, body: Rect) {
@@ -37,88 +109,61 @@ impl Layout {
         if state.division.is_zoomed || self.breakpoint == Breakpoint::Small {
             return self.one_pane(state);
         }
-        match (state.division.tilings.now, self.breakpoint) {
-            (Some(tiling), _) => self.tiled(state, body, tiling),
-            (None, Breakpoint::Full) => self.full(state, body),
-            (None, breakpoint) => {
-                (self.list, self.stage) = list_apart(body, ListPlace::Top, state.division.split);
-                match breakpoint {
-                    Breakpoint::Wide if !state.division.pins.is_empty() => {
-                        self.place(state, Panes::TwoStacked, 2)
-                    }
-                    _ => self.one_pane(state),
-                }
-            }
-        }
-    }
-
-    /// Lays out the list on the left, the panes with the timeline below them, and receipt and envelope where
-    /// the panes keep their width.
-    fn full(&mut self, state: &State, body: Rect) {
-        let (left, rest) = self.ruled_left(body, list_columns(state.division.split, body.width));
-        let has_side = rest.width > SIDE_COLUMNS + PANE_COLUMNS;
-        let (stage, side) = if has_side { self.ruled_right(rest, SIDE_COLUMNS) } else { (rest, Rect::ZERO) };
-        let (stage, timeline) = cut_bottom(stage, 12);
-        let (receipt, envelope) = cut_top(side, side.height * 3 / 5);
-        (self.list, self.stage, self.timeline) = (left, stage, timeline);
-        (self.receipt, self.envelope, self.item_rows) = (receipt, envelope, 2);
-        if stage.width > 2 * PANE_COLUMNS {
-            return self.place(state, Panes::FourGrid, MOST_PANES);
-        }
-        self.place(state, Panes::FourStacked, (state.division.pins.len() + 1).clamp(2, MOST_PANES));
-    }
-
-    /// Lays out the list and panes as chosen, as far as there is room.
-    fn tiled(&mut self, state: &State, body: Rect, tiling: Tiling) {
-        (self.list, self.stage) = list_apart(body, tiling.list, state.division.split);
+        let TasksDivision { list, stage, mut grid, fills, is_pressed } = state.divided(body);
+        (self.list, self.stage) = (list, stage);
         if self.list.height == body.height {
             self.item_rows = 2;
             self.rules.push(Rect { x: self.list.right(), width: 1, ..body });
         }
-        match divided(self.stage, tiling.panes) {
-            Panes::One => self.one_pane(state),
-            panes => self.place(state, panes, panes.count()),
+        let seats = state.seats(&state.seat_wishes(grid.room(), fills));
+        let taken: Vec<bool> = seats.iter().map(Option::is_some).collect();
+        if state.division.tilings.now.is_none() {
+            // A third column is only there for what stands in it.
+            let paired = 2 * usize::from(grid.rows);
+            grid.columns =
+                if taken.iter().skip(paired).any(|taken| *taken) { 3 } else { grid.columns.min(2) };
+            let panes = taken.iter().filter(|taken| **taken).count();
+            self.set_beside(state, if grid.columns > 2 { usize::MAX } else { panes });
         }
+        let low = state.waiter().filter(|_| is_pressed);
+        let low = low.and_then(|task| seats.iter().position(|seat| seat.as_ref() == Some(&task.id)));
+        let divided = grid.divide(self.stage, &taken, low);
+        self.rules.extend(divided.rules);
+        let seated = |(at, area): (usize, Rect)| Some(Pane::of(seats.get(at)?.clone()?, area));
+        self.panes = divided.areas.into_iter().filter_map(seated).collect();
     }
 
-    /// Lays out panes for the shown tasks, at most this many; a pane uses the room of missing ones.
-    fn place(&mut self, state: &State, panes: Panes, most: usize) {
-        self.room = most;
-        let shown = state.pane_tasks(most);
-        let count = u16::try_from(shown.len()).unwrap_or(u16::MAX);
-        let stage = self.stage;
-        let areas = match (panes, count) {
-            (_, 0 | 1) => vec![stage],
-            (Panes::TwoBeside, _) => self.beside(stage),
-            (Panes::FourGrid, 3..) => {
-                let (above, below) = cut_top(stage, stage.height / 2);
-                let below = if count == 3 { vec![below] } else { self.beside(below) };
-                [self.beside(above), below].concat()
-            }
-            _ => stacked(stage, count),
+    /// Sets apart what stands beside so many panes: the receipt of the selected task, and the envelope, if no pane
+    /// needs their room; below them the timeline of all tasks, on request.
+    fn set_beside(&mut self, state: &State, panes: usize) {
+        let width = self.stage.width;
+        let side = match panes {
+            ..=2 if (WITH_RECEIPT..THREE_BESIDE).contains(&width) => SIDE_COLUMNS,
+            ..=4 if width >= THREE_BESIDE => (width - 2 * PANE_COLUMNS - 2).min(2 * SIDE_COLUMNS + 1),
+            _ => 0,
         };
-        self.panes = shown.into_iter().zip(areas).map(|(task, area)| Pane::of(task, area)).collect();
-    }
-
-    fn beside(&mut self, area: Rect) -> Vec<Rect> {
-        let (left, right) = self.ruled_left(area, area.width.saturating_sub(1) / 2);
-        vec![left, right]
+        if side > 0 && state.has_receipts() {
+            let (stage, side) = self.ruled_right(self.stage, side);
+            (self.stage, self.receipt) = (stage, side);
+            if side.width > SIDE_COLUMNS {
+                (self.receipt, self.envelope) = self.ruled_left(side, (side.width - 1) / 2);
+            }
+        }
+        if state.division.is_overall && self.breakpoint == Breakpoint::Full {
+            (self.stage, self.timeline) = cut_bottom(self.stage, 12);
+        }
     }
 }
 
-/// Divides an area into this many areas of equal height, from top to bottom; the last one gets what is left
-/// over.
-fn stacked(area: Rect, count: u16) -> Vec<Rect> {
-    let rows = area.height / count.max(1);
-    let mut rest = area;
-    let mut areas = Vec::new();
-    for _ in 1..count {
-        let (above, below) = cut_top(rest, rows);
-        areas.push(above);
-        rest = below;
-    }
-    areas.push(rest);
-    areas
+/// Returns how many panes the automatic layout has room for on a stage of at least this height.
+fn automatic(width: u16, height: u16) -> StageGrid {
+    let columns = match width {
+        ..TWO_BESIDE => 1,
+        TWO_BESIDE..THREE_BESIDE => 2,
+        _ => 3,
+    };
+    let rows = if height >= HIGH || width >= TWO_ROWS && height >= LOW { 2 } else { 1 };
+    StageGrid { columns, rows }
 }
 
 /// Returns the closest arrangement of panes that fits into an area, with each pane large enough to be read.

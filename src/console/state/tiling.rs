@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use strum::VariantArray as _;
 
+use crate::console::state::grid::StageGrid;
 use crate::console::text::visible;
 
 /// Maximum number of saved layouts.
@@ -87,11 +88,19 @@ pub enum Pick {
 impl Panes {
     /// Returns the number of panes.
     pub fn count(self) -> usize {
-        match self {
-            Self::One => 1,
-            Self::TwoBeside | Self::TwoStacked => 2,
-            Self::FourGrid | Self::FourStacked => 4,
-        }
+        self.grid().room()
+    }
+
+    /// Returns its places.
+    pub(in crate::console) fn grid(self) -> StageGrid {
+        let (columns, rows) = match self {
+            Self::One => (1, 1),
+            Self::TwoBeside => (2, 1),
+            Self::TwoStacked => (1, 2),
+            Self::FourGrid => (2, 2),
+            Self::FourStacked => (1, 4),
+        };
+        StageGrid { columns, rows }
     }
 
     /// Returns its short name and a description.

@@ -165,6 +165,18 @@ pub fn age(since: Timestamp, now: Timestamp) -> Age {
     Age { text, until }
 }
 
+/// Returns the same in the words of a sentence: `4 s`, `12 min`.
+pub fn spelled(since: Timestamp, now: Timestamp) -> Age {
+    let Age { text, until } = age(since, now);
+    let number = text.trim_end_matches(['s', 'm', ' ']);
+    let unit = match text.ends_with('m') {
+        _ if number.contains(['h', 'd']) => return Age { text, until },
+        true => "min",
+        false => "s",
+    };
+    Age { text: format!("{number} {unit}"), until }
+}
+
 /// Returns when the next minute begins.
 pub fn next_minute(now: Timestamp) -> Timestamp {
     Timestamp::from_second((now.as_second().div_euclid(60) + 1) * 60).unwrap_or(Timestamp::MAX)

@@ -4,7 +4,7 @@
 use ratatui::layout::Position;
 use ratatui::style::Modifier;
 
-use crate::console::features::pane::{timestamps, typing};
+use crate::console::features::pane::{empty, timestamps, typing};
 use crate::console::state::{
     CopyMode, Layout, LogSearch, Mode, Pane, Picture, Screen, Scroll, State, alias, command, last_sign, words,
 };
@@ -36,9 +36,14 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout, pane:
         let beside = timestamps::draw(painter, pane, page);
         return cells(painter, beside.cells, &page.picture, (0, state.panned(&beside)));
     }
+    if task.output.bytes == 0 {
+        empty::draw(painter, pane.cells, task);
+    }
     let Some(picture) = state.view.pictures.get(&task.id) else { return };
     let top = picture.top(pane.cells.height);
-    cells(painter, pane.cells, picture, (top, state.panned(pane)));
+    if task.output.bytes > 0 || !picture.is_blank() {
+        cells(painter, pane.cells, picture, (top, state.panned(pane)));
+    }
     if !task.status.is_terminal() {
         cursor(painter, pane, picture, top, task);
     }
@@ -48,17 +53,22 @@ fn title(painter: &mut Painter<'_>, layout: &Layout, pane: &Pane, task: &TaskVie
     let is_selected = is_at_hand(painter.state, pane);
     let stands_out = is_selected || layout.panes.len() == 1;
     let shown = painter.state(task);
-    let has_others = layout.panes.len() > 1
-        || painter.state.focus.in_pane
-        || painter.state.focus.screen == Screen::Program && painter.state.programs.in_pane;
+    let is_program = painter.state.focus.screen == Screen::Program;
+    let has_others =
+        layout.panes.len() > 1 || painter.state.focus.in_pane || is_program && painter.state.programs.in_pane;
     let mark =
         (is_selected && has_others).then(|| piece(format!("{} ", painter.glyphs().selected), Role::Accent));
     let is_pinned = painter.state.division.pins.contains(&task.id);
     let name = if stands_out { Role::Title } else { Role::Text };
     let mut left: Vec<StyledPiece> = mark.into_iter().collect();
+    let from = left.len();
     left.extend([piece(format!("{} ", shown.glyph), shown.role), piece(format!("{}  ", alias(task)), name)]);
     left.extend(is_pinned.then(|| piece("pinned  ", Role::Faint)));
     left.extend(command(task).into_iter().map(|part| if stands_out { part } else { faint(part) }));
+    // The key that shows it full size, where it does and costs nothing of the command.
+    if is_selected && !is_program && columns(&left) + 4 <= pane.title.width * 2 / 3 {
+        left.insert(from, piece("[2] ", Role::Faint));
+    }
     let mut facts = facts(painter, pane, task, scroll);
     // Shown here if no wide list row shows it: how long the task has been idle, and why it runs.
     if layout.item_rows > 1 || layout.list.is_empty() {
@@ -114,9 +124,8 @@ fn facts(
         let is_cropped = columns > pane.cells.width || rows > pane.cells.height;
         facts.push(piece(format!("{columns}x{rows}"), if is_cropped { Role::Text } else { Role::Faint }));
     }
-    if let Some(usual) = usually(painter.state, task) {
-        facts.push(usual);
-    }
+    // A pane that is still empty says it itself.
+    facts.extend(usually(painter.state, task).filter(|_| task.output.bytes > 0));
     if let Some(pid) = task.pid.filter(|_| task.status == TaskStatus::Running) {
         facts.push(piece(format!("pid {pid}"), Role::Faint));
     }

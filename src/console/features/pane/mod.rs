@@ -2,6 +2,7 @@
 
 pub mod copy;
 pub mod draw;
+pub mod empty;
 pub mod fit;
 pub mod log;
 pub mod reflow;

@@ -57,7 +57,11 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout, receipts: &Receip
 fn title(painter: &Painter<'_>, column: Column, is_reading: bool) -> Vec<StyledPiece> {
     let state = painter.state;
     let mark = if is_reading { format!("{} ", painter.glyphs().selected) } else { String::new() };
-    let name = if column == Column::Envelope { "envelope" } else { "receipt" };
+    let name = match column {
+        Column::Envelope => "envelope",
+        _ if state.focus.screen == Screen::Receipts => "receipt",
+        _ => "[3] receipt",
+    };
     let mut title = vec![piece(mark, Role::Accent), piece(name, Role::Title)];
     if state.focus.screen != Screen::Receipts
         && let Some(call) = state.shown_call()

@@ -26,7 +26,7 @@ pub(super) fn list(painter: &mut Painter<'_>, layout: &Layout, receipts: &Receip
     let (head, body) = (cut_top(layout.list, 1).0, layout.list_body());
     let at = state.call_at();
     let rows = state.call_rows();
-    let place = place(painter, rows.len(), layout.list_items());
+    let place = place(painter, at, rows.len());
     // Drop headings from the end where the filter and the count need their room.
     let room = usize::from(head.width.saturating_sub(columns(&place)));
     let heading = heading(layout.list.width, state.alias_columns(NUMBER));
@@ -44,13 +44,10 @@ pub(super) fn list(painter: &mut Painter<'_>, layout: &Layout, receipts: &Receip
     });
 }
 
-/// Returns how the calls are filtered, and the visible range if not all are visible.
-fn place(painter: &Painter<'_>, count: usize, shown: usize) -> Vec<StyledPiece> {
+/// Returns how the calls are filtered, and where the selected row is in the list.
+fn place(painter: &Painter<'_>, at: usize, count: usize) -> Vec<StyledPiece> {
     let calls = &painter.state.calls;
-    let range = (count > shown).then(|| {
-        let range = format!("{}-{} of {count} ", calls.top + 1, (calls.top + shown).min(count));
-        piece(range, Role::Faint)
-    });
+    let position = (count > 0).then(|| piece(format!("{} of {count} ", at + 1), Role::Faint));
     let mut pieces = Vec::new();
     let narrowed = painter.state.listed_alone().map(|place| visible::one_line(&place.name.name));
     let filter = (!calls.filter.is_empty()).then(|| format!("/{}", visible::one_line(&calls.filter)));
@@ -62,7 +59,7 @@ fn place(painter: &Painter<'_>, count: usize, shown: usize) -> Vec<StyledPiece> 
         pieces.push(piece(format!("  {count} of {all}  "), Role::Text));
         pieces.extend([piece(key, Role::Key), piece(" all ", Role::Faint)]);
     }
-    pieces.into_iter().chain(range).collect()
+    pieces.into_iter().chain(position).collect()
 }
 
 /// The widths of the columns between the call's number and its command, each with a blank; 0 if there is no
@@ -95,7 +92,9 @@ fn heading(list: u16, number: usize) -> String {
     let names: String = names.iter().map(|(name, columns)| column(name, *columns, "")).collect();
     let took = if took > 0 { column(&right("TOOK", TOOK), took, "") } else { String::new() };
     let result = column("RESULT", result, "");
-    format!("{} {names}{took}{result}COMMAND", right("CALL", MARK + number))
+    // The key that shows it, and what it lists.
+    let call = right("CALL", (MARK + number).saturating_sub(4));
+    format!("[3] {call} {names}{took}{result}COMMAND")
 }
 
 fn row(

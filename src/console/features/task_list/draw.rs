@@ -13,6 +13,9 @@ use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns, place_state, usually};
 use crate::model::TaskView;
 
+/// The title of the list: the key that shows it, and its name.
+const TITLE: &str = "[1] tasks";
+
 const STATE: usize = 13;
 
 const LEAST_NOTE: usize = 8;
@@ -34,8 +37,8 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     if is_narrow {
         let filter = filtered(painter, layout);
         if filter.is_empty() {
-            let shown = position(painter, layout).map_or_else(String::new, |range| format!("   {range}"));
-            painter.row(head, 0, &[piece(format!("   TASK STATE{shown}"), Role::Faint)]);
+            let shown = position(painter).map_or_else(String::new, |at| format!("   {at}"));
+            painter.row(head, 0, &[piece(format!("{TITLE} STATE{shown}"), Role::Faint)]);
             let inside = Rect { width: head.width.saturating_sub(1), ..head };
             painter.row_right(inside, 0, &[piece("AGE", Role::Faint)]);
         }
@@ -43,10 +46,10 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     } else {
         let labels: String =
             painter.state.list.listing.columns.iter().map(|one| one.label(painter)).collect();
-        let names = format!("   TASK  {} {labels}", column("STATE", STATE, ""));
+        let names = format!("{TITLE}{} {labels}", column("  STATE", STATE, ""));
         let x = painter.row(head, 0, &[piece(names, Role::Faint)]);
-        let filter = match (filtered(painter, layout), position(painter, layout)) {
-            (filter, Some(range)) if filter.is_empty() => vec![piece(format!("{range} "), Role::Faint)],
+        let filter = match (filtered(painter, layout), position(painter)) {
+            (filter, Some(at)) if filter.is_empty() => vec![piece(format!("{at} "), Role::Faint)],
             (filter, _) => filter,
         };
         // Where there is little room, the commands need no heading.
@@ -127,23 +130,21 @@ fn filtered(painter: &Painter<'_>, layout: &Layout) -> Vec<StyledPiece> {
     let text = visible::one_line(&filters.text).into_owned();
     let most = if is_narrow { MOST_TEXT / 3 } else { MOST_TEXT };
     words.extend((!text.is_empty()).then(|| format!("\"{}\"", cut(&text, most, dots))));
-    let range = position(painter, layout).filter(|_| !is_narrow || words.len() == 1);
-    let range = range.map_or_else(String::new, |range| format!("  {range}"));
     let matching = state.listed().matching;
     let key = state.setup.keymap.key(KeyContext::Tasks, Action::Back).unwrap_or_default();
     vec![
         piece(words.join("  "), Role::Strong),
-        piece(format!("  {matching} of {}{range}  ", state.view.snapshot.tasks.len()), Role::Text),
+        piece(format!("  {matching} of {}  ", state.view.snapshot.tasks.len()), Role::Text),
         piece(key, Role::Key),
         piece(" all ", Role::Faint),
     ]
 }
 
-/// Returns the range of visible rows, if not all are visible.
-fn position(painter: &Painter<'_>, layout: &Layout) -> Option<String> {
-    let (count, shown) = (painter.state.listed().rows.len(), layout.list_items());
-    let from = painter.state.list.top;
-    (count > shown).then(|| format!("{}-{} of {count}", from + 1, (from + shown).min(count)))
+/// Returns where the selected row is in the list.
+fn position(painter: &Painter<'_>) -> Option<String> {
+    let state = painter.state;
+    let count = state.tasks().len();
+    state.selected_at().map(|at| format!("{} of {count}", at + 1))
 }
 
 fn mark(painter: &Painter<'_>, is_selected: bool) -> StyledPiece {

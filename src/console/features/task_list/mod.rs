@@ -76,8 +76,6 @@ pub(in crate::console) fn go_in_tasks(state: &mut State, motion: Motion) {
     let (page, last) = (state.layout().list_items().max(1), state.tasks().len().saturating_sub(1));
     let to = moved(state.selected_at().unwrap_or(0), motion, page, last);
     select_at(state, to);
-    // If the newest task is first, going to the first row means following it.
-    state.list.is_held &= motion != Motion::Top || !state.list.listing.is_newest_first();
 }
 
 /// Moves the selection by this many tasks.

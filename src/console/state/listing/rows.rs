@@ -94,13 +94,6 @@ impl Default for ListOrder {
     }
 }
 
-impl ListOrder {
-    /// Tells whether the newest task is in the first row.
-    pub(in crate::console) fn is_newest_first(&self) -> bool {
-        self.sort == Sort::Newest && self.groups == Grouping::None
-    }
-}
-
 /// A row of the list; tasks are identified by their index in the snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ListRow {

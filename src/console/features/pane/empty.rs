@@ -1,0 +1,41 @@
+//! What an empty pane says: what is known of a task that has printed nothing, in one sentence.
+
+use crate::console::state::words::{ended_at, need};
+use crate::console::text;
+use crate::console::text::piece;
+use crate::console::theme::Role;
+use crate::console::widgets::{Painter, usually};
+use crate::model::{TaskStatus, TaskView};
+use ratatui::layout::Rect;
+
+/// Draws the sentence.
+pub(in crate::console) fn draw(painter: &mut Painter<'_>, area: Rect, task: &TaskView) {
+    let text = format!(" {}", sentence(painter, task));
+    painter.line(area, 0, &[piece(text, Role::Faint)]);
+}
+
+/// Returns the sentence: `runs 4 s, nothing printed; usually 41 s`.
+fn sentence(painter: &mut Painter<'_>, task: &TaskView) -> String {
+    if task.held.is_some() {
+        return "not started: it needs your approval".to_owned();
+    }
+    let from = task.started_at.unwrap_or(task.created_at);
+    if let Some(at) = ended_at(task) {
+        return format!("ran {}, printed nothing", text::spelled(from, at).text);
+    }
+    let lasting = match painter.is_still() {
+        true => painter.lasting(from),
+        false => {
+            let age = text::spelled(from, painter.state.clock.now);
+            painter.wake_at(age.until);
+            age.text
+        }
+    };
+    if task.status == TaskStatus::Queued {
+        return format!("queued {lasting}, not started");
+    }
+    let waiting = task.waiting.as_ref().filter(|waiting| waiting.is_certain());
+    let waits = waiting.map_or(String::new(), |waiting| format!(", {}", need(waiting.kind)));
+    let usual = usually(painter.state, task).map_or(String::new(), |usual| format!("; {}", usual.text));
+    format!("runs {lasting}{waits}, nothing printed{usual}")
+}
