@@ -42,7 +42,7 @@ impl StartRefusal {
             Ruling::Unknown => (why, Some(NOT_RUN)),
             Ruling::IfFree if is_free => (why, None),
             Ruling::IfFree => {
-                let rest = "an approval rule or the pause concerns it, and it was not run unasked";
+                let rest = "an approval rule or the pause may concern it, and it was not run unasked";
                 (format!("this command was not run: {why}; {rest}"), Some(NOT_RUN))
             }
             Ruling::NotRun => (format!("this command was not run: {why}"), Some(NOT_RUN)),
