@@ -73,6 +73,8 @@ pub(super) fn trial_config(url: &str) -> Value {
     });
     json!({
         "model": "scripted/m", "small_model": "scripted/m", "autoupdate": false, "share": "disabled",
+        // Where that takes long, Kilo's screen asks whether to go on without.
+        "snapshot": false,
         "provider": { "scripted": provider }, "permission": { "bash": "allow" },
     })
 }

@@ -123,7 +123,8 @@ class Place:
         })
 
         self._write(self.home / ".config/kilo/kilo.json", {
-            "model": "scripted/m", "autoupdate": False, "share": "disabled", "provider": {"scripted": provider},
+            # Where a snapshot takes long, its screen asks whether to go on without them.
+            "model": "scripted/m", "autoupdate": False, "share": "disabled", "snapshot": False, "provider": {"scripted": provider},
             "permission": {"bash": "allow", "external_directory": "allow"},
         })
         model = {"id": "m", "name": "m", "reasoning": False, "input": ["text"], "contextWindow": 100000, "maxTokens": 4000,
