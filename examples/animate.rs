@@ -95,7 +95,7 @@ fn rows_of(svg: &str, count: usize) -> (String, Vec<String>) {
         let y = line.split(" y=\"").nth(1).and_then(|rest| rest.split('"').next());
         let row = y.and_then(|y| y.parse::<f64>().ok()).map(|y| ((y - BORDER) / ROW).floor());
         match row.and_then(|row| rows.get_mut(row as usize)) {
-            // Set once for all rows, by a style rule.
+            // Set once for all rows, on the picture and by a style rule.
             Some(row) => row.push_str(&line.replace(" xml:space=\"preserve\"", "")),
             None => {
                 head.push_str(line);
@@ -172,5 +172,6 @@ fn animated(head: &str, frames: &[Frame], still: usize) -> String {
          animation-iteration-count:infinite}}\n\
          @media (prefers-reduced-motion:reduce){{.r{{animation:none}}.s{{visibility:visible}}}}\n"
     );
+    let head = head.replacen("<svg ", "<svg xml:space=\"preserve\" ", 1);
     format!("{head}<style>\n{rules}{style}</style>\n{body}</svg>\n")
 }
