@@ -25,21 +25,25 @@ const TWO_AGENTS: &str = include_str!("../../corpus/traces/two_agents.jsonl");
 /// Five minutes with passphrases, floods, batches, commands that print nothing, and shells that ask nothing.
 const RELEASE_DAY: &str = include_str!("../../corpus/traces/release_day.jsonl");
 
-/// Plays some rows to their end, so many times faster, and checks that every answer reached its prompt.
-fn supervise(mut rows: Vec<Row>, faster: f64, pause: f64) {
+/// How often the person looks up: what has just appeared stays for a while before anybody does anything about it.
+const LOOKS: Duration = Duration::from_millis(250);
+
+/// Plays some rows to their end, so many times faster, at a console of this size. Checks that every answer reached its
+/// prompt, and that what the console said was waiting had a pane on every frame that said so.
+fn supervise(mut rows: Vec<Row>, faster: f64, pause: f64, size: (u16, u16)) {
     if std::process::Command::new("git").arg("--version").output().is_err() {
         return skip("there is no git");
     }
     rows.iter_mut().for_each(|row| row.at /= faster);
     let work = Work::of(rows);
     let home = work.home(pause);
-    let mut console = Console::open(&home, &[], (120, 40));
+    let mut console = Console::open(&home, &[], size);
     console.shows("no agent yet");
     let (ended, playing) = work.begin(&home);
     let mut person = Person::new(&console);
     while !ended.load(Ordering::Relaxed) {
         person.attend();
-        until(Instant::now() + Duration::from_millis(50));
+        until(Instant::now() + LOOKS);
     }
     playing.join().expect("all of it has ended");
     let served = person.served;
@@ -47,7 +51,7 @@ fn supervise(mut rows: Vec<Row>, faster: f64, pause: f64) {
     let (finding, written) = (person.served - served, person.written);
     let waiting = WaitingFrames::of(&console);
     println!(
-        "{} calls: {} prompts answered and {} calls decided with {served} keys, {} failures found with {finding}; \
+        "{size:?}, {} calls: {} prompts answered and {} calls decided with {served} keys, {} failures found with {finding}; \
          {written} keys of the answers and notes themselves; {} frames named what waits, {} of them without its pane",
         work.rows.len(),
         work.prompts(),
@@ -63,8 +67,10 @@ fn supervise(mut rows: Vec<Row>, faster: f64, pause: f64) {
         assert!(!String::from_utf8_lossy(&console.bytes()).contains(&secret), "a passphrase was shown");
     }
     assert!(waiting.named > 0, "no frame named what waits");
-    console.shows("○ claude");
-    console.shows("○ codex");
+    assert!(waiting.late.is_empty(), "what waits has no pane:\n{}", waiting.late[0]);
+    for left in ["○ claude", "○ codex"] {
+        console.shows_one(&[left, "○ 0 of 2 agents"]);
+    }
     console.keys(b"q");
     assert_eq!(console.exit(), 0);
 }
@@ -73,24 +79,26 @@ fn supervise(mut rows: Vec<Row>, faster: f64, pause: f64) {
 fn a_person_serves_two_agents_without_one_wrong_target() {
     let mut rows = Row::all(TWO_AGENTS);
     rows.truncate(24);
-    supervise(rows, 10.0, 0.01);
+    supervise(rows, 10.0, 0.01, (120, 40));
 }
 
 #[test]
-fn passphrases_reach_their_prompts_amid_floods_and_shells_that_ask_nothing() {
+fn passphrases_reach_their_prompts_and_what_waits_is_on_stage_on_every_frame() {
     let mut rows = Row::all(RELEASE_DAY);
     rows.truncate(33);
-    supervise(rows, 15.0, 0.01);
+    supervise(rows, 15.0, 0.01, (120, 40));
 }
 
 #[test]
 #[ignore = "minutes; .ci/long runs it"]
 fn long_three_hundred_commands_of_two_agents() {
-    supervise(Row::all(TWO_AGENTS), 1.0, 0.2);
+    supervise(Row::all(TWO_AGENTS), 1.0, 0.2, (120, 40));
 }
 
 #[test]
-#[ignore = "a minute; .ci/long runs it"]
+#[ignore = "minutes; .ci/long runs it"]
 fn long_a_release_day_of_floods_and_passphrases() {
-    supervise(Row::all(RELEASE_DAY), 5.0, 0.04);
+    for size in [(80, 24), (120, 40), (200, 60)] {
+        supervise(Row::all(RELEASE_DAY), 5.0, 0.04, size);
+    }
 }
