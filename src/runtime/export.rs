@@ -94,15 +94,27 @@ impl OutputExport<'_> {
         Ok(match form {
             ExportForm::Text => self.history(&log)?.text(),
             ExportForm::Ansi => self.history(&log)?.ansi(),
-            ExportForm::Html => self.history(&log)?.html(&title, &self.palette),
+            ExportForm::Html => self.captioned(self.history(&log)?).html(&title, &self.palette),
             ExportForm::Svg => {
                 let mut playback = Playback::open(self.task)?;
                 let end = playback.marks().len();
-                CellDrawing::of(playback.seek(end)?).svg(&title, &self.palette)
+                self.captioned(CellDrawing::of(playback.seek(end)?)).svg(&title, &self.palette)
             }
             ExportForm::Cast => self.cast(CastVersion::V3, &title, &log)?,
             ExportForm::CastV2 => self.cast(CastVersion::V2, &title, &log)?,
         })
+    }
+
+    /// Adds to a page or picture the command, how it ended, and when.
+    fn captioned(&self, drawing: CellDrawing) -> CellDrawing {
+        let TaskView { cmd, status, ended, created_at, .. } = self.task;
+        let end = match ended.as_ref().map(|end| (&end.signal, end.exit_status)) {
+            Some((Some(signal), _)) => format!("ended by {signal}"),
+            Some((None, Some(code))) => format!("exit {code}"),
+            _ => status.as_str().to_owned(),
+        };
+        let at = ended.as_ref().map_or(*created_at, |end| end.at);
+        drawing.captioned(&mask(cmd.trim()), &format!("{end}, {}", at.strftime("%Y-%m-%d %H:%M UTC")))
     }
 
     /// Returns the last rows of the log.

@@ -136,7 +136,7 @@ fn what_cannot_be_kept_says_why() {
     let unanswered = CallRecord { envelope: None, receipt: None, ..record() };
     let mut app = reading(unanswered);
     let _ = press(&mut app, &["e"]);
-    assert_eq!(shown(&app).matches("not now: not answered yet").count(), 3, "{}", shown(&app));
+    assert_eq!(shown(&app).matches("not now: not answered yet").count(), 5, "{}", shown(&app));
 }
 
 #[test]

@@ -184,7 +184,8 @@ fn expected(action: Action) -> (Place, Seen) {
             here(Is(|app| matches!(&app.state.focus.mode, Mode::Write(Prompt::SearchAll, _))))
         }
         Action::NextMatch | Action::PreviousMatch => here(Why("nothing was found")),
-        Action::ModelSaw | Action::Compare | Action::NextFound | Action::PreviousFound => here(Why(RECEIPTS)),
+        Action::ModelSaw | Action::Share | Action::ShareSvg => here(Why(RECEIPTS)),
+        Action::Compare | Action::NextFound | Action::PreviousFound => here(Why(RECEIPTS)),
         Action::Fold => here(Why("the task is of no batch")),
         Action::FindText => {
             here(Is(|app| matches!(app.state.focus.mode, Mode::Write(Prompt::FilterTasks, _))))

@@ -32,6 +32,7 @@ mod console_restart;
 mod console_robust;
 mod console_screens;
 mod console_seen;
+mod console_share;
 mod console_spoken;
 mod console_still;
 mod console_styles;

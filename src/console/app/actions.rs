@@ -7,14 +7,13 @@ use crate::console::effect::Effect;
 use crate::console::features::approval::decide;
 use crate::console::features::arrangement::tilings;
 use crate::console::features::pane::{copy, fit, log, reflow, search, timestamps};
-use crate::console::features::receipts::coverage;
 use crate::console::features::stop::restart::again;
 use crate::console::features::task_list::choose;
 use crate::console::features::{
     arrangement, changes, export, help, next, palette, places, program, reader, receipts, replay, task_list,
 };
 use crate::console::keys::{Action, KeyContext, Motion};
-use crate::console::state::{Column, ExportKind, Mode, Prompt, Screen, Shot, takes_input};
+use crate::console::state::{Column, ExportKind, Mode, Prompt, Screen, ShareForm, Shot, takes_input};
 use crate::link::Request;
 use crate::model::{TaskStatus, TaskView};
 
@@ -138,7 +137,9 @@ impl App {
             Action::Suspend => self.state.effects.push(Effect::Suspend),
             Action::FindText | Action::NextFound | Action::PreviousFound => self.find_in_text(action),
             Action::Compare => self.receipts.compare(&mut self.state),
-            Action::ModelSaw => coverage::ask_for_coverage(&mut self.state),
+            Action::ModelSaw => self.receipts.ask_for_coverage(&mut self.state),
+            Action::Share => self.receipts.share(&mut self.state, ShareForm::Html),
+            Action::ShareSvg => self.receipts.share(&mut self.state, ShareForm::Svg),
             Action::Fold => self.receipts.fold(&mut self.state),
             Action::NextPart | Action::PreviousPart => {
                 self.state.reader.iter_mut().for_each(|reader| reader.jump(action == Action::NextPart));
@@ -281,11 +282,11 @@ impl App {
             | PageUp | PageDown | Top | Bottom | ScrollUp | ScrollDown | IntoPane | PanLeft | PanRight
             | PreviousTask | NextTask | NextFailed | NextWaiting | WidenList | NarrowList | SelectLines
             | SelectBlock | Yank | Left | Right | LineStart | LineEnd | SearchAll | Timestamps | Changes
-            | Find | Compare | ModelSaw | Fold | NextPart | PreviousPart | FindText | NextFound
-            | PreviousFound | NextColumn | PreviousColumn | OpenTask | SmallerBudget | LargerBudget
-            | FullBudget | CopyText | Export | Screenshot | ScreenshotHtml | ScreenshotText
-            | ScreenshotAnsi | Layouts | NextLayout | SaveLayout | ForgetLayout | Zoom | ShowTasks
-            | ShowFocus | ShowReceipts | ShowMetrics | ExportMetrics | ShowProgram | NextPane
+            | Find | Compare | ModelSaw | Share | ShareSvg | Fold | NextPart | PreviousPart | FindText
+            | NextFound | PreviousFound | NextColumn | PreviousColumn | OpenTask | SmallerBudget
+            | LargerBudget | FullBudget | CopyText | Export | Screenshot | ScreenshotHtml
+            | ScreenshotText | ScreenshotAnsi | Layouts | NextLayout | SaveLayout | ForgetLayout | Zoom
+            | ShowTasks | ShowFocus | ShowReceipts | ShowMetrics | ExportMetrics | ShowProgram | NextPane
             | PreviousProgram | NextProgram | Places | Palette | Messages | Themes | EditSettings | Mouse
             | Help | Back | Confirm | Suspend | Detach | StopAll | Quit => {}
         }

@@ -280,6 +280,10 @@ impl App {
                 let is_there = is_about && self.state.shown_record().is_some();
                 receipts.and(need(is_there, "there is no answer about a task here"))
             }
+            Share | ShareSvg => {
+                receipts.and(need(self.state.reader.is_none(), "leave this text first"))?;
+                need(self.state.shown_record().is_some(), "there is no answer to share yet")
+            }
             Compare => {
                 receipts.and(need(self.state.reader.is_none(), "leave this text first"))?;
                 need(self.state.shown_record().is_some(), "there is no answer to compare yet")

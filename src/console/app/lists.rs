@@ -147,6 +147,7 @@ impl App {
                 self.state.effects.push(Effect::SaveTheme(name));
             }
             ListChoice::Export(ExportKind::Screen(shot)) => self.shoot(shot),
+            ListChoice::Export(ExportKind::Share(form)) => self.receipts.share(&mut self.state, form),
             ListChoice::Export(export) => export::export(&mut self.state, export),
             ListChoice::Filter(filter) => choose::list_only(&mut self.state, filter),
             ListChoice::Whose(whose) => choose::list_those_of(&mut self.state, whose),

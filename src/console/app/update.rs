@@ -42,7 +42,7 @@ impl App {
     fn take(&mut self, msg: Msg) {
         match msg {
             Msg::Tick(now) => return self.tick(now),
-            Msg::Coverage(call, commands) => self.receipts.show_coverage(&mut self.state, call, &commands),
+            Msg::Coverage(call, commands) => self.receipts.take_coverage(&mut self.state, call, &commands),
             Msg::Reel(task, reel) => replay::reel(&mut self.state, &task, reel),
             Msg::Played(task, place, picture) => replay::played(&mut self.state, &task, place, picture),
             Msg::Picture(task, picture) => {

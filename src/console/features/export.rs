@@ -9,8 +9,8 @@ use serde_json::Value;
 use strum::VariantArray as _;
 
 use crate::console::effect::Effect;
-use crate::console::state::{ExportKind, FileName, ListChoice, Screen, Shot, State, alias};
-use crate::console::text::width;
+use crate::console::state::{ExportKind, FileName, ListChoice, Screen, ShareForm, Shot, State, alias, how};
+use crate::console::text::{visible, width};
 use crate::console::theme::colour::sixteen;
 use crate::console::widgets::{Chooser, ListItem, ListKind};
 use crate::model::{CallRecord, MetricsReport, Slot};
@@ -55,13 +55,19 @@ fn call_exports(state: &State) -> Vec<ListItem> {
     let unanswered = record.is_none_or(|record| record.envelope.is_none()).then_some("not answered yet");
     let no_batch = record.is_none_or(|record| items(record).is_none()).then_some("it is no batch");
     let rows = [
+        ("share", "A page for others: all of the call", ExportKind::Share(ShareForm::Html), unanswered),
+        ("share-svg", "The same as a picture", ExportKind::Share(ShareForm::Svg), unanswered),
         ("receipt", "What the model read, byte for byte", ExportKind::Receipt(seq), unanswered),
         ("envelope", "The canonical envelope, as JSON", ExportKind::Envelope(seq), unanswered),
         ("items", "The items of the batch, a line each", ExportKind::Items(seq), unanswered.or(no_batch)),
     ];
     let item = |(word, about, export, obstacle): (_, _, _, Option<&str>)| ListItem {
         obstacle: obstacle.map(str::to_owned),
-        same: if word == "items" { String::new() } else { format!("receipt show {}", Slot::of(seq).1) },
+        same: if !matches!(word, "receipt" | "envelope") {
+            String::new()
+        } else {
+            format!("receipt show {}", Slot::of(seq).1)
+        },
         ..ListItem::new(format!("{word} {number}"), about, ListChoice::Export(export))
     };
     rows.map(item).into_iter().collect()
@@ -77,7 +83,7 @@ pub(in crate::console) fn export(state: &mut State, export: ExportKind) {
             state.effects.push(Effect::WriteExport { task, form, palette, file });
             return;
         }
-        ExportKind::Screen(_) => None,
+        ExportKind::Screen(_) | ExportKind::Share(_) => None,
         ExportKind::Metrics => {
             let report = MetricsReport::from(state.metrics().clone());
             let text = serde_json::to_string_pretty(&report).ok();
@@ -105,13 +111,38 @@ pub(in crate::console) fn export_screen(state: &mut State, shot: Shot, drawing: 
     let (file, palette) =
         (FileName::of(state.focus.screen.word(), shot.extension()), state.setup.theme_set.paper());
     let title = format!("pilothouse: {}", state.focus.screen.word());
+    let captioned = || {
+        let (what, facts) = caption(state);
+        drawing.clone().captioned(&what, &facts)
+    };
     let text = match shot {
-        Shot::Svg => drawing.svg(&title, &palette),
-        Shot::Html => drawing.html(&title, &palette),
+        Shot::Svg => captioned().svg(&title, &palette),
+        Shot::Html => captioned().html(&title, &palette),
         Shot::Text => drawing.text(),
         Shot::Ansi => drawing.ansi(),
     };
     state.effects.push(Effect::WriteFile { file, text });
+}
+
+/// Returns what a picture of the screen is about: the command at hand, and how it ended and the date.
+fn caption(state: &State) -> (String, String) {
+    let at = state.clock.now.to_zoned_datetime(state.setup.zone.clone()).strftime("%Y-%m-%d %H:%M:%S %Z");
+    let call = state.shown_call().filter(|_| state.focus.screen == Screen::Receipts);
+    let task = match call {
+        Some(call) => call.task.as_ref().and_then(|id| state.view.task(id)),
+        None => state.at_hand().filter(|_| state.focus.screen != Screen::Metrics),
+    };
+    match (task, call) {
+        (Some(task), _) => {
+            let end =
+                if task.ended.is_some() { how(task.ended.as_ref()) } else { task.status.as_str().into() };
+            (visible::told(task.cmd.trim()), format!("{end}, {at}"))
+        }
+        (None, Some(call)) => {
+            (visible::told(&call.asked), format!("{}, {at}", visible::one_line(&call.tool)))
+        }
+        (None, None) => (format!("pilothouse: {}", state.focus.screen.word()), at.to_string()),
+    }
 }
 
 fn answer(state: &State, seq: u64) -> Option<&CallRecord> {

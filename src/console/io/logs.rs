@@ -82,12 +82,7 @@ impl Effects {
         shown: Vec<(CoveredCommand, Option<Arc<TaskView>>)>,
     ) {
         let known = shown.iter().filter_map(|(_, task)| task.clone()).collect();
-        self.read_logs(known, move || {
-            Some(match pages::seen(shown) {
-                Ok(commands) => Msg::Coverage(call, commands),
-                Err(why) => Msg::Failed(format!("what the agent saw: {why}")),
-            })
-        });
+        self.read_logs(known, move || Some(Msg::Coverage(call, pages::seen(shown))));
     }
 
     /// Searches a task's log.

@@ -237,14 +237,8 @@ fn page_before(history: &LogHistory<'_, OpenLog>, line: u64, size: Size) -> io::
     Ok(Page { rows, first_line: page.first_line, next_line: line })
 }
 
-/// Reads the streams that an answer shows. Blocking. If one of several commands cannot be read, its result
-/// says why.
-///
-/// # Errors
-/// Why the only command cannot be read.
-pub(in crate::console) fn seen(
-    shown: Vec<(CoveredCommand, Option<Arc<TaskView>>)>,
-) -> Result<Vec<CommandCoverage>, String> {
+/// Reads the streams that an answer shows. Blocking. If a command cannot be read, its result says why.
+pub(in crate::console) fn seen(shown: Vec<(CoveredCommand, Option<Arc<TaskView>>)>) -> Vec<CommandCoverage> {
     let mut room = MOST_SEEN;
     let told = shown.into_iter().map(|(CoveredCommand { name, task, streams }, known)| {
         let streams = match (&task, known) {
@@ -252,10 +246,7 @@ pub(in crate::console) fn seen(
             (Ok(_), None) => Err("it is no longer on the list".to_owned()),
             (Err(why), _) => Err((*why).to_owned()),
         };
-        if name.is_empty() {
-            return Ok(CommandCoverage { name, streams: Ok(streams?) });
-        }
-        Ok(CommandCoverage { name, streams })
+        CommandCoverage { name, streams }
     });
     told.collect()
 }

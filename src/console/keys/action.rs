@@ -186,6 +186,8 @@ actions! {
     Find "find" "Find it" ""
     Compare "compare" "Mark the call, or compare with it" ""
     ModelSaw "model saw" "What the model saw of the output" ""
+    Share "share" "Share the call: a page for others" "" "html page link picture export save send"
+    ShareSvg "share" "Share the call as a picture" "" "image svg export save send"
     Fold "fold" "Fold, unfold a batch or an object" ""
     NextPart "next part" "To the next change or part" ""
     PreviousPart "part before" "To the change or part before" ""

@@ -14,10 +14,31 @@ pub enum ExportKind {
     Receipt(u64),
     /// The items of a batch, as one line of JSON each.
     Items(u64),
+    /// The current call with all that others need to understand it.
+    Share(ShareForm),
     /// The metrics, as JSON.
     Metrics,
     /// The whole console as drawn.
     Screen(Shot),
+}
+
+/// The format in which a call is shared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShareForm {
+    /// A web page.
+    Html,
+    /// A picture.
+    Svg,
+}
+
+impl ShareForm {
+    /// Returns the file extension for this format.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Html => "html",
+            Self::Svg => "svg",
+        }
+    }
 }
 
 /// The format of a screenshot of the console.

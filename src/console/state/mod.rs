@@ -80,7 +80,7 @@ pub use choice::ListChoice;
 pub use copying::CopyMode;
 pub use coverage::{CommandCoverage, CoveredCommand, CoveredStream, StreamTranscript};
 pub(super) use durations::roughly;
-pub use export::{ExportKind, FileName, Shot};
+pub use export::{ExportKind, FileName, ShareForm, Shot};
 pub use finding::TextSearch;
 pub use focus::{Mode, Prompt, Screen};
 pub(super) use glossary::HINTED;

@@ -106,7 +106,8 @@ fn attributes(style: CellStyle, texts: [&str; 3], lines: impl FnOnce(&str) -> St
     set.chain(lines).collect()
 }
 
-/// Escapes text for HTML and SVG.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+/// Escapes text for HTML and SVG, within elements and quoted attributes.
+pub fn escaped(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('"', "&quot;").replace('\'', "&#39;")
 }

@@ -7,6 +7,9 @@ mod markup;
 
 pub use cast::{Cast, CastEvent, CastVersion};
 pub use colours::Palette;
+pub use markup::escaped;
+
+use unicode_width::UnicodeWidthChar as _;
 
 use super::cell::{Cell, CellStyle};
 use super::terminal::Terminal;
@@ -63,6 +66,25 @@ impl CellDrawing {
             text.push('\n');
         }
         text
+    }
+
+    /// Adds a row that says what is drawn: `what`, cut to the width, and whole beside it `facts`.
+    #[must_use]
+    pub fn captioned(mut self, what: &str, facts: &str) -> Self {
+        let style = CellStyle { dim: true, ..CellStyle::default() };
+        let cells = |text: &str| -> Vec<Cell<'static>> {
+            let narrow = |c: char| if c.width() == Some(1) { c } else { '?' };
+            text.chars().map(|c| Cell::filtered(&narrow(c).to_string(), false, style).into_owned()).collect()
+        };
+        let (mut what, facts) = (cells(what), cells(&format!("  {facts}")));
+        let room = usize::from(self.columns).saturating_sub(facts.len());
+        if what.len() > room {
+            what.truncate(room.saturating_sub(1));
+            what.extend(cells("…"));
+        }
+        what.extend(facts);
+        self.rows.extend([Vec::new(), what]);
+        self
     }
 
     /// Returns a self-contained HTML page.
@@ -145,6 +167,14 @@ mod tests {
         {
             assert!(made.contains("&lt;b&gt; &amp; 大き") && !made.contains("<b>"), "{made}");
         }
+    }
+
+    #[test]
+    fn a_caption_is_cut_and_its_facts_are_not() {
+        let made = drawn(b"x").1.captioned("cargo test --workspace", "exit 101");
+        assert_eq!(made.rows.len(), 6);
+        assert!(made.text().ends_with("\n\ncargo tes…  exit 101\n"), "{}", made.text());
+        assert!(drawn(b"x").1.captioned("<b>\u{202e}", "").html("t", &Palette::DARK).contains("&lt;b&gt;"));
     }
 
     proptest! {

@@ -4,11 +4,13 @@ mod answer;
 mod budget;
 pub mod compare;
 pub mod coverage;
+mod covered_lines;
 pub mod draw;
 pub mod find;
 pub mod links;
 mod list;
 mod progress;
+pub mod share;
 pub mod sheet;
 
 use std::sync::Arc;
@@ -16,6 +18,7 @@ use std::sync::Arc;
 use crate::console::effect::Effect;
 use crate::console::features::receipts::budget::{more, next_less};
 use crate::console::features::receipts::links::LineLink;
+use crate::console::features::receipts::share::PendingShare;
 use crate::console::features::receipts::sheet::{CallSheet, sheet};
 use crate::console::keys::{Action, Motion};
 use crate::console::state::{Column, Layout, Mode, Prompt, Screen, State, alias};
@@ -30,6 +33,8 @@ pub struct Receipts {
     pub sheet: Option<CallSheet>,
     /// The answer marked for comparison.
     pub marked: Option<Arc<CallRecord>>,
+    /// The call that is being shared.
+    sharing: Option<PendingShare>,
 }
 
 impl Receipts {

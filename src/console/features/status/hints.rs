@@ -60,7 +60,9 @@ fn candidates(painter: &Painter<'_>, facts: &StatusFacts) -> &'static [Action] {
         KeyContext::Receipts if state.calls.column == Column::Envelope => {
             &[Fold, NextColumn, CopyText, SmallerBudget, Compare]
         }
-        KeyContext::Receipts => &[NextColumn, CopyText, ModelSaw, SmallerBudget, OpenTask, Zoom, ShowTasks],
+        KeyContext::Receipts => {
+            &[NextColumn, CopyText, ModelSaw, Share, SmallerBudget, OpenTask, Zoom, ShowTasks]
+        }
         KeyContext::Text if is_finding(painter) => &[NextFound, PreviousFound, Back],
         KeyContext::Replay => &[Play, StepForward, Faster, NextPart, Back],
         KeyContext::Text => &[NextPart, FindText, Down, Back],
