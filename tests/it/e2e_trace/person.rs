@@ -40,9 +40,9 @@ impl<'a> Person<'a> {
         }
         match named_above_the_keys(&text).filter(|named| is_selected(&text, named)) {
             // What waits is on the stage and selected: one key.
-            Some(target) => {
+            Some(_) => {
                 self.press(b"\r");
-                self.answer(&target);
+                self.answer();
             }
             None => self.attend_by_list(),
         }
@@ -55,16 +55,16 @@ impl<'a> Person<'a> {
             let row = text.lines().find(|row| row.contains("│ ▸ "))?;
             (text.contains("for you")).then(|| row.to_owned())
         });
-        let target = shown.split_whitespace().nth(2).expect("an id").to_owned();
         self.press(b"\r");
-        if shown.contains(" decide ") { self.decide() } else { self.answer(&target) }
+        if shown.contains(" decide ") { self.decide() } else { self.answer() }
     }
 
-    /// Reads the prompt in the pane and types what it asks for.
-    fn answer(&mut self, target: &str) {
+    /// Reads the prompt in the pane and types what it asks for. Another task than the one aimed at may have come first
+    /// meanwhile: the screen says whose keys they are, and what it asks.
+    fn answer(&mut self) {
         let word = self.console.shown_until("the prompt, with the keys in its task", |text| {
             let status = text.lines().last()?;
-            status.contains(&format!("INPUT {target}")).then_some(())?;
+            status.contains("INPUT ").then_some(())?;
             text.lines().rev().find_map(wanted)
         });
         self.write(&word);
