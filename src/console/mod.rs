@@ -137,7 +137,10 @@ async fn show(
     let watch = ConfigWatch::new(options.config.as_deref());
     let source = Source { options: options.clone(), capabilities, watch, has_distinct_keys: false };
     if let Some(path) = &options.layout {
-        kept::read::<Arrangement>(path).apply(&mut app.state);
+        let arrangement = kept::read::<Arrangement>(path);
+        let left_at = arrangement.saved_at;
+        arrangement.apply(&mut app.state);
+        app.tell_of_earlier(left_at);
     }
     let effects = Effects::new(operator.clone(), options.clipboard.clone(), options.exports.clone());
     let operator = operator.clone();

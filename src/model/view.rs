@@ -202,6 +202,9 @@ pub struct TaskEnd {
 pub struct OutputView {
     /// Bytes written by the task, all streams.
     pub bytes: u64,
+    /// Those of them from its standard error; 0 if it has a PTY, which carries both.
+    #[serde(default, skip_serializing_if = "timeline::is_zero")]
+    pub stderr_bytes: u64,
     /// Line feeds among them.
     pub lines: u64,
     /// Bytes not kept (between head and tail).

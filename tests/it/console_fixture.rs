@@ -84,7 +84,13 @@ pub(crate) fn task(number: u32, cmd: &str, age: i64, quiet: i64) -> TaskView {
         updated_at: ago(age),
         stop: None,
         ended: None,
-        output: OutputView { bytes: 41_200, lines: 512, dropped_bytes: 0, last_at: Some(ago(quiet)) },
+        output: OutputView {
+            bytes: 41_200,
+            stderr_bytes: 0,
+            lines: 512,
+            dropped_bytes: 0,
+            last_at: Some(ago(quiet)),
+        },
         pid: Some(4_200 + number),
         folder: PathBuf::from("/nowhere"),
         events: vec![event(age, claude(), TaskFact::Start { pid: None })],
@@ -125,7 +131,13 @@ fn npm_init() -> TaskView {
             program: None,
         }),
         description: Some("scaffold the package".into()),
-        output: OutputView { bytes: 439, lines: 11, dropped_bytes: 0, last_at: Some(ago(38)) },
+        output: OutputView {
+            bytes: 439,
+            stderr_bytes: 0,
+            lines: 11,
+            dropped_bytes: 0,
+            last_at: Some(ago(38)),
+        },
         events: vec![
             event(42, claude(), TaskFact::Start { pid: None }),
             event(32, claude(), TaskFact::Promoted { kept: false }),
@@ -143,7 +155,13 @@ fn cargo_test() -> TaskView {
         tty: true,
         accepts_input: true,
         description: Some("whole suite before the refactoring".into()),
-        output: OutputView { bytes: 1_310_201, lines: 10_233, dropped_bytes: 0, last_at: Some(ago(0)) },
+        output: OutputView {
+            bytes: 1_310_201,
+            stderr_bytes: 0,
+            lines: 10_233,
+            dropped_bytes: 0,
+            last_at: Some(ago(0)),
+        },
         ..task(6, "cargo test --workspace", 130, 0)
     }
 }

@@ -117,7 +117,7 @@ fn the_same_key_searches_the_output_once_keys_go_there() {
 fn connections_of_one_agent_are_told_apart_by_number_and_colour() {
     let app = console(several(), (100, 30));
     let rows = listed(&app);
-    for (number, who) in [("t01", "claude "), ("t02", "clau#2 "), ("t03", "codex "), ("t05", "clau#2 ")] {
+    for (number, who) in [("t01", "claude "), ("t02", "claude#2 "), ("t03", "codex "), ("t05", "claude#2 ")] {
         let row = rows.iter().find(|row| row.contains(number)).expect("a row");
         assert!(row.contains(who), "{row}");
     }

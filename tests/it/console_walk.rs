@@ -90,6 +90,7 @@ fn expected(action: Action) -> (Place, Seen) {
             here(Why(CARD))
         }
         Action::Attention => here(Is(|app| matches!(app.layers.last(), Some(Layer::Attention(_))))),
+        Action::WhileAway => here(Why("you have not been away")),
         Action::AnswerQuestion | Action::NextPane => here(Why("on the program's screen")),
         Action::ApproveGate
         | Action::RejectGate

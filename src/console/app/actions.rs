@@ -93,9 +93,7 @@ impl App {
             Action::Timestamps => timestamps::toggle_stamps(&mut self.state),
             Action::SearchAll => self.everywhere.write(&mut self.state),
             Action::ArrangeList => self.open_list(choose::arrangement_list(&self.state)),
-            Action::Fold if self.state.focus.screen == Screen::Tasks => {
-                task_list::fold_batch(&mut self.state)
-            }
+            Action::Fold if self.state.focus.screen == Screen::Tasks => task_list::fold(&mut self.state),
             Action::WidenList => arrangement::resize_list(&mut self.state, 1),
             Action::NarrowList => arrangement::resize_list(&mut self.state, -1),
             Action::Layouts => self.open_list(tilings::layout_list(&self.state)),
@@ -125,6 +123,10 @@ impl App {
             Action::TellAgent => self.open_tell(None),
             Action::Approvals => self.show_held(),
             Action::Attention => self.open_attention(),
+            Action::WhileAway => {
+                let sheet = self.absence.sheet.clone();
+                self.layers.extend(sheet.map(|sheet| Layer::Away(Box::new(sheet))));
+            }
             Action::ShowProgram => self.state.show(Screen::Program),
             Action::AnswerQuestion => self.answer_program(),
             Action::NextPane => program::cycle_pane(&mut self.state),
@@ -275,20 +277,20 @@ impl App {
             }
             // Done on a screen, or meant for what lies over one.
             Leave | Send | SendOn | Newline | Raw | Pause | TellAgent | Approvals | Approve
-            | ApproveExact | ApproveWider | Deny | NextHeld | Attention | AnswerQuestion | ApproveGate
-            | RejectGate | Yes | No | Choose | RunAgain | Skip | Abort | Note | LetAgents | Start | Run
-            | Interrupt | Terminate | HangUp | QuitSignal | User1 | User2 | ClearFinished | Undo | Filter
-            | ArrangeList | Play | Faster | Slower | StepForward | StepBack | Timeline | Up | Down
-            | PageUp | PageDown | Top | Bottom | ScrollUp | ScrollDown | IntoPane | PanLeft | PanRight
-            | PreviousTask | NextTask | NextFailed | NextWaiting | WidenList | NarrowList | SelectLines
-            | SelectBlock | Yank | Left | Right | LineStart | LineEnd | SearchAll | Timestamps | Changes
-            | Find | Compare | ModelSaw | Share | ShareSvg | Fold | NextPart | PreviousPart | FindText
-            | NextFound | PreviousFound | NextColumn | PreviousColumn | OpenTask | SmallerBudget
-            | LargerBudget | FullBudget | CopyText | Export | Screenshot | ScreenshotHtml
-            | ScreenshotText | ScreenshotAnsi | Layouts | NextLayout | SaveLayout | ForgetLayout | Zoom
-            | ShowTasks | ShowFocus | ShowReceipts | ShowMetrics | ExportMetrics | ShowProgram | NextPane
-            | PreviousProgram | NextProgram | Places | Palette | Messages | Themes | EditSettings | Mouse
-            | Help | Back | Confirm | Suspend | Detach | StopAll | Quit => {}
+            | ApproveExact | ApproveWider | Deny | NextHeld | Attention | WhileAway | AnswerQuestion
+            | ApproveGate | RejectGate | Yes | No | Choose | RunAgain | Skip | Abort | Note | LetAgents
+            | Start | Run | Interrupt | Terminate | HangUp | QuitSignal | User1 | User2 | ClearFinished
+            | Undo | Filter | ArrangeList | Play | Faster | Slower | StepForward | StepBack | Timeline
+            | Up | Down | PageUp | PageDown | Top | Bottom | ScrollUp | ScrollDown | IntoPane | PanLeft
+            | PanRight | PreviousTask | NextTask | NextFailed | NextWaiting | WidenList | NarrowList
+            | SelectLines | SelectBlock | Yank | Left | Right | LineStart | LineEnd | SearchAll
+            | Timestamps | Changes | Find | Compare | ModelSaw | Share | ShareSvg | Fold | NextPart
+            | PreviousPart | FindText | NextFound | PreviousFound | NextColumn | PreviousColumn
+            | OpenTask | SmallerBudget | LargerBudget | FullBudget | CopyText | Export | Screenshot
+            | ScreenshotHtml | ScreenshotText | ScreenshotAnsi | Layouts | NextLayout | SaveLayout
+            | ForgetLayout | Zoom | ShowTasks | ShowFocus | ShowReceipts | ShowMetrics | ExportMetrics
+            | ShowProgram | NextPane | PreviousProgram | NextProgram | Places | Palette | Messages
+            | Themes | EditSettings | Mouse | Help | Back | Confirm | Suspend | Detach | StopAll | Quit => {}
         }
     }
 

@@ -154,6 +154,7 @@ impl App {
             Dismiss => runtime.and(selected).and(need(has_ended, "the task has not ended")),
             Start => runtime,
             Pause => anywhere,
+            WhileAway => need(self.absence.sheet.is_some(), "you have not been away"),
             Undo => need(!self.state.view.cleared.is_empty(), "nothing was cleared just now"),
             TellAgent => anywhere.and(need(self.state.has_agent(), "no agent is connected")),
             Rename => list.and(runtime).and(selected),
@@ -249,7 +250,7 @@ impl App {
                 card.and(answerable).and(need(is_plain, "there is nothing to do it to"))
             }
             Fold if self.state.focus.screen == Screen::Tasks => {
-                need(task_list::is_in_batch(&self.state), "the task is of no batch")
+                need(task_list::can_fold(&self.state), "the task is of no batch")
             }
             NextColumn | PreviousColumn | Fold => {
                 receipts.and(need(!self.state.view.snapshot.calls.is_empty(), "there is no call yet"))

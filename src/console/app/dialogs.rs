@@ -24,13 +24,13 @@ use crate::model::{HeldCall, Question, QuestionId};
 impl App {
     /// Opens the attention list.
     pub(in crate::console) fn open_attention(&mut self) {
-        let chosen = AttentionSelection::of(&self.attention.items(&self.state), 0);
+        let chosen = AttentionSelection::of(&self.attention.listed(&self.state), 0);
         self.open(Layer::Attention(chosen))
     }
 
     /// Handles a key in the attention list.
     fn attend(&mut self, chosen: &AttentionSelection, action: Action) {
-        let items = self.attention.items(&self.state);
+        let items = self.attention.listed(&self.state);
         match chosen.after(&items, action) {
             Ok(chosen) => self.open(Layer::Attention(chosen)),
             Err(subject) => self.resolve(subject),
@@ -55,7 +55,10 @@ impl App {
                 self.state.show(Screen::Focus);
                 self.attention.ring(&mut self.state)
             }
-            AttentionSubject::Capped(id) | AttentionSubject::Orphans(id) | AttentionSubject::Lost(id) => {
+            AttentionSubject::Prompt(id)
+            | AttentionSubject::Capped(id)
+            | AttentionSubject::Orphans(id)
+            | AttentionSubject::Lost(id) => {
                 self.state.select(id);
                 self.state.show(Screen::Focus)
             }
@@ -91,9 +94,12 @@ impl App {
             },
             Layer::Paste(paste) if action == Action::Confirm => self.state.effects.push(paste.send()),
             // Keys of a list never get here, because letters are typed into it.
-            Layer::Restart(_) | Layer::Paste(_) | Layer::Why(_) | Layer::List(_) | Layer::Tell(_) => {
-                self.keep_open(layer, action)
-            }
+            Layer::Restart(_)
+            | Layer::Paste(_)
+            | Layer::Why(_)
+            | Layer::List(_)
+            | Layer::Tell(_)
+            | Layer::Away(_) => self.keep_open(layer, action),
             Layer::Approval(card) => self.act_on_card(card, action),
             Layer::Question(mut dialog) => {
                 dialog.act(&mut self.state, action);
@@ -146,6 +152,7 @@ impl App {
             Layer::List(_)
             | Layer::Tell(_)
             | Layer::Attention(_)
+            | Layer::Away(_)
             | Layer::Paste(_)
             | Layer::Stop { .. }
             | Layer::Signal(_)
@@ -165,7 +172,7 @@ impl App {
             Some(Layer::Approval(_)) => {
                 self.state.view.is_lost || self.state.layout().breakpoint == Breakpoint::Sentence
             }
-            Some(Layer::List(_)) => self.state.layout().breakpoint == Breakpoint::Sentence,
+            Some(Layer::List(_) | Layer::Away(_)) => self.state.layout().breakpoint == Breakpoint::Sentence,
             Some(Layer::Question(_) | Layer::Attention(_)) | None => false,
         };
         if is_outdated {
@@ -185,6 +192,7 @@ impl App {
             (Some(Layer::Quit), _) => KeyContext::Quit,
             (Some(Layer::Question(dialog)), _) => dialog.context(),
             (Some(Layer::Attention(_)), _) => KeyContext::Attention,
+            (Some(Layer::Away(_)), _) => KeyContext::Settled,
             (Some(Layer::List(_)), _) => KeyContext::List,
             (Some(Layer::Paste(..)), _) => KeyContext::Paste,
             (Some(Layer::Tell(_)), _) => KeyContext::Tell,

@@ -13,8 +13,8 @@ use crate::console::features::export::drawing;
 use crate::console::features::status::StatusFacts;
 use crate::console::features::stop::restart;
 use crate::console::features::{
-    message, metrics, pane, paste, program, question, reader, receipts, replay, status, stop, task_list,
-    timeline, toasts, top_bar, welcome,
+    away, message, metrics, pane, paste, program, question, reader, receipts, replay, status, stop,
+    task_list, timeline, toasts, top_bar, welcome,
 };
 use crate::console::state::{Breakpoint, Layout, Screen};
 use crate::console::text::{piece, wrapped};
@@ -29,6 +29,7 @@ pub fn draw(app: &App, buf: &mut Buffer) -> FrameExtras {
     let layout = state.layout();
     let word = match app.layers.last() {
         Some(Layer::Why(_)) => Some("DETAILS"),
+        Some(Layer::Away(_)) => Some("AWAY"),
         Some(Layer::List(list)) if matches!(list.kind, ListKind::Help(_)) => Some("HELP"),
         Some(Layer::Approval(card)) if card.rule().is_some() => Some("ALLOW MORE?"),
         _ => None,
@@ -54,8 +55,9 @@ pub fn draw(app: &App, buf: &mut Buffer) -> FrameExtras {
         }
     }
     screen(&mut painter, app, &layout);
-    status::notice(&mut painter, layout.notice);
-    status::draw(&mut painter, layout.status, &status_facts(app));
+    let facts = status_facts(app);
+    status::notice(&mut painter, layout.notice, &facts);
+    status::draw(&mut painter, layout.status, &facts);
     pane::typing::draw(&mut painter, &layout);
     if let Some(at) = state.view.clear_at {
         painter.wake_at(at);
@@ -115,6 +117,7 @@ fn status_facts(app: &App) -> StatusFacts {
         found_at: app.everywhere.found_at(state),
         over_screen: reader.or_else(|| state.replay.as_ref().map(replay::draw::told)),
         has_marked_call: app.receipts.marked.is_some(),
+        waiting: app.attention.waiting(state),
     }
 }
 
@@ -126,7 +129,8 @@ fn dialog(painter: &mut Painter<'_>, app: &App, layer: &Layer) {
         Layer::Approval(card) => card::draw(painter, card),
         Layer::Question(dialog) => question::draw::draw(painter, dialog),
         Layer::Tell(dialog) => message::draw(painter, dialog),
-        Layer::Attention(chosen) => list::draw(painter, &app.attention.items(&app.state), chosen),
+        Layer::Attention(chosen) => list::draw(painter, &app.attention.listed(&app.state), chosen),
+        Layer::Away(sheet) => away::draw::draw(painter, sheet),
         Layer::Paste(paste) => paste::draw(painter, paste),
         Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Restart(task) | Layer::Why(task) => {
             let Some(task) = app.state.view.task(task) else { return };

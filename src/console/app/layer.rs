@@ -2,6 +2,7 @@
 
 use crate::console::features::approval::card::Card;
 use crate::console::features::attention::list::AttentionSelection;
+use crate::console::features::away::sheet::AwaySheet;
 use crate::console::features::message::MessageDialog;
 use crate::console::features::paste::UnsentPaste;
 use crate::console::features::question::QuestionDialog;
@@ -32,6 +33,8 @@ pub enum Layer {
     Question(Box<QuestionDialog>),
     /// The attention list, with the selected item.
     Attention(AttentionSelection),
+    /// What happened while the user was away.
+    Away(Box<AwaySheet>),
     /// Confirms sending this multi-line paste to its task.
     Paste(Box<UnsentPaste>),
     /// Writes a message to an agent.

@@ -3,6 +3,7 @@
 
 mod actions;
 pub mod availability;
+mod away;
 mod derived;
 mod dialogs;
 pub mod draw;
@@ -19,6 +20,7 @@ use jiff::Timestamp;
 
 use crate::console::app::layer::Layer;
 use crate::console::features::attention::Attention;
+use crate::console::features::away::Absence;
 use crate::console::features::pane::visible::VisiblePanes;
 use crate::console::features::receipts::Receipts;
 use crate::console::features::search_all::AllTasksSearch;
@@ -41,6 +43,8 @@ pub struct App {
     pub everywhere: AllTasksSearch,
     /// What waits for the user, and what the bell has rung for.
     pub attention: Attention,
+    /// When the user was away, and what happened meanwhile.
+    pub absence: Absence,
     /// What is being stopped or asked about stopping.
     pub stopping: PendingStops,
     /// The dialog in the frame that the terminal is taking.
@@ -70,6 +74,7 @@ impl App {
             receipts: Receipts::default(),
             everywhere: AllTasksSearch::default(),
             attention: Attention::since(now),
+            absence: Absence::default(),
             stopping: PendingStops::default(),
             sent_dialog: None,
             panes: VisiblePanes::default(),

@@ -80,7 +80,8 @@ impl App {
             }
             Msg::Focus(is_here) => {
                 self.state.outer.is_elsewhere = !is_here;
-                return;
+                let away_since = self.absence.turned(is_here, self.state.clock.now);
+                return away_since.into_iter().for_each(|since| self.come_back(since));
             }
             Msg::Colours(colours) => {
                 self.state.outer.colours = colours;
@@ -187,8 +188,10 @@ impl App {
         if action.is_none() && self.shoots(key) {
             return self.shoot(Shot::Svg);
         }
-        if let Some(Layer::List(_)) = self.layers.last() {
-            return self.list_key(key, action);
+        match self.layers.last() {
+            Some(Layer::List(_)) => return self.list_key(key, action),
+            Some(Layer::Away(_)) => return self.leave_sheet(key),
+            _ => {}
         }
         if self.type_key(key, action) {
             return;

@@ -4,6 +4,7 @@
 pub mod approval;
 pub mod arrangement;
 pub mod attention;
+pub mod away;
 pub mod changes;
 pub mod composer;
 pub mod export;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ratatui::layout::Rect;
 
+use crate::console::state::answers_no;
 use crate::console::text;
 use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
@@ -105,11 +106,14 @@ pub(in crate::console) fn counts(painter: &Painter<'_>) -> Vec<StyledPiece> {
         task.status == TaskStatus::Running && task.waiting.as_ref().is_some_and(InputWait::is_certain)
     };
     let waiting = snapshot.tasks.iter().filter(waits).count() as u64;
+    let failed = count(TaskStatus::Failed);
+    let only_no = snapshot.tasks.iter().filter(|task| answers_no(task)).count() as u64;
+    let failed_role = if failed > only_no { Role::Failed } else { Role::Faint };
     let groups = [
         (states[1], Role::Running, count(TaskStatus::Running).saturating_sub(waiting)),
         (states[2], Role::Waiting, waiting),
         (states[3], Role::Cancelling, count(TaskStatus::Cancelling) + count(TaskStatus::Cancelled)),
-        (states[5], Role::Failed, count(TaskStatus::Failed)),
+        (states[5], failed_role, failed),
         (states[6], Role::Interrupted, count(TaskStatus::Interrupted)),
         (states[4], Role::Completed, count(TaskStatus::Completed)),
     ];

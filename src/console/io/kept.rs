@@ -76,7 +76,15 @@ mod tests {
         let tiling = Tiling { panes: Panes::TwoBeside, list: ListPlace::Left };
         let saved = vec![SavedTiling { name: "wide".into(), tiling: Some(tiling), split: 3 }];
         let layout = Tilings { now: Some(tiling), name: Some("wide".into()), saved };
-        let kept = Arrangement { screen: Screen::Metrics, zoom: true, pins, split: -2, list, layout };
+        let kept = Arrangement {
+            screen: Screen::Metrics,
+            zoom: true,
+            pins,
+            split: -2,
+            list,
+            layout,
+            saved_at: None,
+        };
         write(&path, &kept).expect("written");
         assert_eq!(read::<Arrangement>(&path), kept);
         fs::write(&path, "{\"split\": \"wide\"}").expect("written");

@@ -109,6 +109,7 @@ actions! {
     Deny "deny" "Deny it, with a note" "" "reject refuse disallow"
     NextHeld "next" "The next call awaiting approval" ""
     Attention "attention" "What waits for you, oldest first" "" "attend inbox waiting needs"
+    WhileAway "while away" "What happened while you were away" "" "missed summary since absent sheet"
     AnswerQuestion "answer" "Answer what the program asks" "QuestionAnswer"
     ApproveGate "approve" "Approve: the program goes on" ""
     RejectGate "reject" "Reject: the program does as it says" ""

@@ -38,10 +38,11 @@ impl Action {
     pub fn wish(self) -> Wish {
         use Action::*;
         match self {
-            Attention | NextWaiting | NextFailed | Approvals | Details | Timeline | ShowTasks | ShowFocus
-            | ShowReceipts | ShowMetrics | ShowProgram | Up | Down | Top | Bottom | PreviousTask
-            | NextTask | IntoPane | OpenTask | NextColumn | PreviousColumn | NextPane | PreviousProgram
-            | NextProgram | NextHeld | Choose | Palette | Places | Messages | Help | Back => Wish::See,
+            Attention | WhileAway | NextWaiting | NextFailed | Approvals | Details | Timeline | ShowTasks
+            | ShowFocus | ShowReceipts | ShowMetrics | ShowProgram | Up | Down | Top | Bottom
+            | PreviousTask | NextTask | IntoPane | OpenTask | NextColumn | PreviousColumn | NextPane
+            | PreviousProgram | NextProgram | NextHeld | Choose | Palette | Places | Messages | Help
+            | Back => Wish::See,
             Input | SendLine | Leave | Send | SendOn | Newline | Raw | TellAgent | Approve | ApproveExact
             | ApproveWider | Deny | AnswerQuestion | ApproveGate | RejectGate | Yes | No | Note
             | LetAgents | Release | Confirm => Wish::Answer,

@@ -71,7 +71,8 @@ impl PlainSession {
         match subject {
             None
             | Some(
-                AttentionSubject::Capped(_)
+                AttentionSubject::Prompt(_)
+                | AttentionSubject::Capped(_)
                 | AttentionSubject::Orphans(_)
                 | AttentionSubject::Lost(_)
                 | AttentionSubject::Watched(..),

@@ -1,5 +1,6 @@
 //! How the user has arranged the screen, as it is saved.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::console::state::focus::Screen;
@@ -23,4 +24,6 @@ pub struct Arrangement {
     pub list: ListOrder,
     /// How the tasks screen is split into panes, and the saved layouts.
     pub layout: Tilings,
+    /// When it was saved: at the latest when the console was closed.
+    pub saved_at: Option<Timestamp>,
 }

@@ -226,7 +226,7 @@ impl State {
     pub(crate) fn task_in(&self, row: &ListRow) -> Option<&Arc<TaskView>> {
         match row {
             ListRow::Task { at, .. } => self.view.snapshot.tasks.get(*at),
-            ListRow::Head(_) => None,
+            ListRow::Head(_) | ListRow::Ended => None,
         }
     }
 

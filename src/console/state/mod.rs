@@ -3,6 +3,7 @@
 
 mod actions;
 pub mod agents;
+mod answers;
 pub mod areas;
 pub mod arrangement;
 pub mod availability;
@@ -44,6 +45,7 @@ pub mod stage;
 pub mod tiles;
 pub mod tiling;
 pub mod timestamps;
+pub mod titles;
 pub mod toasts;
 pub mod usage;
 pub mod view;
@@ -70,6 +72,7 @@ use crate::console::text::reading::ReaderView;
 use crate::model::Snapshot;
 
 pub(super) use agents::owner;
+pub(super) use answers::answers_no;
 pub use areas::{cut_bottom, cut_left, cut_top, inside, over_screen, stand};
 pub use arrangement::Arrangement;
 pub use availability::{Availability, Obstacle};

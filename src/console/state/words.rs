@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use crate::console::state::agents::short_name;
+use crate::console::state::titles::title;
 use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
 use crate::envelope::{Actor, ErrorKind};
@@ -43,7 +44,7 @@ pub(crate) fn short_command(task: &TaskView) -> Vec<StyledPiece> {
 
 fn placed(task: &TaskView, word: &str) -> Vec<StyledPiece> {
     let place = task.item.map(|item| piece(format!("{word}{}/{}  ", item.index, item.count), Role::Faint));
-    let cmd = piece(visible::told(own_title(task).unwrap_or(task.cmd.trim())), Role::Text);
+    let cmd = piece(visible::told(own_title(task).unwrap_or_else(|| title(task))), Role::Text);
     let named = match &task.name {
         Some(name) => vec![piece(format!("{}  ", visible::told(name)), Role::Strong), faint(cmd)],
         None => vec![cmd],

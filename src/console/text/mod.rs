@@ -140,6 +140,17 @@ pub fn millis(ms: u64) -> String {
     }
 }
 
+/// Returns how long something took, in at most six columns: `0.4 s`, `41 s`, `3m20s`, `1h02m`, `3d04h`.
+pub fn took(ms: u64) -> String {
+    match (ms, (ms + 500) / 1_000) {
+        (0..9_950, _) => format!("{}.{} s", (ms + 50) / 1_000, (ms + 50) % 1_000 / 100),
+        (_, seconds @ 0..60) => format!("{seconds} s"),
+        (_, seconds @ 60..3_600) => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        (_, seconds @ 3_600..86_400) => format!("{}h{:02}m", seconds / 3_600, seconds / 60 % 60),
+        (_, seconds) => format!("{}d{:02}h", seconds / 86_400, seconds / 3_600 % 24),
+    }
+}
+
 /// A time span as displayed, and when that text will change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Age {
@@ -248,6 +259,18 @@ mod tests {
             (millis(12), millis(2_410), millis(200_000)),
             ("12 ms".into(), "2.4 s".into(), "3m20s".into())
         );
+        for (ms, says) in [
+            (0, "0.0 s"),
+            (420, "0.4 s"),
+            (9_949, "9.9 s"),
+            (9_950, "10 s"),
+            (41_300, "41 s"),
+            (200_000, "3m20s"),
+            (3_720_000, "1h02m"),
+            (273_700_000, "3d04h"),
+        ] {
+            assert_eq!(took(ms), says);
+        }
         assert_eq!((tokens(0), tokens(1), tokens(279)), (0, 1, 70));
     }
 }

@@ -1,8 +1,7 @@
 //! How a task's state is drawn everywhere: glyph, word, role and note.
 
 use crate::console::state::listing::heads::StateCounts;
-use crate::console::state::words::ended_at;
-use crate::console::state::{State, how, last_sign, roughly, who};
+use crate::console::state::{State, answers_no, how, last_sign, roughly, who};
 use crate::console::text;
 use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
@@ -34,6 +33,7 @@ impl Painter<'_> {
             },
             TaskStatus::Cancelling => (3, "cancelling".to_owned(), Role::Cancelling),
             TaskStatus::Completed => (4, how(task.ended.as_ref()), Role::Completed),
+            TaskStatus::Failed if answers_no(task) => (5, how(task.ended.as_ref()), Role::Faint),
             TaskStatus::Failed => (5, how(task.ended.as_ref()), Role::Failed),
             TaskStatus::Cancelled => (3, "cancelled".to_owned(), Role::Cancelled),
             TaskStatus::Interrupted => (6, "interrupted".to_owned(), Role::Interrupted),
@@ -49,7 +49,7 @@ impl Painter<'_> {
         for (glyph, role, count) in [
             (states[1], Role::Running, live.saturating_sub(waiting)),
             (states[2], Role::Waiting, waiting),
-            (states[5], Role::Failed, failed),
+            (states[5], if counts.troubled > 0 { Role::Failed } else { Role::Faint }, failed),
             (states[4], Role::Completed, completed),
         ] {
             row.extend((count > 0).then(|| piece(format!(" {glyph}{count}"), role)));
@@ -102,10 +102,9 @@ impl Painter<'_> {
 
     /// Returns how long a task ran, or has been running.
     pub(crate) fn ran(&mut self, task: &TaskView) -> String {
-        let from = task.started_at.unwrap_or(task.created_at);
-        match ended_at(task) {
-            Some(at) => text::age(from, at).text,
-            None => self.age(from),
+        match task.status.is_terminal() {
+            true => text::took(task.lived_ms()),
+            false => self.age(task.started_at.unwrap_or(task.created_at)),
         }
     }
 

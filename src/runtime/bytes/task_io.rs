@@ -101,6 +101,8 @@ pub(crate) struct TaskIo {
 #[derive(Debug, Default)]
 struct OutputCounts {
     bytes: AtomicU64,
+    /// Those of them from standard error.
+    stderr: AtomicU64,
     /// Bytes that the other counters leave out: from the terminal beside its streams, or typed by its caller.
     aside: AtomicU64,
     lines: AtomicU64,
@@ -186,6 +188,9 @@ impl TaskIo {
         };
         let length = bytes.len() as u64;
         let before = self.counts.bytes.fetch_add(length, Ordering::Relaxed);
+        if stream == ByteSource::Stderr {
+            self.counts.stderr.fetch_add(length, Ordering::Relaxed);
+        }
         if before == 0 {
             self.counts.first_ms.store(u64::from(self.elapsed_ms()) + 1, Ordering::Relaxed);
         }
@@ -280,6 +285,7 @@ impl TaskIo {
         let last = i64::try_from(self.counts.last_at.load(Ordering::Relaxed)).unwrap_or_default();
         OutputView {
             bytes: self.counts.bytes.load(Ordering::Relaxed),
+            stderr_bytes: self.counts.stderr.load(Ordering::Relaxed),
             lines: self.counts.lines.load(Ordering::Relaxed),
             dropped_bytes: self.counts.dropped.load(Ordering::Relaxed),
             last_at: (last > 0).then(|| jiff::Timestamp::from_millisecond(last).ok()).flatten(),

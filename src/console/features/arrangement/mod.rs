@@ -18,7 +18,7 @@ impl Arrangement {
         let (list, layout) = (state.list.listing.clone(), state.division.tilings.clone());
         let (zoom, pins, split) =
             (state.division.is_zoomed, state.division.pins.clone(), state.division.split);
-        Self { screen, zoom, pins, split, list, layout }
+        Self { screen, zoom, pins, split, list, layout, saved_at: Some(state.clock.now) }
     }
 
     /// Restores a saved arrangement.

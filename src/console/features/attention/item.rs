@@ -1,9 +1,12 @@
 //! What needs the user's attention: one list, oldest first, of tasks, questions, held calls, limits and lost
 //! agents. Pure.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use crate::console::effect::Notification;
+use crate::console::state::titles::title;
 use crate::console::state::{State, alias, questions, words};
 use crate::console::text::visible;
 use crate::envelope::TaskId;
@@ -19,6 +22,8 @@ pub enum AttentionSubject {
     Question(QuestionId),
     /// A task waits for input.
     Input(TaskId),
+    /// A task is quiet at what looks like a prompt.
+    Prompt(TaskId),
     /// A call is held, by its ticket.
     Held(u64),
     /// A task whose output exceeded what is stored, or that was ended for exceeding its output limit.
@@ -67,6 +72,15 @@ pub struct AttentionItem {
     pub rings: bool,
 }
 
+/// How much an item needs the user: what waits for an answer comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::console) enum Need {
+    Answer,
+    Look,
+    /// It may need nothing.
+    Maybe,
+}
+
 /// Returns what waits in a snapshot and since when, oldest first. A task that the user is typing into does
 /// not count as waiting for input.
 pub fn waiting<'a>(snapshot: &'a Snapshot, typing: Option<&TaskId>) -> Vec<(Timestamp, WaitingItem<'a>)> {
@@ -111,8 +125,28 @@ pub(in crate::console) fn waiting_items(state: &State) -> Vec<AttentionItem> {
     all.into_iter().map(|(since, waits)| item(state, since, &waits)).collect()
 }
 
+/// Returns the tasks that are quiet at what looks like a prompt; that is weak evidence, so nothing else counts them as
+/// waiting.
+pub(in crate::console) fn prompts(state: &State) -> Vec<AttentionItem> {
+    let weak = state.view.snapshot.tasks.iter().filter_map(|task| {
+        let waiting = task.waiting.as_ref().filter(|_| task.certain_wait().is_none())?;
+        let is_typed_into = state.typing_into() == Some(&task.id);
+        (!is_typed_into && task.status == TaskStatus::Running).then_some((task, waiting))
+    });
+    let item = |(task, waiting): (&Arc<TaskView>, &InputWait)| AttentionItem {
+        subject: AttentionSubject::Prompt(task.id.clone()),
+        since: waiting.since,
+        name: alias(task),
+        what: "at a prompt, perhaps".to_owned(),
+        said: prompt(state, task).unwrap_or_else(|| visible::told(title(task))),
+        key: "look",
+        rings: false,
+    };
+    weak.map(item).collect()
+}
+
 fn item(state: &State, since: Timestamp, waits: &WaitingItem<'_>) -> AttentionItem {
-    let command = |task: &TaskView| visible::told(&task.cmd);
+    let command = |task: &TaskView| visible::told(title(task));
     let (name, what, said, key, rings) = match *waits {
         WaitingItem::Question(question) => {
             let title = questions::title(question);
@@ -181,6 +215,7 @@ impl AttentionSubject {
         match self {
             Self::Question(_) => "question",
             Self::Input(_) => "input",
+            Self::Prompt(_) => "prompt",
             Self::Held(_) => "held",
             Self::Capped(_) => "limit",
             Self::Orphans(_) => "left",
@@ -191,6 +226,17 @@ impl AttentionSubject {
 }
 
 impl AttentionItem {
+    /// Returns how much it needs the user.
+    pub(in crate::console) fn need(&self) -> Need {
+        match self.subject {
+            AttentionSubject::Question(_) | AttentionSubject::Input(_) | AttentionSubject::Held(_) => {
+                Need::Answer
+            }
+            AttentionSubject::Prompt(_) => Need::Maybe,
+            _ => Need::Look,
+        }
+    }
+
     /// Returns the item as the user's notification program receives it.
     pub(in crate::console) fn news(&self) -> Notification {
         Notification {
@@ -207,6 +253,7 @@ impl AttentionItem {
         match &self.subject {
             AttentionSubject::Question(id) => id.to_string(),
             AttentionSubject::Input(id) => format!("{id} waits {}", self.since),
+            AttentionSubject::Prompt(id) => format!("{id} prompts {}", self.since),
             AttentionSubject::Held(ticket) => format!("held {ticket}"),
             AttentionSubject::Capped(id) => format!("{id} capped"),
             AttentionSubject::Orphans(id) => format!("{id} orphans"),

@@ -1,6 +1,6 @@
 //! The list of what waits for the user, over the screen.
 
-use crate::console::features::attention::item::{AttentionItem, AttentionSubject};
+use crate::console::features::attention::item::{AttentionItem, AttentionSubject, Need};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{cut_bottom, over_screen};
 use crate::console::text::reading::moved;
@@ -61,10 +61,15 @@ pub(in crate::console) fn draw(
 ) {
     let state = painter.state;
     let area = over_screen(painter.size(), MOST_COLUMNS, items.len().max(1) + 2, 2);
-    let title = match items.len() {
+    let certain = items.iter().filter(|item| item.need() != Need::Maybe).count();
+    let title = match certain {
         0 => "nothing waits for you".to_owned(),
         1 => "1 thing waits for you".to_owned(),
         many => format!("{many} things wait for you"),
+    };
+    let title = match items.len() - certain {
+        0 => title,
+        weak => format!("{title}, {weak} may"),
     };
     let inside = painter.boxed(area, &title);
     let dots = painter.glyphs().cut;
@@ -76,11 +81,12 @@ pub(in crate::console) fn draw(
     let top = (at + 1).saturating_sub(usize::from(list.height));
     painter.list(list, items.iter().enumerate().skip(top), |painter, (number, item)| {
         let age = painter.age(item.since);
+        let role = if item.need() == Need::Maybe { Role::Faint } else { Role::Waiting };
         let row = vec![
             piece(format!("{} ", painter.marker(number == at)), Role::Accent),
             piece(column(&item.name, names, dots), Role::Title),
             piece(column(&age, 7, dots), Role::Faint),
-            piece(column(&item.what, what, dots), Role::Waiting),
+            piece(column(&item.what, what, dots), role),
             piece(column(item.key, 8, dots), Role::Key),
             piece(item.said.clone(), Role::Text),
         ];

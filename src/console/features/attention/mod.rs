@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use crate::config::WatchRule;
 use crate::console::effect::Effect;
 use crate::console::features::attention::bell::Bell;
-use crate::console::features::attention::item::{AttentionItem, waiting_items};
+use crate::console::features::attention::item::{AttentionItem, Need, prompts, waiting_items};
 use crate::console::features::attention::watch::{TaskWatches, WatchFinding, WatchInput};
 use crate::console::state::{Screen, State, alias};
 use crate::console::text::visible;
@@ -38,11 +38,24 @@ impl Attention {
         *self = Self { title: self.title.take(), ..Self::since(now) };
     }
 
-    /// Returns all that waits for the user, the oldest first.
+    /// Returns all that waits for the user: what waits for an answer, then what to look at, each the oldest first.
     pub fn items(&self, state: &State) -> Vec<AttentionItem> {
         let mut items = waiting_items(state);
         items.extend(self.watching.items(&state.view));
-        items.sort_by(|a, b| a.since.cmp(&b.since).then_with(|| a.name.cmp(&b.name)));
+        sort(&mut items);
+        items
+    }
+
+    /// Returns how many things wait for an answer.
+    pub fn waiting(&self, state: &State) -> usize {
+        waiting_items(state).iter().filter(|item| item.need() == Need::Answer).count()
+    }
+
+    /// Returns the same, and after it what may be waiting.
+    pub fn listed(&self, state: &State) -> Vec<AttentionItem> {
+        let mut items = self.items(state);
+        items.extend(prompts(state));
+        sort(&mut items);
         items
     }
 
@@ -123,6 +136,10 @@ impl Attention {
             self.ring(state);
         }
     }
+}
+
+fn sort(items: &mut [AttentionItem]) {
+    items.sort_by(|a, b| (a.need(), a.since, &a.name).cmp(&(b.need(), b.since, &b.name)));
 }
 
 fn window_title(state: &State, waiting: usize) -> String {

@@ -86,6 +86,11 @@ impl TaskWatches {
         self.read.entry(task.id.clone()).or_insert(OutputPosition::from(task.output.bytes));
     }
 
+    /// Tells whether the user has a rule for this task alone.
+    pub(in crate::console) fn has_rule(&self, task: &TaskId) -> bool {
+        self.own.contains_key(task)
+    }
+
     /// Removes a task's own rules.
     pub(in crate::console) fn clear(&mut self, task: &TaskId) {
         self.own.remove(task);

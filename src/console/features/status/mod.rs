@@ -2,24 +2,25 @@
 //! follow flag.
 
 pub mod hints;
+mod news;
 
-use jiff::SignedDuration;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
 use crate::config::Mouse;
-use crate::console::features::status::hints::{hint, hints, is_finding};
+use crate::console::features::status::hints::{hints, is_finding};
+use crate::console::features::status::news::news;
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{
-    Column, HINTED, LogSearch, Mode, Prompt, Screen, SearchOutcome, State, Term, TextSearch, alias, needs,
-    questions, short, wants_secret, who,
+    Column, LogSearch, Mode, Prompt, Screen, SearchOutcome, State, TextSearch, alias, short, wants_secret,
+    who,
 };
 use crate::console::text;
 use crate::console::text::{StyledPiece, count, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns};
 use crate::envelope::Actor;
-use crate::model::{HISTORY_SECONDS, Notice, TaskView};
+use crate::model::{HISTORY_SECONDS, TaskView};
 
 /// Describes the number of matches and the position of the current one.
 pub(in crate::console) fn match_count(finding: &TextSearch, needle: String) -> Vec<StyledPiece> {
@@ -39,10 +40,9 @@ pub struct StatusFacts {
     pub over_screen: Option<Vec<StyledPiece>>,
     /// Whether an answer is marked for comparison.
     pub has_marked_call: bool,
+    /// How many things wait for an answer of the user.
+    pub waiting: usize,
 }
-
-/// How long a notice stays unless a newer one arrives or `Esc` clears it.
-const NOTICE_SHOWN: SignedDuration = SignedDuration::from_mins(3);
 
 /// Maximum width of the name of who reads while you type, in columns.
 const MOST_READER: usize = 12;
@@ -262,13 +262,13 @@ fn flag(painter: &Painter<'_>) -> Vec<StyledPiece> {
 }
 
 /// Draws the upper of the two rows: the input line, or else the current notice.
-pub(in crate::console) fn notice(painter: &mut Painter<'_>, area: Rect) {
+pub(in crate::console) fn notice(painter: &mut Painter<'_>, area: Rect, facts: &StatusFacts) {
     let state = painter.state;
     let task = state.focus.mode.task().and_then(|task| state.view.task(task));
     let is_secret = task.is_some_and(|task| wants_secret(task));
     let of = task.map(|task| alias(task)).unwrap_or_default();
     let Mode::Write(prompt, editor) = &state.focus.mode else {
-        let pieces = news(painter);
+        let pieces = news(painter, facts.waiting);
         return painter.line(Rect { width: area.width.saturating_sub(1), ..area }, 0, &pieces);
     };
     let label = match prompt {
@@ -289,115 +289,4 @@ pub(in crate::console) fn notice(painter: &mut Painter<'_>, area: Rect) {
     let label = [piece(label, Role::Faint), painter.prompt()];
     let is_masked = is_secret && matches!(prompt, Prompt::Line(_));
     painter.editor(area, 0, &label, editor, is_masked, !painter.focus.has_dialog);
-}
-
-/// Returns the newest of: a task that needs the user, a notice from the runtime, and the end of a task that
-/// was being typed into.
-fn news(painter: &mut Painter<'_>) -> Vec<StyledPiece> {
-    let state = painter.state;
-    if state.view.is_lost {
-        let text = piece(" the runtime went away; this console waits for the next one.", Role::Failed);
-        let way = match state.focus.mode {
-            Mode::Input(_) => painter.hint(painter.focus.context, Action::Leave, "leaves"),
-            _ => painter.hint(painter.focus.context, Action::Quit, "quits"),
-        };
-        return [vec![text], way].concat();
-    }
-    if let Mode::Input(task) = &state.focus.mode
-        && let Some(task) = state.view.task(task).filter(|task| task.status.is_terminal())
-    {
-        return vec![piece(format!(" {} exited; press any key", alias(task)), Role::Strong)];
-    }
-    if let Some(news) = held(painter).or_else(|| asked(painter)) {
-        return news;
-    }
-    let waiter = state.waiter().and_then(|task| task.waiting.as_ref().map(|waiting| (task, waiting)));
-    let notice = state.view.snapshot.notices.last().filter(|notice| notice.seq > state.toasts.notices_seen);
-    let until = notice.and_then(|notice| notice.at.checked_add(NOTICE_SHOWN).ok());
-    let notice = notice.filter(|_| until.is_some_and(|until| until > state.clock.now));
-    if let Some(until) = until.filter(|_| notice.is_some()) {
-        painter.wake_at(until);
-    }
-    match (waiter, notice) {
-        (None, Some(notice)) => told(painter, notice),
-        (Some((task, waiting)), notice) => {
-            let glyph = painter.glyphs().states[2];
-            let since = painter.time(waiting.since);
-            let text = format!(" {glyph} {} {} since {since}", alias(task), needs(waiting));
-            // What is news beside it takes the place of its command.
-            let beside = notice.filter(|notice| notice.at >= waiting.since);
-            let beside = beside.map_or_else(
-                || visible::told(&task.cmd),
-                |notice| visible::one_line(&notice.text).into_owned(),
-            );
-            let beside = piece(format!("  {beside}"), Role::Faint);
-            let has_pane = matches!(state.focus.screen, Screen::Tasks | Screen::Focus | Screen::Program);
-            let is_here = has_pane && state.at_hand().is_some_and(|shown| shown.id == task.id);
-            let hint = painter.hint(painter.focus.context, Action::Attention, "attention");
-            let hint = hint.into_iter().filter(|_| !is_here);
-            [piece(text, Role::Waiting)].into_iter().chain(hint).chain([beside]).collect()
-        }
-        (None, None) => {
-            let term = match state.focus.screen {
-                _ if matches!(state.focus.mode, Mode::Input(_)) => painter.explained(Term::Input),
-                Screen::Metrics => painter.explained(Term::Trips),
-                _ => None,
-            };
-            if let Some(line) = term {
-                return vec![piece(" ", Role::Text), line];
-            }
-            let hint = hint(painter);
-            if let Some(over) = state.clock.opened.checked_add(HINTED).ok().filter(|_| !hint.is_empty()) {
-                painter.wake_at(over);
-            }
-            hint
-        }
-    }
-}
-
-/// Returns the notice of calls that need approval, unless the card of one is on screen.
-fn held(painter: &Painter<'_>) -> Option<Vec<StyledPiece>> {
-    let state = painter.state;
-    let first = state.view.snapshot.gate.held.first().filter(|_| !painter.focus.has_dialog)?;
-    let glyph = painter.glyphs().states[0];
-    let count = match state.view.snapshot.gate.held.len() {
-        1 => "1 call needs".to_owned(),
-        many => format!("{many} calls need"),
-    };
-    let text = format!(" {glyph} {count} approval since {}", painter.time(first.since));
-    let cmd = first.commands.first().map(|command| visible::told(command.cmd.trim())).unwrap_or_default();
-    let hint = painter.hint(painter.focus.context, Action::Approvals, "look");
-    Some([vec![piece(text, Role::Waiting)], hint, vec![piece(format!("  {cmd}"), Role::Faint)]].concat())
-}
-
-/// Returns the notice of the oldest open question, unless a task has been waiting longer or the screen
-/// already shows the question.
-fn asked(painter: &mut Painter<'_>) -> Option<Vec<StyledPiece>> {
-    let state = painter.state;
-    let question = state.view.snapshot.questions.iter().find(|question| question.needs_somebody())?;
-    let waits = state.waiter().and_then(|task| task.waiting.as_ref()).map(|waiting| waiting.since);
-    let is_here = state.focus.screen == Screen::Program && state.program_question() == Some(question);
-    if is_here || waits.is_some_and(|since| since < question.asked_at) {
-        return None;
-    }
-    let question = question.clone();
-    let glyph = painter.glyphs().states[2];
-    let mut row = vec![piece(format!(" {glyph} {}", questions::title(&question)), Role::Waiting)];
-    if let Some(deadline) = question.deadline {
-        row.push(piece(format!("  {}", painter.left(deadline)), Role::Text));
-    }
-    row.extend(painter.hint(painter.focus.context, Action::Attention, "answer"));
-    row.push(piece(format!("  {}", visible::told(question.text.trim())), Role::Faint));
-    Some(row)
-}
-
-fn told(painter: &Painter<'_>, notice: &Notice) -> Vec<StyledPiece> {
-    let text = visible::told(&notice.text);
-    // Instructions from a demonstration should catch the eye. Anything else was true when it was said: an agent that had
-    // disconnected may be back.
-    if text.starts_with("demo: ") {
-        return vec![piece(format!(" {text}"), Role::Key)];
-    }
-    let role = if notice.is_error { Role::Failed } else { Role::Text };
-    vec![piece(format!(" {}  ", painter.time(notice.at)), Role::Faint), piece(text, role)]
 }

@@ -1,14 +1,16 @@
 //! The columns of wide list rows, as chosen by the user.
 
 use crate::console::state::agents::short_name;
+use crate::console::state::listing::headed::HeadedTasks;
 use crate::console::state::{ListColumn, how, who};
+use crate::console::text;
 use crate::console::text::{StyledPiece, column, cut_middle, millis, piece, right, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::model::TaskView;
 
-/// Width of the initiator's name, in columns.
-pub(in crate::console) const WHO: usize = 6;
+/// Width of the initiator's name where the list is this wide, in columns: its first word, or the whole of most names.
+const WHO: [(u16, usize); 3] = [(120, 14), (100, 10), (0, 6)];
 
 /// Width of a directory, in columns.
 const DIRECTORY: usize = 18;
@@ -30,13 +32,12 @@ impl ListColumn {
         }
     }
 
-    /// Returns its label, as wide as its contents.
-    pub(in crate::console) fn label(self, painter: &Painter<'_>) -> String {
-        let is_still = painter.is_still();
+    /// Returns its label in a list of this width, as wide as its contents.
+    pub(in crate::console) fn label(self, is_still: bool, of: HeadedTasks, width: u16) -> String {
         match self {
-            Self::By => column("BY", WHO + 1, ""),
-            Self::Age => right(if is_still { "TIME" } else { "AGE" }, 6),
-            Self::Idle => right(if is_still { "LAST" } else { "IDLE" }, 6),
+            Self::By => column("BY", by_columns(width) + 1, ""),
+            Self::Age => right(age_label(is_still, of), 6),
+            Self::Idle => right(idle_label(is_still, of), 6),
             Self::Cpu => right("CPU", 5),
             Self::Duration => right("RAN", 8),
             Self::Exit => right("EXIT", 8),
@@ -44,11 +45,16 @@ impl ListColumn {
         }
     }
 
-    /// Returns its contents for a task.
-    pub(in crate::console) fn cell(self, painter: &mut Painter<'_>, task: &TaskView) -> StyledPiece {
+    /// Returns its contents for a task in a list of this width.
+    pub(in crate::console) fn cell(
+        self,
+        painter: &mut Painter<'_>,
+        task: &TaskView,
+        width: u16,
+    ) -> StyledPiece {
         let dots = painter.glyphs().cut;
         match self {
-            Self::By => by(painter, task),
+            Self::By => by(painter, task, by_columns(width)),
             Self::Age => piece(right(&painter.ran(task), 6), Role::Text),
             Self::Idle => piece(right(&painter.quiet(task), 6), Role::Faint),
             Self::Cpu => piece(right(&cpu(painter, task), 5), Role::Text),
@@ -83,11 +89,36 @@ impl ListColumn {
     }
 }
 
-/// Returns the initiator of a task, in that actor's colour.
-pub(in crate::console) fn by(painter: &Painter<'_>, task: &TaskView) -> StyledPiece {
+/// Returns what heads the first of the two times.
+pub(in crate::console) fn age_label(is_still: bool, of: HeadedTasks) -> &'static str {
+    match of {
+        HeadedTasks::Ended => "TOOK",
+        HeadedTasks::Live if !is_still => "AGE",
+        _ => "TIME",
+    }
+}
+
+/// Returns what heads the second of them.
+pub(in crate::console) fn idle_label(is_still: bool, of: HeadedTasks) -> &'static str {
+    match of {
+        HeadedTasks::Ended => "ENDED",
+        HeadedTasks::Live if !is_still => "IDLE",
+        _ => "LAST",
+    }
+}
+
+/// Returns the width of the initiator's name in a list of this width, in columns.
+pub(in crate::console) fn by_columns(width: u16) -> usize {
+    WHO.iter().find(|(least, _)| width >= *least).map_or(0, |(_, columns)| *columns)
+}
+
+/// Returns the initiator of a task, in that actor's colour: the whole name where it fits.
+pub(in crate::console) fn by(painter: &Painter<'_>, task: &TaskView, most: usize) -> StyledPiece {
     let dots = painter.glyphs().cut;
-    let name = short_name(painter.state.own_label(&who(&task.started_by)), WHO, dots);
-    piece(column(&name, WHO + 1, dots), painter.state.role_of(&task.started_by))
+    let name = who(&task.started_by);
+    let name = painter.state.own_label(&name);
+    let name = if text::width(name) <= most { name.to_owned() } else { short_name(name, most, dots) };
+    piece(column(&name, most + 1, dots), painter.state.role_of(&task.started_by))
 }
 
 /// Returns the percent of a CPU, or a dot if unknown, as opposed to zero.

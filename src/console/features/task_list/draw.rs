@@ -2,10 +2,11 @@
 
 use ratatui::layout::Rect;
 
-use crate::console::features::task_list::columns::by;
+use crate::console::features::task_list::columns::{age_label, by, by_columns, idle_label};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::listing::filter;
-use crate::console::state::listing::heads::{BatchRow, GroupHead, GroupKey};
+use crate::console::state::listing::headed::HeadedTasks;
+use crate::console::state::listing::heads::{FoldReason, FoldedTasks, GroupHead, GroupKey};
 use crate::console::state::words::{short_command, why};
 use crate::console::state::{Layout, ListColumn, ListRow, command, cut_top, short_alias};
 use crate::console::text::{StyledPiece, column, cut, piece, visible};
@@ -34,18 +35,18 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     }
     let (head, _) = cut_top(layout.list, 1);
     let is_narrow = layout.item_rows > 1;
+    let headed = painter.state.listed().headed(painter.state.list.top, &painter.state.view.snapshot.tasks);
     if is_narrow {
         let filter = filtered(painter, layout);
         if filter.is_empty() {
             let shown = position(painter).map_or_else(String::new, |at| format!("   {at}"));
             painter.row(head, 0, &[piece(format!("{TITLE} STATE{shown}"), Role::Faint)]);
             let inside = Rect { width: head.width.saturating_sub(1), ..head };
-            painter.row_right(inside, 0, &[piece("AGE", Role::Faint)]);
+            painter.row_right(inside, 0, &[piece(narrow_time(painter, headed), Role::Faint)]);
         }
         painter.row_from(head, (3, 0), &filter);
     } else {
-        let labels: String =
-            painter.state.list.listing.columns.iter().map(|one| one.label(painter)).collect();
+        let labels = labels(painter, headed, head.width);
         let names = format!("{TITLE}{} {labels}", column("  STATE", STATE, ""));
         let x = painter.row(head, 0, &[piece(names, Role::Faint)]);
         let filter = match (filtered(painter, layout), position(painter)) {
@@ -71,25 +72,89 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     }
     let shown = listed.rows.iter().skip(state.list.top).take(layout.list_items());
     painter.tall_list(body, layout.item_rows, shown, |painter, item, row| {
-        let batch = match row {
+        let folded = match row {
             ListRow::Head(head) => {
                 group(painter, item, head);
                 return false;
             }
-            ListRow::Task { batch, .. } => batch.as_ref(),
+            ListRow::Ended => {
+                ended_head(painter, item, is_narrow);
+                return false;
+            }
+            ListRow::Task { folded, .. } => folded.as_ref(),
         };
         let Some(task) = state.task_in(row) else { return false };
         let is_selected = state.list.selected.as_ref() == Some(&task.id);
-        if is_narrow {
-            narrow(painter, item, (task, batch), is_selected)
-        } else {
-            wide(painter, item, (task, batch), is_selected)
+        match folded {
+            Some(folded) if folded.reason == FoldReason::Short => {
+                short(painter, item, (task, folded), is_selected)
+            }
+            _ if is_narrow => narrow(painter, item, (task, folded), is_selected),
+            _ => wide(painter, item, (task, folded), is_selected),
         }
         if state.is_stale(task) {
             place_state::grey(painter, item);
         }
         is_selected
     });
+}
+
+/// Returns the labels of the chosen columns.
+fn labels(painter: &Painter<'_>, of: HeadedTasks, width: u16) -> String {
+    let is_still = painter.is_still();
+    painter.state.list.listing.columns.iter().map(|one| one.label(is_still, of, width)).collect()
+}
+
+/// Returns what heads the only time in narrow rows: how long it has lived, or when it ended.
+fn narrow_time(painter: &Painter<'_>, of: HeadedTasks) -> &'static str {
+    match of {
+        HeadedTasks::Ended => idle_label(painter.is_still(), of),
+        of => age_label(painter.is_still(), of),
+    }
+}
+
+/// Draws the headings of the tasks that have ended, right above them.
+fn ended_head(painter: &mut Painter<'_>, area: Rect, is_narrow: bool) {
+    let of = HeadedTasks::Ended;
+    let y = area.height.saturating_sub(1);
+    if is_narrow {
+        let inside = Rect { width: area.width.saturating_sub(1), ..area };
+        return painter.row_right(inside, y, &[piece(narrow_time(painter, of), Role::Faint)]);
+    }
+    let names = format!("{}{}", " ".repeat(9 + STATE + 1), labels(painter, of, area.width));
+    painter.line(area, y, &[piece(names, Role::Faint)]);
+}
+
+/// Draws the row of the short tasks: how many there are and how they ended; one of them, while it is selected.
+fn short(
+    painter: &mut Painter<'_>,
+    area: Rect,
+    (task, folded): (&TaskView, &FoldedTasks),
+    is_selected: bool,
+) {
+    let mut row = vec![mark(painter, is_selected)];
+    row.extend(
+        painter.state.setup.keymap.key(KeyContext::Tasks, Action::Fold).map(|_| piece("+ ", Role::Key)),
+    );
+    row.push(piece(format!("{} short commands", folded.counts.all), Role::Faint));
+    row.extend(painter.counted(folded.counts));
+    if !is_selected {
+        return painter.line(area, 0, &row);
+    }
+    let shown = painter.state(task);
+    let of = [
+        piece(format!("{}  ", short_alias(task)), Role::Text),
+        piece(format!("{} {}  ", shown.glyph, shown.word), shown.role),
+        piece(format!("{}  ", painter.ran(task)), Role::Faint),
+    ];
+    let of = of.into_iter().chain(command(task));
+    if area.height > 1 {
+        painter.line(area, 0, &row);
+        return painter.line(area, 1, &[piece("   ", Role::Text)].into_iter().chain(of).collect::<Vec<_>>());
+    }
+    row.push(piece("   ", Role::Text));
+    row.extend(of);
+    painter.line(area, 0, &row)
 }
 
 /// Draws a group header: the name, and the number of tasks by state.
@@ -154,7 +219,7 @@ fn mark(painter: &Painter<'_>, is_selected: bool) -> StyledPiece {
 fn wide(
     painter: &mut Painter<'_>,
     area: Rect,
-    (task, batch): (&TaskView, Option<&BatchRow>),
+    (task, batch): (&TaskView, Option<&FoldedTasks>),
     is_selected: bool,
 ) {
     let shown = painter.state(task);
@@ -166,7 +231,7 @@ fn wide(
         piece(format!("{word} "), shown.role),
     ];
     let chosen = painter.state.list.listing.columns.clone();
-    fixed.extend(chosen.into_iter().map(|one| one.cell(painter, task)));
+    fixed.extend(chosen.into_iter().map(|one| one.cell(painter, task, area.width)));
     fixed.push(piece("  ", Role::Text));
     let x = painter.row(area, 0, &fixed);
     let inside = Rect { width: area.width.saturating_sub(1), ..area };
@@ -189,7 +254,7 @@ fn wide(
 }
 
 /// Returns the text for a task: its command; for a batch in one row, preceded by the states of its tasks.
-fn told(painter: &Painter<'_>, cmd: Vec<StyledPiece>, batch: Option<&BatchRow>) -> Vec<StyledPiece> {
+fn told(painter: &Painter<'_>, cmd: Vec<StyledPiece>, batch: Option<&FoldedTasks>) -> Vec<StyledPiece> {
     let Some(batch) = batch else { return cmd };
     let key = painter.state.setup.keymap.key(KeyContext::Tasks, Action::Fold);
     let key = key.map(|_| piece("+", Role::Key));
@@ -226,7 +291,7 @@ fn described(
 fn narrow(
     painter: &mut Painter<'_>,
     area: Rect,
-    (task, batch): (&TaskView, Option<&BatchRow>),
+    (task, batch): (&TaskView, Option<&FoldedTasks>),
     is_selected: bool,
 ) {
     let shown = painter.state(task);
@@ -260,7 +325,7 @@ fn narrow(
     }
     painter.row_right(inside, 0, &right);
     let has_name = painter.state.list.listing.columns.contains(&ListColumn::By);
-    let by = if has_name { by(painter, task) } else { piece("", Role::Faint) };
+    let by = if has_name { by(painter, task, by_columns(area.width)) } else { piece("", Role::Faint) };
     let x = painter.row(area, 1, &[piece("   ", Role::Faint), by]);
     let cmd = told(painter, short_command(task), batch);
     described(painter, inside, (x, 1), &cmd, note.filter(|_| !told_above));

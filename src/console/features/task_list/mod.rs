@@ -10,6 +10,7 @@ use jiff::SignedDuration;
 
 use crate::console::effect::Effect;
 use crate::console::keys::{Action, Motion};
+use crate::console::state::listing::short::{LEAST_SHORT, is_short};
 use crate::console::state::{Filters, ListRow, Mode, Prompt, Screen, State};
 use crate::console::text::reading::{moved, window};
 use crate::envelope::TaskId;
@@ -53,11 +54,19 @@ pub(in crate::console) fn place_list(state: &mut State, shown: usize) {
     if state.list.top == at && shown > 1 && matches!(before, Some(ListRow::Head(_))) {
         state.list.top = at - 1;
     }
+    // The first row is headed by the row above the list.
+    if listed.rows.get(state.list.top) == Some(&ListRow::Ended) {
+        state.list.top += 1;
+    }
 }
 
-/// Unfolds the batch of the selected task into one row per task, or folds it.
-pub(in crate::console) fn fold_batch(state: &mut State) {
-    let Some(call) = state.selected().map(|task| task.call) else { return };
+/// Unfolds the tasks that share a row with the selected one into one row per task, or folds them.
+pub(in crate::console) fn fold(state: &mut State) {
+    let Some((call, is_short)) = state.selected().map(|task| (task.call, is_short(task))) else { return };
+    if is_short {
+        state.list.shows_short = !state.list.shows_short;
+        return;
+    }
     if !state.list.unfolded.remove(&call) {
         let calls: BTreeSet<u64> = state.view.snapshot.tasks.iter().map(|task| task.call).collect();
         state.list.unfolded.retain(|other| calls.contains(other));
@@ -65,8 +74,12 @@ pub(in crate::console) fn fold_batch(state: &mut State) {
     }
 }
 
-/// Tells whether the selected task belongs to a batch of several listed tasks.
-pub(in crate::console) fn is_in_batch(state: &State) -> bool {
+/// Tells whether the selected task is one of several listed ones that can share a row: of a batch, or short ones.
+pub(in crate::console) fn can_fold(state: &State) -> bool {
+    let tasks = &state.view.snapshot.tasks;
+    if state.selected().is_some_and(|task| is_short(task)) {
+        return tasks.iter().filter(|task| is_short(task)).nth(LEAST_SHORT - 1).is_some();
+    }
     let Some(task) = state.selected().filter(|task| task.item.is_some()) else { return false };
     state.view.snapshot.tasks.iter().filter(|other| other.call == task.call && other.item.is_some()).count()
         > 1

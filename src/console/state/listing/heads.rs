@@ -1,6 +1,7 @@
-//! Rows that represent several tasks in the list: group headers, and batches in a single row, with the states
-//! of their tasks.
+//! Rows that represent several tasks in the list: group headers, and batches and short tasks in a single row, with the
+//! states of their tasks.
 
+use crate::console::state::answers::answers_no;
 use crate::console::state::listing::filter::Filter;
 use crate::envelope::Actor;
 use crate::model::{PlaceId, TaskStatus, TaskView};
@@ -22,11 +23,20 @@ pub(crate) struct GroupHead {
     pub(crate) counts: StateCounts,
 }
 
-/// A batch in one row.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct BatchRow {
-    pub(crate) call: u64,
+/// Several tasks in one row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FoldedTasks {
+    pub(crate) reason: FoldReason,
     pub(crate) counts: StateCounts,
+}
+
+/// What tasks in one row have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FoldReason {
+    /// The call that started them all.
+    Batch,
+    /// They ended within a second.
+    Short,
 }
 
 /// The number of tasks by state.
@@ -36,6 +46,8 @@ pub(crate) struct StateCounts {
     pub(crate) live: usize,
     pub(crate) waiting: usize,
     pub(crate) failed: usize,
+    /// How many of the failed ones deserve a look.
+    pub(crate) troubled: usize,
     pub(crate) completed: usize,
 }
 
@@ -47,6 +59,7 @@ impl StateCounts {
             counts.live += usize::from(!task.status.is_terminal());
             counts.waiting += usize::from(waits(task));
             counts.failed += usize::from(Filter::Failed.holds(task));
+            counts.troubled += usize::from(Filter::Failed.holds(task) && !answers_no(task));
             counts.completed += usize::from(task.status == TaskStatus::Completed);
         }
         counts

@@ -2,8 +2,10 @@
 
 pub mod columns;
 pub mod filter;
+pub mod headed;
 pub mod heads;
 pub mod rows;
+pub mod short;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,6 +34,8 @@ pub struct ListState {
     pub listing: ListOrder,
     /// Calls of unfolded batches, whose tasks have rows of their own.
     pub unfolded: BTreeSet<u64>,
+    /// Whether the short tasks have rows of their own.
+    pub shows_short: bool,
     /// The rows computed last.
     pub(in crate::console) memo: Memo,
 }
@@ -56,6 +60,7 @@ impl ListState {
                 (Sort::default(), Grouping::default())
             },
             unfolded: self.unfolded.clone(),
+            shows_short: self.shows_short,
             cleared: cleared.clone(),
         };
         let mut memo = self.memo.0.borrow_mut();

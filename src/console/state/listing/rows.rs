@@ -1,4 +1,5 @@
-//! The rows of the task list: the matching tasks, in the chosen order, in groups, with a batch in one row.
+//! The rows of the task list: the matching tasks, in the chosen order, in groups, with a batch in one row, and what was over
+//! within a second in another.
 //! Computed once per state of the runtime and the list, not per frame.
 
 use std::cell::RefCell;
@@ -13,7 +14,10 @@ use serde::{Deserialize, Serialize};
 use crate::console::state::agents::parted;
 use crate::console::state::listing::columns::ListColumn;
 use crate::console::state::listing::filter::{Filter, Filters};
-use crate::console::state::listing::heads::{BatchRow, GroupHead, GroupKey, StateCounts, waits};
+use crate::console::state::listing::heads::{
+    FoldReason, FoldedTasks, GroupHead, GroupKey, StateCounts, waits,
+};
+use crate::console::state::listing::short::{LEAST_SHORT, is_short};
 use crate::console::state::names::born;
 use crate::console::state::words;
 use crate::console::state::words::last_sign;
@@ -99,11 +103,13 @@ impl Default for ListOrder {
 pub(crate) enum ListRow {
     /// A group header.
     Head(GroupHead),
-    /// A task, or the task that represents its batch.
+    /// The headings of the tasks that have ended, below those that live.
+    Ended,
+    /// A task, or the task that represents others.
     Task {
         at: usize,
-        /// The batch, if the row represents one.
-        batch: Option<BatchRow>,
+        /// The tasks the row represents, if there are several.
+        folded: Option<FoldedTasks>,
     },
 }
 
@@ -117,6 +123,23 @@ pub(crate) struct ListRows {
     pub(crate) matching: usize,
 }
 
+impl Basis {
+    /// Tells whether all tasks that live come before all that have ended.
+    fn is_parted(&self) -> bool {
+        let is_sorted = matches!(self.order.0, Sort::Newest | Sort::Oldest | Sort::State | Sort::Idle);
+        self.is_list && is_sorted && self.order.1 == Grouping::None && self.snapshot.0.places.is_empty()
+    }
+
+    /// Tells whether short tasks share a row: where nobody looks for some of them.
+    fn folds_short(&self) -> bool {
+        self.is_list
+            && !self.shows_short
+            && matches!(self.order.0, Sort::Newest | Sort::Oldest)
+            && self.filters.state == Filter::All
+            && self.filters.text.is_empty()
+    }
+}
+
 /// The inputs the rows were computed from.
 #[derive(Clone, PartialEq)]
 pub(super) struct Basis {
@@ -126,6 +149,7 @@ pub(super) struct Basis {
     pub(super) filters: Filters,
     pub(super) order: (Sort, Grouping),
     pub(super) unfolded: BTreeSet<u64>,
+    pub(super) shows_short: bool,
     pub(super) cleared: BTreeSet<TaskId>,
 }
 
@@ -185,7 +209,7 @@ pub(super) fn work_out(basis: &Basis, now: Timestamp) -> ListRows {
     let rows = match basis.is_list {
         true if !order.is_empty() => rows_by_place(&places, tasks, basis, place_of, group_of),
         true => rows(&places, tasks, basis, group_of),
-        false => places.iter().map(|at| ListRow::Task { at: *at, batch: None }).collect(),
+        false => places.iter().map(|at| ListRow::Task { at: *at, folded: None }).collect(),
     };
     ListRows { tasks: places, rows, matching }
 }
@@ -262,7 +286,8 @@ fn rows_by_place<G: PartialEq>(
     all
 }
 
-/// Puts headers before groups, and the tasks of a batch into one row.
+/// Puts headers before groups, the tasks of a batch into one row, and the short ones of a group into another, where the
+/// first of them stood.
 fn rows<G: PartialEq>(
     places: &[usize],
     tasks: &[Arc<TaskView>],
@@ -282,15 +307,30 @@ fn rows<G: PartialEq>(
             let of = GroupKey::Actor(tasks[*first].started_by.clone());
             rows.push(ListRow::Head(GroupHead { of, name, counts }));
         }
+        let short: Vec<usize> = match basis.folds_short() {
+            true => group.iter().copied().filter(|at| is_short(&tasks[*at])).collect(),
+            false => Vec::new(),
+        };
+        let is_folded = short.len() >= LEAST_SHORT;
+        let mut has_live = false;
         for &at in group {
+            let is_over = tasks[at].status.is_terminal();
+            if is_over && has_live && basis.is_parted() {
+                rows.push(ListRow::Ended);
+            }
+            has_live = !is_over;
+            if is_folded && is_short(&tasks[at]) {
+                if short.first() == Some(&at) {
+                    rows.push(folded(FoldReason::Short, &short, tasks, basis));
+                }
+                continue;
+            }
             let call = tasks[at].item.map(|_| tasks[at].call);
             match call.filter(|call| batches.contains_key(call)) {
-                None => rows.push(ListRow::Task { at, batch: None }),
+                None => rows.push(ListRow::Task { at, folded: None }),
                 Some(call) if batches.get(&call).and_then(|items| items.first()) == Some(&at) => {
                     let items = batches.get(&call).map(Vec::as_slice).unwrap_or_default();
-                    let counts = StateCounts::of(items.iter().map(|at| &*tasks[*at]));
-                    let at = stands_for(items, tasks, basis.selected.as_ref());
-                    rows.push(ListRow::Task { at, batch: Some(BatchRow { call, counts }) });
+                    rows.push(folded(FoldReason::Batch, items, tasks, basis));
                 }
                 Some(_) => {}
             }
@@ -299,13 +339,25 @@ fn rows<G: PartialEq>(
     rows
 }
 
-/// Returns the task shown in a batch's row: the selected one, or else one that has not ended, a failed one,
-/// or the first in list order.
-fn stands_for(items: &[usize], tasks: &[Arc<TaskView>], selected: Option<&TaskId>) -> usize {
+fn folded(reason: FoldReason, items: &[usize], tasks: &[Arc<TaskView>], basis: &Basis) -> ListRow {
+    let counts = StateCounts::of(items.iter().map(|at| &*tasks[*at]));
+    let at = stands_for(reason, items, tasks, basis.selected.as_ref());
+    ListRow::Task { at, folded: Some(FoldedTasks { reason, counts }) }
+}
+
+/// Returns the task shown in the row of several: the selected one; or else, of a batch, one that has not ended or a
+/// failed one; or the first in list order.
+fn stands_for(
+    reason: FoldReason,
+    items: &[usize],
+    tasks: &[Arc<TaskView>],
+    selected: Option<&TaskId>,
+) -> usize {
     let find = |is_it: &dyn Fn(&TaskView) -> bool| items.iter().copied().find(|at| is_it(&tasks[*at]));
+    let of_batch = |is_it: &dyn Fn(&TaskView) -> bool| find(is_it).filter(|_| reason == FoldReason::Batch);
     find(&|task| Some(&task.id) == selected)
-        .or_else(|| find(&|task| !task.status.is_terminal()))
-        .or_else(|| find(&|task| Filter::Failed.holds(task)))
+        .or_else(|| of_batch(&|task| !task.status.is_terminal()))
+        .or_else(|| of_batch(&|task| Filter::Failed.holds(task)))
         .or_else(|| items.first().copied())
         .unwrap_or_default()
 }
