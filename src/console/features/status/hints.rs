@@ -143,7 +143,9 @@ pub(in crate::console) fn hints(painter: &Painter<'_>, facts: &StatusFacts, room
 pub(in crate::console) fn hint(painter: &Painter<'_>) -> Vec<StyledPiece> {
     let state = painter.state;
     let is_over = state.clock.now.duration_since(state.clock.opened) >= HINTED;
-    if !state.setup.ui.hints || state.setup.recording.is_some() || is_over {
+    // While something is typed, these keys are text.
+    let is_typing = !matches!(state.focus.mode, Mode::Observe);
+    if !state.setup.ui.hints || state.setup.recording.is_some() || is_over || is_typing {
         return Vec::new();
     }
     let next = HINTS.iter().filter(|(action, _)| !state.memory.learnt.contains(action.name()));

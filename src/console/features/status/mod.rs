@@ -3,6 +3,7 @@
 
 pub mod hints;
 mod news;
+mod turn;
 
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
@@ -10,17 +11,17 @@ use ratatui::style::Modifier;
 use crate::config::Mouse;
 use crate::console::features::status::hints::{hints, is_finding};
 use crate::console::features::status::news::news;
+use crate::console::features::status::turn::{lists_nothing, turn};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{
-    Column, LogSearch, Mode, Prompt, Screen, SearchOutcome, State, TextSearch, alias, short, wants_secret,
-    who,
+    Column, LogSearch, Mode, Prompt, Screen, SearchOutcome, TextSearch, alias, wants_secret,
 };
 use crate::console::text;
 use crate::console::text::{StyledPiece, count, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns};
 use crate::envelope::Actor;
-use crate::model::{HISTORY_SECONDS, TaskView};
+use crate::model::HISTORY_SECONDS;
 
 /// Describes the number of matches and the position of the current one.
 pub(in crate::console) fn match_count(finding: &TextSearch, needle: String) -> Vec<StyledPiece> {
@@ -43,9 +44,6 @@ pub struct StatusFacts {
     /// How many things wait for an answer of the user.
     pub waiting: usize,
 }
-
-/// Maximum width of the name of who reads while you type, in columns.
-const MOST_READER: usize = 12;
 
 /// Maximum width of a search text, in columns.
 const MOST_NEEDLE: usize = 24;
@@ -197,26 +195,6 @@ fn driver(painter: &mut Painter<'_>, facts: &StatusFacts) -> Vec<StyledPiece> {
     let lease = task.lease.as_ref().filter(|lease| lease.holder == Actor::Operator);
     let left = lease.map(|lease| piece(format!("  {}", painter.left(lease.until)), Role::Text));
     std::iter::once(words).chain(left).collect()
-}
-
-/// Tells whether the text that filters the list on screen leaves nothing of it.
-fn lists_nothing(state: &State) -> bool {
-    match state.focus.screen {
-        Screen::Tasks => !state.list.filters.text.is_empty() && state.listed().matching == 0,
-        Screen::Receipts => !state.calls.filter.is_empty() && state.call_rows().is_empty(),
-        Screen::Focus | Screen::Metrics | Screen::Program => false,
-    }
-}
-
-/// Says whose turn it is to type into a task; while you type, who reads meanwhile.
-fn turn(task: &TaskView, types: bool) -> String {
-    let is_agents = matches!(task.started_by, Actor::Agent(_));
-    match &task.lease {
-        _ if types && is_agents => format!("you type; {} reads", short(&task.started_by, MOST_READER, "")),
-        _ if types => "you type".to_owned(),
-        Some(lease) => format!("turn: {}", who(&lease.holder)),
-        None => format!("turn: {}", who(&task.started_by)),
-    }
 }
 
 fn flag(painter: &Painter<'_>) -> Vec<StyledPiece> {
