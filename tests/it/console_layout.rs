@@ -124,7 +124,7 @@ fn the_automatic_layout_has_as_many_panes_as_the_size_allows() {
         assert!(panes(&app).contains(&7), "what waits is on the stage at {size:?}");
         assert!(layout.list.is_empty() || layout.list.width == size.0, "the list has the whole width");
         let rows = usize::from(layout.list.height);
-        assert!(rows == 0 || rows == 11.min(9.max(usize::from(size.1 - 3) / 3)), "{rows} rows at {size:?}");
+        assert!(rows == 0 || rows == 12.min(9.max(usize::from(size.1 - 3) / 3)), "{rows} rows at {size:?}");
         if size.0 >= 160 {
             insta::assert_snapshot!(format!("automatic_{}x{}", size.0, size.1), shown(&app));
         }

@@ -224,7 +224,7 @@ fn the_line_above_the_keys_belongs_to_what_waits() {
     select(&mut app, 2);
     assert_eq!(
         line(&app),
-        " ◐ t04 waiting for input since 12:01:11  +1 more  a attention   12:04:31  agent ci has disconnected"
+        " ◐ t04 waiting for input since 12:01:11  +1 more  a attention  12:04:31  agent ci has disconnected"
     );
     select(&mut app, 4);
     assert!(
@@ -245,7 +245,7 @@ fn a_notice_stays_for_a_while_on_the_console_it_concerns() {
     };
     for (what, age, is_error, from, is_shown) in [
         ("it is new", 0, false, None, true),
-        ("it was said before this console was opened", 3, false, None, false),
+        ("it was said long before this console was opened", 600, false, None, false),
         ("it is a failure", 3, true, None, true),
         ("another console did it before", 0, false, Some(7), false),
     ] {

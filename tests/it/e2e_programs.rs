@@ -23,7 +23,7 @@ impl<'a> Opened<'a> {
             return None;
         }
         let console = Console::open(home, &[], (80, 24));
-        console.shows("o starts a command here");
+        console.shows("a command of your own, here");
         console.keys(format!("o{cmd}\r").as_bytes());
         console.shows_one(ready);
         console.shows(" INPUT t01");

@@ -345,9 +345,9 @@ fn a_recording_that_is_over_opens_read_only_with_all_it_has() {
         console.shows("READ-ONLY RECORDING");
         console.shows("last words");
         console.keys(b"s");
-        console.shows("read-only recording");
+        console.shows("a recording is only looked at");
         console.keys(b"o");
-        console.shows("read-only recording");
+        console.shows("a recording is only looked at");
     }
     let mut console = Console::open(&home, &["open", "latest"], (120, 40));
     console.shows("t02");

@@ -439,7 +439,7 @@ mod tests {
     fn every_action_has_a_key_or_is_reached_by_name() {
         use Action::*;
         let by_name = [Messages, Themes, EditSettings, ExportMetrics, SaveLayout, ForgetLayout];
-        let by_name = [&by_name[..], &[ScreenshotHtml, ScreenshotText, ScreenshotAnsi]].concat();
+        let by_name = [&by_name[..], &[ShareSvg, ScreenshotHtml, ScreenshotText, ScreenshotAnsi]].concat();
         let keymap = Keymap::built_in();
         for action in Action::ALL {
             let bound = keymap.bindings.values().any(|actions| actions.contains_key(action));

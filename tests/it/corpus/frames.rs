@@ -25,7 +25,7 @@ impl<'a> Focus<'a> {
     /// Starts a command, whose terminal has the size of its pane, with the keys in it, and waits until it shows `ready`.
     fn on(home: &'a Home, cmd: &str, ready: &str) -> Self {
         let console = Console::open(home, &[], SIZE);
-        console.shows("o starts a command here");
+        console.shows("a command of your own, here");
         console.keys(format!("o{cmd}\r").as_bytes());
         console.shows(" INPUT t01");
         console.shows(ready);

@@ -40,7 +40,8 @@ pub(in crate::console) fn away_before_opening(
     left_at: Option<Timestamp>,
 ) -> Option<Timestamp> {
     let setup = &state.setup;
-    if !setup.is_remote || setup.shows_run || setup.recording.is_some() {
+    // Each place of a fleet has a beginning of its own.
+    if !setup.is_remote || state.is_fleet() || setup.shows_run || setup.recording.is_some() {
         return None;
     }
     let began = state.view.snapshot.started_at;

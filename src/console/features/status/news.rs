@@ -73,8 +73,8 @@ pub(super) fn news(painter: &mut Painter<'_>, waiting: usize) -> Vec<StyledPiece
 fn current(state: &State) -> Option<(&Notice, Timestamp)> {
     let opened = state.clock.opened;
     let is_ours = |notice: &&Notice| {
-        let is_new = notice.at >= opened || notice.is_error || !state.setup.is_remote;
-        notice.seq > state.toasts.notices_seen && notice.from.is_none() && is_new
+        let is_recent = opened.duration_since(notice.at) < KEPT || notice.is_error;
+        notice.seq > state.toasts.notices_seen && notice.from.is_none() && is_recent
     };
     let notice = state.view.snapshot.notices.iter().rev().find(is_ours)?;
     let shown = if notice.is_error || is_demo(&notice.text) { KEPT } else { SHOWN };

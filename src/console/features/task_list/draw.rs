@@ -70,7 +70,9 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
         let name = column(&format!(" {}", place.name), room, painter.glyphs().cut);
         painter.row(head, 0, &[piece(name, Role::Title)]);
     }
-    let shown = listed.rows.iter().skip(state.list.top).take(layout.list_items());
+    let shown = listed.rows.iter().skip(state.list.top).take(layout.list_items()).collect::<Vec<_>>();
+    // A heading with nothing below it heads nothing.
+    let shown = shown.strip_suffix(&[&ListRow::Ended]).unwrap_or(&shown).iter().copied();
     painter.tall_list(body, layout.item_rows, shown, |painter, item, row| {
         let folded = match row {
             ListRow::Head(head) => {
