@@ -45,11 +45,11 @@ fn shared(app: &mut App, keys: &[&str], more: &str) -> (String, String) {
 }
 
 fn kept(effects: &[Effect]) -> (String, String) {
-    let files = effects.iter().filter_map(|effect| match effect {
+    let mut files = effects.iter().filter_map(|effect| match effect {
         Effect::WriteFile { file, text } => Some((file.attempt(0), text.clone())),
         _ => None,
     });
-    files.last().unwrap_or_else(|| panic!("no file: {effects:?}"))
+    files.next_back().unwrap_or_else(|| panic!("no file: {effects:?}"))
 }
 
 #[test]
