@@ -72,7 +72,7 @@ fn the_demo_tells_its_story_by_itself_and_leaves_a_working_console() {
     frames.show("grep -c unsafe build");
     frames.show("\"tool_name\": \"ExecCommandBatch\"");
     frames.show("s stops t02, the server");
-    frames.show("port 5173");
+    frames.show("5173 is mine");
     frames.show("timeline  all tasks");
     frames.show(&format!("that was all. q leaves; next: {FIRST_WAY} {FIRST_PLACE}"));
     console.keys(b"oecho it works\r");
