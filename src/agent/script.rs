@@ -109,7 +109,7 @@ pub trait ScriptStage: Sync {
     fn say(&self, words: &ScriptWords, task: Option<&str>);
     /// Makes the console show the item with this name.
     fn show(&self, name: &str, task: Option<&str>);
-    /// Waits until there is something to do for whoever performs this action.
+    /// Waits until this action can be performed.
     fn until_due(&self, act: &OperatorAct, task: Option<&str>) -> impl Future<Output = ()> + Send;
     /// Performs an action that no person has performed.
     fn act(&self, act: &OperatorAct, task: Option<&str>) -> impl Future<Output = ()> + Send;

@@ -28,7 +28,7 @@ pub use settings::{
     AgentSettings, ColorSetting, ConsoleSettings, EnvSettings, ExecPolicy, FleetSettings, GlyphSet,
     HostSettings, Mouse, OnFailure, OnHangup, ProgramSettings, RuntimeMode, Settings, SideTerminal,
 };
-pub use shell_words::quoted;
+pub use shell_words::{Joint, joined_commands, quoted};
 pub use source::{Fault, Faults, Node, Source, SourceEntry};
 pub use units::{Bytes, Ceiling, Period};
 pub use watch::ConfigWatch;

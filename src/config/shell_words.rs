@@ -10,6 +10,18 @@ const UNTOLD: [char; 9] = ['$', '`', '<', '>', '(', ')', '\\', '\n', '\r'];
 /// The quote of `$'...'`, in which a backslash escapes.
 const ESCAPING: char = '$';
 
+/// What stands before a command of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Joint {
+    /// The beginning, `;`, `||`, `&` or a line break: what came before does not decide.
+    #[default]
+    Break,
+    /// `&&`.
+    And,
+    /// `|`.
+    Pipe,
+}
+
 /// Splits a line into its commands and each into words, as a shell would without expansion: quotes are removed;
 /// comments, redirections, assignments and reserved words before a command are left out; the contents of `$( )`,
 /// `<( )` or backquotes are commands too, and so is each line of a here-document.
@@ -25,6 +37,13 @@ pub(super) fn plain_commands(line: &str) -> Option<Vec<Vec<String>>> {
     }
     let scan = scan(line, Scan { keeps_all: true, ..Scan::default() });
     scan.quote.is_none().then_some(scan.found)
+}
+
+/// Splits a line into its commands, each with what stands before it; returns `None` if it is more than a list of plain
+/// commands: something is nested or runs in the background, or standard error goes where standard output does.
+pub fn joined_commands(line: &str) -> Option<Vec<(Joint, Vec<String>)>> {
+    let scan = scan(line, Scan { keeps_all: true, ..Scan::default() });
+    (scan.quote.is_none() && !scan.is_more).then(|| scan.joints.into_iter().zip(scan.found).collect())
 }
 
 /// Splits a line that is a single command of plain words; returns `None` for any other line.
@@ -50,7 +69,8 @@ fn scan(line: &str, mut scan: Scan) -> Scan {
         match (c, scan.quote) {
             ('\\', None | Some('"' | ESCAPING)) => match chars.next() {
                 // A line continuation.
-                Some('\n') | None => {}
+                Some('\n') => {}
+                None => scan.is_more = true,
                 Some(next) => scan.letter(next),
             },
             ('$', None | Some('"')) if next == Some('(') => {
@@ -67,17 +87,33 @@ fn scan(line: &str, mut scan: Scan) -> Scan {
             (_, Some(quote)) if c == quote && quote != ESCAPING => scan.quote = None,
             (_, Some(_)) => scan.letter(c),
             ('"' | '\'', None) => scan.open_quote(c),
-            (')', None) => scan.close(),
+            (')', None) => {
+                scan.is_more = true;
+                scan.close();
+            }
             ('(', None) => scan.open(scan.word.as_ref().is_some_and(|word| word.ends_with('='))),
             ('<' | '>', None) if next == Some('(') => {
                 chars.next();
                 scan.open(true);
             }
             ('<' | '>', None) => scan.redirect(c, &mut chars),
-            ('&', None) if next == Some('>') => scan.end_word(),
-            (';' | '&' | '|', None) => scan.end_command(),
+            ('&', None) if next == Some('>') => {
+                scan.is_more = true;
+                scan.end_word();
+            }
+            (';' | '&' | '|', None) => {
+                let is_double = c != ';' && chars.next_if_eq(&c).is_some();
+                scan.is_more |= c == '&' && !is_double;
+                scan.end_command();
+                scan.joint = match (c, is_double) {
+                    ('&', true) => Joint::And,
+                    ('|', false) => Joint::Pipe,
+                    _ => Joint::Break,
+                };
+            }
             ('\n', None) => {
                 scan.end_command();
+                scan.joint = Joint::Break;
                 scan.read_documents(&mut chars);
             }
             ('#', None) if scan.word.is_none() && !scan.keeps_all => {
@@ -85,7 +121,10 @@ fn scan(line: &str, mut scan: Scan) -> Scan {
             }
             // Only these two separate words; other white space is treated like a letter.
             (' ' | '\t', None) => scan.end_word(),
-            (c, None) => scan.letter(c),
+            (c, None) => {
+                scan.is_more |= ['{', '}'].contains(&c);
+                scan.letter(c);
+            }
         }
     }
     while !scan.outside.is_empty() {
@@ -99,6 +138,12 @@ fn scan(line: &str, mut scan: Scan) -> Scan {
 #[derive(Default)]
 struct Scan {
     found: Vec<Vec<String>>,
+    /// What stands before each command that was found.
+    joints: Vec<Joint>,
+    /// What stands before the next one.
+    joint: Joint,
+    /// Whether the line is more than a list of plain commands.
+    is_more: bool,
     words: Vec<String>,
     word: Option<String>,
     quote: Option<char>,
@@ -161,11 +206,13 @@ impl Scan {
         self.aside = None;
         if !self.words.is_empty() {
             self.found.push(std::mem::take(&mut self.words));
+            self.joints.push(self.joint);
         }
     }
 
     /// Opens a bracket, whose contents are part of a word of the enclosing command, or separate commands.
     fn open(&mut self, is_part: bool) {
+        self.is_more = true;
         if !is_part {
             self.end_command();
         }
@@ -184,6 +231,7 @@ impl Scan {
     }
 
     fn backquote(&mut self) {
+        self.is_more = true;
         if self.is_backquoted {
             self.close()
         } else {
@@ -204,6 +252,7 @@ impl Scan {
             operator.push(c);
         }
         let is_document = matches!(operator.as_str(), "<<" | "<<-");
+        self.is_more |= is_document || operator.contains('&');
         let closes = operator.len() > 2 && operator.ends_with("&-");
         self.aside = match (is_document, closes) {
             (true, _) => Some(WordRole::Delimiter),

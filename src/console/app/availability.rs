@@ -165,7 +165,8 @@ impl App {
                 list.and(anywhere).and(need(has_finished, "there is nothing to do it to"))
             }
             Timeline => {
-                let room = self.state.layout().breakpoint;
+                let layout = self.state.layout();
+                let room = layout.breakpoint;
                 let has_room = !self.state.division.is_zoomed
                     && match self.state.focus.screen {
                         Screen::Focus => room != Breakpoint::Small,
@@ -174,7 +175,7 @@ impl App {
                         }
                         _ => false,
                     };
-                let is_shown = !self.state.layout().timeline.is_empty();
+                let is_shown = !layout.timeline.is_empty();
                 list.and(selected).and(need(has_room || is_shown, "no room for it here: focus shows it"))
             }
             Pin => list.and(selected),

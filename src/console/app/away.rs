@@ -19,8 +19,8 @@ impl App {
         }
     }
 
-    /// Shows what happened since then, unless there is nothing to tell. Who left in the middle of something finds it as
-    /// it was, and is told how to see the sheet.
+    /// Shows what happened since then, unless there is nothing to tell. Users who left while typing or in a dialog get a
+    /// message instead, so that the sheet takes none of their keys.
     pub fn come_back(&mut self, since: Timestamp) {
         let asked = self.attention.items(&self.state).into_iter().filter(|item| item.since >= since);
         let asked = asked.filter_map(asked_line).collect();

@@ -1,6 +1,7 @@
 //! Which failures are only an answer: `grep` that found nothing, `test` that was not true, `diff` that found a difference.
 //! They are drawn dim, for red is what deserves a look. Pure.
 
+use crate::config::{Joint, joined_commands};
 use crate::model::{TaskStatus, TaskView};
 
 /// Programs whose exit code 1 means *no*, and whose troubles have another one.
@@ -24,7 +25,7 @@ pub(crate) fn answers_no(task: &TaskView) -> bool {
 /// Tells whether the exit code of a command line is that of a program that answers with it: of the last of its parts,
 /// and of all that `&&` joins to it.
 fn only_answers(cmd: &str) -> bool {
-    let Some(parts) = parts(cmd) else { return false };
+    let Some(parts) = joined_commands(cmd) else { return false };
     let from = parts.iter().rposition(|(joint, _)| !matches!(joint, Joint::And | Joint::Pipe)).unwrap_or(0);
     let parts = parts.get(from..).unwrap_or_default();
     // In a pipeline, the last command decides.
@@ -49,67 +50,6 @@ fn is_answer(words: &[String]) -> bool {
     let first = name(first);
     let second = rest.first().map(String::as_str).unwrap_or_default();
     ANSWERING.contains(&first.as_str()) || ANSWERING_PAIRS.contains(&(first.as_str(), second))
-}
-
-/// What stands between two commands of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Joint {
-    /// The beginning, `;`, `||` or a line break: what came before does not decide.
-    Break,
-    And,
-    Pipe,
-}
-
-/// Splits a command line into its commands, each with what stands before it; nothing where it is more than a list of
-/// plain commands.
-fn parts(cmd: &str) -> Option<Vec<(Joint, Vec<String>)>> {
-    let mut parts: Vec<(Joint, Vec<String>)> = vec![(Joint::Break, Vec::new())];
-    let mut word: Option<String> = None;
-    let mut chars = cmd.trim().chars().peekable();
-    let end = |word: &mut Option<String>, parts: &mut Vec<(Joint, Vec<String>)>| {
-        parts.last_mut().into_iter().for_each(|(_, words)| words.extend(word.take()));
-    };
-    while let Some(c) = chars.next() {
-        let joint = match c {
-            '\'' | '"' => {
-                let word = word.get_or_insert_default();
-                loop {
-                    match chars.next()? {
-                        '`' if c == '"' => return None,
-                        '$' if c == '"' && chars.peek() == Some(&'(') => return None,
-                        '\\' if c == '"' => word.push(chars.next()?),
-                        next if next == c => break,
-                        next => word.push(next),
-                    }
-                }
-                continue;
-            }
-            '\\' => {
-                word.get_or_insert_default().push(chars.next()?);
-                continue;
-            }
-            ' ' | '\t' => {
-                end(&mut word, &mut parts);
-                continue;
-            }
-            '(' | ')' | '{' | '}' | '`' => return None,
-            '&' if chars.next_if_eq(&'&').is_some() => Joint::And,
-            // `2>&1` and `&>` send standard error elsewhere: whether it said anything is not known.
-            '&' => return None,
-            '|' if chars.next_if_eq(&'|').is_some() => Joint::Break,
-            '|' => Joint::Pipe,
-            ';' | '\n' => Joint::Break,
-            c => {
-                word.get_or_insert_default().push(c);
-                continue;
-            }
-        };
-        end(&mut word, &mut parts);
-        parts.push((joint, Vec::new()));
-    }
-    end(&mut word, &mut parts);
-    parts.retain(|(_, words)| !words.is_empty());
-    Some(parts)
 }
 
 #[cfg(test)]

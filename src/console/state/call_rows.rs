@@ -122,15 +122,18 @@ pub(crate) fn items_of<'a>(
     view: &'a View,
     call: &CallSummary,
 ) -> impl DoubleEndedIterator<Item = &'a Arc<TaskView>> + use<'a> {
-    let (seq, is_batch) = (call.seq, call.tool == BATCH);
-    view.snapshot.tasks.iter().filter(move |task| is_batch && task.call == seq && task.item.is_some())
+    // Only a batch has any: the tasks are not searched for the others.
+    let tasks = if call.tool == BATCH { &*view.snapshot.tasks } else { &[] };
+    let seq = call.seq;
+    tasks.iter().filter(move |task| task.call == seq && task.item.is_some())
 }
 
 /// Returns the item that stands for a batch: one that has not ended, a failed one, or the last.
 pub(crate) fn item_shown<'a>(view: &'a View, call: &CallSummary) -> Option<&'a Arc<TaskView>> {
-    let mut items = items_of(view, call);
-    let failed = || items_of(view, call).find(|item| Filter::Failed.holds(item));
-    items.find(|item| !item.status.is_terminal()).or_else(failed).or_else(|| items_of(view, call).next_back())
+    let items: Vec<_> = items_of(view, call).collect();
+    let live = items.iter().find(|item| !item.status.is_terminal());
+    let failed = || items.iter().find(|item| Filter::Failed.holds(item));
+    live.or_else(failed).or_else(|| items.last()).copied()
 }
 
 /// Returns the call as it waits for approval.

@@ -118,7 +118,7 @@ impl Layout {
         let seats = state.seats(&state.seat_wishes(grid.room(), fills));
         let taken: Vec<bool> = seats.iter().map(Option::is_some).collect();
         if state.division.tilings.now.is_none() {
-            // A third column is only there for what stands in it.
+            // There is a third column only if a task has a place in it.
             let paired = 2 * usize::from(grid.rows);
             grid.columns =
                 if taken.iter().skip(paired).any(|taken| *taken) { 3 } else { grid.columns.min(2) };

@@ -53,7 +53,7 @@ pub enum AwayTarget {
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AwayLine {
-    /// Why it is told.
+    /// Why it has a line.
     pub reason: AwayReason,
     /// When it happened.
     pub at: Timestamp,

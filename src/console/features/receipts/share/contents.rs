@@ -1,13 +1,15 @@
 //! What is shared of a call: its command and how that ended, receipt and envelope, and what of the output the model
 //! saw. Secrets are masked in all of it, and what does not print is named.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::console::features::receipts::covered_lines::CoveredLines;
-use crate::console::state::{State, how, who};
+use crate::console::state::{State, call_rows, how, who};
 use crate::console::text::{WrappedText, count, millis, tokens, visible};
 use crate::envelope::{mask, mask_strings};
-use crate::model::CallRecord;
+use crate::model::{CallRecord, TaskView};
 
 /// The most commands of a batch that are named.
 const MOST_COMMANDS: usize = 50;
@@ -66,6 +68,12 @@ fn size(text: &str) -> String {
     format!("{} chars, ~{} tokens", count(chars), count(tokens(chars)))
 }
 
+/// Returns the task that a call is about, if it is still listed.
+fn task_of<'a>(state: &'a State, record: &CallRecord) -> Option<&'a Arc<TaskView>> {
+    let call = state.view.newest_calls().find(|call| call.seq == record.seq)?;
+    call_rows::task_of(&state.view, call)
+}
+
 /// Returns the commands that a call asked to run; of others, its input.
 fn commands(state: &State, record: &CallRecord) -> Vec<String> {
     let cmd = |value: &Value| value.get("cmd").and_then(Value::as_str).map(visible::told);
@@ -74,9 +82,7 @@ fn commands(state: &State, record: &CallRecord) -> Vec<String> {
         let more = (more > 0).then(|| format!("and {more} more"));
         return items.iter().take(MOST_COMMANDS).filter_map(cmd).chain(more).collect();
     }
-    let task =
-        state.view.newest_calls().find(|call| call.seq == record.seq).and_then(|call| call.task.as_ref());
-    let of_task = || Some(visible::told(&state.view.task(task?)?.cmd));
+    let of_task = || Some(visible::told(&task_of(state, record)?.cmd));
     let mut input = record.input.clone();
     mask_strings(&mut input);
     let input = || visible::one_line(&input.to_string()).into_owned();
@@ -111,9 +117,7 @@ fn ended(state: &State, record: &CallRecord) -> String {
     if let (Some(done), Some(all)) = (at("/result/completed_count"), at("/result/item_count")) {
         return format!("{done} of {all} commands completed");
     }
-    let task =
-        state.view.newest_calls().find(|call| call.seq == record.seq).and_then(|call| call.task.as_ref());
-    match task.and_then(|task| state.view.task(task)) {
+    match task_of(state, record) {
         Some(task) if task.status.is_terminal() => how(task.ended.as_ref()),
         Some(task) => task.status.as_str().to_owned(),
         None => "answered".to_owned(),
