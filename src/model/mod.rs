@@ -12,6 +12,7 @@ pub(crate) mod gauge;
 pub(crate) mod histogram;
 pub(crate) mod input;
 pub(crate) mod journal_row;
+pub(crate) mod listening;
 pub(crate) mod metrics;
 pub(crate) mod place;
 pub(crate) mod program;
@@ -26,7 +27,7 @@ pub(crate) mod timeline;
 pub(crate) mod unrecorded;
 pub(crate) mod view;
 
-pub use crate::process::Exit;
+pub use crate::process::{Exit, ListenAddress};
 pub use input::{InputEvidence, InputNeed, InputWait, RejectionReason};
 pub use status::{HoldReason, StopSignal, TaskStatus};
 pub use task::{TaskEvent, TaskFact, TaskUpdate};
@@ -41,6 +42,7 @@ pub(crate) use gate::{GateEvent, GateEventKind};
 pub use gauge::{Gauge, LimitKind};
 pub use histogram::{BOUNDS_MS, Histogram};
 pub(crate) use journal_row::{AbandonedCall, AgentConnection, AnsweredCall, Fact, FactKind, RecoveredTask};
+pub use listening::Listener;
 pub use metrics::{HISTORY_SECONDS, Metrics, MetricsReport};
 pub use place::{PlaceId, PlaceLink, PlaceName, Slot};
 pub use program::{

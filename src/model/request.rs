@@ -129,6 +129,8 @@ pub enum Until {
         /// A position in the merged log.
         beyond: u64,
     },
+    /// The task listens on a port, or is terminal.
+    Listening,
 }
 
 /// The most bytes that may be sent to a task at once, and that may wait for it to read them.

@@ -103,6 +103,10 @@ impl TaskState {
             TaskUpdate::NotWaiting => task.waiting = None,
             TaskUpdate::LeasedUntil(until) => task.lease.iter_mut().for_each(|lease| lease.until = until),
             TaskUpdate::Named(name) => task.name = name,
+            TaskUpdate::Printed(at, url) => {
+                let listener = task.listening.iter_mut().find(|listener| listener.at == at);
+                listener.into_iter().for_each(|listener| listener.url = Some(url.clone()));
+            }
             TaskUpdate::Deferred => task.promoted = true,
         }
     }
@@ -124,6 +128,8 @@ impl TaskState {
                 enter(task, at, TaskStatus::Running);
             }
             TaskFact::Waiting(waiting) => task.waiting = Some(waiting.clone()),
+            TaskFact::Listening(listener) => task.listening.push(listener.clone()),
+            TaskFact::Closed(at) => task.listening.retain(|listener| listener.at != *at),
             TaskFact::Promoted { .. } | TaskFact::Outlived(_) => task.promoted = true,
             TaskFact::Lease => task.lease = Some(Lease { holder: by.clone(), until: at }),
             TaskFact::Released => task.lease = None,
@@ -152,6 +158,7 @@ impl TaskState {
             TaskFact::End { status, .. } => {
                 enter(task, at, *status);
                 (task.held, task.lease, task.waiting) = (None, None, None);
+                task.listening.clear();
                 self.end(&event);
             }
             TaskFact::AtWork(_) | TaskFact::Kept(_) => {}

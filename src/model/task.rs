@@ -7,14 +7,16 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::envelope::Actor;
-use crate::model::{Exit, HoldReason, InputWait, RejectionReason, StopSignal, TaskStatus};
+use crate::model::{
+    Exit, HoldReason, InputWait, ListenAddress, Listener, RejectionReason, StopSignal, TaskStatus,
+};
 use crate::terminal::Size;
 
 /// One event of a task.
 ///
 /// In JSON an event is `{"at", "actor", "what", "note", "bytes"}`: the fact's name, a short description of its
 /// details (never typed text), and a byte count where one makes sense, otherwise null. Optional further fields carry
-/// details that the description leaves out: `pid`, `since`, `kill_at`, `ran_ms`, `error`, `survivors`.
+/// details that the description leaves out: `pid`, `since`, `kill_at`, `ran_ms`, `error`, `survivors`, `listener`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskEvent {
     /// When it happened.
@@ -36,6 +38,8 @@ pub enum TaskUpdate {
     LeasedUntil(Timestamp),
     /// The operator named the task, or removed its name.
     Named(Option<String>),
+    /// The task has printed a URL of what it listens on.
+    Printed(ListenAddress, String),
     /// The caller has received the task's id and stopped waiting while the task is still held.
     Deferred,
 }
@@ -68,6 +72,10 @@ pub enum TaskFact {
     Input(u64),
     /// Nobody answered in time, so the task was sent end-of-input.
     Unanswered,
+    /// The task was seen to accept connections.
+    Listening(Listener),
+    /// The task no longer accepts connections there.
+    Closed(ListenAddress),
     /// Input was refused.
     Refused(RejectionReason),
     /// The operator took a lease on the task's input.
@@ -130,6 +138,8 @@ impl TaskFact {
                 format!("{need}, {}", evidence.replace('_', " ")).into()
             }
             Self::Promoted { kept: true } => "kept".into(),
+            Self::Listening(listener) => listener.in_words().into(),
+            Self::Closed(at) => at.to_string().into(),
             Self::Refused(reason) => reason.as_str().into(),
             Self::Lease => "taken".into(),
             Self::Resize(size) => format!("{}x{}", size.cols(), size.rows()).into(),
@@ -180,6 +190,8 @@ struct EventWords<'a> {
     error: Option<(String, String)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     survivors: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    listener: Option<Listener>,
 }
 
 impl<'a> EventWords<'a> {
@@ -198,8 +210,10 @@ impl<'a> EventWords<'a> {
             ran_ms: None,
             error: None,
             survivors: Vec::new(),
+            listener: None,
         };
         match fact {
+            TaskFact::Listening(listener) => words.listener = Some(listener.clone()),
             TaskFact::Start { pid } => words.pid = *pid,
             TaskFact::Waiting(waiting) => {
                 (words.since, words.program) = (Some(waiting.since), waiting.program.clone());
@@ -215,7 +229,8 @@ impl<'a> EventWords<'a> {
 
     /// Parses the fact; `None` if the fact is unknown.
     fn fact(self) -> Option<TaskFact> {
-        let Self { at, what, note, bytes, pid, since, program, kill_at, ran_ms, error, survivors, .. } = self;
+        let Self { at, what, note, bytes, pid, since, program, kill_at, ran_ms, error, .. } = self;
+        let (survivors, listener) = (self.survivors, self.listener);
         let text = || note.clone().into_owned();
         let names = || note.split_ascii_whitespace().map(str::to_owned).collect();
         let bytes = bytes.unwrap_or_default();
@@ -237,6 +252,8 @@ impl<'a> EventWords<'a> {
             "outlived" => TaskFact::Outlived(text()),
             "input" => TaskFact::Input(bytes),
             "unanswered" => TaskFact::Unanswered,
+            "listening" => TaskFact::Listening(listener?),
+            "closed" => TaskFact::Closed(note.parse().ok()?),
             "refused" => TaskFact::Refused(note.parse().ok()?),
             "lease" => TaskFact::Lease,
             "released" => TaskFact::Released,
@@ -312,6 +329,12 @@ mod tests {
             TaskFact::Promoted { kept: false },
             TaskFact::Outlived("a person holds it".into()),
             TaskFact::Input(7),
+            TaskFact::Listening(Listener {
+                at: "[::1]:5173".parse().expect("an address"),
+                url: Some("http://[::1]:5173".into()),
+                after_ms: 1_200,
+            }),
+            TaskFact::Closed("unix:/run/a b".parse().expect("an address")),
             TaskFact::Refused(RejectionReason::HeldByOperator),
             TaskFact::Lease,
             TaskFact::Released,

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::envelope::{Actor, ErrorKind, TaskId};
 use crate::model::{
-    AgentView, Exit, GateView, HoldReason, InputWait, Metrics, PlaceLink, PlaceName, ProgramView, Question,
-    Slot, StreamView, TaskEvent, TaskFact, TaskStatus, timeline,
+    AgentView, Exit, GateView, HoldReason, InputWait, Listener, Metrics, PlaceLink, PlaceName, ProgramView,
+    Question, Slot, StreamView, TaskEvent, TaskFact, TaskStatus, timeline,
 };
 use crate::terminal::Size;
 
@@ -71,6 +71,9 @@ pub struct TaskView {
     pub lease: Option<Lease>,
     /// The input it seems to want.
     pub waiting: Option<InputWait>,
+    /// What it listens on, in the order it was found, bounded; nothing once it has ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub listening: Vec<Listener>,
     /// When it was requested.
     pub created_at: Timestamp,
     /// When its process started.

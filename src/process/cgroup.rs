@@ -4,6 +4,7 @@
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -81,6 +82,11 @@ impl Drop for Cgroup {
 
 fn prefix(runtime: u32) -> String {
     format!("pilothouse-{runtime}.")
+}
+
+/// Returns the kernel's id of the group of a task of this runtime, if it has one.
+pub(super) fn id_of(task_id: &str) -> Option<u64> {
+    fs::metadata(Cgroup::path(task_id)?).ok().map(|folder| folder.ino())
 }
 
 /// Finds the group of a task, whichever runtime created it.

@@ -35,6 +35,7 @@ mod lateness;
 mod launcher;
 mod limits;
 mod lineage;
+mod listening;
 mod orphans;
 mod program_name;
 mod pty;
@@ -71,6 +72,7 @@ pub use inherited::{InheritedAttributes, MOST_DESCRIPTORS, inherited_descriptors
 pub use kinship::{AgentKinship, kinship};
 pub use limits::{forgo_core_dump, keep_descriptors, own_umask, raise_descriptor_limit};
 pub use lineage::{Ancestry, EnclosingTask, Lineage, ancestry, is_in_command, parent};
+pub use listening::{ListenAddress, ListenChange, ListeningWatch, WatchedTask};
 pub use orphans::{OrphanedTasks, Orphans};
 pub use program_name::program_name;
 pub use pty::{InputMode, Pty};

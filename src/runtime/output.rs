@@ -163,6 +163,19 @@ impl StoredOutput {
         .await
     }
 
+    /// Returns the cleaned text of the last `limit` bytes of the merged log. Blocks.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub(crate) fn last_bytes(&self, limit: u64) -> Result<String, Error> {
+        if self.is_lost() {
+            return Ok(String::new());
+        }
+        let range = self.end.saturating_sub(limit)..self.end;
+        let bytes = self.open()?.read_range(range).map_err(Error::io("read", self.log()))?;
+        Ok(terminal::clean(&bytes, self.origin, terminal::Size::default()))
+    }
+
     /// Returns a file with exactly the stored bytes of the stream, writing it if necessary.
     ///
     /// # Errors

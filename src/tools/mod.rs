@@ -14,6 +14,7 @@ pub mod exec_command_batch;
 mod idempotency;
 mod input;
 mod leftovers;
+mod listening;
 mod plan;
 mod preview;
 mod question;
@@ -32,6 +33,7 @@ pub mod task_output;
 pub mod task_status;
 pub mod task_stop;
 mod verb;
+mod wait_goal;
 
 pub use budget::{OutputBudget, RECEIPT_CHARS, Room};
 pub use call::{CallAnswer, call, call_with_notices};

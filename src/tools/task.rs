@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::leftovers::LeftoverProcesses;
+use super::listening::ListeningNote;
 use super::receipt::{Artifact, Receipt, ReceiptBlock};
 use crate::envelope::{Actor, TaskId, one_line};
 use crate::model::{self, HoldReason, InputNeed, TaskFact, TaskStatus, TaskView};
@@ -77,6 +78,9 @@ pub(super) struct Notes {
     /// Who, other than the one who started it, typed into it last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) typed_by: Option<Actor>,
+    /// Where it accepts connections; it may not be ready to answer yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) listening: Vec<ListeningNote>,
     /// Processes still alive after its shell had exited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) leftover_processes: Option<LeftoverProcesses>,
@@ -185,6 +189,7 @@ impl Notes {
             signalled_by: ended.and_then(|ended| ended.signalled_by.clone()),
             end_reason: None,
             typed_by: typed_by(task),
+            listening: ListeningNote::of(task),
             leftover_processes: ended.and_then(|ended| LeftoverProcesses::of(&ended.leftovers)),
             error: ended
                 .and_then(|ended| ended.error.clone())
@@ -216,7 +221,8 @@ impl Notes {
         let typed = self.typed_by.as_ref().map(|by| format!("Typed into by {by}."));
         let left = self.leftover_processes.as_ref().map(LeftoverProcesses::sentence);
         let held = self.awaiting_operator.map(WaitReason::sentence);
-        held.into_iter().chain(typed).chain(left)
+        let listening = self.listening.iter().map(ListeningNote::sentence);
+        held.into_iter().chain(typed).chain(listening).chain(left)
     }
 }
 

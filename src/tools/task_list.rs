@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::listening::ListeningNote;
 use super::receipt::Receipt;
 use super::task::{self, TaskKind, WaitingNote};
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
@@ -79,6 +80,9 @@ struct TaskRow {
     quiet_ms: Option<u64>,
     /// It seems to want input.
     waiting: Option<WaitingNote>,
+    /// Where it accepts connections; it may not be ready to answer yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    listening: Vec<ListeningNote>,
     /// Who holds its input.
     controller: Option<Actor>,
     /// How it ended, in words; present only then.
@@ -138,6 +142,7 @@ impl TaskRow {
             started_at: task.started_at,
             quiet_ms: last.filter(|_| !task.status.is_terminal()).map(|last| task::millis_between(last, now)),
             waiting: WaitingNote::of(task.waiting.as_ref(), now),
+            listening: ListeningNote::of(task),
             controller: task.lease.as_ref().map(|lease| lease.holder.clone()),
             ended: task.ended.is_some().then(|| task.end_in_words()),
         }
@@ -149,7 +154,10 @@ impl TaskRow {
         let waiting = self.waiting.as_ref().map(WaitingNote::sentence);
         let driven = self.controller.as_ref().map(|by| format!("driven by {by}"));
         let facts: Vec<String> =
-            [self.ended.clone(), by, quiet, waiting, driven].into_iter().flatten().collect();
+            [self.ended.clone(), by, quiet, waiting, ListeningNote::brief(&self.listening), driven]
+                .into_iter()
+                .flatten()
+                .collect();
         let facts = if facts.is_empty() { String::new() } else { format!(", {}", facts.join(", ")) };
         format!("{} {}{facts}: {}", self.task_id, self.status.as_str(), self.cmd)
     }

@@ -10,15 +10,17 @@ use serde::{Deserialize, Serialize};
 
 use super::budget::OutputBudget;
 use super::errors::unusable;
+use super::listening::ListeningNote;
 use super::preview::{OutputCursor, StreamPreview};
 pub use super::reading::StreamLines;
 use super::reading::{self, LineRequest, Streams};
 use super::receipt::{Artifact, LEFT_OUT, Receipt};
 use super::task::{self, Notes, TaskKind, WaitingNote};
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
+use super::wait_goal::{WaitGoal, retrieval, until};
 use crate::envelope::preview::StreamText;
 use crate::envelope::{Envelope, TaskId, ToolError};
-use crate::model::{TaskStatus, TaskView, Until};
+use crate::model::{TaskStatus, TaskView};
 use crate::runtime::OutputStream;
 
 /// The maximum wait, in milliseconds: shorter than any client's own timeout for a call.
@@ -40,7 +42,9 @@ pub(super) struct TaskOutputInput {
     context: Option<u64>,
     /// Lines of one stream alone.
     stream: Option<Streams>,
-    /// Wait. Default: true, but false with `lines` or `match`.
+    /// `listening`: wait until it accepts connections at a port, or ends. Default: until it ends, or with `since` for output.
+    until: Option<WaitGoal>,
+    /// Wait. Default: true, but false with `lines` or `match` alone.
     block: Option<bool>,
     /// Longest wait, 45000 ms at most.
     #[serde(default = "default_wait")]
@@ -198,8 +202,8 @@ impl Verb for TaskOutputTool {
     const TITLE: &'static str = "Read a task's output";
     const DESCRIPTION: &'static str = "\
 Reads the output of a shell command (pilothouse task) and waits for it: for its end, or with `since`, the `next_cursor` of an \
-earlier answer, for the next new output. Use it instead of sleeping in a command. `block: false` looks without waiting. What any \
-answer left out is read with `lines` or `match`, by the id in its cut line.
+earlier answer, for the next new output. With `until` set to `listening` it waits until a server accepts connections at a \
+port, and tells its URL. Use it instead of sleeping or polling in a command. `block: false` looks without waiting. What any answer left out is read with `lines` or `match`, by the id in its cut line.
 
 `retrieval_status` other than `success` means: wait timed out, task still running. A full-screen program is shown as its \
 screen. `task_id` is ExecCommand's, not your client's.";
@@ -207,6 +211,7 @@ screen. `task_id` is ExecCommand's, not your client's.";
     const CLI: &'static [&'static str] = &["task", "output"];
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[
         ("Wait for the end and read all", r#"{"task_id":"task_4k2m9x7q"}"#),
+        ("Wait until a server listens", r#"{"task_id":"task_4k2m9x7q","until":"listening"}"#),
         ("Read what is there now", r#"{"task_id":"task_4k2m9x7q","block":false}"#),
         ("Read lines that an answer left out", r#"{"task_id":"task_4k2m9x7q","lines":"20000-20050"}"#),
         ("Search the output", r#"{"task_id":"task_4k2m9x7q","match":"(?i)error","context":2}"#),
@@ -222,9 +227,10 @@ screen. `task_id` is ExecCommand's, not your client's.";
         let wanted = wanted(&input)?;
         let id = cx.task(&input.task_id).await?.id.clone();
         let since = since(cx, &id, input.since.as_deref())?;
-        if input.block.unwrap_or(wanted.is_none()) {
+        let waits = input.block.unwrap_or(wanted.is_none() || input.until.is_some());
+        if waits {
             let wait = Duration::from_millis(input.timeout_ms.min(LONGEST_WAIT_MS));
-            cx.runtime.wait(&id, until(since), wait).await?;
+            cx.runtime.wait(&id, until(input.until, since), wait).await?;
         }
         // Read the task before its output: if it has ended, all its output is available.
         let task = cx.task(id.as_str()).await?;
@@ -241,8 +247,11 @@ screen. `task_id` is ExecCommand's, not your client's.";
             _ => read(cx, &id, asked).await?,
         };
         let has_lines = reading.as_ref().is_some_and(StreamLines::has_lines);
-        let there = task.status.is_terminal() || has_lines || since.is_some_and(|since| next > since);
-        let retrieval = retrieval(there, input.block.unwrap_or(reading.is_none()));
+        let is_there = match input.until {
+            Some(goal) => goal.is_reached(&task),
+            None => has_lines || since.is_some_and(|since| next > since),
+        };
+        let retrieval = retrieval(task.status.is_terminal() || is_there, waits);
         let complete = OutputDetails { retrieval, task, output, seen, reading, next, now: cx.now() };
         Ok(ToolOutcome { envelope: project(&complete), task: Some(id) })
     }
@@ -267,6 +276,9 @@ screen. `task_id` is ExecCommand's, not your client's.";
         let outcome = match retrieved.retrieval_status {
             Retrieval::Success if task.status.is_terminal() => {
                 format!("Task {id} {}", task::stands(task.status, &standing))
+            }
+            Retrieval::Success if task.notes.listening.iter().any(ListeningNote::has_port) => {
+                format!("Output of {id}, which is {standing} and listening")
             }
             Retrieval::Success => format!("New output of {id}, which is {standing}"),
             Retrieval::Timeout => {
@@ -311,14 +323,6 @@ impl TaskReading {
     }
 }
 
-fn retrieval(there: bool, waited: bool) -> Retrieval {
-    match (there, waited) {
-        (true, _) => Retrieval::Success,
-        (false, true) => Retrieval::Timeout,
-        (false, false) => Retrieval::NotReady,
-    }
-}
-
 fn wanted(input: &TaskOutputInput) -> Result<Option<LineRequest>, ToolError> {
     let TaskOutputInput { lines, r#match, context, stream, .. } = input;
     let wanted =
@@ -345,11 +349,6 @@ fn since(cx: ToolContext<'_>, id: &TaskId, given: Option<&str>) -> Result<Option
             "`since` must be the `next_cursor` of an earlier answer about this task",
         )),
     }
-}
-
-/// Returns what to wait for: the end or, with a cursor, new output. The end always counts as new.
-fn until(since: Option<OutputCursor>) -> Until {
-    since.map_or(Until::Terminal, |since| Until::Output { beyond: since.position() })
 }
 
 /// Which part of the output to read, and how much.
@@ -395,17 +394,4 @@ pub(super) async fn read(
         }
     };
     Ok(OutputRead { output, seen, next, reading: None })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_there_is_a_success_whether_or_not_one_waited() {
-        assert_eq!(retrieval(true, true), Retrieval::Success);
-        assert_eq!(retrieval(true, false), Retrieval::Success);
-        assert_eq!(retrieval(false, true), Retrieval::Timeout);
-        assert_eq!(retrieval(false, false), Retrieval::NotReady);
-    }
 }

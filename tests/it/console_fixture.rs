@@ -79,6 +79,7 @@ pub(crate) fn task(number: u32, cmd: &str, age: i64, quiet: i64) -> TaskView {
         timeout_ms: None,
         lease: None,
         waiting: None,
+        listening: Vec::new(),
         created_at: ago(age),
         started_at: Some(ago(age)),
         updated_at: ago(age),

@@ -111,6 +111,7 @@ mod link_commands;
 mod link_fleet;
 mod link_forged;
 mod link_operator;
+mod listening;
 mod masking;
 mod mcp_asked;
 mod mcp_install;

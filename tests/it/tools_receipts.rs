@@ -39,6 +39,7 @@ pub(crate) fn running(cmd: &str) -> TaskView {
         description: Some("why".into()),
         workdir: "/home/ada/widgets".into(),
         call: 12,
+        listening: Vec::new(),
         created_at: at(0),
         started_at: Some(at(0)),
         updated_at: at(0),

@@ -105,6 +105,7 @@ pub(super) fn task() -> TaskView {
         timeout_ms: None,
         lease: None,
         waiting: None,
+        listening: Vec::new(),
         created_at: now,
         started_at: Some(now),
         updated_at: now,

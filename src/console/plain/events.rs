@@ -147,6 +147,15 @@ fn task_event(name: &str, task: &TaskView, event: &TaskEvent, lines: &mut Vec<Pl
             let text = format!("{name} {} ({})", words::needs(waiting), words::evidence(waiting.evidence));
             says(&Actor::System, text);
         }
+        TaskFact::Listening(listener) => {
+            let url =
+                listener.url.as_ref().map(|url| format!(" ({})", visible::told(url))).unwrap_or_default();
+            let text = format!("{name} is listening on {}{url}", visible::told(&listener.in_words()));
+            says(&Actor::System, text);
+        }
+        TaskFact::Closed(at) => {
+            says(&Actor::System, format!("{name} no longer listens on {}", visible::told(&at.to_string())));
+        }
         TaskFact::End { .. } => says(&Actor::System, format!("{name} ended: {}{}", end(task), after(task))),
         _ => {}
     }

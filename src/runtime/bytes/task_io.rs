@@ -26,6 +26,8 @@ pub(crate) struct StoredProgress {
     pub(crate) stored: u64,
     /// Whether the task has ended and all its output is stored.
     pub(crate) settled: bool,
+    /// Whether the task listens on a port.
+    pub(crate) listening: bool,
 }
 
 /// The error for a full input queue.

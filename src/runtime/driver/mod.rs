@@ -7,6 +7,7 @@ mod groups;
 mod input;
 mod input_need;
 mod input_need_side;
+mod listening;
 mod looks;
 mod message;
 mod order;
@@ -121,6 +122,7 @@ impl Driver {
             Message::Due => self.fire(),
             Message::Second => {
                 self.look();
+                self.look_for_listeners();
                 return PublishPace::now_if(self.tick());
             }
             Message::Publish => {}
@@ -192,6 +194,7 @@ impl Driver {
             DriverOrder::Started { id, running } => start::started(self, &id, *running),
             DriverOrder::StartFailed { id, error } => start::failed(self, &id, error),
             DriverOrder::Waiting { seen } => return self.seen(seen),
+            DriverOrder::Listening { news } => self.heard(news),
             DriverOrder::Question(order) => self.question(order),
             DriverOrder::PassOn { by, id, signal, scope } => self.pass_on(&by, &id, signal, scope),
             DriverOrder::CallerResized { by, id } => self.caller_resized(&by, &id),

@@ -3,6 +3,7 @@
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
+use super::listening::ListenNews;
 use super::looks::WaitLook;
 use super::start::PreparedStart;
 use super::usage::UnmeasuredTask;
@@ -37,6 +38,7 @@ pub(in crate::runtime) enum DriverOrder {
     Started { id: TaskId, running: Box<RunningCommand> },
     StartFailed { id: TaskId, error: Error },
     Waiting { seen: Vec<WaitLook> },
+    Listening { news: Vec<ListenNews> },
     Host { id: TaskId, event: HostEvent },
     Question(QuestionOrder),
     Step(supervisor::SupervisorInput),

@@ -1,12 +1,13 @@
 //! The driver's state: the live tasks and the callers that wait for them.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
+use super::listening::ListeningLook;
 use super::looks::Looks;
 use super::order::{DriverOrder, Reply};
 use super::start::StartKit;
@@ -37,6 +38,10 @@ pub(in crate::runtime) struct Driver {
     pub(super) batches: HashMap<u64, Reply<()>>,
     pub(super) timers: Timers,
     pub(super) spares: SpareTimes,
+    // A lock, not a message: only one look at a time holds it, and none waits for it.
+    pub(super) listening: Arc<Mutex<ListeningLook>>,
+    /// Whether there was a task at the last look.
+    pub(super) is_listening: bool,
     pub(super) jobs: JoinSet<()>,
     pub(super) closing: Vec<oneshot::Sender<()>>,
     /// The deadline for programs, once every task has ended during shutdown.
@@ -82,6 +87,8 @@ impl Driver {
             batches: HashMap::new(),
             timers: Timers::default(),
             spares: SpareTimes::default(),
+            listening: Arc::default(),
+            is_listening: false,
             jobs: JoinSet::new(),
             closing: Vec::new(),
             programs_by: None,

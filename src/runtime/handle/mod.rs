@@ -233,6 +233,7 @@ impl Handle {
         let reached = progress.wait_for(|progress| match until {
             Until::Terminal => progress.settled,
             Until::Output { beyond } => progress.settled || progress.stored > beyond,
+            Until::Listening => progress.settled || progress.listening,
         });
         Ok(matches!(tokio::time::timeout(timeout, reached).await, Ok(Ok(_))))
     }

@@ -84,6 +84,7 @@ mod tests {
             timeout_ms: None,
             lease: None,
             waiting: None,
+            listening: Vec::new(),
             created_at: Timestamp::UNIX_EPOCH,
             started_at: None,
             updated_at: Timestamp::UNIX_EPOCH,

@@ -1,12 +1,13 @@
-//! Who controls a task's input, and whether the task wants input.
+//! Who controls a task's input, whether the task wants input, and what it listens on.
 
 use std::time::Duration;
 
 use super::message::{SupervisorAction, Timer};
 use super::task::SupervisedTask;
-use crate::clock::Moment;
+use crate::clock::{Moment, millis};
 use crate::envelope::Actor;
-use crate::model::{InputNeed, InputWait, TaskFact, TaskStatus, TaskUpdate};
+use crate::model::listening::MOST_LISTENERS;
+use crate::model::{InputNeed, InputWait, ListenAddress, Listener, TaskFact, TaskStatus, TaskUpdate};
 
 impl SupervisedTask {
     pub(super) fn release(&mut self, now: Moment, by: Actor) -> Vec<SupervisorAction> {
@@ -49,6 +50,35 @@ impl SupervisedTask {
             _ => {}
         }
         Vec::new()
+    }
+
+    /// Notes that the task accepts connections, or that a URL was printed for what is known already.
+    pub(super) fn listens(
+        &mut self,
+        now: Moment,
+        at: ListenAddress,
+        url: Option<String>,
+    ) -> Vec<SupervisorAction> {
+        let Some(known) = self.listening.iter().find(|listener| listener.at == at) else {
+            if self.pid.is_none() || self.status.is_terminal() || self.listening.len() >= MOST_LISTENERS {
+                return Vec::new();
+            }
+            let after_ms = millis(now.mono.saturating_sub(self.since));
+            let listener = Listener { at, url, after_ms };
+            return vec![self.note(now, Actor::System, TaskFact::Listening(listener))];
+        };
+        if let Some(url) = url.filter(|url| known.url.as_ref() != Some(url)) {
+            self.apply(TaskUpdate::Printed(at, url));
+        }
+        Vec::new()
+    }
+
+    /// Notes that the task no longer accepts connections at an address.
+    pub(super) fn closed(&mut self, now: Moment, at: ListenAddress) -> Vec<SupervisorAction> {
+        if !self.listening.iter().any(|listener| listener.at == at) {
+            return Vec::new();
+        }
+        vec![self.note(now, Actor::System, TaskFact::Closed(at))]
     }
 
     /// Handles a question that was not answered in time.

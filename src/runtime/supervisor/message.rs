@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
-    BatchRequest, CloseReason, Decision, ExecRequest, Exit, GateEvent, InputWait, ParentTask,
+    BatchRequest, CloseReason, Decision, ExecRequest, Exit, GateEvent, InputWait, ListenAddress, ParentTask,
     RejectionReason, Stop, StopSignal, TaskEvent,
 };
 use crate::process::{Leftovers, Signal};
@@ -117,6 +117,17 @@ pub(crate) enum SupervisorInput {
     Waiting {
         id: TaskId,
         waiting: Option<InputWait>,
+    },
+    /// The task accepts connections; of what is known already, only the URL is news.
+    Listening {
+        id: TaskId,
+        at: ListenAddress,
+        url: Option<String>,
+    },
+    /// The task no longer accepts connections there.
+    Closed {
+        id: TaskId,
+        at: ListenAddress,
     },
     /// The program that asked on the terminal beside the task's streams was sent end-of-input.
     Unanswered {

@@ -122,6 +122,10 @@ impl Supervisor {
                 let within = self.ask_within;
                 self.with(&id, |task, _| task.waits(now, waiting, within))
             }
+            SupervisorInput::Listening { id, at, url } => {
+                self.with(&id, |task, _| task.listens(now, at, url))
+            }
+            SupervisorInput::Closed { id, at } => self.with(&id, |task, _| task.closed(now, at)),
             SupervisorInput::Unanswered { id } => self.with(&id, |task, _| task.unanswered(now)),
             SupervisorInput::Due { id, timer, epoch } => {
                 let grace = self.stop_grace;

@@ -375,6 +375,7 @@ fn view(now: Moment, number: u32, new: &NewTask) -> TaskView {
         timeout_ms: request.timeout.map(millis),
         lease: None,
         waiting: None,
+        listening: Vec::new(),
         created_at: now.wall,
         started_at: None,
         updated_at: now.wall,

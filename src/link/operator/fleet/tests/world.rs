@@ -101,6 +101,7 @@ pub(in crate::link::operator) fn running(id: u8, whose: &str) -> TaskView {
         timeout_ms: None,
         lease: None,
         waiting: None,
+        listening: Vec::new(),
         created_at: start,
         started_at: None,
         updated_at: start,

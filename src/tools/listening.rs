@@ -1,0 +1,64 @@
+//! What a task listens on, as results show it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::{ListenAddress, Listener, TaskView};
+
+/// An address at which a task accepts connections. It may not be ready to answer yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct ListeningNote {
+    /// IP address, or path of a unix socket.
+    address: String,
+    /// Its port; null for a unix socket.
+    port: Option<u16>,
+    /// URL that leads there, as the task printed it or as it follows from the port; null where none does.
+    url: Option<String>,
+    /// Milliseconds after the task's start.
+    after_ms: u64,
+    /// It is an address inside a container of the task; absent when not.
+    #[serde(default, skip_serializing_if = "super::task::is_false")]
+    in_container: bool,
+}
+
+impl ListeningNote {
+    pub(super) fn of(task: &TaskView) -> Vec<Self> {
+        task.listening.iter().map(Self::new).collect()
+    }
+
+    fn new(listener: &Listener) -> Self {
+        let (address, port) = match &listener.at {
+            ListenAddress::Tcp(at) | ListenAddress::Contained(at) => (at.ip().to_string(), Some(at.port())),
+            ListenAddress::Unix(path) => (path.clone(), None),
+        };
+        let in_container = matches!(listener.at, ListenAddress::Contained(_));
+        Self { address, port, url: listener.url.clone(), after_ms: listener.after_ms, in_container }
+    }
+
+    /// Tells whether it has a port.
+    pub(super) fn has_port(&self) -> bool {
+        self.port.is_some()
+    }
+
+    /// Returns the line for a receipt.
+    pub(super) fn sentence(&self) -> String {
+        let place = match self.port {
+            Some(port) if self.address.contains(':') => format!("[{}]:{port}", self.address),
+            Some(port) => format!("{}:{port}", self.address),
+            None => self.address.clone(),
+        };
+        let inside = if self.in_container { " in a container" } else { "" };
+        let after = Listener::after(self.after_ms);
+        let url = self.url.as_ref().map(|url| format!(": {url}")).unwrap_or_default();
+        format!("Listening on {place}{inside} after {after}{url}")
+    }
+
+    /// Returns the words for a list: `listening on :5173`.
+    pub(super) fn brief(notes: &[Self]) -> Option<String> {
+        let mut ports: Vec<u16> = notes.iter().filter_map(|note| note.port).collect();
+        ports.sort_unstable();
+        ports.dedup();
+        let ports: Vec<String> = ports.iter().map(|port| format!(":{port}")).collect();
+        (!ports.is_empty()).then(|| format!("listening on {}", ports.join(" ")))
+    }
+}

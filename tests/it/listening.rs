@@ -1,0 +1,198 @@
+//! What tasks listen on: seen within seconds, with the right owner, whatever way a server came to listen.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use pilothouse::envelope::TaskId;
+use pilothouse::model::{ListenAddress, TaskFact, TaskView, Until};
+use pilothouse::runtime::OutputStream;
+
+use crate::runtime::Bench;
+use crate::support::{PATIENCE, skip};
+
+/// The beginning of each server: it prints the port that it got.
+const PRELUDE: &str = r"
+import os, socket, sys, time
+def serve(host='127.0.0.1', family=socket.AF_INET, port=0, options=()):
+    s = socket.socket(family)
+    for level, name, value in options: s.setsockopt(level, name, value)
+    s.bind((host, port)); s.listen()
+    print('port', s.getsockname()[1], flush=True)
+    return s
+V6 = socket.AF_INET6
+def only(v): return [(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, v)]
+REUSE = [(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)]
+";
+
+/// Servers: a name, what follows the prelude, and the address at which each is to be found.
+const SERVERS: [(&str, &str, &str); 10] = [
+    ("v4", "s = serve(); time.sleep(1000)", "127.0.0.1"),
+    ("any", "s = serve(''); time.sleep(1000)", "0.0.0.0"),
+    ("v6 only", "s = serve('::1', V6, 0, only(1)); time.sleep(1000)", "::1"),
+    ("dual", "s = serve('::', V6, 0, only(0)); time.sleep(1000)", "::"),
+    ("fork after listen", "s = serve()\nif os.fork(): s.close()\ntime.sleep(1000)", "127.0.0.1"),
+    (
+        "daemon",
+        "if os.fork(): time.sleep(1000)\nos.setsid()\nif os.fork(): os._exit(0)\ns = serve(); time.sleep(1000)",
+        "127.0.0.1",
+    ),
+    (
+        "the same port twice",
+        "s = serve(options=REUSE); t = serve(port=s.getsockname()[1], options=REUSE); time.sleep(1000)",
+        "127.0.0.1",
+    ),
+    ("slow start", "time.sleep(1.2); s = serve(); time.sleep(1000)", "127.0.0.1"),
+    ("changed port", "s = serve(); time.sleep(1.5); t = serve(); s.close(); time.sleep(1000)", "127.0.0.1"),
+    (
+        "handed over exec",
+        "s = serve(); os.set_inheritable(s.fileno(), True); os.execvp('sleep', ['sleep', '1000'])",
+        "127.0.0.1",
+    ),
+];
+
+fn has_python() -> bool {
+    let found = Command::new("python3").arg("--version").stdout(Stdio::null()).status();
+    found.is_ok_and(|status| status.success())
+}
+
+fn server(body: &str) -> String {
+    format!("exec python3 -c \"{PRELUDE}{body}\"")
+}
+
+/// Returns the last port that a task printed.
+async fn printed(bench: &Bench, id: &TaskId) -> Option<u16> {
+    let text = bench.text(id, OutputStream::Merged).await;
+    text.lines().rev().find_map(|line| line.strip_prefix("port ")?.parse().ok())
+}
+
+async fn until(bench: &Bench, id: &TaskId, fact: impl Fn(&TaskView) -> bool) -> Arc<TaskView> {
+    let task = |snapshot: &pilothouse::model::Snapshot| {
+        snapshot.tasks.iter().find(|task| task.id == *id && fact(task)).cloned()
+    };
+    let mut snapshot = bench.runtime.snapshot();
+    let seen = snapshot.wait_for(|snapshot| task(snapshot).is_some());
+    let seen = tokio::time::timeout(PATIENCE, seen).await;
+    let seen = seen.unwrap_or_else(|_| panic!("{:#?}", bench.runtime.task(id)));
+    task(&seen.expect("the runtime lives")).expect("just seen")
+}
+
+#[tokio::test]
+async fn a_server_is_found_whatever_way_it_came_to_listen_and_is_nobody_elses() {
+    if !has_python() {
+        return skip("there is no python3");
+    }
+    let bench = Bench::start();
+    let own = TcpListener::bind("127.0.0.1:0").expect("binds");
+    let has_v6 = TcpListener::bind("[::1]:0").is_ok();
+    let mut tasks = Vec::new();
+    for (name, body, ip) in SERVERS.into_iter().filter(|(.., ip)| has_v6 || !ip.contains(':')) {
+        let ip: IpAddr = ip.parse().expect("an address");
+        tasks.push((name, bench.promoted(bench.request(&server(body))).await, ip));
+    }
+    for (name, id, ip) in &tasks {
+        bench.shows(id, "port ").await;
+        // What has changed its port is where it printed last.
+        let expected = loop {
+            let port = printed(&bench, id).await.expect("a port");
+            let at = ListenAddress::Tcp(SocketAddr::new(*ip, port));
+            let task =
+                until(&bench, id, |task| task.listening.iter().any(|listener| listener.at == at)).await;
+            if printed(&bench, id).await == Some(port) && (*name != "changed port" || task.event_count() > 4)
+            {
+                break at;
+            }
+            tokio::task::yield_now().await;
+        };
+        let task = until(&bench, id, |task| task.listening.len() == 1).await;
+        let listener = task.listening.first().expect("one");
+        assert_eq!(listener.at, expected, "{name}");
+        let host = if *ip == IpAddr::from(std::net::Ipv6Addr::LOCALHOST) { "[::1]" } else { "localhost" };
+        let port = expected.port().expect("a port");
+        assert_eq!(listener.url, Some(format!("http://{host}:{port}")), "{name}");
+        let told = task.events.iter().filter(|event| matches!(event.fact, TaskFact::Listening(_))).count();
+        assert_eq!(told, if *name == "changed port" { 2 } else { 1 }, "{name}: {:?}", task.events);
+    }
+    let own = ListenAddress::Tcp(own.local_addr().expect("an address"));
+    let snapshot = bench.runtime.snapshot().borrow().clone();
+    let all: Vec<_> = snapshot.tasks.iter().flat_map(|task| &task.listening).map(|found| &found.at).collect();
+    assert_eq!(all.len(), tasks.len(), "each is one task's: {all:?}");
+    assert!(!all.contains(&&own), "what is no task's is not shown");
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn what_is_closed_is_told_and_the_end_of_a_task_closes_all() {
+    if !has_python() {
+        return skip("there is no python3");
+    }
+    let bench = Bench::start();
+    let body = "s = serve(); t = serve()\nwhile not os.path.exists('close'): time.sleep(0.05)\ns.close()\n\
+                while not os.path.exists('end'): time.sleep(0.05)";
+    let request = bench.request(&server(body));
+    let folder = request.base.clone();
+    let id = bench.promoted(request).await;
+    until(&bench, &id, |task| task.listening.len() == 2).await;
+    std::fs::write(folder.join("close"), "").expect("written");
+    let task = until(&bench, &id, |task| task.listening.len() == 1).await;
+    let closed = task.events.iter().filter(|event| matches!(event.fact, TaskFact::Closed(_))).count();
+    assert_eq!(closed, 1);
+    std::fs::write(folder.join("end"), "").expect("written");
+    let task = bench.end(&id).await;
+    assert!(task.listening.is_empty(), "{:?}", task.listening);
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_wait_for_a_port_ends_when_there_is_one_or_never_will_be() {
+    if !has_python() {
+        return skip("there is no python3");
+    }
+    let bench = Bench::start();
+    let dumb = bench.promoted(bench.request("sleep 1000")).await;
+    let path = "u = socket.socket(socket.AF_UNIX); u.bind(os.path.abspath('a.sock')); u.listen()";
+    let id = bench
+        .promoted(bench.request(&server(&format!("{path}\ntime.sleep(2.2); s = serve(); time.sleep(1000)"))))
+        .await;
+    assert!(bench.runtime.wait(&id, Until::Listening, PATIENCE).await.expect("wait"));
+    let task = bench.runtime.task(&id).expect("the task");
+    let ports: Vec<_> = task.listening.iter().filter_map(|listener| listener.at.port()).collect();
+    assert_eq!(ports, [printed(&bench, &id).await.expect("a port")]);
+    let unix = task.listening.iter().find_map(|listener| match &listener.at {
+        ListenAddress::Unix(path) => Some(path.clone()),
+        _ => None,
+    });
+    assert!(unix.is_some_and(|path| path.ends_with("/a.sock")), "{:?}", task.listening);
+    let soon = Duration::from_millis(1);
+    assert!(!bench.runtime.wait(&dumb, Until::Listening, soon).await.expect("wait"));
+    let waits = bench.runtime.clone();
+    let waiting = {
+        let dumb = dumb.clone();
+        tokio::spawn(async move { waits.wait(&dumb, Until::Listening, PATIENCE).await })
+    };
+    bench.runtime.stop(&crate::runtime::agent(), &dumb, Default::default()).await.expect("stopped");
+    assert!(waiting.await.expect("joins").expect("wait"), "the end ends the wait");
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn what_listens_in_another_network_namespace_is_said_to_be_in_a_container() {
+    if !has_python() {
+        return skip("there is no python3");
+    }
+    let isolates = Command::new("unshare").args(["-rn", "true"]).stderr(Stdio::null()).status();
+    if !isolates.is_ok_and(|status| status.success()) {
+        return skip("network namespaces cannot be made here");
+    }
+    let bench = Bench::start();
+    let cmd = server("s = serve('0.0.0.0'); time.sleep(1000)").replacen("exec ", "exec unshare -rn ", 1);
+    let id = bench.promoted(bench.request(&cmd)).await;
+    bench.shows(&id, "port ").await;
+    let port = printed(&bench, &id).await.expect("a port");
+    let task = until(&bench, &id, |task| !task.listening.is_empty()).await;
+    let listener = task.listening.first().expect("one");
+    let expected = ListenAddress::Contained(SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), port));
+    assert_eq!((&listener.at, &listener.url), (&expected, &None));
+    bench.runtime.shutdown().await;
+}
