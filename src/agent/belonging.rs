@@ -21,6 +21,8 @@ pub(super) struct AgentSession {
     pub(super) routes: AgentRoutes,
     /// Whether its process is watched, or was: it is gone when its last connection is.
     pub(super) is_watched: bool,
+    /// Whether the process has ended that was above its MCP connection.
+    pub(super) has_ended: bool,
     /// True once the process whose shell calls come here has ended.
     pub(super) ended: Option<watch::Receiver<bool>>,
 }
@@ -60,6 +62,7 @@ impl AgentSession {
             process: None,
             routes: AgentRoutes::default(),
             is_watched: false,
+            has_ended: false,
             ended: None,
         };
         own.take_in(arrival);
@@ -112,7 +115,8 @@ mod tests {
     fn session(program: Option<AgentProgram>, launched: Option<u32>, process: Option<u32>) -> AgentSession {
         let (routes, ended) = (AgentRoutes { launch: launched.is_some(), ..AgentRoutes::default() }, None);
         let (label, is_watched) = ("x".into(), false);
-        AgentSession { label, program, name: None, launched, process, routes, is_watched, ended }
+        let has_ended = false;
+        AgentSession { label, program, name: None, launched, process, routes, is_watched, has_ended, ended }
     }
 
     fn shell(program: Option<AgentProgram>, process: u32, is_claimed: bool, above: &[u32]) -> Arrival<'_> {

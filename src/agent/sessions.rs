@@ -137,7 +137,18 @@ impl AgentSessions {
         // What is known of nobody's process belongs to nobody else.
         let at = place_of(&sessions, &arrival).filter(|_| arrival.process > 0);
         let at = enter(&mut sessions, at, &arrival, runtime, &wanted, peer);
-        sessions.get(at).map_or(wanted, |session| session.label.clone())
+        let Some(session) = sessions.get(at) else { return wanted };
+        let (own, runtime, label, process) =
+            (self.clone(), runtime.clone(), session.label.clone(), arrival.process);
+        drop(sessions);
+        let ended = has_ended(process);
+        let told = label.clone();
+        tokio::spawn(async move {
+            if ended.await {
+                own.process_ended(&runtime, &told, process);
+            }
+        });
+        label
     }
 
     /// Lists the process at the other end, which is about to become an agent, until it ends.
@@ -192,8 +203,23 @@ impl AgentSessions {
         }
         // Within the lock: nobody is to join it in between.
         runtime.agent_gone(label, peer);
-        if gone.is_some_and(|gone| gone.is_watched) {
+        let Some(gone) = gone else { return };
+        if gone.is_watched {
             runtime.agent_ended(label);
+        }
+        if gone.is_watched || gone.has_ended {
+            runtime.end_left_by(label);
+        }
+    }
+
+    /// Records that the process above an MCP connection has ended. The connection may have closed before: an agent also
+    /// closes one to open it again.
+    fn process_ended(&self, runtime: &Handle, label: &str, process: u32) {
+        let mut sessions = self.lock();
+        match sessions.iter_mut().find(|session| session.label == label) {
+            Some(session) if session.process == Some(process) => session.has_ended = true,
+            Some(_) => {}
+            None => runtime.end_left_by(label),
         }
     }
 

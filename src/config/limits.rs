@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::approval::ApprovalRule;
 use super::record::RecordSettings;
-use super::settings::SideTerminal;
+use super::settings::{OnAgentEnd, SideTerminal};
 use super::units::{self, Ceiling, Period};
 
 /// How long a call waits for its command unless it says otherwise, in milliseconds; after that, the command continues as
@@ -82,6 +82,9 @@ pub struct Limits {
     /// How long a program that asks there waits.
     #[serde(skip)]
     pub ask_within: Duration,
+    /// What happens to the tasks of an agent that has ended.
+    #[serde(skip)]
+    pub on_agent_end: OnAgentEnd,
 }
 
 /// The limits on a runtime's connections.
@@ -126,6 +129,7 @@ impl Default for Limits {
             record: RecordSettings::default(),
             side_terminal: SideTerminal::default(),
             ask_within: Duration::from_secs(90),
+            on_agent_end: OnAgentEnd::default(),
         }
     }
 }

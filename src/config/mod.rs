@@ -26,7 +26,8 @@ pub use save::{SaveError, save_theme, write_own};
 pub use sessions::{Answerer, SessionSettings, SessionSubject};
 pub use settings::{
     AgentSettings, ColorSetting, ConsoleSettings, EnvSettings, ExecPolicy, FleetSettings, GlyphSet,
-    HostSettings, Mouse, OnFailure, OnHangup, ProgramSettings, RuntimeMode, Settings, SideTerminal,
+    HostSettings, Mouse, OnAgentEnd, OnFailure, OnHangup, ProgramSettings, RuntimeMode, ServiceSettings,
+    Settings, SideTerminal,
 };
 pub use shell_words::{Joint, joined_commands, quoted};
 pub use source::{Fault, Faults, Node, Source, SourceEntry};

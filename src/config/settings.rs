@@ -33,6 +33,8 @@ pub struct Settings {
     pub record: RecordSettings,
     /// What agents may do. Read when a runtime starts.
     pub agents: AgentSettings,
+    /// What happens to tasks that outlive their agent.
+    pub services: ServiceSettings,
     /// What happens to commands from agents' own shells. Read when one begins.
     pub shell: ShellSettings,
     /// How programs run. Read when a run begins.
@@ -79,6 +81,28 @@ pub struct AgentSettings {
     /// The most characters of a receipt for an agent, by its label, if its client cuts off more than Pilothouse knows
     /// of. At least 2000.
     pub receipt_chars: BTreeMap<String, usize>,
+}
+
+/// What happens to tasks that outlive their agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ServiceSettings {
+    /// What is still running when its agent has ended goes on (`keep`), is ended (`end`; read when a runtime starts), or
+    /// goes on and waits for you to decide (`ask`; read again when the file changes).
+    pub on_agent_end: OnAgentEnd,
+}
+
+/// What happens to what is still running when its agent has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OnAgentEnd {
+    /// It goes on, and is listed among what to look at.
+    #[default]
+    Keep,
+    /// It is ended.
+    End,
+    /// It goes on, and a console asks.
+    Ask,
 }
 
 /// What happens to commands from agents' own shells.
@@ -317,6 +341,7 @@ impl Settings {
             record: self.record,
             side_terminal: self.shell.terminal,
             ask_within: self.shell.ask_within,
+            on_agent_end: self.services.on_agent_end,
             ..self.limits.clone()
         }
     }

@@ -20,6 +20,7 @@ mod console_fleet;
 mod console_held;
 mod console_keys;
 mod console_layout;
+mod console_left;
 mod console_lists;
 mod console_looks;
 mod console_lost;

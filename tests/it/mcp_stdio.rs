@@ -427,3 +427,32 @@ fn a_receipt_is_no_longer_than_the_settings_say_for_its_agent() {
     assert!((5_000..=9_500).contains(&codex), "{codex}");
     assert!(length("claude-code") > 20_000);
 }
+
+#[test]
+fn what_an_agent_leaves_running_ends_with_its_process_and_not_with_its_connection() {
+    let home = Home::new();
+    home.configure("config.toml", "[services]\non_agent_end = \"end\"\n");
+    let mut served = home.serve();
+    // The agent: it starts the shim, and lives on after that has ended.
+    let wait = home.fifo("agent");
+    let script = "exec 3<&0; \"$0\" mcp <&3 & exec 3<&- </dev/null; wait $!; read -r _ <\"$1\"";
+    let program = home.command(&["mcp"]).get_program().to_owned();
+    let mut agent = std::process::Command::new("sh");
+    agent.args(["-c", script]).arg(program).arg(&wait);
+    home.settle(&mut agent);
+    let mut wire = Wire::of(agent).opened("claude-code");
+    let task = wire.task("exec sleep 600");
+    let state = || -> Value {
+        let told = home.run(&["task", "status", &task]);
+        serde_json::from_slice::<Value>(&told.stdout).expect("JSON")["data"]["task"].clone()
+    };
+    wire.input = None;
+    wait_until("the connection has closed", || {
+        rows(&home, "agent").iter().any(|row| row["connected"] == false)
+    });
+    assert_eq!(state()["status"], "running", "{}", state());
+    std::fs::write(&wait, "\n").expect("the agent is told to end");
+    wait_until("its task has been ended", || state()["status"] == "cancelled");
+    assert!(state().to_string().contains("its agent has ended"), "{}", state());
+    home.stop(&mut served);
+}

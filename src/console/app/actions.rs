@@ -123,6 +123,7 @@ impl App {
             Action::TellAgent => self.open_tell(None),
             Action::Approvals => self.show_held(),
             Action::Attention => self.open_attention(),
+            Action::LeftRunning => self.open_left(),
             Action::WhileAway => {
                 let sheet = self.absence.sheet.clone();
                 self.layers.extend(sheet.map(|sheet| Layer::Away(Box::new(sheet))));
@@ -277,20 +278,21 @@ impl App {
             }
             // Done on a screen, or meant for what lies over one.
             Leave | Send | SendOn | Newline | Raw | Pause | TellAgent | Approvals | Approve
-            | ApproveExact | ApproveWider | Deny | NextHeld | Attention | WhileAway | AnswerQuestion
-            | ApproveGate | RejectGate | Yes | No | Choose | RunAgain | Skip | Abort | Note | LetAgents
-            | Start | Run | Interrupt | Terminate | HangUp | QuitSignal | User1 | User2 | ClearFinished
-            | Undo | Filter | ArrangeList | Play | Faster | Slower | StepForward | StepBack | Timeline
-            | Up | Down | PageUp | PageDown | Top | Bottom | ScrollUp | ScrollDown | IntoPane | PanLeft
-            | PanRight | PreviousTask | NextTask | NextFailed | NextWaiting | WidenList | NarrowList
-            | SelectLines | SelectBlock | Yank | Left | Right | LineStart | LineEnd | SearchAll
-            | Timestamps | Changes | Find | Compare | ModelSaw | Share | ShareSvg | Fold | NextPart
-            | PreviousPart | FindText | NextFound | PreviousFound | NextColumn | PreviousColumn
-            | OpenTask | SmallerBudget | LargerBudget | FullBudget | CopyText | Export | Screenshot
-            | ScreenshotHtml | ScreenshotText | ScreenshotAnsi | Layouts | NextLayout | SaveLayout
-            | ForgetLayout | Zoom | ShowTasks | ShowFocus | ShowReceipts | ShowMetrics | ExportMetrics
-            | ShowProgram | NextPane | PreviousProgram | NextProgram | Places | Palette | Messages
-            | Themes | EditSettings | Mouse | Help | Back | Confirm | Suspend | Detach | StopAll | Quit => {}
+            | ApproveExact | ApproveWider | Deny | NextHeld | Attention | LeftRunning | EndLeft
+            | KeepLeft | WhileAway | AnswerQuestion | ApproveGate | RejectGate | Yes | No | Choose
+            | RunAgain | Skip | Abort | Note | LetAgents | Start | Run | Interrupt | Terminate | HangUp
+            | QuitSignal | User1 | User2 | ClearFinished | Undo | Filter | ArrangeList | Play | Faster
+            | Slower | StepForward | StepBack | Timeline | Up | Down | PageUp | PageDown | Top | Bottom
+            | ScrollUp | ScrollDown | IntoPane | PanLeft | PanRight | PreviousTask | NextTask
+            | NextFailed | NextWaiting | WidenList | NarrowList | SelectLines | SelectBlock | Yank | Left
+            | Right | LineStart | LineEnd | SearchAll | Timestamps | Changes | Find | Compare | ModelSaw
+            | Share | ShareSvg | Fold | NextPart | PreviousPart | FindText | NextFound | PreviousFound
+            | NextColumn | PreviousColumn | OpenTask | SmallerBudget | LargerBudget | FullBudget
+            | CopyText | Export | Screenshot | ScreenshotHtml | ScreenshotText | ScreenshotAnsi | Layouts
+            | NextLayout | SaveLayout | ForgetLayout | Zoom | ShowTasks | ShowFocus | ShowReceipts
+            | ShowMetrics | ExportMetrics | ShowProgram | NextPane | PreviousProgram | NextProgram
+            | Places | Palette | Messages | Themes | EditSettings | Mouse | Help | Back | Confirm
+            | Suspend | Detach | StopAll | Quit => {}
         }
     }
 

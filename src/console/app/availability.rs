@@ -154,6 +154,14 @@ impl App {
             Dismiss => runtime.and(selected).and(need(has_ended, "the task has not ended")),
             Start => runtime,
             Pause => anywhere,
+            LeftRunning => need(
+                self.attention.departure(&self.state).is_some(),
+                "no agent has gone and left anything running",
+            ),
+            EndLeft | KeepLeft => {
+                let is_open = matches!(self.layers.last(), Some(Layer::Left(_)));
+                place(is_open, "where it is listed what an agent left running: left running").and(anywhere)
+            }
             WhileAway => need(self.absence.sheet.is_some(), "you have not been away"),
             Undo => need(!self.state.view.cleared.is_empty(), "nothing was cleared just now"),
             TellAgent => anywhere.and(need(self.state.has_agent(), "no agent is connected")),

@@ -10,6 +10,7 @@ use crate::console::effect::{Effect, Leave};
 use crate::console::features::approval::card::Card;
 use crate::console::features::approval::decide;
 use crate::console::features::attention::item::AttentionSubject;
+use crate::console::features::attention::left::{LeftDialog, LeftOutcome};
 use crate::console::features::attention::list::AttentionSelection;
 use crate::console::features::message::MessageDialog;
 use crate::console::features::question::QuestionDialog;
@@ -55,10 +56,8 @@ impl App {
                 self.state.show(Screen::Focus);
                 self.attention.ring(&mut self.state)
             }
-            AttentionSubject::Prompt(id)
-            | AttentionSubject::Capped(id)
-            | AttentionSubject::Orphans(id)
-            | AttentionSubject::Lost(id) => {
+            AttentionSubject::Left(departure) => self.open(Layer::Left(LeftDialog::of(departure))),
+            AttentionSubject::Prompt(id) | AttentionSubject::Capped(id) | AttentionSubject::Orphans(id) => {
                 self.state.select(id);
                 self.state.show(Screen::Focus)
             }
@@ -106,7 +105,22 @@ impl App {
                 self.open(Layer::Question(dialog))
             }
             Layer::Attention(chosen) => self.attend(&chosen, action),
+            Layer::Left(dialog) => match dialog.act(&mut self.state, action) {
+                LeftOutcome::Open(dialog) => self.open(Layer::Left(dialog)),
+                LeftOutcome::Ended => {}
+                LeftOutcome::Kept(departure) => self.attention.kept.push(departure),
+                LeftOutcome::Look(task) => {
+                    self.state.select(task);
+                    self.state.show(Screen::Focus)
+                }
+            },
         }
+    }
+
+    /// Opens what the agent that went last left running.
+    pub(in crate::console) fn open_left(&mut self) {
+        let departure = self.attention.departure(&self.state);
+        self.layers.extend(departure.map(|departure| Layer::Left(LeftDialog::of(departure))));
     }
 
     /// Leaves a dialog open after a key that means nothing in it.
@@ -152,6 +166,7 @@ impl App {
             Layer::List(_)
             | Layer::Tell(_)
             | Layer::Attention(_)
+            | Layer::Left(_)
             | Layer::Away(_)
             | Layer::Paste(_)
             | Layer::Stop { .. }
@@ -173,6 +188,7 @@ impl App {
                 self.state.view.is_lost || self.state.layout().breakpoint == Breakpoint::Sentence
             }
             Some(Layer::List(_) | Layer::Away(_)) => self.state.layout().breakpoint == Breakpoint::Sentence,
+            Some(Layer::Left(dialog)) => dialog.tasks(&self.state.view.snapshot).is_empty(),
             Some(Layer::Question(_) | Layer::Attention(_)) | None => false,
         };
         if is_outdated {
@@ -192,6 +208,7 @@ impl App {
             (Some(Layer::Quit), _) => KeyContext::Quit,
             (Some(Layer::Question(dialog)), _) => dialog.context(),
             (Some(Layer::Attention(_)), _) => KeyContext::Attention,
+            (Some(Layer::Left(_)), _) => KeyContext::Left,
             (Some(Layer::Away(_)), _) => KeyContext::Settled,
             (Some(Layer::List(_)), _) => KeyContext::List,
             (Some(Layer::Paste(..)), _) => KeyContext::Paste,

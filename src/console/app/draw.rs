@@ -8,7 +8,7 @@ use ratatui::style::Modifier;
 use crate::console::app::App;
 use crate::console::app::layer::Layer;
 use crate::console::features::approval::card;
-use crate::console::features::attention::list;
+use crate::console::features::attention::{left, list};
 use crate::console::features::export::drawing;
 use crate::console::features::status::StatusFacts;
 use crate::console::features::stop::restart;
@@ -130,6 +130,7 @@ fn dialog(painter: &mut Painter<'_>, app: &App, layer: &Layer) {
         Layer::Question(dialog) => question::draw::draw(painter, dialog),
         Layer::Tell(dialog) => message::draw(painter, dialog),
         Layer::Attention(chosen) => list::draw(painter, &app.attention.listed(&app.state), chosen),
+        Layer::Left(dialog) => left::draw(painter, dialog),
         Layer::Away(sheet) => away::draw::draw(painter, sheet),
         Layer::Paste(paste) => paste::draw(painter, paste),
         Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Restart(task) | Layer::Why(task) => {

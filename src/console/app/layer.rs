@@ -1,6 +1,7 @@
 //! The layers over the screen.
 
 use crate::console::features::approval::card::Card;
+use crate::console::features::attention::left::LeftDialog;
 use crate::console::features::attention::list::AttentionSelection;
 use crate::console::features::away::sheet::AwaySheet;
 use crate::console::features::message::MessageDialog;
@@ -33,6 +34,8 @@ pub enum Layer {
     Question(Box<QuestionDialog>),
     /// The attention list, with the selected item.
     Attention(AttentionSelection),
+    /// What an agent left running.
+    Left(LeftDialog),
     /// What happened while the user was away.
     Away(Box<AwaySheet>),
     /// Confirms sending this multi-line paste to its task.

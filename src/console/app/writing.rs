@@ -312,6 +312,7 @@ impl App {
                 Layer::Tell(dialog) => Some(&mut dialog.editor),
                 Layer::Quit
                 | Layer::Attention(_)
+                | Layer::Left(_)
                 | Layer::Away(_)
                 | Layer::Paste(_)
                 | Layer::Stop { .. }

@@ -34,10 +34,23 @@ impl Action {
     #[must_use]
     pub fn changes(self) -> bool {
         use Action::{AnswerQuestion, Approve, ApproveExact, ClearFinished, Deny, Pause, Rename, TellAgent};
-        use Action::{Changes, Dismiss, Fit, Kill, Release, Restart, Run, SendLine, Signal, Start, Stop};
+        use Action::{
+            Changes, Dismiss, EndLeft, Fit, Kill, Release, Restart, Run, SendLine, Signal, Start, Stop,
+        };
         matches!(
             self,
-            Changes | SendLine | Start | Run | Restart | Stop | Kill | Signal | Release | Fit | Dismiss
+            Changes
+                | SendLine
+                | EndLeft
+                | Start
+                | Run
+                | Restart
+                | Stop
+                | Kill
+                | Signal
+                | Release
+                | Fit
+                | Dismiss
         ) || matches!(
             self,
             AnswerQuestion | Approve | ApproveExact | ClearFinished | Deny | Pause | Rename | TellAgent
@@ -110,6 +123,10 @@ actions! {
     NextHeld "next" "The next call awaiting approval" ""
     Attention "attention" "What waits for you, oldest first" "" "attend inbox waiting needs"
     WhileAway "while away" "What happened while you were away" "" "missed summary since absent sheet"
+    LeftRunning "left running" "What an agent left running" "service list"
+        "leftovers orphans agent gone ended"
+    EndLeft "end all" "End what the agent left running" "TaskStop"
+    KeepLeft "keep all" "Let it go on, and ask no more" ""
     AnswerQuestion "answer" "Answer what the program asks" "QuestionAnswer"
     ApproveGate "approve" "Approve: the program goes on" ""
     RejectGate "reject" "Reject: the program does as it says" ""

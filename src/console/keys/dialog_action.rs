@@ -35,6 +35,8 @@ dialog_actions! {
     StopDialogAction of Stop: Stop Kill Signal TellAgent Back;
     /// What the quit dialog takes.
     QuitDialogAction of Quit: Detach StopAll Back;
+    /// What the dialog about what an agent left running takes.
+    LeftDialogAction of Left: EndLeft KeepLeft Stop Choose Up Down Back;
     /// What a replay takes; anything else is for the screen below it.
     ReplayAction of Replay: Play Faster Slower StepForward StepBack NextPart PreviousPart Top Bottom;
     /// What copy mode takes.

@@ -55,6 +55,7 @@ contexts! {
     Metrics "The counters."
     Program "A program."
     Attention "What waits for the person."
+    Left "What an agent left running."
     Gate "The dialog of a gate."
     YesNo "The dialog of a yes or no."
     Choice "The dialog of a choice."

@@ -7,6 +7,6 @@ pub mod keymap;
 pub mod wish;
 
 pub use action::{Action, Motion};
-pub use dialog_action::{CopyAction, QuitDialogAction, ReplayAction, StopDialogAction};
+pub use dialog_action::{CopyAction, LeftDialogAction, QuitDialogAction, ReplayAction, StopDialogAction};
 pub use keymap::{KeyContext, Keymap};
 pub use wish::Wish;

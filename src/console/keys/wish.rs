@@ -38,18 +38,17 @@ impl Action {
     pub fn wish(self) -> Wish {
         use Action::*;
         match self {
-            Attention | WhileAway | NextWaiting | NextFailed | Approvals | Details | Timeline | ShowTasks
-            | ShowFocus | ShowReceipts | ShowMetrics | ShowProgram | Up | Down | Top | Bottom
-            | PreviousTask | NextTask | IntoPane | OpenTask | NextColumn | PreviousColumn | NextPane
-            | PreviousProgram | NextProgram | NextHeld | Choose | Palette | Places | Messages | Help
-            | Back => Wish::See,
+            Attention | LeftRunning | WhileAway | NextWaiting | NextFailed | Approvals | Details
+            | Timeline | ShowTasks | ShowFocus | ShowReceipts | ShowMetrics | ShowProgram | Up | Down
+            | Top | Bottom | PreviousTask | NextTask | IntoPane | OpenTask | NextColumn | PreviousColumn
+            | NextPane | PreviousProgram | NextProgram | NextHeld | Choose | Palette | Places | Messages
+            | Help | Back => Wish::See,
             Input | SendLine | Leave | Send | SendOn | Newline | Raw | TellAgent | Approve | ApproveExact
             | ApproveWider | Deny | AnswerQuestion | ApproveGate | RejectGate | Yes | No | Note
             | LetAgents | Release | Confirm => Wish::Answer,
-            Stop | Kill | Signal | Interrupt | Terminate | HangUp | QuitSignal | User1 | User2 | Pause
-            | Abort | Start | Run | Restart | RunAgain | Skip | Watch | Suspend | Detach | StopAll | Quit => {
-                Wish::Stop
-            }
+            EndLeft | KeepLeft | Stop | Kill | Signal | Interrupt | Terminate | HangUp | QuitSignal
+            | User1 | User2 | Pause | Abort | Start | Run | Restart | RunAgain | Skip | Watch | Suspend
+            | Detach | StopAll | Quit => Wish::Stop,
             PageUp | PageDown | ScrollUp | ScrollDown | PanLeft | PanRight | Search | SearchAll | Find
             | FindText | NextFound | PreviousFound | NextMatch | PreviousMatch | PreviousPrompt
             | NextPrompt | Timestamps | Changes | Compare | ModelSaw | Share | ShareSvg | Fold | NextPart

@@ -74,7 +74,7 @@ impl PlainSession {
                 AttentionSubject::Prompt(_)
                 | AttentionSubject::Capped(_)
                 | AttentionSubject::Orphans(_)
-                | AttentionSubject::Lost(_)
+                | AttentionSubject::Left(_)
                 | AttentionSubject::Watched(..),
             ) => {
                 vec![reply(format!("{word:?} does not wait; attention lists what does"))]
@@ -345,7 +345,7 @@ fn headline(snapshot: &Snapshot, waits: WaitingItem<'_>) -> Option<String> {
         WaitingItem::Input(task, waiting) => {
             format!("{} {}: {}", alias(task), words::needs(waiting), tasks::command(task))
         }
-        WaitingItem::Capped(_) | WaitingItem::Orphans(..) | WaitingItem::Lost(..) => return None,
+        WaitingItem::Capped(_) | WaitingItem::Orphans(..) | WaitingItem::Left(..) => return None,
     })
 }
 

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use super::keys::keymap::Keymap;
 use crate::config::{
-    ColorSetting, ConsoleSettings, FILE, Fault, Faults, GlyphSet, KEYS_FILE, LoadedSettings, Mouse, OnHangup,
-    Source, WatchRule, read_own,
+    ColorSetting, ConsoleSettings, FILE, Fault, Faults, GlyphSet, KEYS_FILE, LoadedSettings, Mouse,
+    OnAgentEnd, OnHangup, Settings, Source, WatchRule, read_own,
 };
 use crate::terminal::Palette;
 use crate::terminal::host_terminal::HostTerminal;
@@ -108,6 +108,8 @@ pub struct UiSettings {
     pub title: bool,
     /// What happens to tasks in this process when the terminal goes away.
     pub on_hangup: OnHangup,
+    /// What is done about the tasks of an agent that has gone.
+    pub on_agent_end: OnAgentEnd,
     /// Whether hints for newcomers are shown.
     pub hints: bool,
     /// The key preset, and the user's own keymap file.
@@ -150,9 +152,10 @@ impl Default for UiSettings {
     fn default() -> Self {
         let ConsoleSettings { mouse, motion, clock, bell, notify, watch, on_hangup, keys, .. } =
             ConsoleSettings::default();
+        let on_agent_end = OnAgentEnd::default();
         // Without settings there is nowhere to remember that a hint was understood, and perhaps no window.
         let (level, title, hints, keys) = (Level::True, false, false, (keys, None));
-        Self { level, mouse, motion, clock, bell, notify, watch, title, on_hangup, hints, keys }
+        Self { level, mouse, motion, clock, bell, notify, watch, title, on_hangup, on_agent_end, hints, keys }
     }
 }
 
@@ -184,12 +187,12 @@ impl Preferences {
     /// Reads the files in the settings folder; without one, the defaults apply.
     pub fn read(config: Option<&Path>, flags: &UiFlags, capabilities: &Capabilities) -> (Self, Vec<Fault>) {
         let mut faults = Vec::new();
-        let (settings, is_chosen) = match config.map(settings) {
-            None => (ConsoleSettings::default(), false),
+        let (Settings { console: settings, services, .. }, is_chosen) = match config.map(settings) {
+            None => (Settings::default(), false),
             Some(Ok(read)) => read,
             Some(Err(Faults(wrong))) => {
                 faults.extend(wrong);
-                (ConsoleSettings::default(), false)
+                (Settings::default(), false)
             }
         };
         // A terminal's sixteen colours are seldom legible on a light background: if no theme was chosen, the
@@ -222,6 +225,7 @@ impl Preferences {
             watch: settings.watch,
             title: settings.title && capabilities.answers,
             on_hangup: settings.on_hangup,
+            on_agent_end: services.on_agent_end,
             hints: settings.hints,
             keys: (settings.keys, keys),
         };
@@ -248,18 +252,20 @@ impl Preferences {
         say(self.ui.watch != ui.watch, "watch rules".to_owned());
         say(self.ui.title != ui.title, format!("title {}", on(self.ui.title)));
         say(self.ui.on_hangup != ui.on_hangup, format!("on_hangup {:?}", self.ui.on_hangup).to_lowercase());
+        let agent_end = format!("on_agent_end {:?}", self.ui.on_agent_end).to_lowercase();
+        say(self.ui.on_agent_end != ui.on_agent_end, agent_end);
         say(self.ui.hints != ui.hints, format!("hints {}", on(self.ui.hints)));
         changes
     }
 }
 
 /// Reads the settings, and whether they choose a theme.
-fn settings(config: &Path) -> Result<(ConsoleSettings, bool), Faults> {
+fn settings(config: &Path) -> Result<(Settings, bool), Faults> {
     let path = config.join(FILE);
     let own = read_own(&path).map_err(|fault| Faults(vec![fault]))?;
     let loaded = LoadedSettings::of(own.as_ref(), &path)?;
     let is_chosen = loaded.origins.contains_key("console.theme");
-    Ok((loaded.settings.console, is_chosen))
+    Ok((loaded.settings, is_chosen))
 }
 
 fn theme_set(
@@ -301,7 +307,8 @@ fn theme_set(
 /// Checks the keymap and theme files: returns the valid ones, and all errors.
 pub fn check(config: &Path) -> (Vec<String>, Vec<Fault>) {
     let (_, mut files, mut faults) = Themes::read(config);
-    let preset = settings(config).map_or_else(|_| "default".to_owned(), |(settings, _)| settings.keys);
+    let preset =
+        settings(config).map_or_else(|_| "default".to_owned(), |(settings, _)| settings.console.keys);
     match read_own(&config.join(KEYS_FILE)) {
         Err(fault) => faults.push(fault),
         Ok(own) => match Keymap::of(&preset, own.as_ref()) {
@@ -310,7 +317,7 @@ pub fn check(config: &Path) -> (Vec<String>, Vec<Fault>) {
         },
     }
     if let Ok((settings, _)) = settings(config)
-        && Themes::read(config).0.find(&settings.theme).is_none()
+        && Themes::read(config).0.find(&settings.console.theme).is_none()
     {
         let (_, wrong) = Preferences::read(Some(config), &UiFlags::default(), &Capabilities::default());
         faults.extend(wrong.into_iter().filter(|fault| fault.key == "console.theme"));

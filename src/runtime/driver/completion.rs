@@ -124,6 +124,16 @@ impl Driver {
         }
     }
 
+    /// Ends what an agent left running, as the settings demand.
+    pub(super) fn end_left_by(&mut self, label: &str) {
+        let left = self.supervisor.live().filter(|task| task.request.actor.is_agent(label));
+        let left: Vec<_> = left.map(|task| task.id.clone()).collect();
+        for id in left {
+            let why = Some("its agent has ended".to_owned());
+            self.step(SupervisorInput::Stop { id, by: Actor::Operator, stop: Stop::default(), why });
+        }
+    }
+
     pub(super) fn is_open(&self) -> bool {
         self.closing.is_empty()
     }

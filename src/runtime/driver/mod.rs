@@ -160,6 +160,7 @@ impl Driver {
                 let task = self.view(&id).ok_or(Error::UnknownTask(id));
                 let _ = reply.send(task.map(|task| StopOutcome { effect, task }));
             }
+            DriverOrder::AgentEnded { label } => self.end_left_by(&label),
             DriverOrder::Rename { id, name } => {
                 let label = name.as_deref().map(Cow::Borrowed);
                 self.shared.note_late(&Fact::Named { task: Cow::Borrowed(&id), name: label });

@@ -23,6 +23,7 @@ pub(in crate::runtime) enum DriverOrder {
     Exec { prepared: Box<PreparedStart>, within: Option<ParentTask>, reply: Reply<ExecOutcome> },
     Input { by: Actor, id: TaskId, input: TypedInput, reply: Reply<InputOutcome> },
     Stop { by: Actor, id: TaskId, stop: Stop, reply: Reply<StopOutcome> },
+    AgentEnded { label: String },
     Rename { id: TaskId, name: Option<String> },
     Dismiss { id: TaskId },
     Known { tasks: Vec<TaskId>, reply: Reply<Vec<UnmeasuredTask>> },

@@ -1,7 +1,10 @@
 //! Agents: who is connected, and what the settings say about them.
 
 use super::Handle;
+use crate::config::OnAgentEnd;
 use crate::model::{AgentConnection, AgentPeer, Fact};
+use crate::runtime::agent_notices::short;
+use crate::runtime::driver::DriverOrder;
 
 /// The lower limit of a receipt's maximum length, in characters.
 const LEAST_RECEIPT_CHARS: usize = 2_000;
@@ -32,14 +35,16 @@ impl Handle {
     pub fn agent_gone(&self, label: &str, peer: &AgentPeer) {
         let at = self.shared.clock.now().wall;
         let snapshot = self.shared.snapshot.borrow().clone();
-        let mut tasks = snapshot.tasks.iter().filter(|task| task.started_by.is_agent(label));
-        let go_on = if tasks.any(|task| !task.status.is_terminal()) { "; its tasks go on" } else { "" };
+        let left = snapshot.tasks.iter().filter(|task| task.started_by.is_agent(label));
+        let left: Vec<_> =
+            left.filter(|task| !task.status.is_terminal()).map(|task| task.cmd.as_str()).collect();
         let mut session = self.shared.session();
         if session.agent_gone(label, peer.profile) {
             if !session.has_agent() {
                 self.spawner.give_up_spares();
             }
-            session.notice(at, format!("agent {label} has disconnected{go_on}"), false);
+            let left = left_running(&left);
+            session.notice(at, format!("agent {label} has disconnected{left}"), false);
             let unread = session.agent_notices.unread(label);
             if !unread.is_empty() {
                 let said = unread.iter().map(|text| format!("\"{text}\"")).collect::<Vec<_>>().join("; ");
@@ -76,6 +81,15 @@ impl Handle {
         self.shared.nudge.notify_one();
     }
 
+    /// Ends the tasks of an agent whose process has ended, if the settings demand that.
+    pub fn end_left_by(&self, label: &str) {
+        if self.shared.limits.on_agent_end == OnAgentEnd::End
+            && self.orders.try_send(DriverOrder::AgentEnded { label: label.to_owned() }).is_err()
+        {
+            tracing::warn!(label, "the end of an agent could not be passed on");
+        }
+    }
+
     fn agent(&self, label: &str, peer: &AgentPeer, connected: bool) {
         let AgentPeer { client, pid, uid, profile } = peer;
         let row = Fact::Agent(AgentConnection {
@@ -88,5 +102,15 @@ impl Handle {
         });
         self.shared.note_late(&row);
         self.shared.nudge.notify_one();
+    }
+}
+
+/// Returns what is said of commands that are still running when their agent goes.
+fn left_running(commands: &[&str]) -> String {
+    let Some(first) = commands.first() else { return String::new() };
+    let first = short(first, 60);
+    match commands.len() {
+        1 => format!("; still running: {first}"),
+        many => format!("; still running: {first} and {} more", many - 1),
     }
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use crate::config::OnAgentEnd;
 use crate::console::effect::Notification;
+use crate::console::features::attention::left::{Departure, left_by};
 use crate::console::state::titles::title;
 use crate::console::state::{State, alias, questions, words};
 use crate::console::text::visible;
@@ -30,8 +32,8 @@ pub enum AttentionSubject {
     Capped(TaskId),
     /// A task that has ended and left processes behind that could not be ended.
     Orphans(TaskId),
-    /// An agent has disconnected while one of its tasks is still running.
-    Lost(TaskId),
+    /// An agent has gone and left tasks running.
+    Left(Departure),
     /// A watch rule has something to report about a task; identified by a key.
     Watched(String, TaskId),
 }
@@ -49,8 +51,8 @@ pub enum WaitingItem<'a> {
     Capped(&'a TaskView),
     /// A task, and the number of processes it left behind.
     Orphans(&'a TaskView, usize),
-    /// A task, and the agent that has disconnected.
-    Lost(&'a TaskView, &'a AgentView),
+    /// An agent that has gone, the oldest task that it left running, and how many there are.
+    Left(&'a AgentView, &'a TaskView, usize),
 }
 
 /// Something that waits for the user.
@@ -87,17 +89,19 @@ pub fn waiting<'a>(snapshot: &'a Snapshot, typing: Option<&TaskId>) -> Vec<(Time
     let questions = snapshot.questions.iter().filter(|question| question.needs_somebody());
     let questions = questions.map(|question| (question.asked_at, WaitingItem::Question(question)));
     let held = snapshot.gate.held.iter().map(|held| (held.since, WaitingItem::Held(held)));
-    let tasks = snapshot.tasks.iter().filter_map(|task| task_waits(snapshot, task, typing));
-    let mut all: Vec<_> = questions.chain(held).chain(tasks).collect();
+    let tasks = snapshot.tasks.iter().filter_map(|task| task_waits(task, typing));
+    let left = snapshot.agents.iter().filter_map(|agent| {
+        let mut tasks = left_by(snapshot, agent);
+        let first = tasks.next()?;
+        let since = agent.last_call.unwrap_or(first.created_at);
+        Some((since, WaitingItem::Left(agent, first, 1 + tasks.count())))
+    });
+    let mut all: Vec<_> = questions.chain(held).chain(tasks).chain(left).collect();
     all.sort_by_key(|(since, _)| *since);
     all
 }
 
-fn task_waits<'a>(
-    snapshot: &'a Snapshot,
-    task: &'a TaskView,
-    typing: Option<&TaskId>,
-) -> Option<(Timestamp, WaitingItem<'a>)> {
+fn task_waits<'a>(task: &'a TaskView, typing: Option<&TaskId>) -> Option<(Timestamp, WaitingItem<'a>)> {
     if let Some(waiting) = task.certain_wait().filter(|_| typing != Some(&task.id)) {
         return Some((waiting.since, WaitingItem::Input(task, waiting)));
     }
@@ -108,15 +112,8 @@ fn task_waits<'a>(
             survivors => Some((task.updated_at, WaitingItem::Orphans(task, survivors))),
         };
     }
-    if task.status != TaskStatus::Running {
-        return None;
-    }
-    if task.output.dropped_bytes > 0 {
-        return Some((task.output.last_at.unwrap_or(task.updated_at), WaitingItem::Capped(task)));
-    }
-    let agent = snapshot.agents.iter().find(|agent| task.started_by.is_agent(&agent.label));
-    let gone = agent.filter(|agent| !agent.connected)?;
-    Some((gone.last_call.unwrap_or(task.created_at), WaitingItem::Lost(task, gone)))
+    let is_dropping = task.status == TaskStatus::Running && task.output.dropped_bytes > 0;
+    is_dropping.then(|| (task.output.last_at.unwrap_or(task.updated_at), WaitingItem::Capped(task)))
 }
 
 /// Returns what the runtime's state says waits for the user.
@@ -180,9 +177,11 @@ fn item(state: &State, since: Timestamp, waits: &WaitingItem<'_>) -> AttentionIt
             let what = if is_over { "printed too much" } else { "output dropped (limit)" };
             (alias(task), what.to_owned(), command(task), "look", is_over)
         }
-        WaitingItem::Lost(task, agent) => {
-            let what = format!("{} has gone", visible::one_line(&agent.label));
-            (alias(task), what, command(task), "look", false)
+        WaitingItem::Left(agent, first, count) => {
+            let what = format!("left by {}", visible::one_line(&agent.label));
+            let more = if count > 1 { format!("  and {} more", count - 1) } else { String::new() };
+            let asks = state.setup.ui.on_agent_end == OnAgentEnd::Ask;
+            (alias(first), what, format!("{}{more}", command(first)), "decide", asks)
         }
     };
     AttentionItem { subject: waits.subject(), since, name, what, said, key, rings }
@@ -204,7 +203,7 @@ impl WaitingItem<'_> {
             Self::Input(task, _) => AttentionSubject::Input(task.id.clone()),
             Self::Capped(task) => AttentionSubject::Capped(task.id.clone()),
             Self::Orphans(task, _) => AttentionSubject::Orphans(task.id.clone()),
-            Self::Lost(task, _) => AttentionSubject::Lost(task.id.clone()),
+            Self::Left(agent, ..) => AttentionSubject::Left((agent.label.clone(), agent.turns)),
         }
     }
 }
@@ -219,7 +218,7 @@ impl AttentionSubject {
             Self::Held(_) => "held",
             Self::Capped(_) => "limit",
             Self::Orphans(_) => "left",
-            Self::Lost(_) => "lost",
+            Self::Left(_) => "agent gone",
             Self::Watched(..) => "watch",
         }
     }
@@ -232,6 +231,7 @@ impl AttentionItem {
             AttentionSubject::Question(_) | AttentionSubject::Input(_) | AttentionSubject::Held(_) => {
                 Need::Answer
             }
+            AttentionSubject::Left(_) if self.rings => Need::Answer,
             AttentionSubject::Prompt(_) => Need::Maybe,
             _ => Need::Look,
         }
@@ -257,7 +257,7 @@ impl AttentionItem {
             AttentionSubject::Held(ticket) => format!("held {ticket}"),
             AttentionSubject::Capped(id) => format!("{id} capped"),
             AttentionSubject::Orphans(id) => format!("{id} orphans"),
-            AttentionSubject::Lost(id) => format!("{id} lost"),
+            AttentionSubject::Left((agent, turns)) => format!("{agent} left {turns}"),
             AttentionSubject::Watched(id, _) => id.clone(),
         }
     }

@@ -2,6 +2,7 @@
 
 pub mod bell;
 pub mod item;
+pub mod left;
 pub mod list;
 pub mod watch;
 
@@ -10,7 +11,10 @@ use jiff::Timestamp;
 use crate::config::WatchRule;
 use crate::console::effect::Effect;
 use crate::console::features::attention::bell::Bell;
-use crate::console::features::attention::item::{AttentionItem, Need, prompts, waiting_items};
+use crate::console::features::attention::item::{
+    AttentionItem, AttentionSubject, Need, prompts, waiting_items,
+};
+use crate::console::features::attention::left::Departure;
 use crate::console::features::attention::watch::{TaskWatches, WatchFinding, WatchInput};
 use crate::console::state::{Screen, State, alias};
 use crate::console::text::visible;
@@ -23,6 +27,8 @@ pub struct Attention {
     bell: Bell,
     /// The watch rules and what they have found.
     pub watching: TaskWatches,
+    /// The agents whose tasks are to go on although they are gone.
+    pub(in crate::console) kept: Vec<Departure>,
     /// The window title we have set, if any.
     pub title: Option<String>,
 }
@@ -30,7 +36,7 @@ pub struct Attention {
 impl Attention {
     /// Nothing has been rung for, and no rule has found anything, before `began`.
     pub fn since(began: Timestamp) -> Self {
-        Self { bell: Bell::default(), watching: TaskWatches::since(began), title: None }
+        Self { bell: Bell::default(), watching: TaskWatches::since(began), kept: Vec::new(), title: None }
     }
 
     /// Forgets what another runtime asked for; the window title stays.
@@ -40,7 +46,7 @@ impl Attention {
 
     /// Returns all that waits for the user: what waits for an answer, then what to look at, each the oldest first.
     pub fn items(&self, state: &State) -> Vec<AttentionItem> {
-        let mut items = waiting_items(state);
+        let mut items = self.undecided(state);
         items.extend(self.watching.items(&state.view));
         sort(&mut items);
         items
@@ -48,7 +54,24 @@ impl Attention {
 
     /// Returns how many things wait for an answer.
     pub fn waiting(&self, state: &State) -> usize {
-        waiting_items(state).iter().filter(|item| item.need() == Need::Answer).count()
+        self.undecided(state).iter().filter(|item| item.need() == Need::Answer).count()
+    }
+
+    /// Returns what the runtime's state says waits, without what is to go on.
+    fn undecided(&self, state: &State) -> Vec<AttentionItem> {
+        let mut items = waiting_items(state);
+        items.retain(
+            |item| !matches!(&item.subject, AttentionSubject::Left(left) if self.kept.contains(left)),
+        );
+        items
+    }
+
+    /// Returns the departure to decide about next, if an agent has left anything running.
+    pub(in crate::console) fn departure(&self, state: &State) -> Option<Departure> {
+        self.undecided(state).into_iter().rev().find_map(|item| match item.subject {
+            AttentionSubject::Left(departure) => Some(departure),
+            _ => None,
+        })
     }
 
     /// Returns the same, and after it what may be waiting.

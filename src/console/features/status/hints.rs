@@ -71,6 +71,7 @@ fn candidates(painter: &Painter<'_>, facts: &StatusFacts) -> &'static [Action] {
             &[AnswerQuestion, Input, SendLine, Release, NextPane, OpenTask, Bottom, NextProgram, ShowTasks]
         }
         KeyContext::Attention => &[Choose, Up, Down, Back],
+        KeyContext::Left => &[EndLeft, KeepLeft, Stop, Choose, Back],
         KeyContext::Gate
         | KeyContext::YesNo
         | KeyContext::InFlight

@@ -1,0 +1,114 @@
+//! What an agent left running when it went: listed by name, ended or kept with one key.
+
+use std::sync::Arc;
+
+use pilothouse::config::OnAgentEnd;
+use pilothouse::console::app::App;
+use pilothouse::console::app::layer::Layer;
+use pilothouse::console::keys::action::Action;
+use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::console::state::focus::Screen;
+use pilothouse::envelope::Actor;
+use pilothouse::link::Request;
+use pilothouse::model::{AgentView, Snapshot, TaskStatus, TaskView};
+
+use crate::console_fixture::{ALL_SIZES, console, ended, id, obstacle, press, shown, snapshot, task};
+
+/// Two agents that have gone, one of which left two tasks running, and one that is there.
+fn departed() -> Snapshot {
+    let of = |label: &str, task: TaskView| TaskView { started_by: Actor::Agent(label.into()), ..task };
+    let agent = |label: &str, connected| AgentView {
+        label: label.into(),
+        connected,
+        turns: 2,
+        ..AgentView::default()
+    };
+    let tasks = vec![
+        of("claude", task(1, "npm run dev", 900, 3)),
+        of("claude", task(2, "cargo watch -x test", 600, 3)),
+        of("claude", ended(task(3, "make", 500, 400), TaskStatus::Completed, Some(0), 400)),
+        of("codex", task(4, "sleep 600", 300, 3)),
+        of("pi", task(5, "python3 -m http.server", 200, 3)),
+    ];
+    let agents = vec![agent("claude", false), agent("codex", true), agent("pi", false)];
+    Snapshot { tasks: tasks.into_iter().map(Arc::new).collect(), agents, notices: Vec::new(), ..snapshot() }
+}
+
+fn stopped(effects: &[Effect]) -> usize {
+    let is_stop =
+        |effect: &&Effect| matches!(effect, Effect::Ask(Request::Call { tool, .. }) if tool == "TaskStop");
+    effects.iter().filter(is_stop).count()
+}
+
+/// Opens what the agent that comes first left running.
+fn opened(app: &mut App) {
+    let _ = press(app, &["a", "Enter"]);
+    assert!(matches!(app.layers.last(), Some(Layer::Left(_))), "{}", shown(app));
+}
+
+#[test]
+fn what_an_agent_left_is_one_entry_and_listed_by_name() {
+    for size @ (columns, rows) in ALL_SIZES {
+        let mut app = console(departed(), size);
+        assert_eq!(app.attention.items(&app.state).len(), 2, "one for each agent that is gone");
+        assert_eq!(app.attention.waiting(&app.state), 0, "by default, nothing waits for an answer");
+        opened(&mut app);
+        let screen = shown(&app);
+        for words in ["claude has gone, 2 tasks still running", "npm run dev", "cargo watch -x test"] {
+            assert!(screen.contains(words), "{size:?} {words}\n{screen}");
+        }
+        if columns == 80 {
+            insta::assert_snapshot!(format!("left_{columns}x{rows}"), screen);
+        }
+    }
+}
+
+#[test]
+fn one_key_ends_what_is_listed_and_another_keeps_it() {
+    let mut app = console(departed(), (80, 24));
+    opened(&mut app);
+    assert_eq!(stopped(&press(&mut app, &["E"])), 2, "not the one of another agent, nor what has ended");
+    assert!(app.layers.is_empty());
+
+    let mut app = console(departed(), (80, 24));
+    opened(&mut app);
+    assert!(press(&mut app, &["K"]).is_empty());
+    assert_eq!(app.attention.items(&app.state).len(), 1, "decided");
+    // Also by its own key, until all is decided.
+    let _ = press(&mut app, &["K"]);
+    assert!(shown(&app).contains("pi has gone, 1 task still running"), "{}", shown(&app));
+    let _ = press(&mut app, &["K"]);
+    assert!(app.attention.items(&app.state).is_empty());
+    assert!(obstacle(&app, Action::LeftRunning).is_some());
+}
+
+#[test]
+fn one_of_them_is_ended_or_looked_at() {
+    let mut app = console(departed(), (80, 24));
+    opened(&mut app);
+    let done = press(&mut app, &["Down", "s"]);
+    assert_eq!(stopped(&done), 1);
+    let names_it = |effect: &Effect| matches!(effect, Effect::Ask(Request::Call { input, .. }) if input["task_id"] == id(2).as_str());
+    assert!(done.iter().any(names_it), "{done:?}");
+    let _ = press(&mut app, &["Enter"]);
+    assert_eq!(app.state.focus.screen, Screen::Focus);
+    assert_eq!(app.state.selected().map(|task| task.number), Some(2));
+}
+
+#[test]
+fn an_agent_that_comes_back_has_left_nothing() {
+    let mut app = console(departed(), (80, 24));
+    opened(&mut app);
+    let mut back = departed();
+    back.agents[0] = AgentView { connected: true, turns: 3, ..back.agents[0].clone() };
+    let _ = app.update(Msg::Snapshot(Arc::new(back)));
+    assert!(app.layers.is_empty());
+    assert_eq!(app.attention.items(&app.state).len(), 1);
+}
+
+#[test]
+fn who_wants_to_be_asked_is() {
+    let mut app = console(departed(), (80, 24));
+    app.state.setup.ui.on_agent_end = OnAgentEnd::Ask;
+    assert_eq!(app.attention.waiting(&app.state), 2);
+}
