@@ -7,9 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::approval::ApprovalRule;
+use super::ceilings::{CeilingRule, Ceilings, USUAL_CPU_WEIGHT};
 use super::record::RecordSettings;
 use super::settings::{OnAgentEnd, SideTerminal};
-use super::units::{self, Ceiling, Period};
+use super::units::{self, Ceiling, Count, Period};
 
 /// How long a call waits for its command unless it says otherwise, in milliseconds; after that, the command continues as
 /// a task. An item of a batch is ended instead.
@@ -49,6 +50,23 @@ pub struct Limits {
     #[serde(with = "units::ceiling")]
     #[schemars(with = "Ceiling")]
     pub output_bytes: Option<u64>,
+    /// Memory that the processes of one command may take together, in bytes, or `none`. Beyond it the command is ended.
+    #[serde(with = "units::ceiling")]
+    #[schemars(with = "Ceiling")]
+    pub memory: Option<u64>,
+    /// Processes and threads of one command at once, or `none`.
+    #[serde(with = "units::count")]
+    #[schemars(with = "Count")]
+    pub processes: Option<u32>,
+    /// The share of the processor that a command gets beside others, 1 to 10,000. It needs a control group.
+    #[schemars(range(min = 1, max = 10000))]
+    pub cpu_weight: u32,
+    /// Refuse commands whose ceilings of memory and processes the kernel cannot hold, instead of polling them.
+    pub require: bool,
+    /// Other ceilings for commands that begin with certain words.
+    #[serde(rename = "for")]
+    #[schemars(length(max = 100))]
+    pub by_prefix: Vec<CeilingRule>,
     /// Bytes of one stream kept from its start on disk.
     #[serde(skip)]
     pub stream_head_bytes: u64,
@@ -87,6 +105,14 @@ pub struct Limits {
     pub on_agent_end: OnAgentEnd,
 }
 
+impl Limits {
+    /// Returns the ceilings of a command line.
+    pub fn ceilings(&self, cmd: &str) -> Ceilings {
+        let Self { memory, processes, cpu_weight, .. } = *self;
+        Ceilings { memory, processes, cpu_weight }.by(&self.by_prefix, cmd)
+    }
+}
+
 /// The limits on a runtime's connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionLimits {
@@ -118,6 +144,11 @@ impl Default for Limits {
             lease: Duration::from_secs(10),
             batch_deadline: Duration::from_secs(110),
             output_bytes: None,
+            memory: None,
+            processes: None,
+            cpu_weight: USUAL_CPU_WEIGHT,
+            require: false,
+            by_prefix: Vec::new(),
             stream_head_bytes: 64 << 20,
             stream_tail_bytes: 1 << 20,
             frame_bytes: 1 << 20,

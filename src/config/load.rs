@@ -12,6 +12,7 @@ use serde::Deserialize;
 use toml::{Table, Value as Toml};
 
 use super::approval::{ApprovalRule, RuleFault};
+use super::ceilings::CeilingRule;
 use super::settings::{Settings, schema_of};
 use super::source::{Fault, Faults, Node, Source, SourceEntry};
 use super::units::{Ceiling, Period};
@@ -103,6 +104,7 @@ impl LoadedSettings {
             let entries = source.entries().map_err(|fault| Faults(vec![fault]))?;
             mark(&entries, "", path, &mut origins);
             sensible(&settings.approvals, source)?;
+            sensible_ceilings(&settings.limits.by_prefix, source)?;
         }
         Ok(Self { settings, origins, aside: Vec::new(), added: Vec::new() })
     }
@@ -168,27 +170,49 @@ fn rule_key(at: usize) -> String {
 fn sensible(rules: &[ApprovalRule], source: &Source) -> Result<(), Faults> {
     let entries = source.entries().map_err(|fault| Faults(vec![fault]))?;
     let list = entries.iter().find(|entry| entry.key == "approvals");
+    let mut faults = rule_faults(list, "approvals", rules.iter().map(ApprovalRule::senseless), source);
+    if rules.len() > MAX_RULES {
+        let line = list.map(|entry| entry.line);
+        faults.push(source.fault(line, "approvals", format!("it must be {MAX_RULES} rules or fewer")));
+    }
+    if faults.is_empty() { Ok(()) } else { Err(Faults(faults)) }
+}
+
+/// The same for rules about ceilings.
+fn sensible_ceilings(rules: &[CeilingRule], source: &Source) -> Result<(), Faults> {
+    let entries = source.entries().map_err(|fault| Faults(vec![fault]))?;
+    let limits = entries.iter().find(|entry| entry.key == "limits").map(|entry| &entry.node);
+    let list = match limits {
+        Some(Node::Table(inner)) => inner.iter().find(|entry| entry.key == "for"),
+        _ => None,
+    };
+    let faults = rule_faults(list, "limits.for", rules.iter().map(CeilingRule::senseless), source);
+    if faults.is_empty() { Ok(()) } else { Err(Faults(faults)) }
+}
+
+/// Returns what is wrong with the rules of a list, each at its line.
+fn rule_faults(
+    list: Option<&SourceEntry>,
+    path: &str,
+    rules: impl Iterator<Item = Option<RuleFault>>,
+    source: &Source,
+) -> Vec<Fault> {
     let items = match list.map(|entry| &entry.node) {
         Some(Node::List(items)) => items.as_slice(),
         _ => &[],
     };
     let mut faults = Vec::new();
-    if rules.len() > MAX_RULES {
-        let line = list.map(|entry| entry.line);
-        faults.push(source.fault(line, "approvals", format!("it must be {MAX_RULES} rules or fewer")));
-    }
-    for (at, rule) in rules.iter().enumerate() {
-        let Some(RuleFault { key, what, near }) = rule.senseless() else { continue };
+    for (at, fault) in rules.enumerate() {
+        let Some(RuleFault { key, what, near }) = fault else { continue };
         let item = items.get(at);
         let inner = item.and_then(|(_, node)| match node {
             Node::Table(inner) => inner.iter().find(|entry| entry.key == key),
             _ => None,
         });
         let line = inner.map(|entry| entry.line).or(item.map(|(line, _)| *line));
-        let key = format!("{}.{key}", rule_key(at));
-        faults.push(Fault { near, ..source.fault(line, &key, what) });
+        faults.push(Fault { near, ..source.fault(line, &format!("{path}[{}].{key}", at + 1), what) });
     }
-    if faults.is_empty() { Ok(()) } else { Err(Faults(faults)) }
+    faults
 }
 
 /// Calls `take` with every value that is not a table, and with empty tables.
@@ -316,6 +340,14 @@ mod tests {
                 "config.toml:3: approvals[2].actor: `claude` is not an actor: use `agent`, `agent:NAME` or `cli`; did you mean `agent:claude`?",
             ),
             (
+                "[limits]\nprocesses = 0\n",
+                "config.toml:2: limits.processes: invalid value: integer `0`, expected a number of at least 1, or \"none\"",
+            ),
+            (
+                "[[limits.for]]\nprefix = \"make; ls\"\nmemory = \"1 GiB\"\n",
+                "config.toml:2: limits.for[1].prefix: it must be the first words of one command",
+            ),
+            (
                 "[approvals]\nprefix = \"ls\"\n",
                 "config.toml:1: approvals: invalid type: map, expected a sequence",
             ),
@@ -351,6 +383,11 @@ mod tests {
             "[console]\nnotify = [\"/bin/true\"]\n",
             "[record]\naudit = \"best_effort\"\n",
             "[limits]\nlease = \"1 d\"\n",
+            "[limits]\nmemory = \"1 MiB\"\n",
+            "[limits]\nprocesses = 1\n",
+            "[limits]\nrequire = true\n",
+            "[limits]\ncpu_weight = 1\n",
+            "[[limits.for]]\nprefix = \"make\"\nmemory = \"1 MiB\"\n",
             "\0",
         ] {
             let loaded = with_workspace(hostile);

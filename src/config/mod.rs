@@ -1,6 +1,7 @@
 //! User settings: the defaults, parsing of `config.toml`, and faults in it.
 
 mod approval;
+mod ceilings;
 mod limits;
 mod load;
 mod nearest;
@@ -17,6 +18,7 @@ mod watch;
 mod watch_rule;
 
 pub use approval::{ApprovalRule, STARTER_RULES};
+pub use ceilings::{CeilingRule, Ceilings, USUAL_CPU_WEIGHT};
 pub use limits::{ConnectionLimits, DEFAULT_YIELD_MS, Limits};
 pub use load::{FILE, KEYS_FILE, LoadedSettings, Origin, THEMES_FOLDER, WORKSPACE_FILE, read_own};
 pub use nearest::nearest;

@@ -67,7 +67,8 @@ impl fmt::Display for CloseReason {
 }
 
 impl TaskView {
-    /// Returns who or what ended the task, or is ending it: `stopped by operator`, `timed out after 300 ms`. `None`
+    /// Returns who or what ended the task, or is ending it: `stopped by operator`, `timed out after 300 ms`, or the ceiling
+    /// that it met. `None`
     /// if that is the command itself, or an error that is self-explanatory.
     pub fn cause(&self) -> Option<String> {
         let ended = self.ended.as_ref();
@@ -77,7 +78,9 @@ impl TaskView {
         });
         let signalled = ended.and_then(|ended| ended.signalled_by.as_ref());
         let signalled = signalled.map(|by| format!("signalled by {by}"));
-        let causes: Vec<String> = timed_out.into_iter().chain(self.stop_cause()).chain(signalled).collect();
+        let ceiling = self.ceiling.map(|hit| hit.to_string());
+        let causes: Vec<String> =
+            ceiling.into_iter().chain(timed_out).chain(self.stop_cause()).chain(signalled).collect();
         (!causes.is_empty()).then(|| causes.join(", "))
     }
 

@@ -73,6 +73,12 @@ pub enum Error {
     /// was found of the command was ended.
     #[error("{START_UNKNOWN}")]
     StartUnknown(Arc<TaskView>),
+    /// The command has a ceiling that the kernel cannot hold here, and `limits.require` is set.
+    #[error("the kernel cannot hold the command's ceilings: {reason}")]
+    NoHardCeiling {
+        /// Why.
+        reason: String,
+    },
     /// The system has run out of a resource that a start needs.
     #[error("start the command: {message}")]
     Exhausted {
@@ -152,6 +158,7 @@ impl Error {
     pub(crate) fn start_kind(&self) -> ErrorKind {
         match self {
             Self::Exhausted { .. } => ErrorKind::ResourceExhausted,
+            Self::NoHardCeiling { .. } => ErrorKind::CeilingUnavailable,
             Self::WorkdirNotFound { .. } => ErrorKind::WorkdirNotFound,
             Self::LowDisk { .. } => ErrorKind::LowDiskSpace,
             Self::StartUnknown(_) => ErrorKind::StartUnknown,

@@ -4,6 +4,7 @@
 pub(crate) mod agent_view;
 pub(crate) mod approval;
 pub(crate) mod calls;
+pub(crate) mod ceiling;
 pub(crate) mod changes;
 pub(crate) mod end_reason;
 pub(crate) mod error;
@@ -35,6 +36,8 @@ pub use task::{TaskEvent, TaskFact, TaskUpdate};
 pub use agent_view::{AgentPeer, AgentRoutes, AgentView, LAUNCH_PROFILE, SHELL_PROFILE};
 pub use approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand};
 pub use calls::{CallRecord, PROGRAM_CALL, STREAM_CALL};
+pub(crate) use ceiling::rounded;
+pub use ceiling::{CeilingHit, CeilingKind};
 pub(crate) use changes::{ItemChanges, ItemKey};
 pub use end_reason::CloseReason;
 pub use error::Error;

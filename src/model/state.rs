@@ -65,10 +65,11 @@ impl TaskState {
         self.exit.as_ref()
     }
 
-    /// Tells whether the task timed out or an error occurred, which is then why it ends.
+    /// Tells whether the task timed out, a ceiling ended it or an error occurred, which is then why it ends.
     #[must_use]
     pub fn has_failed(&self) -> bool {
-        self.timed_out || self.error.is_some()
+        let is_over = self.view.ceiling.is_some_and(|hit| hit.is_end());
+        self.timed_out || is_over || self.error.is_some()
     }
 
     /// Replaces the view with that of another row; events are kept, as they have rows of their own.
@@ -102,6 +103,7 @@ impl TaskState {
             TaskUpdate::Event(event) => self.happened(event),
             TaskUpdate::NotWaiting => task.waiting = None,
             TaskUpdate::LeasedUntil(until) => task.lease.iter_mut().for_each(|lease| lease.until = until),
+            TaskUpdate::Peak(bytes) => task.peak_memory = task.peak_memory.max(Some(bytes)),
             TaskUpdate::Named(name) => task.name = name,
             TaskUpdate::Printed(at, url) => {
                 let listener = task.listening.iter_mut().find(|listener| listener.at == at);
@@ -150,12 +152,19 @@ impl TaskState {
                 self.error = Some(overrun(*limit));
                 enter(task, at, TaskStatus::Cancelling);
             }
+            TaskFact::Ceiling(hit) => {
+                task.ceiling = Some(*hit);
+                if hit.soft {
+                    enter(task, at, TaskStatus::Cancelling);
+                }
+            }
             TaskFact::Exit(exit) => {
                 self.exit = Some(*exit);
                 task.waiting = None;
             }
             TaskFact::Leftovers(names) => self.leftovers.clone_from(names),
-            TaskFact::End { status, .. } => {
+            TaskFact::End { status, peak_memory, .. } => {
+                task.peak_memory = task.peak_memory.max(*peak_memory);
                 enter(task, at, *status);
                 (task.held, task.lease, task.waiting) = (None, None, None);
                 task.listening.clear();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::envelope::Actor;
 use crate::model::{
-    Exit, HoldReason, InputWait, ListenAddress, Listener, RejectionReason, StopSignal, TaskStatus,
+    CeilingHit, Exit, HoldReason, InputWait, ListenAddress, Listener, RejectionReason, StopSignal, TaskStatus,
 };
 use crate::terminal::Size;
 
@@ -36,6 +36,8 @@ pub enum TaskUpdate {
     NotWaiting,
     /// The operator's lease now lasts until this time, unless another key extends it.
     LeasedUntil(Timestamp),
+    /// The most memory that its processes have had together, in bytes.
+    Peak(u64),
     /// The operator named the task, or removed its name.
     Named(Option<String>),
     /// The task has printed a URL of what it listens on.
@@ -99,6 +101,8 @@ pub enum TaskFact {
     Timeout,
     /// The task wrote more than this many bytes.
     OutputLimit(u64),
+    /// The task met a ceiling.
+    Ceiling(CeilingHit),
     /// The parser of the task's terminal failed and was rebuilt from the log.
     ScreenReset,
     /// The task's shell exited.
@@ -119,6 +123,8 @@ pub enum TaskFact {
         error: Option<(String, String)>,
         /// Names of processes that could not be killed.
         survivors: Vec<String>,
+        /// The most memory that its processes had together, in bytes, where that was measured.
+        peak_memory: Option<u64>,
     },
 }
 
@@ -148,6 +154,7 @@ impl TaskFact {
                 why.as_ref().map_or(word.into(), |why| format!("{word}, {why}").into())
             }
             Self::Signal(signal) => <&str>::from(signal).into(),
+            Self::Ceiling(hit) => hit.to_string().into(),
             Self::ScreenReset => "rebuilt from the log".into(),
             Self::Unanswered => "end of input typed".into(),
             Self::Exit(Exit::Code(code)) => format!("exit {code}").into(),
@@ -192,6 +199,10 @@ struct EventWords<'a> {
     survivors: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     listener: Option<Listener>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ceiling: Option<CeilingHit>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    peak_memory: Option<u64>,
 }
 
 impl<'a> EventWords<'a> {
@@ -211,6 +222,8 @@ impl<'a> EventWords<'a> {
             error: None,
             survivors: Vec::new(),
             listener: None,
+            ceiling: None,
+            peak_memory: None,
         };
         match fact {
             TaskFact::Listening(listener) => words.listener = Some(listener.clone()),
@@ -219,8 +232,10 @@ impl<'a> EventWords<'a> {
                 (words.since, words.program) = (Some(waiting.since), waiting.program.clone());
             }
             TaskFact::Stop { kill_at, .. } => words.kill_at = *kill_at,
-            TaskFact::End { ran_ms, error, survivors, .. } => {
+            TaskFact::Ceiling(hit) => words.ceiling = Some(*hit),
+            TaskFact::End { ran_ms, error, survivors, peak_memory, .. } => {
                 (words.ran_ms, words.error, words.survivors) = (*ran_ms, error.clone(), survivors.clone());
+                words.peak_memory = *peak_memory;
             }
             _ => {}
         }
@@ -229,8 +244,8 @@ impl<'a> EventWords<'a> {
 
     /// Parses the fact; `None` if the fact is unknown.
     fn fact(self) -> Option<TaskFact> {
-        let Self { at, what, note, bytes, pid, since, program, kill_at, ran_ms, error, .. } = self;
-        let (survivors, listener) = (self.survivors, self.listener);
+        let Self { at, what, note, bytes, pid, since, program, kill_at, .. } = self;
+        let Self { ran_ms, error, survivors, listener, ceiling, peak_memory, .. } = self;
         let text = || note.clone().into_owned();
         let names = || note.split_ascii_whitespace().map(str::to_owned).collect();
         let bytes = bytes.unwrap_or_default();
@@ -270,6 +285,7 @@ impl<'a> EventWords<'a> {
             "signal" => TaskFact::Signal(note.parse().ok()?),
             "timeout" => TaskFact::Timeout,
             "output_limit" => TaskFact::OutputLimit(bytes),
+            "ceiling" => TaskFact::Ceiling(ceiling?),
             "screen_reset" => TaskFact::ScreenReset,
             "exit" => TaskFact::Exit(match note.strip_prefix("exit ") {
                 Some(code) => Exit::Code(code.parse().ok()?),
@@ -278,7 +294,7 @@ impl<'a> EventWords<'a> {
             "at_work" => TaskFact::AtWork(names()),
             "kept" => TaskFact::Kept(names()),
             "leftovers" => TaskFact::Leftovers(names()),
-            "end" => TaskFact::End { status: note.parse().ok()?, ran_ms, error, survivors },
+            "end" => TaskFact::End { status: note.parse().ok()?, ran_ms, error, survivors, peak_memory },
             _ => return None,
         })
     }
@@ -304,7 +320,7 @@ impl<'de> Deserialize<'de> for TaskEvent {
 #[cfg(test)]
 mod tests {
     use crate::model::task::*;
-    use crate::model::{InputEvidence, InputNeed};
+    use crate::model::{CeilingKind, InputEvidence, InputNeed};
     use crate::process::Signal;
 
     fn waiting(kind: InputNeed, evidence: InputEvidence) -> InputWait {
@@ -344,6 +360,12 @@ mod tests {
             TaskFact::Signal(StopSignal::Usr1),
             TaskFact::Timeout,
             TaskFact::OutputLimit(1 << 20),
+            TaskFact::Ceiling(CeilingHit {
+                kind: CeilingKind::MemoryLimit,
+                limit: Some(1 << 20),
+                soft: true,
+                peak: Some(2 << 20),
+            }),
             TaskFact::ScreenReset,
             TaskFact::Exit(Exit::Code(-3)),
             TaskFact::Exit(Exit::Signal(Signal::KILL)),
@@ -355,6 +377,7 @@ mod tests {
                 ran_ms: Some(9),
                 error: Some(("kind".into(), "a message".into())),
                 survivors: vec!["init".into()],
+                peak_memory: Some(7),
             },
         ];
         for fact in facts {

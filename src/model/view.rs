@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::envelope::{Actor, ErrorKind, TaskId};
 use crate::model::{
-    AgentView, Exit, GateView, HoldReason, InputWait, Listener, Metrics, PlaceLink, PlaceName, ProgramView,
+    AgentView, CeilingHit, Exit, GateView, HoldReason, InputWait, Listener, Metrics, PlaceLink, PlaceName,
+    ProgramView,
     Question, Slot, StreamView, TaskEvent, TaskFact, TaskStatus, timeline,
 };
 use crate::terminal::Size;
@@ -84,6 +85,12 @@ pub struct TaskView {
     pub stop: Option<StopView>,
     /// How it ended, once terminal.
     pub ended: Option<TaskEnd>,
+    /// The ceiling that it met.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceiling: Option<CeilingHit>,
+    /// The most memory that its processes had together, in bytes, where that is measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_memory: Option<u64>,
     /// Counts of what it wrote.
     pub output: OutputView,
     /// Process id of its shell: only for the console, never for agents (docs/contract.md#execcommand).

@@ -21,6 +21,14 @@ pub fn cgroups() -> Result<&'static Path, &'static str> {
     HOME.get_or_init(find).as_deref().map_err(String::as_str)
 }
 
+/// Tells whether the kernel holds the ceilings of commands.
+///
+/// # Errors
+/// If it cannot, with the reason in plain words.
+pub fn hard_ceilings() -> Result<(), &'static str> {
+    cgroups().and(Err("control groups are not given limits"))
+}
+
 fn find() -> Result<PathBuf, String> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let home = place(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"))

@@ -45,6 +45,7 @@ pub mod script;
 mod shell_links;
 mod signal;
 mod signal_queue;
+mod size;
 mod standstill;
 mod start;
 mod survey;
@@ -58,7 +59,7 @@ mod witness;
 pub mod workdir;
 
 pub use caller_terminal::CallerTerminal;
-pub use cgroup::cgroups;
+pub use cgroup::{cgroups, hard_ceilings};
 pub use command::{HostedCommand, Leftovers, ShellProfile, SignalScope, Stdio};
 #[cfg(feature = "console")]
 pub use detach::{can_detach, detach};
@@ -81,6 +82,7 @@ pub use running::{HostHandle, Io, RunningCommand};
 pub use shell_links::{SHELL_PREFIX, SHELLS, ShellLinks, is_own_bash_env, is_shell_link, kind_of_shell};
 pub use signal::{Exit, Signal, UnknownSignal};
 pub use signal_queue::{RESIZED, SignalQueue, become_program, die_of, has_no_output};
+pub use size::TreeSize;
 pub use standstill::{Standstill, Turn};
 pub use start::fork_server::fork_server_main;
 pub use start::second_stage::find_shell;

@@ -353,7 +353,8 @@ impl TaskView {
         if self.started_at.is_none() || ended.timed_out {
             return end;
         }
-        format!("{end} after {} s", self.lived_ms() / 1_000)
+        let comma = if self.ceiling.is_some() { "," } else { "" };
+        format!("{end}{comma} after {} s", self.lived_ms() / 1_000)
     }
 }
 

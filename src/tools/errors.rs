@@ -65,6 +65,11 @@ impl From<model::Error> for ToolError {
                     .with_hint(hint)
             }
             error @ Error::StartUnknown(_) => start_unknown(&error),
+            Error::NoHardCeiling { reason } => {
+                Self::new(ErrorKind::CeilingUnavailable, "The ceilings set for this command cannot be held by the kernel here.")
+                    .with_details(json!({ "reason": reason }))
+                    .with_hint(NO_GROUP)
+            }
             Error::Exhausted { resource, message } => exhausted(resource, &message),
             Error::InputLineTooLong { length, limit } => {
                 let message =
@@ -110,6 +115,10 @@ impl From<model::Error> for ToolError {
         }
     }
 }
+
+/// What to do about a ceiling that the kernel cannot hold.
+const NO_GROUP: &str = "nothing was run; the operator can start the runtime in a group of its own \
+     (`systemd-run --user --scope -p Delegate=yes pilothouse`), or set `limits.require = false`";
 
 /// Reports that nobody can know whether a command had begun.
 fn start_unknown(error: &model::Error) -> ToolError {

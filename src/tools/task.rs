@@ -9,7 +9,7 @@ use super::leftovers::LeftoverProcesses;
 use super::listening::ListeningNote;
 use super::receipt::{Artifact, Receipt, ReceiptBlock};
 use crate::envelope::{Actor, TaskId, one_line};
-use crate::model::{self, HoldReason, InputNeed, TaskFact, TaskStatus, TaskView};
+use crate::model::{self, CeilingHit, HoldReason, InputNeed, TaskFact, TaskStatus, TaskView};
 
 /// The maximum length of a failure reason inside a sentence, in characters.
 const REASON_CHARS: usize = 120;
@@ -75,6 +75,9 @@ pub(super) struct Notes {
     /// Who or what ended it, in words, where the other fields do not say it all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) end_reason: Option<String>,
+    /// The ceiling that it met, which ended it unless only the start of one more process failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) ceiling: Option<CeilingHit>,
     /// Who, other than the one who started it, typed into it last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) typed_by: Option<Actor>,
@@ -188,6 +191,7 @@ impl Notes {
             killed: stop.is_some_and(|stop| stop.force),
             signalled_by: ended.and_then(|ended| ended.signalled_by.clone()),
             end_reason: None,
+            ceiling: task.ceiling,
             typed_by: typed_by(task),
             listening: ListeningNote::of(task),
             leftover_processes: ended.and_then(|ended| LeftoverProcesses::of(&ended.leftovers)),

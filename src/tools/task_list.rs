@@ -85,6 +85,9 @@ struct TaskRow {
     listening: Vec<ListeningNote>,
     /// Who holds its input.
     controller: Option<Actor>,
+    /// The most memory that its processes had together, in bytes; present only where that is measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    peak_memory: Option<u64>,
     /// How it ended, in words; present only then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ended: Option<String>,
@@ -144,6 +147,7 @@ impl TaskRow {
             waiting: WaitingNote::of(task.waiting.as_ref(), now),
             listening: ListeningNote::of(task),
             controller: task.lease.as_ref().map(|lease| lease.holder.clone()),
+            peak_memory: task.peak_memory,
             ended: task.ended.is_some().then(|| task.end_in_words()),
         }
     }

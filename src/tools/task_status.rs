@@ -11,7 +11,7 @@ use super::receipt::Receipt;
 use super::task::{self, Notes, TaskKind, WaitingNote};
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask};
-use crate::model::{InputTarget, TaskStatus as Status, TaskView};
+use crate::model::{self, InputTarget, TaskStatus as Status, TaskView};
 
 pub(super) struct TaskStatusTool;
 
@@ -59,6 +59,9 @@ struct TaskReport {
     signal: Option<String>,
     /// What runs.
     command: CommandReport,
+    /// The most memory that its processes had together, in bytes; present only where that is measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    peak_memory: Option<u64>,
     /// What it printed, in numbers.
     output: OutputReport,
     #[serde(flatten)]
@@ -126,6 +129,7 @@ pub fn project(complete: &TaskDetails) -> Envelope {
         exit_status,
         signal,
         command: CommandReport::of(task),
+        peak_memory: task.peak_memory,
         output: OutputReport {
             bytes: task.output.bytes,
             lines: task.output.lines,
@@ -190,6 +194,7 @@ waits for input. To wait, or to read output, use TaskOutput.";
             .line(format!("Started by {} at {:.0}", report.task.started_by, report.task.created_at))
             .line(format!("Directory: {}", command.workdir.display()))
             .line(command.terminal_line())
+            .lines(report.task.peak_memory.map(|peak| format!("Memory: at most {}", model::rounded(peak))))
             .line(format!("Output: {} bytes in {} lines", output.bytes, output.lines))
             .lines(task::dropped_line(output.dropped_bytes))
             .output("Command", "task/command/cmd", Some(&command.cmd));

@@ -85,6 +85,8 @@ pub(crate) fn task(number: u32, cmd: &str, age: i64, quiet: i64) -> TaskView {
         updated_at: ago(age),
         stop: None,
         ended: None,
+        ceiling: None,
+        peak_memory: None,
         output: OutputView {
             bytes: 41_200,
             stderr_bytes: 0,
@@ -132,6 +134,8 @@ fn npm_init() -> TaskView {
             program: None,
         }),
         description: Some("scaffold the package".into()),
+        ceiling: None,
+        peak_memory: None,
         output: OutputView {
             bytes: 439,
             stderr_bytes: 0,
@@ -156,6 +160,8 @@ fn cargo_test() -> TaskView {
         tty: true,
         accepts_input: true,
         description: Some("whole suite before the refactoring".into()),
+        ceiling: None,
+        peak_memory: None,
         output: OutputView {
             bytes: 1_310_201,
             stderr_bytes: 0,
@@ -226,6 +232,8 @@ pub(crate) fn tasks() -> Vec<TaskView> {
             status: TaskStatus::Queued,
             started_at: None,
             pid: None,
+            ceiling: None,
+            peak_memory: None,
             output: OutputView::default(),
             ..task(9, "git push --force-with-lease origin refactor/parser", 4, 4)
         },

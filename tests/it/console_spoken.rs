@@ -35,7 +35,13 @@ fn noted(snapshot: &Snapshot) -> Snapshot {
         let by_itself = |fact| (Actor::System, fact);
         let waiting = task.waiting.clone().map(TaskFact::Waiting).map(by_itself);
         let (status, survivors) = (task.status, Vec::new());
-        let end = task.ended.as_ref().map(|_| TaskFact::End { status, ran_ms: None, error: None, survivors });
+        let end = task.ended.as_ref().map(|_| TaskFact::End {
+            status,
+            ran_ms: None,
+            error: None,
+            survivors,
+            peak_memory: None,
+        });
         let facts = waiting.into_iter().chain(stop).chain(end.map(by_itself));
         task.events.extend(facts.map(|(actor, fact)| TaskEvent { at: ago(0), actor, fact }));
     }

@@ -4,6 +4,7 @@ mod adopt;
 mod agent_fixtures;
 mod approvals_from;
 mod architecture;
+mod ceilings;
 mod child_exit;
 mod cli_surfaces;
 mod codex_executor;

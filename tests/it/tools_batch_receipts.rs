@@ -28,6 +28,8 @@ fn ran(exit_status: Option<i32>, signal: Option<&str>) -> TaskView {
         promoted: false,
         item: Some(BatchItem { index: 1, count: 1 }),
         updated_at: at(12),
+        ceiling: None,
+        peak_memory: None,
         output: OutputView::default(),
         ..amend(task, |end| end.at = at(12))
     }

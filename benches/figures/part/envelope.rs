@@ -121,6 +121,8 @@ pub(super) fn task() -> TaskView {
             leftovers: Vec::new(),
             survivors: Vec::new(),
         }),
+        ceiling: None,
+        peak_memory: None,
         output: OutputView::default(),
         pid: None,
         folder: "/r".into(),

@@ -49,6 +49,8 @@ pub enum ErrorKind {
     OutputLimitExceeded,
     /// The system has no more descriptors, terminals or processes.
     ResourceExhausted,
+    /// The kernel cannot hold the ceilings of a command, which must not run without.
+    CeilingUnavailable,
     /// Too little room on the disk to start a task.
     LowDiskSpace,
     /// The operator has not decided yet.
@@ -109,6 +111,7 @@ impl ErrorKind {
             Self::StartUnknown => 75,
             Self::TaskLimitReached => 11,
             Self::ResourceExhausted
+            | Self::CeilingUnavailable
             | Self::LowDiskSpace
             | Self::OperatorPending
             | Self::RuntimeShuttingDown

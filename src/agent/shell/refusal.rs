@@ -57,6 +57,8 @@ impl Ruling {
             Error::StartUnknown(_) => Self::Unknown,
             // The operator is to be asked, and cannot be.
             Error::HeldLimit { .. } | Error::Pending => Self::NotRun,
+            // It must not run without its ceilings.
+            Error::NoHardCeiling { .. } => Self::NotRun,
             Error::TaskLimit { .. }
             | Error::LowDisk { .. }
             | Error::Unrecorded { .. }
@@ -101,6 +103,7 @@ mod tests {
             | Error::Io { .. }
             | Error::ShuttingDown => (75, None),
             Error::HeldLimit { .. }
+            | Error::NoHardCeiling { .. }
             | Error::Pending
             | Error::StartUnknown(_)
             | Error::UnknownTask(_)
@@ -121,6 +124,7 @@ mod tests {
             Error::NotOwner { id, owner: Actor::Cli },
             Error::TaskLimit { limit: 1 },
             Error::HeldLimit { bytes: 1 },
+            Error::NoHardCeiling { reason: text() },
             Error::OutsideRoot { workdir: text(), root: "/".into() },
             Error::WorkdirNotFound { workdir: text(), reason: text() },
             Error::NotHandedOver { reason: text() },

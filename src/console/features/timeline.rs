@@ -125,6 +125,11 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
             format!("asked for by {} at {}: {how}{why}", who(&stop.by), painter.time(stop.at))
         }),
     );
+    add("ceiling", task.ceiling.map(|hit| hit.to_string()));
+    add(
+        "memory",
+        task.peak_memory.map(|peak| format!("at most {} together", crate::console::text::bytes(peak))),
+    );
     add(
         "ended",
         task.ended.as_ref().map(|ended| {

@@ -138,6 +138,7 @@ fn task_event(name: &str, task: &TaskView, event: &TaskEvent, lines: &mut Vec<Pl
         TaskFact::Signal(_) => says(&event.actor, format!("sent a signal to {name}{note}")),
         TaskFact::Timeout => says(&event.actor, format!("{name} ran out of time{note}")),
         TaskFact::OutputLimit(_) => says(&event.actor, format!("{name} wrote more than its limit{note}")),
+        TaskFact::Ceiling(hit) if hit.soft => says(&event.actor, format!("{name} met a ceiling{note}")),
         TaskFact::Denied(_) => says(&event.actor, format!("denied {name}{note}")),
         TaskFact::Approved(_) => {
             says(&event.actor, format!("approved {name}{note}"));
@@ -161,6 +162,7 @@ fn task_event(name: &str, task: &TaskView, event: &TaskEvent, lines: &mut Vec<Pl
     }
     let how = match &event.fact {
         TaskFact::Stop { force: true, .. } => "kills",
+        TaskFact::Ceiling(hit) if hit.soft => "kills",
         TaskFact::Stop { .. } | TaskFact::Timeout | TaskFact::OutputLimit(_) => "stops",
         _ => return,
     };

@@ -43,6 +43,9 @@ pub fn end(task: &TaskView) -> String {
         (TaskStatus::Completed | TaskStatus::Failed, _) => {
             match task.ended.as_ref().and_then(|e| e.signalled_by.as_ref()) {
                 Some(by) => format!("{how}, sent by {}", who(by)),
+                None if task.ceiling.is_some() => {
+                    task.cause().map_or(how.clone(), |why| format!("{how}, {why}"))
+                }
                 None => match task.signal_before_end() {
                     Some((by, signal)) => format!("{how} after {} by {}", <&str>::from(signal), who(by)),
                     None => how,

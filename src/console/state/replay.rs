@@ -97,7 +97,7 @@ fn is_told(event: &TaskEvent) -> bool {
         TaskFact::Input(_) | TaskFact::Refused(_) | TaskFact::Lease => true,
         TaskFact::Approved(_) | TaskFact::Denied(_) | TaskFact::Outlived(_) => true,
         TaskFact::Stop { .. } | TaskFact::Signal(_) | TaskFact::Exit(_) => true,
-        TaskFact::Timeout | TaskFact::OutputLimit(_) | TaskFact::Unanswered => true,
+        TaskFact::Timeout | TaskFact::OutputLimit(_) | TaskFact::Ceiling(_) | TaskFact::Unanswered => true,
         TaskFact::Listening(_) | TaskFact::Closed(_) => true,
         TaskFact::Held(_) | TaskFact::Start { .. } | TaskFact::Waiting(_) | TaskFact::Promoted { .. } => {
             false

@@ -6,7 +6,7 @@ use crate::console::text;
 use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
-use crate::model::{HoldReason, InputNeed, TaskFact, TaskStatus, TaskView};
+use crate::model::{CeilingHit, CeilingKind, HoldReason, InputNeed, TaskFact, TaskStatus, TaskView};
 
 /// A state as displayed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +33,9 @@ impl Painter<'_> {
             },
             TaskStatus::Cancelling => (3, "cancelling".to_owned(), Role::Cancelling),
             TaskStatus::Completed => (4, how(task.ended.as_ref()), Role::Completed),
+            TaskStatus::Failed if ceiling_word(task).is_some() => {
+                (5, ceiling_word(task).unwrap_or_default().to_owned(), Role::Failed)
+            }
             TaskStatus::Failed if answers_no(task) => (5, how(task.ended.as_ref()), Role::Faint),
             TaskStatus::Failed => (5, how(task.ended.as_ref()), Role::Failed),
             TaskStatus::Cancelled => (3, "cancelled".to_owned(), Role::Cancelled),
@@ -69,6 +72,9 @@ impl Painter<'_> {
         if let Some(ended) = &task.ended {
             if !ended.survivors.is_empty() {
                 return Some(piece(format!("{} could not be killed", ended.survivors.len()), Role::Failed));
+            }
+            if let Some(peak) = ceiling_word(task).and_then(|_| task.ceiling?.peak_in_words()) {
+                return Some(piece(peak, Role::Failed));
             }
             if let Some((_, message)) = &ended.error {
                 return Some(piece(visible::one_line(message), Role::Failed));
@@ -114,6 +120,16 @@ impl Painter<'_> {
     }
 }
 
+/// Names the ceiling that ended a task, briefly; the whole sentence is in its details.
+fn ceiling_word(task: &TaskView) -> Option<&'static str> {
+    let hit = task.ceiling.filter(CeilingHit::is_end)?;
+    Some(match hit.kind {
+        CeilingKind::MemoryLimit => "over memory",
+        CeilingKind::SystemOom => "system oom",
+        CeilingKind::ProcessLimit => "fork limit",
+    })
+}
+
 /// Returns how long the command of a running task usually takes, if known.
 pub(in crate::console) fn usually(state: &State, task: &TaskView) -> Option<StyledPiece> {
     let usual = state.view.usual.of(task).filter(|_| task.status == TaskStatus::Running)?;
@@ -124,7 +140,7 @@ pub(in crate::console) fn usually(state: &State, task: &TaskView) -> Option<Styl
 pub(in crate::console) fn role(fact: &TaskFact, usual: Role) -> Role {
     match fact {
         TaskFact::Refused(_) | TaskFact::Timeout | TaskFact::OutputLimit(_) => Role::Failed,
-        TaskFact::ScreenReset | TaskFact::Denied(_) => Role::Failed,
+        TaskFact::ScreenReset | TaskFact::Denied(_) | TaskFact::Ceiling(_) => Role::Failed,
         TaskFact::Waiting(_) | TaskFact::Held(_) => Role::Waiting,
         TaskFact::Stop { .. } | TaskFact::Signal(_) => Role::Cancelling,
         _ => usual,

@@ -23,6 +23,8 @@ pub(super) enum Message {
     Bytes(ByteEvent),
     Due,
     Second,
+    /// Ceilings are to be compared with what tasks take.
+    Poll,
     /// Something outside the loop changed what is shown.
     Nudge,
     /// Tasks have written output.

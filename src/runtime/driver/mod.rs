@@ -2,6 +2,7 @@
 
 mod approval;
 mod caller;
+mod ceilings;
 mod completion;
 mod groups;
 mod input;
@@ -62,6 +63,8 @@ impl Driver {
         let mut tending = tokio::time::interval_at(self.shared.clock.instant(self.now().mono + TEND), TEND);
         let mut second = tokio::time::interval(SECOND);
         second.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut poll = tokio::time::interval(ceilings::POLL);
+        poll.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut throttle = Throttle::default();
         while !self.is_done() {
             let now = self.shared.clock.now().mono;
@@ -77,6 +80,7 @@ impl Driver {
                 event = bytes.recv() => match event { Some(event) => Message::Bytes(event), None => break },
                 () = tokio::time::sleep_until(waking), if timer.is_some() => Message::Due,
                 _ = second.tick(), if self.second_matters() => Message::Second,
+                _ = poll.tick(), if self.polls_ceilings() => Message::Poll,
                 _ = tending.tick() => Message::Tend,
                 () = self.shared.nudge.notified(), if throttle.hears_changes() => Message::Nudge,
                 () = self.shared.counted.notified(), if throttle.due().is_none() => Message::Counted,
@@ -114,6 +118,7 @@ impl Driver {
                 self.order(order);
                 return PublishPace::Soon;
             }
+            Message::Order(DriverOrder::Measured { measured }) => return self.measured(measured),
             Message::Order(order) => return PublishPace::now_if(self.order(order)),
             Message::Bytes(event) => {
                 self.byte_event(event);
@@ -126,6 +131,10 @@ impl Driver {
                 return PublishPace::now_if(self.tick());
             }
             Message::Publish => {}
+            Message::Poll => {
+                self.poll_ceilings();
+                return PublishPace::Same;
+            }
             Message::Tend => {
                 self.tend();
                 return PublishPace::Same;
@@ -196,6 +205,7 @@ impl Driver {
             DriverOrder::StartFailed { id, error } => start::failed(self, &id, error),
             DriverOrder::Waiting { seen } => return self.seen(seen),
             DriverOrder::Listening { news } => self.heard(news),
+            DriverOrder::Measured { measured } => return self.measured(measured) != PublishPace::Same,
             DriverOrder::Question(order) => self.question(order),
             DriverOrder::PassOn { by, id, signal, scope } => self.pass_on(&by, &id, signal, scope),
             DriverOrder::CallerResized { by, id } => self.caller_resized(&by, &id),

@@ -4,6 +4,7 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::listening::ListenNews;
+use super::ceilings::MeasuredTask;
 use super::looks::WaitLook;
 use super::start::PreparedStart;
 use super::usage::UnmeasuredTask;
@@ -40,6 +41,7 @@ pub(in crate::runtime) enum DriverOrder {
     StartFailed { id: TaskId, error: Error },
     Waiting { seen: Vec<WaitLook> },
     Listening { news: Vec<ListenNews> },
+    Measured { measured: Vec<MeasuredTask> },
     Host { id: TaskId, event: HostEvent },
     Question(QuestionOrder),
     Step(supervisor::SupervisorInput),

@@ -12,6 +12,7 @@ use super::looks::Looks;
 use super::order::{DriverOrder, Reply};
 use super::start::StartKit;
 use super::timers::Timers;
+use crate::config::Ceilings;
 use crate::envelope::TaskId;
 use crate::model::{Error, ExecOutcome, QuestionId, QuestionOutcome, RecordedAnswer};
 use crate::process::{HostHandle, Spawner};
@@ -43,6 +44,8 @@ pub(in crate::runtime) struct Driver {
     /// Whether there was a task at the last look.
     pub(super) is_listening: bool,
     pub(super) jobs: JoinSet<()>,
+    /// Whether the trees of tasks with polled ceilings are being measured.
+    pub(super) is_measuring: bool,
     pub(super) closing: Vec<oneshot::Sender<()>>,
     /// The deadline for programs, once every task has ended during shutdown.
     pub(super) programs_by: Option<tokio::time::Instant>,
@@ -63,6 +66,8 @@ pub(super) struct Live {
     /// Number of bytes typed into it.
     pub(super) typed_bytes: u64,
     pub(super) looks: Looks,
+    /// The ceilings that no control group holds.
+    pub(super) polled: Option<Ceilings>,
     /// Whether its caller was informed that nobody answers its question.
     pub(super) is_told: bool,
 }
@@ -90,6 +95,7 @@ impl Driver {
             listening: Arc::default(),
             is_listening: false,
             jobs: JoinSet::new(),
+            is_measuring: false,
             closing: Vec::new(),
             programs_by: None,
             programs_are_over: false,
@@ -116,6 +122,7 @@ impl Driver {
                 caller,
                 typed_bytes: 0,
                 looks: Looks::default(),
+                polled: None,
                 is_told: false,
             },
         );

@@ -41,7 +41,8 @@ pub(super) fn complete(
     let status = task.final_status(!ended_before);
     let died = || (RESTARTED.to_owned(), "the runtime that ran it had died".to_owned());
     let error = (status == TaskStatus::Interrupted && !is_told).then(died);
-    let end = event(at, TaskFact::End { status, ran_ms: None, error, survivors: survivors.to_vec() });
+    let (survivors, peak_memory) = (survivors.to_vec(), task.peak_memory);
+    let end = event(at, TaskFact::End { status, ran_ms: None, error, survivors, peak_memory });
     task.apply(TaskUpdate::Event(end.clone()));
     missing.push(end);
     missing
@@ -90,6 +91,8 @@ mod tests {
             updated_at: Timestamp::UNIX_EPOCH,
             stop: None,
             ended: None,
+            ceiling: None,
+            peak_memory: None,
             output: OutputView::default(),
             pid: None,
             folder: "/nowhere".into(),

@@ -130,7 +130,7 @@ impl SupervisedTask {
         self.held = None;
         let ran_ms = Some(millis(now.mono.saturating_sub(self.since)));
         let status = self.final_status(self.interrupted);
-        let end = TaskFact::End { status, ran_ms, error, survivors };
+        let end = TaskFact::End { status, ran_ms, error, survivors, peak_memory: self.peak_memory };
         actions.push(self.note(now, Actor::System, end));
         actions.push(SupervisorAction::Close(self.id.clone()));
         actions

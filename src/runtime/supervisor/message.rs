@@ -6,7 +6,8 @@ use std::time::Duration;
 use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
-    BatchRequest, CloseReason, Decision, ExecRequest, Exit, GateEvent, InputWait, ListenAddress, ParentTask,
+    BatchRequest, CeilingHit, CloseReason, Decision, ExecRequest, Exit, GateEvent, InputWait, ListenAddress,
+    ParentTask,
     RejectionReason, Stop, StopSignal, TaskEvent,
 };
 use crate::process::{Leftovers, Signal};
@@ -65,6 +66,16 @@ pub(crate) enum SupervisorInput {
     /// The task has exceeded its output limit.
     Overrun {
         id: TaskId,
+    },
+    /// The task has passed a ceiling that is polled.
+    Ceiling {
+        id: TaskId,
+        hit: CeilingHit,
+    },
+    /// The most memory that the task's processes have had together.
+    Peak {
+        id: TaskId,
+        bytes: u64,
     },
     /// Processes that outlived the shell and are still part of the command.
     AtWork {

@@ -5,6 +5,7 @@
 
 mod approval;
 mod calling;
+mod ceiling;
 mod driving;
 mod exit;
 mod gate;
@@ -98,6 +99,8 @@ impl Supervisor {
                 let (grace, limit) = (self.stop_grace, self.output_bytes);
                 self.with(&id, |task, _| task.overrun(now, limit, grace))
             }
+            SupervisorInput::Ceiling { id, hit } => self.with(&id, |task, _| task.met_ceiling(now, hit)),
+            SupervisorInput::Peak { id, bytes } => self.with(&id, |task, _| task.peaked(bytes)),
             SupervisorInput::AtWork { id, names } => {
                 let grace = self.stop_grace;
                 self.with(&id, |task, _| task.at_work(now, names, task.grace(grace)))

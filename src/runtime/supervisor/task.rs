@@ -320,7 +320,7 @@ impl SupervisedTask {
     }
 
     /// Ends the tree for a reason of the runtime's own.
-    fn cut_off(&mut self, now: Moment, why: TaskFact, grace: Duration) -> Vec<SupervisorAction> {
+    pub(super) fn cut_off(&mut self, now: Moment, why: TaskFact, grace: Duration) -> Vec<SupervisorAction> {
         let mut actions = vec![self.note(now, Actor::System, why)];
         actions.extend(self.end(grace));
         actions
@@ -381,6 +381,8 @@ fn view(now: Moment, number: u32, new: &NewTask) -> TaskView {
         updated_at: now.wall,
         stop: None,
         ended: None,
+        ceiling: None,
+        peak_memory: None,
         output: OutputView::default(),
         pid: None,
         folder: folder.clone(),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::files::StartFiles;
 use crate::envelope::TaskId;
 use crate::model::{Error, ExecRequest};
-use crate::process::ComingHost;
 use crate::process::environment::{self, Environment};
+use crate::process::{ComingHost, hard_ceilings};
 use crate::runtime::PendingWrite;
 use crate::runtime::bytes::{TaskIo, TaskIoSpec};
 use crate::runtime::caller_command::WaitingCaller;
@@ -51,6 +51,7 @@ pub(in crate::runtime) async fn prepare(
     StartingTask { id, host, side_terminal }: StartingTask,
     environment: Environment,
 ) -> Result<PreparedStart, Error> {
+    bounded(shared, &request)?;
     let (StartFiles { workdir, mut folder }, request) = StartFiles::find(shared, request, &id).await?;
     let shell = environment::choose_shell(request.shell.as_deref(), environment.get("SHELL"));
     let shell = shell.to_string_lossy().into_owned();
@@ -71,6 +72,15 @@ pub(in crate::runtime) async fn prepare(
     let new = NewTask { id, request, behind: None, workdir, shell, folder: path, side_terminal };
     let kit = StartKit { environment, host: Some(host), write: None };
     Ok(PreparedStart { io, new: Box::new(new), folder, kit, caller: None })
+}
+
+/// Refuses a command whose ceilings must be held by the kernel where it cannot.
+fn bounded(shared: &RuntimeShared, request: &ExecRequest) -> Result<(), Error> {
+    let limits = &shared.limits;
+    if !limits.require || !limits.ceilings(&request.cmd).is_bound() {
+        return Ok(());
+    }
+    hard_ceilings().map_err(|reason| Error::NoHardCeiling { reason: reason.to_owned() })
 }
 
 impl PreparedStart {

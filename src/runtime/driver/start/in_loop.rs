@@ -2,6 +2,7 @@
 
 use super::in_caller::{PreparedStart, StartKit};
 use super::in_job::StartJob;
+use crate::config::Ceilings;
 use crate::envelope::TaskId;
 use crate::model::{Error, ExecOutcome, ParentTask};
 use crate::process::RunningCommand;
@@ -63,8 +64,10 @@ pub(in crate::runtime::driver) fn spawn(driver: &mut Driver, id: &TaskId) {
 /// Takes over a command that its host was told to start: its descriptors, and the events of the host.
 pub(in crate::runtime::driver) fn started(driver: &mut Driver, id: &TaskId, running: RunningCommand) {
     let RunningCommand { pid, io: streams, side, host, mut events } = running;
+    let ceilings = driver.supervisor.get(id).map(|task| driver.shared.limits.ceilings(&task.request.cmd));
     if let Some(live) = driver.live.get_mut(id) {
         live.host = Some(host);
+        live.polled = ceilings.filter(Ceilings::is_bound);
         streams::watch(&driver.shared, &live.io, (streams, side), live.caller.as_mut());
         if let (Some(caller), Some(_)) = (&live.caller, pid) {
             caller.tell(CallerStage::Started);

@@ -107,6 +107,8 @@ pub(in crate::link::operator) fn running(id: u8, whose: &str) -> TaskView {
         updated_at: start,
         stop: None,
         ended: None,
+        ceiling: None,
+        peak_memory: None,
         output: OutputView::default(),
         pid: None,
         folder: "/".into(),

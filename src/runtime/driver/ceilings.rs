@@ -1,0 +1,107 @@
+//! Ceilings that no control group holds: the trees of such tasks are measured every quarter of a second, outside the
+//! driver's loop, and the tasks that have passed theirs are ended.
+
+use std::time::Duration;
+
+use super::Driver;
+use super::message::PublishPace;
+use super::order::DriverOrder;
+use crate::config::Ceilings;
+use crate::envelope::TaskId;
+use crate::model::{CeilingHit, CeilingKind};
+use crate::process::{HostHandle, TreeSize};
+use crate::runtime::supervisor::SupervisorInput;
+
+/// How often trees are measured.
+pub(super) const POLL: Duration = Duration::from_millis(250);
+/// A peak is told again when it has grown by this many bytes.
+const NEWS: u64 = 1 << 20;
+
+/// The measured size of one task's tree.
+#[derive(Debug)]
+pub(in crate::runtime) struct MeasuredTask {
+    id: TaskId,
+    size: TreeSize,
+    hit: Option<CeilingHit>,
+}
+
+impl Driver {
+    /// Tells whether any task's ceilings are polled.
+    pub(super) fn polls_ceilings(&self) -> bool {
+        self.live.values().any(|live| live.polled.is_some())
+    }
+
+    /// Measures the trees of these tasks, unless they are still being measured.
+    pub(super) fn poll_ceilings(&mut self) {
+        if self.is_measuring {
+            return;
+        }
+        let polled: Vec<_> = self
+            .live
+            .iter()
+            .filter_map(|(id, live)| {
+                let host = live.host.as_ref().and_then(HostHandle::pid)?;
+                Some((id.clone(), host, live.polled?))
+            })
+            .collect();
+        if polled.is_empty() {
+            return;
+        }
+        self.is_measuring = true;
+        let own = self.own.clone();
+        self.blocking_job(move || {
+            let measure = |(id, host, ceilings): (TaskId, u32, Ceilings)| {
+                let size = TreeSize::below(host, ceilings.memory)?;
+                Some(MeasuredTask { id, size, hit: hit(ceilings, size) })
+            };
+            let measured = polled.into_iter().filter_map(measure).collect();
+            // Once the driver is gone, so are the tasks.
+            let _ = own.blocking_send(DriverOrder::Measured { measured });
+        });
+    }
+
+    /// Applies what was measured.
+    pub(super) fn measured(&mut self, measured: Vec<MeasuredTask>) -> PublishPace {
+        self.is_measuring = false;
+        let mut pace = PublishPace::Same;
+        for MeasuredTask { id, size, hit } in measured {
+            let Some(task) = self.supervisor.get(&id) else { continue };
+            if size.memory >= task.peak_memory.unwrap_or_default().saturating_add(NEWS) {
+                self.step(SupervisorInput::Peak { id: id.clone(), bytes: size.memory });
+                pace = if pace == PublishPace::Now { pace } else { PublishPace::Soon };
+            }
+            if let Some(hit) = hit {
+                self.step(SupervisorInput::Ceiling { id, hit });
+                pace = PublishPace::Now;
+            }
+        }
+        pace
+    }
+}
+
+/// Returns the ceiling that a tree of this size has passed.
+fn hit(ceilings: Ceilings, size: TreeSize) -> Option<CeilingHit> {
+    let passed = |kind, limit: Option<u64>, peak: u64| {
+        let limit = limit.filter(|limit| peak > *limit)?;
+        Some(CeilingHit { kind, limit: Some(limit), soft: true, peak: Some(peak) })
+    };
+    let memory = passed(CeilingKind::MemoryLimit, ceilings.memory, size.memory);
+    memory.or_else(|| {
+        passed(CeilingKind::ProcessLimit, ceilings.processes.map(u64::from), size.processes.into())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_has_passed_a_ceiling_when_it_is_larger() {
+        let ceilings = Ceilings { memory: Some(100), processes: Some(5), ..Ceilings::default() };
+        let kind = |memory, processes| hit(ceilings, TreeSize { memory, processes }).map(|hit| hit.kind);
+        assert_eq!((kind(100, 5), kind(0, 0)), (None, None));
+        assert_eq!(kind(101, 6), Some(CeilingKind::MemoryLimit));
+        assert_eq!(kind(1, 6), Some(CeilingKind::ProcessLimit));
+        assert_eq!(hit(Ceilings::default(), TreeSize { memory: u64::MAX, processes: u32::MAX }), None);
+    }
+}
