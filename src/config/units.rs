@@ -216,11 +216,11 @@ pub(super) mod count {
     use super::{Count, Deserialize as _, Deserializer, Serialize as _, Serializer};
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-    pub(in crate::config) fn serialize<S: Serializer>(most: &Option<u32>, to: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(most: &Option<u32>, to: S) -> Result<S::Ok, S::Error> {
         Count(*most).serialize(to)
     }
 
-    pub(in crate::config) fn deserialize<'de, D>(from: D) -> Result<Option<u32>, D::Error>
+    pub(crate) fn deserialize<'de, D>(from: D) -> Result<Option<u32>, D::Error>
     where
         D: Deserializer<'de>,
     {

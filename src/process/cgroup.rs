@@ -1,5 +1,6 @@
 //! A control group (v2) per task, where one can be created: `cgroup.kill` kills at once what must otherwise be killed
-//! step by step. Groups are optional: without one, the tree is killed process by process.
+//! step by step, and holds the command's ceilings if it has controllers. Groups are optional: without one, the tree is
+//! killed process by process, and its ceilings are polled.
 
 use std::fs;
 use std::io;
@@ -9,6 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use rustix::fs::{Access, Mode, OFlags, access, open};
+use rustix::process::Pid;
+
+use super::group_counts::GroupCounts;
+use crate::config::{Ceilings, USUAL_CPU_WEIGHT};
+
+/// The leaf that a runtime moves itself into, so that the group around it hands its controllers on.
+pub(super) const LEAF: &str = "pilothouse-self";
 
 /// Where groups are created; determined once.
 static HOME: OnceLock<Result<PathBuf, String>> = OnceLock::new();
@@ -19,14 +27,6 @@ static HOME: OnceLock<Result<PathBuf, String>> = OnceLock::new();
 /// If none can be created here, with the reason in plain words.
 pub fn cgroups() -> Result<&'static Path, &'static str> {
     HOME.get_or_init(find).as_deref().map_err(String::as_str)
-}
-
-/// Tells whether the kernel holds the ceilings of commands.
-///
-/// # Errors
-/// If it cannot, with the reason in plain words.
-pub fn hard_ceilings() -> Result<(), &'static str> {
-    cgroups().and(Err("control groups are not given limits"))
 }
 
 fn find() -> Result<PathBuf, String> {
@@ -43,9 +43,11 @@ fn find() -> Result<PathBuf, String> {
     if can_kill { Ok(home) } else { Err("this kernel has no cgroup.kill".into()) }
 }
 
-/// Finds the folder of this process's group: the mount of the hierarchy, and the path below it.
+/// Finds the folder of this process's group, or of that around its leaf: the mount of the hierarchy, and the path below
+/// it.
 fn place(mounts: &str, groups: &str) -> Option<PathBuf> {
     let own = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
+    let own = own.strip_suffix(LEAF).map_or(own, |around| around.trim_end_matches('/'));
     // ID PARENT DEVICE ROOT MOUNT OPTIONS [FIELDS] - TYPE SOURCE OPTIONS
     let mount = mounts.lines().find_map(|line| {
         let (before, after) = line.split_once(" - ")?;
@@ -76,6 +78,37 @@ impl Cgroup {
         open(&self.0, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok()
     }
 
+    /// Has the kernel hold ceilings, as far as the group has controllers; returns those that it does not hold.
+    pub(super) fn hold(&self, ceilings: &Ceilings) -> Ceilings {
+        let set = |name: &str, value: &str| fs::write(self.0.join(name), value).is_ok();
+        let memory = ceilings.memory.filter(|bytes| !set("memory.max", &bytes.to_string()));
+        if memory.is_none() && ceilings.memory.is_some() {
+            // Missing where the kernel does not count what is swapped out.
+            set("memory.swap.max", "0");
+            // Otherwise the largest process dies, and the shell goes on as if nothing had happened.
+            set("memory.oom.group", "1");
+        }
+        let processes = ceilings.processes.filter(|most| !set("pids.max", &most.to_string()));
+        if ceilings.cpu_weight != USUAL_CPU_WEIGHT {
+            set("cpu.weight", &ceilings.cpu_weight.to_string());
+        }
+        Ceilings { memory, processes, ..*ceilings }
+    }
+
+    /// Tells whether a process, which was started for this group, is in it; where the kernel does not start processes in
+    /// groups, it is moved now.
+    pub(super) fn has(&self, pid: Pid) -> bool {
+        let own = fs::read_to_string(format!("/proc/{}/cgroup", pid.as_raw_pid())).unwrap_or_default();
+        let name = self.0.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let is_in = own.lines().any(|line| line.starts_with("0::") && line.ends_with(name));
+        is_in || fs::write(self.0.join("cgroup.procs"), pid.as_raw_pid().to_string()).is_ok()
+    }
+
+    /// Returns what the kernel has counted.
+    pub(super) fn counts(&self) -> Option<GroupCounts> {
+        GroupCounts::read(&self.0)
+    }
+
     /// Kills every process in the group.
     pub(super) fn kill(&self) {
         let _ = fs::write(self.0.join("cgroup.kill"), "1");
@@ -84,6 +117,8 @@ impl Cgroup {
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
+        // That of a runtime that was started in it.
+        let _ = fs::remove_dir(self.0.join(LEAF));
         let _ = fs::remove_dir(&self.0);
     }
 }
@@ -127,8 +162,27 @@ mod tests {
         let groups = "4:memory:/x\n0::/user.slice/a.scope\n";
         let expected = Path::new("/sys/fs/cgroup/unified/user.slice/a.scope");
         assert_eq!(place(mounts, groups).as_deref(), Some(expected));
+        for leaf in ["0::/user.slice/a.scope/pilothouse-self\n", "0::/user.slice/a.scope\n"] {
+            assert_eq!(place(mounts, leaf).as_deref(), Some(expected), "{leaf}");
+        }
+        let root = Path::new("/sys/fs/cgroup/unified");
+        assert_eq!(place(mounts, "0::/pilothouse-self\n").as_deref(), Some(root));
         assert_eq!(place(mounts, "0::/\n").as_deref(), Some(Path::new("/sys/fs/cgroup/unified/")));
         assert_eq!((place(mounts, "4:memory:/x\n"), place("", groups)), (None, None));
+    }
+
+    #[test]
+    fn what_the_kernel_does_not_hold_is_left_to_be_polled() {
+        let folder = tempfile::tempdir().expect("temp dir");
+        let group = Cgroup(folder.path().join("group"));
+        fs::create_dir(&group.0).expect("made");
+        let ceilings = Ceilings { memory: Some(1 << 20), processes: Some(9), cpu_weight: 50 };
+        assert_eq!(group.hold(&ceilings), Ceilings { memory: None, processes: None, cpu_weight: 50 });
+        let written = |name: &str| fs::read_to_string(group.0.join(name)).unwrap_or_default();
+        let names = ["memory.max", "memory.swap.max", "memory.oom.group", "pids.max", "cpu.weight"];
+        assert_eq!(names.map(written), ["1048576", "0", "1", "9", "50"]);
+        let nowhere = Cgroup(folder.path().join("no/such"));
+        assert_eq!((nowhere.hold(&ceilings), nowhere.counts()), (ceilings, None));
     }
 
     #[test]

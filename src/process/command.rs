@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::environment::OsText;
 use super::wire::Spec;
 use super::{ExactCommand, Workdir, limits};
+use crate::config::Ceilings;
 use crate::terminal::Size;
 
 /// One command to start.
@@ -29,6 +30,10 @@ pub struct HostedCommand {
     pub stdio: Stdio,
     /// Set if it runs exactly as another program would have run it; `cmd` and `profile` are then ignored.
     pub exact: Option<ExactCommand>,
+    /// What it may take; the host has the kernel hold it where it can.
+    pub ceilings: Ceilings,
+    /// Whether it must not run if the kernel cannot.
+    pub must_hold: bool,
     /// The task's folder; the host writes `exit.json` there.
     pub folder: PathBuf,
 }
@@ -106,6 +111,8 @@ impl<'a> Spec<'a> {
             tty: matches!(command.stdio, Stdio::Pty { .. }),
             stdin: matches!(command.stdio, Stdio::Pipes { stdin: true }) || has_own_input,
             descriptor_limit: limits::original(),
+            ceilings: command.ceilings,
+            must_hold: command.must_hold,
             folder: OsText::of(&command.folder),
         }
     }

@@ -205,7 +205,8 @@ impl TaskHost {
         if !self.are_named && ended.exit.is_some() {
             self.untold.push(HostReport::Leftovers { names: Vec::new() });
         }
-        self.untold.push(HostReport::Ended { survivors });
+        let counts = self.group.as_ref().and_then(Cgroup::counts);
+        self.untold.push(HostReport::Ended { survivors, counts });
         // If the record cannot be written (disk full, folder gone), the runtime still gets the report.
         let is_reusable = childless && !self.runtime_gone && ended.reason == EndReason::Exited;
         let Self { record, control, untold, child_signals, frames, .. } = self;

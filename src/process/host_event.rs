@@ -1,6 +1,6 @@
 //! What a host reports of its command.
 
-use super::Exit;
+use super::{Exit, GroupCounts};
 
 /// An event from a host, in this order: `Exited`, then, after [`Host::finish`](super::HostHandle::finish) or immediately if
 /// nothing is left, perhaps `AtWork`, then `Leftovers` and `Ended`. `Ended` without `Exited` means that not even the shell
@@ -24,6 +24,8 @@ pub enum HostEvent {
     Ended {
         /// Names of the processes that could not be killed.
         survivors: Vec<String>,
+        /// What the kernel counted in its control group, if that has controllers.
+        counts: Option<GroupCounts>,
     },
     /// The host was killed. Any of the command's processes that could be found were killed too.
     Lost,

@@ -17,6 +17,7 @@ compile_error!("pilothouse runs on Linux only: it relies on subreapers, pidfds a
 mod caller_terminal;
 mod cgroup;
 mod command;
+mod delegation;
 mod detach;
 mod editor;
 pub mod environment;
@@ -24,6 +25,7 @@ mod exact;
 mod exit_record;
 mod fence;
 mod forwarding;
+mod group_counts;
 mod guard;
 mod host;
 mod host_event;
@@ -59,13 +61,15 @@ mod witness;
 pub mod workdir;
 
 pub use caller_terminal::CallerTerminal;
-pub use cgroup::{cgroups, hard_ceilings};
+pub use cgroup::cgroups;
 pub use command::{HostedCommand, Leftovers, ShellProfile, SignalScope, Stdio};
+pub use delegation::{can_claim_controllers, claim_controllers};
 #[cfg(feature = "console")]
 pub use detach::{can_detach, detach};
 pub use exact::{ExactCommand, ResourceLimits};
 pub use exit_record::{EndReason, ExitRecord};
 pub use fence::{Fence, is_confined};
+pub use group_counts::GroupCounts;
 pub use guard::install as install_guards;
 pub use host_event::HostEvent;
 pub use identity::{ConsoleProcess, Identity, boot_id, container};

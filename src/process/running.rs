@@ -21,6 +21,7 @@ use super::start::hosts::HostProcess;
 use super::wire::{self, Frames, HostReport, HostRequest, StartFailure};
 use super::{Leftovers, Pty, Signal, SignalScope, Turn, guard, sys, tree};
 use crate::clock::millis;
+use crate::config::Ceilings;
 
 /// A host sends at most five events, so none is ever dropped.
 const EVENTS: usize = 8;
@@ -37,6 +38,8 @@ pub struct RunningCommand {
     /// The shell's process id; for the console only. `None` if the host was lost before it reported how the start went:
     /// whether any of the command ran cannot be known then, and [`HostEvent::Lost`] is the only event.
     pub pid: Option<u32>,
+    /// Its ceilings that the kernel does not hold.
+    pub polled: Ceilings,
     /// Our ends of its streams.
     pub io: Io,
     /// Our side of the terminal beside its streams, if it has one.
@@ -216,14 +219,14 @@ impl HostLink {
 
     /// Waits for the host's report on the start of the command, before [`HostLink::run`]. `None` if it is lost: killed,
     /// stopped for too long, or silent. Cancellation-safe.
-    pub(super) async fn start(&mut self) -> Option<Result<u32, StartFailure>> {
+    pub(super) async fn start(&mut self) -> Option<Result<(u32, Ceilings), StartFailure>> {
         // The host limits each of its steps by a third of this.
         let late = Instant::now() + 3 * PATIENCE;
         loop {
             tokio::select! {
                 biased;
                 report = self.host.control.receive() => return match report {
-                    Ok(HostReport::Started { pid }) => Some(Ok(*self.shell.insert(pid))),
+                    Ok(HostReport::Started { pid, polled }) => Some(Ok((*self.shell.insert(pid), polled))),
                     Ok(HostReport::NotStarted(failure)) => Some(Err(failure)),
                     _ => None,
                 },
@@ -318,7 +321,7 @@ impl HostLink {
             HostReport::Exited(status) => HostEvent::Exited(status),
             HostReport::AtWork { names } => HostEvent::AtWork { names },
             HostReport::Leftovers { names } => HostEvent::Leftovers { names },
-            HostReport::Ended { survivors } => HostEvent::Ended { survivors },
+            HostReport::Ended { survivors, counts } => HostEvent::Ended { survivors, counts },
         };
         self.watch.reported(&event, Instant::now());
         let is_last = matches!(event, HostEvent::Ended { .. });

@@ -13,9 +13,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::environment::OsText;
+use super::group_counts::GroupCounts;
 use super::{
     Exit, InheritedAttributes, Leftovers, MOST_DESCRIPTORS, ShellProfile, Signal, SignalScope, Turn,
 };
+use crate::config::Ceilings;
 
 /// The size limit of a message, in bytes; a longer one means that the peer is broken.
 const MAX_MESSAGE: usize = 64 << 20;
@@ -46,6 +48,9 @@ pub(super) struct Spec<'a> {
     pub(super) stdin: bool,
     /// The soft descriptor limit the runtime was started with, if it raised its own.
     pub(super) descriptor_limit: Option<u64>,
+    /// What it may take, and whether it must not run if the kernel cannot hold that.
+    pub(super) ceilings: Ceilings,
+    pub(super) must_hold: bool,
     pub(super) folder: OsText<'a>,
 }
 
@@ -90,18 +95,19 @@ pub(super) enum GoAhead {
     Go,
 }
 
-/// A report from the host to the runtime; the first one of a new host comes from the fork server.
+/// A report from the host to the runtime; the first one of a new host comes from the fork server. `polled` are the ceilings
+/// that the kernel does not hold.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum HostReport {
     Forked { pid: u32 },
     NotForked { errno: i32 },
-    Started { pid: u32 },
+    Started { pid: u32, polled: Ceilings },
     NotStarted(StartFailure),
     Exited(Exit),
     AtWork { names: Vec<String> },
     Leftovers { names: Vec<String> },
-    Ended { survivors: Vec<String> },
+    Ended { survivors: Vec<String>, counts: Option<GroupCounts> },
 }
 
 /// Why a command could not be started.
@@ -115,6 +121,8 @@ pub(super) struct StartFailure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StartStage {
+    /// Having the kernel hold its ceilings.
+    Ceilings,
     /// Creating a process for it.
     Process,
     /// Preparing that process: session, streams, the text of a long command.

@@ -154,7 +154,7 @@ fn the_agents_own_shell_is_told_by_the_signal_and_its_task_in_words() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn where_the_kernel_must_hold_a_ceiling_and_cannot_nothing_is_run() {
-    if pilothouse::process::hard_ceilings().is_ok() {
+    if pilothouse::process::claim_controllers().is_ok() {
         return skip("the kernel holds ceilings here");
     }
     let dir = tempfile::tempdir().expect("temp dir");

@@ -11,6 +11,7 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use pilothouse::config::Ceilings;
 use pilothouse::process::{
     Exit, HostEvent, HostHandle, HostedCommand, Io, Leftovers, Pty, RunningCommand, ShellProfile, SpawnError,
     Spawner, StartStage, Stdio, workdir,
@@ -57,6 +58,8 @@ impl Bench {
             stdio,
             umask: None,
             exact: None,
+            ceilings: Ceilings::default(),
+            must_hold: false,
             folder: self.path(),
         }
     }
@@ -117,7 +120,7 @@ struct Outcome {
 
 impl Task {
     fn of(running: RunningCommand) -> Self {
-        let RunningCommand { pid, io, side, host, events } = running;
+        let RunningCommand { pid, io, side, host, events, .. } = running;
         let (pty, stdin, stdout, stderr) = match io {
             Io::Pipes { stdin, stdout, stderr } => (None, stdin, Output::of(stdout), stderr.map(Output::of)),
             Io::Pty(pty) => {
@@ -182,7 +185,7 @@ impl Task {
 
     async fn survivors(&mut self) -> Vec<String> {
         match self.event().await {
-            HostEvent::Ended { survivors } => survivors,
+            HostEvent::Ended { survivors, .. } => survivors,
             other => panic!("{other:?} instead of the end"),
         }
     }

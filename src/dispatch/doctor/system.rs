@@ -8,6 +8,8 @@ use crate::dispatch::host::{Host, on_path};
 
 /// The oldest kernel version that supports task hosts.
 const KERNEL: (u32, u32) = (5, 9);
+/// Starts a console in a control group of its own, which it may divide. A background runtime that systemd starts has one.
+const OWN_SCOPE: &str = "systemd-run --user --scope -p Delegate=yes pilothouse";
 /// The limit on open files above which 256 tasks and their logs certainly fit.
 const DESCRIPTORS: u64 = 2_048;
 
@@ -20,6 +22,8 @@ pub(super) struct SystemFacts {
     is_root: bool,
     /// Where each task gets a control group, or why it gets none.
     groups: Result<std::path::PathBuf, &'static str>,
+    /// Whether the kernel could hold ceilings, or why not.
+    ceilings: Result<(), String>,
     on_path: Option<std::path::PathBuf>,
 }
 
@@ -44,6 +48,7 @@ impl SystemFacts {
             descriptors: rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum,
             is_root: rustix::process::geteuid().is_root(),
             groups: crate::process::cgroups().map(Path::to_owned),
+            ceilings: crate::process::can_claim_controllers(),
             on_path: on_path(host, "pilothouse"),
         }
     }
@@ -51,7 +56,15 @@ impl SystemFacts {
 
 /// Evaluates what is known.
 pub(super) fn findings(known: &SystemFacts) -> Vec<DoctorFinding> {
-    vec![kernel(known), proc(known), descriptors(known), rights(known), groups(known), program(known)]
+    vec![
+        kernel(known),
+        proc(known),
+        descriptors(known),
+        rights(known),
+        groups(known),
+        ceilings(known),
+        program(known),
+    ]
 }
 
 fn kernel(known: &SystemFacts) -> DoctorFinding {
@@ -100,7 +113,16 @@ fn groups(known: &SystemFacts) -> DoctorFinding {
         Ok(home) => System.ok("control groups", format!("one for each task, in {}", home.display())),
         Err(why) => {
             let found = format!("none for tasks ({why}); their processes are ended one by one");
-            System.note("control groups", found).fix("systemd-run --user --scope -p Delegate=yes pilothouse")
+            System.note("control groups", found).fix(OWN_SCOPE)
+        }
+    }
+}
+
+fn ceilings(known: &SystemFacts) -> DoctorFinding {
+    match &known.ceilings {
+        Ok(()) => System.ok("ceilings", "of memory and processes can be held by the kernel"),
+        Err(why) => {
+            System.note("ceilings", format!("not held by the kernel, only polled: {why}")).fix(OWN_SCOPE)
         }
     }
 }
@@ -128,6 +150,7 @@ mod tests {
             descriptors: Some(1_048_576),
             is_root: false,
             groups: Ok("/sys/fs/cgroup/user.slice".into()),
+            ceilings: Ok(()),
             on_path: Some("/usr/bin/pilothouse".into()),
         }
     }
@@ -141,11 +164,12 @@ mod tests {
             descriptors: Some(256),
             is_root: true,
             groups: Err("no cgroup v2 hierarchy holds this process"),
+            ceilings: Err("your group also holds bash".into()),
             on_path: None,
         };
         let states: Vec<_> = findings(&bad).iter().map(|finding| finding.state).collect();
         use FindingState::{Note, Problem};
-        assert_eq!(states, [Problem, Problem, Problem, Note, Note, Problem]);
+        assert_eq!(states, [Problem, Problem, Problem, Note, Note, Note, Problem]);
         assert!(findings(&bad).iter().all(|finding| finding.fix.is_some()));
     }
 }

@@ -8,11 +8,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use rustix::process::{getpid, ioctl_tiocsctty, set_child_subreaper, setsid};
 
 use super::creation;
 use super::second_stage::Launch;
 use crate::clock::Clock;
+use crate::config::Ceilings;
 use crate::process::cgroup::Cgroup;
 use crate::process::detach::give_up_terminal;
 use crate::process::environment::OsText;
@@ -20,7 +22,7 @@ use crate::process::exit_record::ExitRecordFile;
 use crate::process::host::TaskHost;
 use crate::process::survey::SurvivorSurvey;
 use crate::process::tree::ProcessEntry;
-use crate::process::wire::{self, Frames, GoAhead, HostReport, HostRequest, HostTask, Spec};
+use crate::process::wire::{self, Frames, GoAhead, HostReport, HostRequest, HostTask, Spec, StartStage};
 use crate::process::{EndReason, Exit, ExitRecord, ShellProfile, sys};
 
 /// Runs a copy of the fork server as a host, with the control socket as standard input. `rename` names the process
@@ -105,19 +107,30 @@ impl ReadyHost {
         let folder = group.as_ref().and_then(Cgroup::folder);
         let Some((spec, fds)) = wire::receive::<Spec<'_>>(&control)? else { return Ok(None) };
         let (tty, has_stdin) = (spec.tty, spec.stdin && !spec.tty);
+        let (ceilings, must_hold) = (spec.ceilings, spec.must_hold);
         let record = record.unwrap_or_else(|| ExitRecordFile::make(PathBuf::from(spec.folder.to_os())));
         let launch = Launch::of(spec);
         // The wait is unbounded, because the command may first have to be recorded.
         let Some((GoAhead::Go, terminal)) = wire::receive(&control)? else { return Ok(None) };
         let terminal = terminal.into_iter().next().filter(|terminal| ioctl_tiocsctty(terminal).is_ok());
+        let held = folder.as_ref().and(group.as_ref());
+        let mut polled = held.map_or(ceilings, |group| group.hold(&ceilings));
         let started = launch.and_then(|launch| {
+            if must_hold && polled.is_bound() {
+                return Err(StartStage::Ceilings.failed(Errno::OPNOTSUPP));
+            }
             creation::start(folder.as_ref(), &launch, (&fds, terminal.as_ref()), &control)
         });
+        if let (Ok(pid), true) = (&started, ceilings.is_bound())
+            && !held.is_some_and(|group| group.has(*pid))
+        {
+            polled = ceilings;
+        }
         // The workdir and the standard input come before them.
         let survey = SurvivorSurvey::of(fds.get(1 + usize::from(has_stdin)..).unwrap_or_default());
         drop((fds, terminal));
         let report = match &started {
-            Ok(pid) => HostReport::Started { pid: pid.as_raw_nonzero().get().unsigned_abs() },
+            Ok(pid) => HostReport::Started { pid: pid.as_raw_nonzero().get().unsigned_abs(), polled },
             Err(failure) => HostReport::NotStarted(*failure),
         };
         control.set_nonblocking(true)?;
@@ -143,6 +156,8 @@ fn warm_up() {
         tty: false,
         stdin: false,
         descriptor_limit: None,
+        ceilings: Ceilings::default(),
+        must_hold: false,
         folder: OsText::of("/"),
     };
     let spec = wire::encode(&sample).and_then(|message| wire::decode::<Spec<'_>>(&message));
@@ -159,6 +174,7 @@ fn warm_up() {
         survivors: Vec::new(),
         reason: EndReason::Exited,
     };
-    let reports = [HostReport::Started { pid: 0 }, HostReport::Exited(Exit::Code(0))];
+    let reports =
+        [HostReport::Started { pid: 0, polled: Ceilings::default() }, HostReport::Exited(Exit::Code(0))];
     let _ = std::hint::black_box((launch.is_some(), serde_json::to_vec(&ended), wire::encode(&reports)));
 }

@@ -16,6 +16,7 @@ use super::creation::PATIENCE;
 use super::hosts::{HostProcess, Hosts};
 use super::spare::Spares;
 use super::streams::CommandStreams;
+use crate::config::Ceilings;
 use crate::process::environment::TASK_ID;
 use crate::process::running::{Control, HostLink, RunningCommand, StartingHost};
 use crate::process::wire::{self, GoAhead, Spec, StartStage};
@@ -120,6 +121,7 @@ pub(in crate::process) const PIPE: &str = "a pipe";
 impl fmt::Display for StartStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Ceilings => "have the kernel hold the ceilings of",
             Self::Process => "make a process for",
             Self::Prepare => "prepare the process of",
             Self::Terminal => "give a controlling terminal to",
@@ -227,10 +229,10 @@ impl Spawner {
         let host = StartingHost { control, process, is_aside: side.is_some(), task_id };
         let spares = self.spares.clone();
         let (mut link, host, events) = HostLink::new(host, Box::new(move |host| spares.reuse(host)));
-        let pid = match link.start().await {
-            Some(Ok(pid)) => {
+        let (pid, polled) = match link.start().await {
+            Some(Ok((pid, polled))) => {
                 self.links.spawn(link.run());
-                Some(pid)
+                (Some(pid), polled)
             }
             Some(Err(failure)) => {
                 link.reap().await;
@@ -241,10 +243,10 @@ impl Spawner {
                 // In a task of its own: what was started is found and killed even if nobody waits for that any more.
                 let lost = self.links.spawn(link.lose()).await;
                 lost.inspect_err(|error| tracing::error!(%error, "what a lost host had started")).ok();
-                None
+                (None, Ceilings::default())
             }
         };
-        Ok(RunningCommand { pid, io, side, host, events })
+        Ok(RunningCommand { pid, polled, io, side, host, events })
     }
 
     /// Waits until every host is gone and reaped, along with the fork server. The hosts must have been ended first.
@@ -398,6 +400,8 @@ mod tests {
             umask: None,
             stdio: Stdio::Pipes { stdin: false },
             exact: None,
+            ceilings: Ceilings::default(),
+            must_hold: false,
             folder: root,
         };
         spawner.order(command).await.expect("opened")

@@ -1,5 +1,5 @@
 //! Ceilings that no control group holds: the trees of such tasks are measured every quarter of a second, outside the
-//! driver's loop, and the tasks that have passed theirs are ended.
+//! driver's loop, and the tasks that have passed theirs are ended. What a control group has held is read at the end.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use super::message::PublishPace;
 use super::order::DriverOrder;
 use crate::config::Ceilings;
 use crate::envelope::TaskId;
-use crate::model::{CeilingHit, CeilingKind};
-use crate::process::{HostHandle, TreeSize};
+use crate::model::{CeilingHit, CeilingKind, Exit};
+use crate::process::{GroupCounts, HostHandle, TreeSize};
 use crate::runtime::supervisor::SupervisorInput;
 
 /// How often trees are measured.
@@ -76,6 +76,18 @@ impl Driver {
             }
         }
         pace
+    }
+
+    /// Applies what the kernel counted in the control group of a task that has ended.
+    pub(super) fn counted(&mut self, id: &TaskId, counts: GroupCounts) {
+        let Some((task, live)) = self.supervisor.get(id).zip(self.live.get(id)) else { return };
+        let hit = CeilingHit::counted(counts, live.ceilings, task.exit() == Some(&Exit::Code(0)));
+        if let Some(bytes) = counts.peak {
+            self.step(SupervisorInput::Peak { id: id.clone(), bytes });
+        }
+        if let Some(hit) = hit {
+            self.step(SupervisorInput::Ceiling { id: id.clone(), hit });
+        }
     }
 }
 

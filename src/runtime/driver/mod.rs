@@ -304,14 +304,16 @@ impl Driver {
     }
 
     fn host_event(&mut self, id: TaskId, event: HostEvent) {
-        if matches!(event, HostEvent::Exited(_)) {
-            self.deliver(&id);
+        match &event {
+            HostEvent::Exited(_) => self.deliver(&id),
+            HostEvent::Ended { counts: Some(counts), .. } => self.counted(&id, *counts),
+            _ => {}
         }
         self.step(match event {
             HostEvent::Exited(exit) => SupervisorInput::Exited { id, exit },
             HostEvent::AtWork { names } => SupervisorInput::AtWork { id, names },
             HostEvent::Leftovers { names } => SupervisorInput::Leftovers { id, names },
-            HostEvent::Ended { survivors } => SupervisorInput::Gone { id, survivors },
+            HostEvent::Ended { survivors, .. } => SupervisorInput::Gone { id, survivors },
             HostEvent::Lost => SupervisorInput::HostLost { id },
         });
     }

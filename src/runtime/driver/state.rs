@@ -66,6 +66,8 @@ pub(super) struct Live {
     /// Number of bytes typed into it.
     pub(super) typed_bytes: u64,
     pub(super) looks: Looks,
+    /// What it may take, once it starts.
+    pub(super) ceilings: Ceilings,
     /// The ceilings that no control group holds.
     pub(super) polled: Option<Ceilings>,
     /// Whether its caller was informed that nobody answers its question.
@@ -122,6 +124,7 @@ impl Driver {
                 caller,
                 typed_bytes: 0,
                 looks: Looks::default(),
+                ceilings: Ceilings::default(),
                 polled: None,
                 is_told: false,
             },

@@ -33,7 +33,7 @@ use crate::model::{
     Until,
 };
 use crate::process::environment::Environment;
-use crate::process::{Signal, SignalScope, Spawner};
+use crate::process::{Signal, SignalScope, Spawner, claim_controllers};
 use crate::runtime::PendingWrite;
 use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
 use crate::runtime::caller_command::{NativeRequest, WaitingCaller};
@@ -141,6 +141,8 @@ impl Handle {
             program: env!("CARGO_PKG_VERSION").into(),
         });
         let (orders, inbox) = mpsc::channel(ORDERS);
+        // Not awaited: only a command that has ceilings waits for it.
+        tokio::task::spawn_blocking(claim_controllers);
         let spawner = Arc::new(options.spawner);
         let driver = Driver::new(shared.clone(), spawner.clone(), parsers, orders.clone());
         tokio::spawn(driver.run(inbox, byte_events));

@@ -5,12 +5,22 @@ use std::time::Duration;
 use super::message::SupervisorAction;
 use super::task::SupervisedTask;
 use crate::clock::Moment;
+use crate::envelope::Actor;
 use crate::model::{CeilingHit, TaskFact, TaskStatus, TaskUpdate};
 use crate::process::Leftovers;
 
 impl SupervisedTask {
-    /// Ends a task that has passed a ceiling, at once: what is left to it would be used to take more.
+    /// Ends a task that has passed a polled ceiling, at once: what is left to it would be used to take more. Where the
+    /// kernel held the ceiling, the task has ended.
     pub(super) fn met_ceiling(&mut self, now: Moment, hit: CeilingHit) -> Vec<SupervisorAction> {
+        if !hit.soft {
+            let is_told = self.status.is_terminal() || self.ceiling.is_some();
+            return if is_told {
+                Vec::new()
+            } else {
+                vec![self.note(now, Actor::System, TaskFact::Ceiling(hit))]
+            };
+        }
         let goes_on = self.is_at_work || self.request.leftovers == Leftovers::Keep;
         let has_ended = self.exit().is_some() && !goes_on;
         if has_ended || self.status >= TaskStatus::Cancelling {

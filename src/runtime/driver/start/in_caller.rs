@@ -6,7 +6,7 @@ use super::files::StartFiles;
 use crate::envelope::TaskId;
 use crate::model::{Error, ExecRequest};
 use crate::process::environment::{self, Environment};
-use crate::process::{ComingHost, hard_ceilings};
+use crate::process::{ComingHost, claim_controllers};
 use crate::runtime::PendingWrite;
 use crate::runtime::bytes::{TaskIo, TaskIoSpec};
 use crate::runtime::caller_command::WaitingCaller;
@@ -80,7 +80,7 @@ fn bounded(shared: &RuntimeShared, request: &ExecRequest) -> Result<(), Error> {
     if !limits.require || !limits.ceilings(&request.cmd).is_bound() {
         return Ok(());
     }
-    hard_ceilings().map_err(|reason| Error::NoHardCeiling { reason: reason.to_owned() })
+    claim_controllers().map_err(|reason| Error::NoHardCeiling { reason: reason.to_owned() })
 }
 
 impl PreparedStart {

@@ -7,13 +7,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::files::{not_entered, root};
+use crate::config::Ceilings;
 use crate::envelope::with_causes;
 use crate::journal::Durability;
 use crate::model::{Error, Fact, ProgramStep, TaskView};
 use crate::process::environment::{Environment, Terminals};
 use crate::process::{
     ComingHost, CommandOrder, ExactCommand, HostedCommand, RunningCommand, ShellProfile, SpawnError, Spawner,
-    Stdio, Workdir, environment, script, workdir,
+    Stdio, Workdir, claim_controllers, environment, script, workdir,
 };
 use crate::runtime::PendingWrite;
 use crate::runtime::shared::RuntimeShared;
@@ -28,6 +29,8 @@ pub(super) struct StartJob {
     pub(super) native: Option<(ExactCommand, OwnedFd)>,
     /// What must be on disk before it begins.
     pub(super) write: Option<PendingWrite>,
+    /// What it may take.
+    pub(super) ceilings: Ceilings,
     pub(super) environment: Environment,
 }
 
@@ -51,6 +54,10 @@ impl StartJob {
             environment::ask_at(&mut env, terminal);
         }
         let failed = |error| spawn_error(&error, &self.view);
+        if self.ceilings.is_bound() {
+            // At most once, the first command waits until its runtime has moved.
+            let _ = claim_controllers();
+        }
         let handed_over = async {
             let order = self.order((shared, spawner), native, &env, umask);
             let (order, host) = tokio::join!(order, host.ready());
@@ -110,7 +117,20 @@ impl StartJob {
             false => Stdio::Pipes { stdin: *accepts_input },
         };
         let (env, folder) = (env.to_vec(), folder.clone());
-        let command = HostedCommand { shell, profile, cmd, workdir: place, env, umask, stdio, exact, folder };
+        let (ceilings, must_hold) = (self.ceilings, shared.limits.require);
+        let command = HostedCommand {
+            shell,
+            profile,
+            cmd,
+            workdir: place,
+            env,
+            umask,
+            stdio,
+            exact,
+            ceilings,
+            must_hold,
+            folder,
+        };
         spawner.order(command).await.map_err(|error| spawn_error(&error, &self.view))
     }
 

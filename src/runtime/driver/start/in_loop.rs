@@ -46,7 +46,9 @@ pub(in crate::runtime::driver) fn spawn(driver: &mut Driver, id: &TaskId) {
     let Some(live) = driver.live.get_mut(id) else { return };
     let native = live.caller.as_mut().and_then(|caller| caller.start.take());
     let Some(StartKit { environment, host, write }) = live.kit.take() else { return };
-    let job = StartJob { view, step: task.request.step.clone(), native, write, environment };
+    live.ceilings = driver.shared.limits.ceilings(&task.request.cmd);
+    let (step, ceilings) = (task.request.step.clone(), live.ceilings);
+    let job = StartJob { view, step, native, write, ceilings, environment };
     let (shared, spawner, own) = (driver.shared.clone(), driver.spawner.clone(), driver.own.clone());
     driver.job(async move {
         let id = job.view.id.clone();
@@ -63,11 +65,10 @@ pub(in crate::runtime::driver) fn spawn(driver: &mut Driver, id: &TaskId) {
 
 /// Takes over a command that its host was told to start: its descriptors, and the events of the host.
 pub(in crate::runtime::driver) fn started(driver: &mut Driver, id: &TaskId, running: RunningCommand) {
-    let RunningCommand { pid, io: streams, side, host, mut events } = running;
-    let ceilings = driver.supervisor.get(id).map(|task| driver.shared.limits.ceilings(&task.request.cmd));
+    let RunningCommand { pid, polled, io: streams, side, host, mut events } = running;
     if let Some(live) = driver.live.get_mut(id) {
         live.host = Some(host);
-        live.polled = ceilings.filter(Ceilings::is_bound);
+        live.polled = Some(polled).filter(Ceilings::is_bound);
         streams::watch(&driver.shared, &live.io, (streams, side), live.caller.as_mut());
         if let (Some(caller), Some(_)) = (&live.caller, pid) {
             caller.tell(CallerStage::Started);
