@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::envelope::{Actor, ErrorKind, TaskId};
 use crate::model::{
     AgentView, CeilingHit, Exit, GateView, HoldReason, InputWait, Listener, Metrics, PlaceLink, PlaceName,
-    ProgramView,
-    Question, Slot, StreamView, TaskEvent, TaskFact, TaskStatus, timeline,
+    ProgramView, Question, Slot, StreamView, TaskEvent, TaskFact, TaskStatus, timeline,
 };
 use crate::terminal::Size;
 

@@ -3,8 +3,8 @@
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use super::listening::ListenNews;
 use super::ceilings::MeasuredTask;
+use super::listening::ListenNews;
 use super::looks::WaitLook;
 use super::start::PreparedStart;
 use super::usage::UnmeasuredTask;

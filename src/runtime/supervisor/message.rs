@@ -7,8 +7,7 @@ use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
     BatchRequest, CeilingHit, CloseReason, Decision, ExecRequest, Exit, GateEvent, InputWait, ListenAddress,
-    ParentTask,
-    RejectionReason, Stop, StopSignal, TaskEvent,
+    ParentTask, RejectionReason, Stop, StopSignal, TaskEvent,
 };
 use crate::process::{Leftovers, Signal};
 use crate::terminal::Size;
