@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use pilothouse::console::app::App;
-use pilothouse::console::app::layer::Layer;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::state::focus::Mode;
 use pilothouse::link::Request;
@@ -76,16 +75,6 @@ fn a_task_that_goes_on_is_not_restarted_by_an_end_of_its_own_much_later() {
         calls(&becomes(&mut app, 6, |task| *task = ended(task.clone(), TaskStatus::Completed, Some(0), 0))),
         Vec::<String>::new()
     );
-}
-
-#[test]
-fn the_key_that_restarted_one_task_does_not_restart_another_within_a_second() {
-    let mut app = opened();
-    select(&mut app, 6);
-    let _ = press(&mut app, &["r", "r"]);
-    select(&mut app, 7);
-    assert_eq!(calls(&press(&mut app, &["r", "r"])), Vec::<String>::new());
-    assert!(matches!(app.layers.last(), Some(Layer::Restart(task)) if *task == id(7)));
 }
 
 fn start(app: &mut App, cmd: &str) -> Vec<Effect> {

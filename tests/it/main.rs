@@ -40,6 +40,7 @@ mod console_share;
 mod console_spoken;
 mod console_still;
 mod console_styles;
+mod console_target;
 mod console_terms;
 mod console_tty;
 mod console_update;

@@ -237,11 +237,11 @@ impl App {
 
     pub(in crate::console) fn act_on_task(&mut self, action: Action) {
         let Some(task) = self.state.at_hand().cloned() else { return };
+        if !self.state.reaches_target(action) {
+            return;
+        }
         let id = task.id.clone();
         self.state.hold();
-        if matches!(action, Action::Stop | Action::Kill | Action::Signal | Action::Restart) {
-            self.stopping.guard.opens(&id, action, self.state.clock.now);
-        }
         use Action::*;
         match action {
             Input => self.enter(&task),

@@ -16,7 +16,7 @@ use crate::console::features::message::MessageDialog;
 use crate::console::features::question::QuestionDialog;
 use crate::console::features::stop::StopQuestion;
 use crate::console::keys::{Action, KeyContext, QuitDialogAction, StopDialogAction};
-use crate::console::state::{Breakpoint, Mode, Screen, alias, questions, signal, stop_of};
+use crate::console::state::{Breakpoint, Mode, Screen, questions, signal, stop_of};
 use crate::console::text::visible;
 use crate::console::widgets::{Chooser, ListKind, has_been_read};
 use crate::envelope::TaskId;
@@ -68,13 +68,6 @@ impl App {
         let Some(layer) = self.layers.pop() else { return };
         if action == Action::Back && !(matches!(layer, Layer::Quit) && self.stopping.question.is_some()) {
             return;
-        }
-        if let Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Restart(task) = &layer
-            && !self.stopping.guard.admits(action, self.state.clock.now)
-        {
-            let name = self.state.view.task(task).map_or_else(|| task.to_string(), |task| alias(task));
-            self.state.say(format!("{name} is another task than before: press again"));
-            return self.open(layer);
         }
         match layer {
             Layer::Stop { task, kill } => match StopDialogAction::of(action) {
@@ -138,12 +131,14 @@ impl App {
     /// Marks the state as drawn; the terminal may not have it yet.
     pub(in crate::console) fn sent(&mut self) {
         self.state.is_dirty = false;
+        self.state.key_target.sent();
         self.sent_dialog = self.unseen_dialog();
     }
 
     /// Records that the terminal has what was drawn last. A dialog in it that has not changed since can be answered a
     /// moment later.
     pub(in crate::console) fn taken(&mut self) {
+        self.state.key_target.taken(self.state.clock.now);
         let sent = self.sent_dialog.take();
         if sent.is_some() && sent == self.unseen_dialog() {
             let now = self.state.clock.now;

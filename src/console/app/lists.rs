@@ -178,9 +178,11 @@ impl App {
         }
         match action {
             action if SIGNALS.iter().any(|(known, _)| *known == action) => {
-                let signal = self.state.at_hand().and_then(|task| signal(&task.id, action));
-                self.state.hold();
-                self.state.effects.extend(signal);
+                if self.state.reaches_target(Action::Signal) {
+                    let signal = self.state.at_hand().and_then(|task| signal(&task.id, action));
+                    self.state.hold();
+                    self.state.effects.extend(signal);
+                }
             }
             // Asks for confirmation, with the number of tasks, just like the quit key.
             Action::StopAll => self.open(Layer::Quit),

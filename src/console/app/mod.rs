@@ -53,6 +53,8 @@ pub struct App {
     pub(in crate::console) panes: VisiblePanes,
     last_click: Option<(Timestamp, u16, u16)>,
     select_next: Option<TaskId>,
+    /// The selection follows once no layer lies over the screen.
+    follows_late: bool,
     /// The screen from which a task was entered to type into it.
     entered_from: Option<Screen>,
     /// Enter the next task started here, to type into it.
@@ -80,6 +82,7 @@ impl App {
             panes: VisiblePanes::default(),
             last_click: None,
             select_next: None,
+            follows_late: false,
             entered_from: None,
             enters_next: false,
             to_enter: None,

@@ -21,6 +21,7 @@ use crate::console::state::{Column, FoundLine, Mode, ProgramScreen, Screen, Shot
 use crate::console::text::visible;
 use crate::console::theme::Preferences;
 use crate::console::widgets::ListKind;
+use crate::envelope::TaskId;
 use crate::link::Request;
 use crate::model::Snapshot;
 use crate::terminal::{Key, KeyPress};
@@ -33,8 +34,14 @@ impl App {
     /// Handles a message and returns the effects to carry out.
     #[must_use]
     pub fn update(&mut self, msg: Msg) -> Vec<Effect> {
+        self.state.key_target.changes_by_user(matches!(msg, Msg::Key(_) | Msg::Mouse(_)));
+        let had_layers = !self.layers.is_empty();
         self.take(msg);
+        if had_layers && self.layers.is_empty() && std::mem::take(&mut self.follows_late) {
+            self.state.follow();
+        }
         self.derive();
+        self.state.note_target();
         places::refuse_lost(&mut self.state);
         std::mem::take(&mut self.state.effects)
     }
@@ -92,7 +99,7 @@ impl App {
                 let items = places::running_items(&self.state, running);
                 self.open_list_of(&ListKind::Fleet).into_iter().for_each(|list| list.add(items.clone()));
             }
-            Msg::Recordings(names) => self.list_recordings(names),
+            Msg::Recordings(recordings) => self.list_recordings(recordings),
             Msg::Durations(earlier) => self.state.view.usual.take(earlier),
             Msg::Answered(answer) => self.answered(&answer),
             Msg::Refused(task, reason) => self.refused(&task, &reason),
@@ -156,15 +163,18 @@ impl App {
         let before = self.state.at_hand().map(|task| task.id.clone());
         let started = self.select_next.take_if(|task| new.tasks.iter().any(|other| other.id == *task));
         if let Some(task) = started.filter(|_| self.state.typing_into().is_none()) {
-            self.state.list.selected = Some(task);
-            self.state.list.is_held = true;
+            self.select_started(task);
         }
         self.say_of_others(&old);
         arrangement::keep_pins(&mut self.state);
         self.state.division.stage.review();
         self.state.view.usual.note(&self.state.view.snapshot.tasks);
         self.stopping.restart_ended(&mut self.state);
-        self.state.follow();
+        // What is done in a dialog or list may be about the selected task.
+        self.follows_late = !self.layers.is_empty() && self.state.selected().is_some();
+        if !self.follows_late {
+            self.state.follow();
+        }
         if before.as_ref() != self.state.at_hand().map(|task| &task.id) {
             self.state.thaw();
             self.state.reading.pan = 0;
@@ -177,8 +187,12 @@ impl App {
         if self.state.is_leaving {
             return;
         }
-        self.state.toasts.pressed(self.state.clock.now);
         let action = self.state.setup.keymap.action(self.context(), key);
+        let is_observing = self.layers.is_empty() && matches!(self.state.focus.mode, Mode::Observe);
+        if is_observing && self.state.key_target.swallows(key, action, self.state.clock.now) {
+            return;
+        }
+        self.state.toasts.pressed(self.state.clock.now);
         hints::learn(&mut self.state, action);
         action.into_iter().for_each(|action| glossary::learn_terms(&mut self.state, action));
         self.pressed(key, action);
@@ -237,14 +251,20 @@ impl App {
         // If the user has since started typing into another task, stay with that one.
         if let Some(task) = started.filter(|_| self.state.typing_into().is_none()) {
             if self.state.view.task(&task).is_some() {
-                self.state.select(task);
+                self.select_started(task);
             } else {
                 self.select_next = Some(task);
             }
         }
     }
 
-    fn refused(&mut self, task: &crate::envelope::TaskId, reason: &str) {
+    /// Selects a task that was started here; by now the user may be at another one.
+    fn select_started(&mut self, task: TaskId) {
+        self.state.select_within(task);
+        self.state.list.is_held = true;
+    }
+
+    fn refused(&mut self, task: &TaskId, reason: &str) {
         let name = self.state.view.task(task).map_or_else(|| task.to_string(), |task| names::alias(task));
         self.state.toasts.fail(format!("{name} did not take the input: {}", visible::one_line(reason)), None);
     }

@@ -1,6 +1,5 @@
 //! Where typed keys and pastes go: into the task, an input line or a dialog.
 
-use jiff::SignedDuration;
 use tui_input::{Input as Editor, InputRequest};
 
 use crate::console::app::App;
@@ -12,6 +11,7 @@ use crate::console::features::pane::{copy, search};
 use crate::console::features::paste::{UnsentPaste, line_feeds, size};
 use crate::console::features::{composer, paste, program, receipts, task_list};
 use crate::console::keys::{Action, CopyAction, KeyContext};
+use crate::console::state::key_target::RESTED;
 use crate::console::state::{
     Filters, Layout, MOST_WRITTEN, Mode, Prompt, program_file, start_of, takes_input,
 };
@@ -140,10 +140,6 @@ impl App {
         }
     }
 }
-
-/// How long the user must have paused before a key counts as pressed in the knowledge that the task has
-/// ended.
-const RESTED: SignedDuration = SignedDuration::from_millis(700);
 
 impl App {
     /// Handles a key while something is being typed; returns false when keys mean actions.

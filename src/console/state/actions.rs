@@ -89,6 +89,7 @@ impl State {
     pub(in crate::console) fn select(&mut self, task: TaskId) {
         self.select_within(task);
         self.list.is_held = true;
+        self.key_target.choose();
     }
 
     pub(in crate::console) fn select_within(&mut self, task: TaskId) {
@@ -132,14 +133,22 @@ impl State {
     /// Moves the selection to the task that has waited longest for the user, or else to the newest live one, unless
     /// they have moved it, type, or read something: what they are at never changes by itself.
     pub(in crate::console) fn follow(&mut self) {
-        let still_there = self.selected().is_some();
         let is_held = self.list.is_held || self.focus.screen == Screen::Focus || self.is_reading();
-        if is_held && still_there {
+        if is_held && self.selected().is_some() {
             return;
         }
+        let before = self.list.selected.clone();
+        self.follow_to_next();
+        if self.list.selected != before {
+            self.key_target.changes_by_user(false);
+        }
+    }
+
+    fn follow_to_next(&mut self) {
         if let Some(waiter) = self.waiter().map(|task| task.id.clone()) {
             return self.select_within(waiter);
         }
+        let still_there = self.selected().is_some();
         let newest = self
             .tasks()
             .into_iter()

@@ -25,6 +25,7 @@ pub mod glossary;
 pub mod grid;
 pub mod history;
 pub mod input;
+pub mod key_target;
 pub mod layout;
 pub mod listing;
 mod lookups;
@@ -62,6 +63,7 @@ use crate::console::state::composer::Composer;
 use crate::console::state::division::Division;
 use crate::console::state::focus::Focus;
 use crate::console::state::glossary::Terms;
+use crate::console::state::key_target::KeyTarget;
 use crate::console::state::listing::ListState;
 use crate::console::state::outer::OuterTerminal;
 use crate::console::state::pane_reading::PaneReading;
@@ -121,6 +123,8 @@ pub struct State {
     pub view: View,
     /// The screen and where keys go.
     pub focus: Focus,
+    /// The task that keys act on.
+    pub key_target: KeyTarget,
     /// How the screen is divided.
     pub division: Division,
     /// How panes are read.
@@ -162,6 +166,7 @@ impl State {
             clock: ConsoleClock::opened(now),
             view: View::new(snapshot),
             focus: Focus::default(),
+            key_target: KeyTarget::default(),
             division: Division::default(),
             reading: PaneReading::default(),
             composer: Composer::default(),
@@ -180,6 +185,7 @@ impl State {
         };
         state.view.usual.note(&state.view.snapshot.tasks);
         state.follow();
+        state.note_target();
         state
     }
 }

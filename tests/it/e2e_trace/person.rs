@@ -7,6 +7,9 @@ use super::frames::named_above_the_keys;
 use super::work::{may_go, passphrase, until};
 use crate::support::Console;
 
+/// What the console says to a key that may have been meant for another task.
+const REFUSED: &str = "is another task than before: press again";
+
 pub(super) struct Person<'a> {
     console: &'a Console,
     /// The keys without those of answers and notes.
@@ -41,10 +44,26 @@ impl<'a> Person<'a> {
         match named_above_the_keys(&text).filter(|named| is_selected(&text, named)) {
             // What waits is on the stage and selected: one key.
             Some(_) => {
-                self.press(b"\r");
+                self.enter();
                 self.answer();
             }
             None => self.attend_by_list(),
+        }
+    }
+
+    /// Types into the selected task. If the console says that another one has come in between, looks at it and presses
+    /// again.
+    fn enter(&mut self) {
+        self.press(b"\r");
+        let is_refused = self.console.shown_until("the keys in the task, or why not", |text| {
+            if text.lines().last()?.contains("INPUT ") {
+                Some(false)
+            } else {
+                text.contains(REFUSED).then_some(true)
+            }
+        });
+        if is_refused {
+            self.press(b"\r");
         }
     }
 

@@ -1,11 +1,10 @@
-//! Stopping: the dialogs that stop a task, send it a signal or quit the console, and the guard against keys
-//! meant for another dialog.
+//! Stopping: the dialogs that stop a task, send it a signal or quit the console.
 
 pub mod restart;
 
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::delivery::MessageDelivery;
@@ -16,9 +15,6 @@ use crate::console::widgets::{DIALOG_COLUMNS, Painter, command_rows, dialog};
 use crate::envelope::{Actor, TaskId};
 use crate::link::ASKED_FOR;
 use crate::model::{RunState, TaskView};
-
-/// For this long, a dialog about a different task than the last one ignores the keys used for that one.
-pub(crate) const GUARDED: SignedDuration = SignedDuration::from_secs(1);
 
 /// What `serve --stop` asks the person at the console that its runtime is embedded in.
 #[derive(Debug, Clone)]
@@ -32,45 +28,10 @@ pub(in crate::console) struct StopQuestion {
 /// What is being stopped, and what was asked about it.
 #[derive(Debug, Clone, Default)]
 pub struct PendingStops {
-    pub(in crate::console) guard: KeyGuard,
     /// What `serve --stop` asks, until it is answered.
     pub(in crate::console) question: Option<StopQuestion>,
     /// Tasks being stopped for a restart, and since when.
     pub(in crate::console) restarts: Vec<(TaskId, Timestamp)>,
-}
-
-/// The keys that dialogs about tasks were opened and answered with.
-#[derive(Debug, Clone, Default)]
-pub struct KeyGuard {
-    /// The task of the last dialog.
-    task: Option<TaskId>,
-    /// The actions it was opened and answered with.
-    used: Vec<Action>,
-    /// The actions of the previous dialog, if it was about a different task, and until when they are ignored.
-    barred: Option<(Vec<Action>, Timestamp)>,
-}
-
-impl KeyGuard {
-    /// Records that an action opens a dialog about a task.
-    pub(crate) fn opens(&mut self, task: &TaskId, action: Action, now: Timestamp) {
-        if self.task.as_ref() != Some(task) {
-            let used = std::mem::take(&mut self.used);
-            let until = now.checked_add(GUARDED).unwrap_or(now);
-            self.barred = self.task.replace(task.clone()).map(|_| (used, until));
-        }
-        self.used.push(action);
-        self.used.dedup();
-    }
-
-    /// Tells whether an action counts in the dialog opened last.
-    pub(crate) fn admits(&mut self, action: Action, now: Timestamp) -> bool {
-        if self.barred.as_ref().is_some_and(|(barred, until)| now < *until && barred.contains(&action)) {
-            return false;
-        }
-        self.used.push(action);
-        self.used.dedup();
-        true
-    }
 }
 
 pub(in crate::console) fn draw_stop(painter: &mut Painter<'_>, task: &TaskView, kill: bool) {
@@ -194,30 +155,4 @@ pub(in crate::console) fn draw_quit(painter: &mut Painter<'_>, question: Option<
         many => format!("quit? {many} tasks are running"),
     };
     dialog(painter, &title, rows, KeyContext::Quit, &keys);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(ms: i64) -> Timestamp {
-        Timestamp::from_millisecond(ms).expect("a time")
-    }
-
-    #[test]
-    fn a_dialog_about_another_task_does_not_take_the_same_key_for_a_second() {
-        let [one, other] = [[1; 8], [2; 8]].map(TaskId::from_random);
-        let mut guard = KeyGuard::default();
-        guard.opens(&one, Action::Stop, at(0));
-        assert!(guard.admits(Action::Stop, at(1)), "the first dialog takes the key that opened it");
-        guard.opens(&one, Action::Stop, at(2));
-        assert!(guard.admits(Action::Stop, at(3)), "so does another one about the same task");
-        guard.opens(&other, Action::Signal, at(100));
-        assert!(guard.admits(Action::Signal, at(101)), "another key is meant");
-        assert!(!guard.admits(Action::Stop, at(1_099)));
-        assert!(guard.admits(Action::Stop, at(1_100)));
-        guard.opens(&one, Action::Signal, at(5_000));
-        assert!(!guard.admits(Action::Signal, at(5_500)) && !guard.admits(Action::Stop, at(5_999)));
-        assert!(guard.admits(Action::Signal, at(6_000)));
-    }
 }
