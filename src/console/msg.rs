@@ -102,8 +102,8 @@ pub enum Msg {
     Preferences(Box<Preferences>, Vec<String>),
     /// How long commands took in earlier recordings of the workspace.
     Durations(Durations),
-    /// The names of the finished recordings.
-    Recordings(Vec<String>),
+    /// The names of the finished recordings, and when they began, if known; newest first.
+    Recordings(Vec<(String, Option<Timestamp>)>),
     /// This user's runtimes on this machine.
     Running(Vec<RunningRuntime>),
     /// `serve --stop` asks to end the runtime in this console; by whom it was run.

@@ -141,6 +141,11 @@ impl Connections {
         Some(WaitingConnection { connections: self, origin })
     }
 
+    /// Tells whether an origin has a connection.
+    pub(super) fn has(&self, origin: ConnectionOrigin) -> bool {
+        self.counts().clients.get(&origin).is_some_and(|own| own.held > 0)
+    }
+
     fn counts(&self) -> std::sync::MutexGuard<'_, SlotCounts> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -201,7 +201,9 @@ pub async fn serve(
     idempotency: &IdempotencyKeys,
     stop: &CancellationToken,
 ) -> Result<(), Error> {
-    let Client { hello, task, lines, mut writer, .. } = client;
+    let Client { hello, task, is_console, lines, mut writer, .. } = client;
+    // What a console runs is its user's; its commands are those of a script all the same, and may be held.
+    let starter = if is_console { Actor::Operator } else { Actor::Cli };
     let runtime = &runtime.within(task.and_then(within));
     let caller = Caller::new(Actor::Cli, hello.cwd);
     let mut reader = lines.into_reader();
@@ -253,9 +255,9 @@ pub async fn serve(
             Request::Streams { task } => {
                 runtime.streams(&task).await.map(Reply::Streams).map_err(|error| error.to_string())
             }
-            Request::Program(request) => {
-                Ok(Reply::Program(Box::new(program(&mut reader, &mut writer, runtime, *request).await?)))
-            }
+            Request::Program(request) => Ok(Reply::Program(Box::new(
+                program(&mut reader, &mut writer, runtime, (*request, starter.clone())).await?,
+            ))),
             _ => Err("a script may only call tools".to_owned()),
         };
         Frame::json(&ServerMessage::Reply { id, reply })?.write(&mut writer).await?;
@@ -272,10 +274,10 @@ async fn program(
     reader: &mut BufReader<OwnedReadHalf>,
     writer: &mut OwnedWriteHalf,
     runtime: &Handle,
-    request: RunRequest,
+    (request, starter): (RunRequest, Actor),
 ) -> Result<Result<RunOutcome, RunRefusal>, Error> {
     let (events, mut happened) = mpsc::channel(EVENTS);
-    let run = match ProgramRun::open(runtime, request, Actor::Cli, events).await {
+    let run = match ProgramRun::open(runtime, request, starter, events).await {
         Ok(run) => run,
         Err(error) => return Ok(Err(error.into())),
     };

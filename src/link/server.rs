@@ -52,6 +52,8 @@ pub struct Client {
     pub peer: Peer,
     /// The task it runs in, if any.
     pub task: Option<EnclosingTask>,
+    /// Whether it is a console: the one that hosts this runtime, or one that is attached.
+    pub is_console: bool,
     /// Its ancestor processes, the nearest first.
     pub parents: Vec<u32>,
     /// The lines it sends.
@@ -239,7 +241,9 @@ impl Admission {
         let sent = hello::send(&mut writer, &self.ack(admitted.as_ref().err())).await;
         let (hello, place) = admitted?;
         sent?;
-        Ok((Client { hello, peer, task, parents, lines, writer }, place))
+        let is_console = pid == std::process::id()
+            || self.operators.connections.has(ConnectionOrigin::Process(pid)) && pid != 0;
+        Ok((Client { hello, peer, task, is_console, parents, lines, writer }, place))
     }
 
     /// Finds a slot for a peer, and receives its hello.

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::clock::{Moment, millis};
 use crate::envelope::{Actor, Envelope, TaskId};
-use crate::model::{CallSummary, StreamView};
+use crate::model::{CallEnd, CallSummary, StreamView};
 
 /// Bytes of recent calls kept in full; older ones keep only their summary in memory, and are read from the recording.
 const WHOLE_BYTES: usize = 32 << 20;
@@ -77,6 +77,7 @@ impl CallRecord {
             summary: said.map_or_else(|| line(&asked(&self.input)), line),
             asked: line(&asked(&self.input)),
             task,
+            end: self.envelope.as_ref().and_then(CallEnd::of),
             duration_ms: self.duration_ms,
             stream: None,
         }
@@ -167,6 +168,7 @@ impl RecentCalls {
         summary.status = Some(envelope.status().to_owned());
         summary.summary = envelope.summary_text().to_owned();
         summary.task = task.cloned();
+        summary.end = record.envelope.as_ref().and_then(CallEnd::of);
         summary.duration_ms = Some(duration);
         let record = entry.record.clone()?;
         entry.bytes = weight(&record.input) + record.envelope.as_ref().map_or(0, weight) + receipt.len();

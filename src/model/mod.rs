@@ -3,6 +3,7 @@
 
 pub(crate) mod agent_view;
 pub(crate) mod approval;
+mod call_end;
 pub(crate) mod calls;
 pub(crate) mod ceiling;
 pub(crate) mod changes;
@@ -35,6 +36,7 @@ pub use task::{TaskEvent, TaskFact, TaskUpdate};
 
 pub use agent_view::{AgentPeer, AgentRoutes, AgentView, LAUNCH_PROFILE, SHELL_PROFILE};
 pub use approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand};
+pub use call_end::CallEnd;
 pub use calls::{CallRecord, PROGRAM_CALL, STREAM_CALL};
 pub(crate) use ceiling::rounded;
 pub use ceiling::{CeilingHit, CeilingKind};

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::envelope::{Actor, ErrorKind, TaskId};
 use crate::model::{
-    AgentView, CeilingHit, Exit, GateView, HoldReason, InputWait, Listener, Metrics, PlaceLink, PlaceName,
-    ProgramView, Question, Slot, StreamView, TaskEvent, TaskFact, TaskStatus, timeline,
+    AgentView, CallEnd, CeilingHit, Exit, GateView, HoldReason, InputWait, Listener, Metrics, PlaceLink,
+    PlaceName, ProgramView, Question, Slot, StreamView, TaskEvent, TaskFact, TaskStatus, timeline,
 };
 use crate::terminal::Size;
 
@@ -243,6 +243,9 @@ pub struct CallSummary {
     pub asked: String,
     /// The task concerned, if any.
     pub task: Option<TaskId>,
+    /// What its answer says of its commands, beside the status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<CallEnd>,
     /// Milliseconds from call to answer.
     pub duration_ms: Option<u64>,
     /// Its progress, if it is a stream of commands.

@@ -34,6 +34,7 @@ fn snapshot() -> Snapshot {
         summary: "4 items".into(),
         asked: String::new(),
         task: None,
+        end: None,
         duration_ms: None,
         stream: None,
     };

@@ -5,12 +5,16 @@ use std::sync::Arc;
 use pilothouse::console::app::App;
 use pilothouse::console::msg::Msg;
 use pilothouse::console::state::calls::Column;
-use pilothouse::model::{BatchItem, CallSummary, GateView, HoldReason, Snapshot, TaskStatus, TaskView};
+use pilothouse::model::{
+    BatchItem, CallEnd, CallSummary, GateView, HoldReason, Snapshot, TaskStatus, TaskView,
+};
 
 use crate::console_fixture::{
     ago, build, calls, console, draw, empty, ended, press, record, select, shown, snapshot, task,
 };
 use crate::console_held;
+use pilothouse::envelope::Actor;
+use pilothouse::terminal::{MouseButton, MouseInput, MouseKind};
 
 const EVERY_SIZE: [(u16, u16); 6] = [(80, 24), (100, 30), (120, 40), (160, 50), (200, 60), (240, 70)];
 
@@ -96,7 +100,7 @@ fn batches() -> Snapshot {
         item(2, "npm test", TaskStatus::Failed, 1),
         item(3, "npm publish", TaskStatus::Failed, 1),
     ];
-    let of = |seq, tool: &str, status: Option<&str>, asked: &str, summary: &str| CallSummary {
+    let of = |seq, tool: &str, status: Option<&str>, asked: &str, summary: &str, end| CallSummary {
         seq,
         at: ago(30),
         actor: record().actor,
@@ -105,6 +109,7 @@ fn batches() -> Snapshot {
         summary: summary.into(),
         asked: asked.into(),
         task: None,
+        end,
         duration_ms: status.map(|_| 21),
         stream: None,
     };
@@ -119,11 +124,26 @@ fn batches() -> Snapshot {
             Some("success"),
             "npm ci; npm test; npm publish",
             "ExecCommandBatch completed 1/3 items",
+            Some(CallEnd::Items { completed: 1, all: 3 }),
         ),
-        of(321, "ExecCommand", Some("error"), "rm -r /", "The operator denied this: no."),
-        of(322, "ExecCommandBatch", None, &cmds.join("; "), &cmds.join("; ")),
-        of(323, "ExecCommand", Some("error"), "make all", "The folder /nowhere does not exist."),
-        of(324, "ExecCommandBatch", Some("success"), "true; false", "ExecCommandBatch completed 1/2 items"),
+        of(
+            321,
+            "ExecCommand",
+            Some("error"),
+            "rm -r /",
+            "The operator denied this: no.",
+            Some(CallEnd::Denied),
+        ),
+        of(322, "ExecCommandBatch", None, &cmds.join("; "), &cmds.join("; "), None),
+        of(323, "ExecCommand", Some("error"), "make all", "The folder /nowhere does not exist.", None),
+        of(
+            324,
+            "ExecCommandBatch",
+            Some("success"),
+            "true; false",
+            "ExecCommandBatch completed 1/2 items",
+            Some(CallEnd::Items { completed: 1, all: 2 }),
+        ),
     ];
     Snapshot {
         tasks: items.into_iter().map(Arc::new).collect(),
@@ -158,6 +178,59 @@ fn a_batch_a_held_call_and_a_refused_one_say_what_they_are() {
         let unlisted = row(&app, "   324 ");
         assert!(unlisted.contains("✗ 1/2") && unlisted.contains("true; false"), "{unlisted}");
     }
+}
+
+#[test]
+fn a_batch_that_waits_has_a_row_among_the_tasks_which_leads_to_its_card() {
+    for size in EVERY_SIZE {
+        let mut app = console(batches(), size);
+        let held = row(&app, " batch ");
+        assert!(held.contains("◌ to approve") && held.contains("12 commands held"), "{held}");
+        assert!(held.contains("A decides"), "{held}");
+        let y = shown(&app).lines().position(|line| line.contains(" batch ")).expect("a row");
+        let press = MouseKind::Press(MouseButton::Left);
+        let at = MouseInput {
+            kind: press,
+            row: u16::try_from(y).expect("small"),
+            col: 20,
+            shift: false,
+            alt: false,
+            ctrl: false,
+        };
+        let _ = app.update(Msg::Mouse(at));
+        assert_eq!(app.held_call().map(|held| held.call), Some(322), "{}", shown(&app));
+    }
+    let mut app = console(batches(), (80, 24));
+    for (words, is_listed) in [("part-07", true), ("publish", false)] {
+        let keys: Vec<String> = words.chars().map(String::from).collect();
+        let _ = press(&mut app, &["Esc", "/"]);
+        let _ = press(&mut app, &keys.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(shown(&app).contains(" commands held"), is_listed, "{words}\n{}", shown(&app));
+        let _ = press(&mut app, &["Esc"]);
+    }
+}
+
+#[test]
+fn what_a_script_asks_about_tasks_is_listed_only_if_it_is_looked_for() {
+    let mut state = snapshot();
+    let last = state.calls.last().expect("a call").as_ref().clone();
+    let poll = |seq, tool: &str| CallSummary {
+        seq,
+        actor: Actor::Cli,
+        tool: tool.into(),
+        status: Some("success".into()),
+        ..last.clone()
+    };
+    state
+        .calls
+        .extend([poll(400, "TaskStatus"), poll(401, "TaskList"), poll(402, "ExecCommand")].map(Arc::new));
+    state.calls.extend([poll(403, "TaskOutput")].map(Arc::new));
+    let mut app = console(state, (120, 40));
+    let _ = press(&mut app, &["3", "g"]);
+    assert_eq!(app.state.shown_call().map(|call| call.seq), Some(402), "{}", shown(&app));
+    assert!(!shown(&app).contains(" 401 "), "{}", shown(&app));
+    let _ = press(&mut app, &["/", "T", "a", "s", "k", "L", "i", "s", "t", "Enter"]);
+    assert_eq!(app.state.shown_call().map(|call| call.seq), Some(401), "{}", shown(&app));
 }
 
 #[test]

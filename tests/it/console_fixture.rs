@@ -253,6 +253,7 @@ pub(crate) fn calls() -> Vec<CallSummary> {
             summary: summary.into(),
             asked: String::new(),
             task: task.map(id),
+            end: None,
             duration_ms: ms,
             stream: None,
         };

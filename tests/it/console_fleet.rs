@@ -58,6 +58,7 @@ fn call(place: usize, number: u64, age: i64) -> CallSummary {
         summary: "command promoted to managed task".into(),
         asked: String::new(),
         task: Some(id(place, 1)),
+        end: None,
         duration_ms: Some(10_004),
         stream: None,
     }

@@ -9,9 +9,13 @@ use pilothouse::console::app::layer::Layer;
 use pilothouse::console::msg::{Effect, Msg, Notification};
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
-use pilothouse::model::{Decision, GateView, HeldCall, HeldCommand, HoldReason, Slot, Snapshot, TaskStatus};
+use pilothouse::model::{
+    Decision, GateView, HeldCall, HeldCommand, HoldReason, Slot, Snapshot, TaskFact, TaskStatus,
+};
 
-use crate::console_fixture::{SIZES, ago, console as open, empty, id, now, press, shown, snapshot, task};
+use crate::console_fixture::{
+    SIZES, ago, console as open, empty, ended, event, id, now, press, select, shown, snapshot, task,
+};
 
 fn command(cmd: &str) -> HeldCommand {
     HeldCommand {
@@ -338,6 +342,25 @@ fn a_card_hides_nothing_and_draws_nothing_foreign() {
     assert!(text.contains("contains hidden characters") && text.contains("⟨U+202E⟩"), "{text}");
     assert!(text.contains("Bearer abc"), "what runs is shown whole");
     assert_eq!(app.state.clock.now, now() + SignedDuration::from_secs(1));
+}
+
+#[test]
+fn enter_on_a_task_that_waits_for_approval_shows_its_card() {
+    let mut app = open(waiting(vec![call(1, &["git push origin main"], ruled())]), (80, 24));
+    select(&mut app, 11);
+    let _ = press(&mut app, &["Enter"]);
+    assert_eq!(app.held_call().map(|held| held.ticket), Some(1), "{}", shown(&app));
+}
+
+#[test]
+fn a_denied_task_says_why_in_the_words_of_who_denied_it() {
+    let mut state = waiting(Vec::new());
+    let task = Arc::make_mut(state.tasks.last_mut().expect("a task"));
+    task.held = None;
+    task.events.push(event(3, Actor::Operator, TaskFact::Denied("not on a Friday".into())));
+    *task = ended(task.clone(), TaskStatus::Cancelled, None, 3);
+    let app = open(state, (120, 40));
+    assert!(shown(&app).contains("denied: not on a Friday"), "{}", shown(&app));
 }
 
 #[test]

@@ -31,7 +31,8 @@ fn list(app: &App) -> Option<&Chooser> {
 
 fn with_recordings(app: &mut App) {
     let _ = press(app, &[":"]);
-    let _ = app.update(Msg::Recordings(vec!["20261120T091500Z-812".into()]));
+    let _ = app
+        .update(Msg::Recordings(vec![("20261120T091500Z-812".into(), "2026-11-20T09:15:00Z".parse().ok())]));
 }
 
 #[test]
@@ -48,6 +49,23 @@ fn palette_and_themes_at_each_size() {
         let _ = press(&mut app, &["Enter", "Down"]);
         insta::assert_snapshot!(format!("themes_{columns}x{rows}"), shown(&app));
     }
+}
+
+#[test]
+fn a_past_recording_is_found_by_when_it_was() {
+    for word in ["yesterday", "history", "earlier", "past", "20261120"] {
+        let mut app = console(snapshot(), (80, 24));
+        with_recordings(&mut app);
+        let _ = write(&mut app, word);
+        let found = list(&app).and_then(Chooser::selected).map(|item| item.label.clone());
+        assert_eq!(found.as_deref(), Some("past 11-20 09:15"), "{word}");
+    }
+    let mut app = console(snapshot(), (80, 24));
+    let _ = press(&mut app, &[":"]);
+    let _ =
+        app.update(Msg::Recordings(vec![("20261118T091500Z-1".into(), "2026-11-18T09:15:00Z".parse().ok())]));
+    let _ = write(&mut app, "yesterday");
+    assert_eq!(list(&app).and_then(Chooser::selected), None, "that was not yesterday");
 }
 
 #[test]

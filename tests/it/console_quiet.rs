@@ -228,8 +228,8 @@ fn the_line_above_the_keys_belongs_to_what_waits() {
     );
     select(&mut app, 4);
     assert!(
-        line(&app).contains("◐ t03 waiting for password since 12:03:01"),
-        "what is at hand is seen: {}",
+        line(&app).contains("◐ t03 waiting for password  +1 more"),
+        "what is at hand is seen, and since when gives way: {}",
         line(&app)
     );
     let _ = app.update(Msg::Tick(now() + jiff::SignedDuration::from_secs(9)));

@@ -66,6 +66,7 @@ fn summary(record: &CallRecord) -> Arc<CallSummary> {
         summary: "1/4 items".into(),
         asked: String::new(),
         task: None,
+        end: None,
         duration_ms: Some(21),
         stream: None,
     })

@@ -244,7 +244,10 @@ impl App {
         self.state.hold();
         use Action::*;
         match action {
-            Input => self.enter(&task),
+            Input => match decide::card_of(&self.state, &id) {
+                Some(card) => self.open_card(Some(card)),
+                None => self.enter(&task),
+            },
             SendLine => {
                 self.state.thaw();
                 self.state.write(Prompt::Line(id));

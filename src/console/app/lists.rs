@@ -1,5 +1,7 @@
 //! The list over the screen: its keys, and what choosing from it does.
 
+use jiff::Timestamp;
+
 use crate::console::app::App;
 use crate::console::app::layer::Layer;
 use crate::console::effect::{Effect, Leave};
@@ -9,7 +11,7 @@ use crate::console::features::{changes, export, palette, program, receipts};
 use crate::console::keys::Action;
 use crate::console::state::{ExportKind, ListChoice, SIGNALS, Screen, program_file, signal};
 use crate::console::widgets::chooser::page;
-use crate::console::widgets::{Chooser, ListItem, ListKind};
+use crate::console::widgets::{Chooser, ListKind};
 use crate::terminal::{Key, KeyPress};
 
 /// Maximum number of choices remembered.
@@ -30,17 +32,9 @@ impl App {
     }
 
     /// Adds the finished recordings to an open palette.
-    pub(in crate::console) fn list_recordings(&mut self, names: Vec<String>) {
-        if let Some(chooser) = self.open_list_of(&ListKind::Palette) {
-            let item = |name: String| {
-                ListItem::new(
-                    format!("recording {name}"),
-                    "Look at it, read-only",
-                    ListChoice::Recording(name),
-                )
-            };
-            chooser.add(names.into_iter().map(item).collect());
-        }
+    pub(in crate::console) fn list_recordings(&mut self, recordings: Vec<(String, Option<Timestamp>)>) {
+        let items = palette::recording_items(&self.state, recordings);
+        self.open_list_of(&ListKind::Palette).into_iter().for_each(|list| list.add(items.clone()));
     }
 
     /// Handles a key in a list: letters filter it, other keys move and choose.

@@ -6,10 +6,11 @@ use ratatui::layout::Position;
 
 use crate::console::app::App;
 use crate::console::effect::Effect;
+use crate::console::features::approval::card::Card;
 use crate::console::features::pane::{copy, log, timestamps};
 use crate::console::features::{program, reader, task_list};
 use crate::console::keys::{Action, Motion};
-use crate::console::state::{Column, Layout, Mode, Pane, Screen};
+use crate::console::state::{Column, Layout, ListRow, Mode, Pane, Screen};
 use crate::envelope::TaskId;
 use crate::model::TypedInput;
 use crate::terminal::{Key, KeyPress, MouseButton, MouseInput, MouseKind, MouseMode};
@@ -144,6 +145,10 @@ impl App {
             return;
         }
         let at = self.state.list.top + item;
+        if let Some(ListRow::Held(held)) = self.state.listed().rows.get(at) {
+            let ticket = self.state.view.snapshot.gate.held.get(*held).map(|held| held.ticket);
+            return self.open_card(ticket.map(Card::of));
+        }
         let task = self
             .state
             .listed()

@@ -1,5 +1,6 @@
 //! The palette: its items, and those of the lists of themes and messages.
 
+use jiff::Timestamp;
 use serde_json::json;
 
 use crate::agents::AgentProgram;
@@ -46,6 +47,26 @@ pub(in crate::console) fn palette_items(
         }
     }));
     items
+}
+
+/// Returns the items of finished recordings, named by when they began.
+pub(in crate::console) fn recording_items(
+    state: &State,
+    recordings: Vec<(String, Option<Timestamp>)>,
+) -> Vec<ListItem> {
+    let local = |at: Timestamp| at.to_zoned_datetime(state.setup.zone.clone());
+    let yesterday = local(state.clock.now).yesterday().ok().map(|day| day.date());
+    let item = |(name, began): (String, Option<Timestamp>)| {
+        let began = began.map(local);
+        let label =
+            began.as_ref().map_or("past".to_owned(), |at| at.strftime("past %m-%d %H:%M").to_string());
+        let is_of_yesterday = began.is_some_and(|at| Some(at.date()) == yesterday);
+        let also =
+            if is_of_yesterday { "yesterday history earlier before" } else { "history earlier before" };
+        let about = format!("Recording {name}, read-only");
+        ListItem { also, ..ListItem::new(label, about, ListChoice::Recording(name)) }
+    };
+    recordings.into_iter().map(item).collect()
 }
 
 fn action_item(state: &State, action: Action, availability: Availability<'_>) -> ListItem {

@@ -16,7 +16,10 @@ impl Effects {
             let folder = own.parent()?;
             let listed = past::list(folder, Some(&workspace)).into_iter().rev();
             let over = listed.filter(|listed| !listed.live && listed.folder != own);
-            Some(Msg::Recordings(over.map(|listed| listed.name).take(MOST_RECORDINGS).collect()))
+            let over = over
+                .map(|listed| (listed.name, listed.meta.map(|meta| meta.started_at)))
+                .take(MOST_RECORDINGS);
+            Some(Msg::Recordings(over.collect()))
         });
     }
 

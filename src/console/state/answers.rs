@@ -24,7 +24,7 @@ pub(crate) fn answers_no(task: &TaskView) -> bool {
 
 /// Tells whether the exit code of a command line is that of a program that answers with it: of the last of its parts,
 /// and of all that `&&` joins to it.
-fn only_answers(cmd: &str) -> bool {
+pub(crate) fn only_answers(cmd: &str) -> bool {
     let Some(parts) = joined_commands(cmd) else { return false };
     let from = parts.iter().rposition(|(joint, _)| !matches!(joint, Joint::And | Joint::Pipe)).unwrap_or(0);
     let parts = parts.get(from..).unwrap_or_default();

@@ -11,8 +11,9 @@ use crate::console::state::words::{how, short_command, who};
 use crate::console::text::finding::FilterWords;
 use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
+use crate::envelope::Actor;
 use crate::model::calls::{ABANDONED, SHELL_CALL};
-use crate::model::{CallSummary, HeldCall, TaskStatus, TaskView};
+use crate::model::{CallEnd, CallSummary, HeldCall, TaskStatus, TaskView};
 
 /// The tools that run commands.
 const COMMAND: &str = "ExecCommand";
@@ -51,10 +52,14 @@ impl State {
         self.call_rows().iter().position(|row| (row.oldest..=row.call.seq).contains(&seq)).unwrap_or(0)
     }
 
-    /// Returns the rows of the list of calls, newest first.
+    /// Returns the rows of the list of calls, newest first. What scripts ask about tasks is listed only if the filter
+    /// finds it, or if it is selected.
     pub fn call_rows(&self) -> Vec<CallRow<'_>> {
         let words = FilterWords::smart(&self.calls.filter);
-        let holds = |call: &&Arc<CallSummary>| words.is_empty() || words.are_in(&told_of(&self.view, call));
+        let holds = |call: &&Arc<CallSummary>| match words.is_empty() {
+            true => !is_script_poll(call) || self.calls.selected == Some(call.seq),
+            false => words.are_in(&told_of(&self.view, call)),
+        };
         let mut rows: Vec<CallRow<'_>> = Vec::new();
         for call in self.newest_calls().filter(holds) {
             match rows.last_mut().filter(|row| is_poll(call) && is_same_poll(row.call, call)) {
@@ -89,6 +94,12 @@ impl State {
         let about = || calls.iter().find(|call| call.task.as_ref() == Some(&task.id));
         started.or_else(about).map(|call| call.seq)
     }
+}
+
+/// Tells whether a script only asks about tasks with a call, as one does again and again while it waits.
+pub(in crate::console) fn is_script_poll(call: &CallSummary) -> bool {
+    let asks = matches!(&*call.tool, "TaskOutput" | "TaskStatus" | "TaskList");
+    asks && call.actor == Actor::Cli && call.status.as_deref() != Some("error")
 }
 
 /// Tells whether a call only polls the state or new output of a task.
@@ -151,14 +162,12 @@ pub(crate) fn outcome(view: &View, call: &CallSummary) -> (CallState, String) {
         None => return (CallState::Running, String::new()),
         Some(ABANDONED) => return (CallState::Stopped, ABANDONED.to_owned()),
         Some("success") => {}
-        Some(_) if call.summary.starts_with("The operator denied") => {
-            return (CallState::Stopped, "denied".to_owned());
-        }
+        Some(_) if call.end == Some(CallEnd::Denied) => return (CallState::Stopped, "denied".to_owned()),
         Some(_) => return (CallState::Failed, "refused".to_owned()),
     }
     match (&*call.tool, task_of(view, call)) {
-        (BATCH, _) => of_batch(&call.summary, items_of(view, call).any(|item| Filter::Failed.holds(item))),
-        (COMMAND | SHELL_CALL, None) => told_in(&call.summary),
+        (BATCH, _) => of_batch(call.end, items_of(view, call).any(|item| Filter::Failed.holds(item))),
+        (COMMAND | SHELL_CALL, None) => of_unlisted(call.end),
         (COMMAND | SHELL_CALL, Some(task)) => match task.status {
             TaskStatus::Failed => (CallState::Failed, how(task.ended.as_ref())),
             TaskStatus::Completed => (CallState::Done, String::new()),
@@ -173,22 +182,18 @@ pub(crate) fn outcome(view: &View, call: &CallSummary) -> (CallState, String) {
     }
 }
 
-/// Returns the outcome of a batch, which its summary tells in the words `completed 3/4 items`.
-fn of_batch(summary: &str, has_failed: bool) -> (CallState, String) {
-    let counts = summary.strip_prefix("ExecCommandBatch completed ").and_then(|rest| rest.split(' ').next());
-    let is_whole = counts.and_then(|counts| counts.split_once('/')).is_some_and(|(done, all)| done == all);
-    let state = if has_failed || !is_whole { CallState::Failed } else { CallState::Done };
-    (state, counts.unwrap_or_default().to_owned())
+/// Returns the outcome of a batch.
+fn of_batch(end: Option<CallEnd>, has_failed: bool) -> (CallState, String) {
+    let Some(CallEnd::Items { completed, all }) = end else { return (CallState::Failed, String::new()) };
+    let state = if has_failed || completed < all { CallState::Failed } else { CallState::Done };
+    (state, format!("{completed}/{all}"))
 }
 
-/// Returns the outcome given by the summary, for a command that is no longer listed.
-fn told_in(summary: &str) -> (CallState, String) {
-    let status = ["command exited with status ", "command ended, exit "];
-    let status = status.into_iter().find_map(|words| summary.strip_prefix(words));
-    let is_number = |status: &&str| *status != "0" && status.parse::<i32>().is_ok();
-    match status.filter(is_number) {
-        Some(status) => (CallState::Failed, format!("exit {status}")),
-        None => (CallState::Done, String::new()),
+/// Returns the outcome of a command that is no longer listed.
+fn of_unlisted(end: Option<CallEnd>) -> (CallState, String) {
+    match end {
+        Some(CallEnd::Exit(status)) if status != 0 => (CallState::Failed, format!("exit {status}")),
+        _ => (CallState::Done, String::new()),
     }
 }
 
@@ -224,27 +229,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_no_longer_listed_is_told_by_its_summary() {
-        for (summary, state, word) in [
-            ("command exited with status 101", CallState::Failed, "exit 101"),
-            ("command exited with status 0", CallState::Done, ""),
-            ("command exited with status of things", CallState::Done, ""),
-            ("command promoted to managed task", CallState::Done, ""),
-            ("command ended, exit 2", CallState::Failed, "exit 2"),
+    fn what_is_no_longer_listed_is_told_by_its_answer() {
+        let items = |completed, all| Some(CallEnd::Items { completed, all });
+        for (found, state, word) in [
+            (of_unlisted(Some(CallEnd::Exit(101))), CallState::Failed, "exit 101"),
+            (of_unlisted(Some(CallEnd::Exit(0))), CallState::Done, ""),
+            (of_unlisted(None), CallState::Done, ""),
+            (of_batch(items(4, 4), false), CallState::Done, "4/4"),
+            (of_batch(items(1, 4), false), CallState::Failed, "1/4"),
+            (of_batch(items(4, 4), true), CallState::Failed, "4/4"),
+            (of_batch(None, false), CallState::Failed, ""),
         ] {
-            assert_eq!(told_in(summary), (state, word.to_owned()), "{summary}");
-        }
-    }
-
-    #[test]
-    fn a_batch_is_done_once_all_its_items_are() {
-        for (summary, has_failed, state, word) in [
-            ("ExecCommandBatch completed 4/4 items", false, CallState::Done, "4/4"),
-            ("ExecCommandBatch completed 1/4 items", false, CallState::Failed, "1/4"),
-            ("ExecCommandBatch completed 4/4 items", true, CallState::Failed, "4/4"),
-            ("something else", false, CallState::Failed, ""),
-        ] {
-            assert_eq!(of_batch(summary, has_failed), (state, word.to_owned()), "{summary}");
+            assert_eq!(found, (state, word.to_owned()));
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::console::keys::KeyContext;
 use crate::console::state::agents::owner;
+use crate::console::state::call_rows::is_script_poll;
 use crate::console::state::copying::CopyMode;
 use crate::console::state::focus::{Mode, Prompt, Screen};
 use crate::console::state::layout::Pane;
@@ -109,9 +110,7 @@ impl State {
     /// Returns the agent whose task or call is selected.
     pub(in crate::console) fn agent_at_hand(&self) -> Option<String> {
         if self.focus.screen == Screen::Receipts {
-            let calls = &self.view.snapshot.calls;
-            let call = self.calls.selected.and_then(|seq| calls.iter().find(|call| call.seq == seq));
-            return call.or(calls.last()).and_then(|call| owner(&call.actor));
+            return self.shown_call().and_then(|call| owner(&call.actor));
         }
         self.at_hand().and_then(|task| owner(&task.started_by))
     }
@@ -121,7 +120,9 @@ impl State {
         if self.focus.screen == Screen::Receipts {
             return match self.calls.selected {
                 Some(seq) => self.view.newest_calls().find(|call| call.seq == seq),
-                None if self.calls.filter.is_empty() => self.newest_calls().next(),
+                None if self.calls.filter.is_empty() => {
+                    self.newest_calls().find(|call| !is_script_poll(call))
+                }
                 None => self.call_rows().first().map(|row| row.call),
             };
         }
@@ -226,7 +227,7 @@ impl State {
     pub(crate) fn task_in(&self, row: &ListRow) -> Option<&Arc<TaskView>> {
         match row {
             ListRow::Task { at, .. } => self.view.snapshot.tasks.get(*at),
-            ListRow::Head(_) | ListRow::Ended => None,
+            ListRow::Head(_) | ListRow::Held(_) | ListRow::Ended => None,
         }
     }
 

@@ -74,7 +74,7 @@ use crate::console::text::reading::ReaderView;
 use crate::model::Snapshot;
 
 pub(super) use agents::owner;
-pub(super) use answers::answers_no;
+pub(super) use answers::{answers_no, only_answers};
 pub use areas::{cut_bottom, cut_left, cut_top, inside, over_screen, stand};
 pub use arrangement::Arrangement;
 pub use availability::{Availability, Obstacle};

@@ -46,8 +46,13 @@ impl WrappedText {
 
     /// Creates a document from plain text.
     pub fn plain(text: &str) -> Self {
-        let line = |line: &str| vec![piece(visible::in_text(line).into_owned(), Role::Text)];
-        Self::new(text.split('\n').map(line).collect())
+        Self::with_roles(text, |_| Role::Text)
+    }
+
+    /// Creates a document from plain text whose lines have these roles, counted from 0.
+    pub fn with_roles(text: &str, role: impl Fn(usize) -> Role) -> Self {
+        let line = |(at, line): (usize, &str)| vec![piece(visible::in_text(line).into_owned(), role(at))];
+        Self::new(text.split('\n').enumerate().map(line).collect())
     }
 
     /// Creates a document from a JSON value, indented, with its keys highlighted.

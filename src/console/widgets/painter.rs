@@ -23,6 +23,9 @@ use crate::terminal::CursorShape;
 /// Columns reserved for a title beside its facts.
 const TITLE_COLUMNS: u16 = 22;
 
+/// Columns that the rule and blanks around a title and its facts take.
+pub(crate) const AROUND_HEAD: u16 = 10;
+
 /// What a frame consists of besides its cells.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FrameExtras {
@@ -188,7 +191,9 @@ impl Painter<'_> {
         let mut facts_from = area.width;
         // The title has priority over the facts, but leaves room for the first one, a state.
         let kept = columns(title).min(TITLE_COLUMNS.max(area.width * 2 / 3));
-        let room = area.width.saturating_sub(kept + 8);
+        // One that is cut anyway leaves the first fact two columns more.
+        let around = if kept < columns(title) { AROUND_HEAD - 2 } else { AROUND_HEAD };
+        let room = area.width.saturating_sub(kept + around);
         // The last fact is the least important: drop facts from the end until the rest fits.
         let fits = (0..=facts.len()).rev().find(|many| columns(&joined_facts(&facts[..*many], self)) <= room);
         let shown = joined_facts(&facts[..fits.unwrap_or(0)], self);

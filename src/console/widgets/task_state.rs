@@ -16,6 +16,14 @@ pub(crate) struct StateLabel {
     pub(crate) role: Role,
 }
 
+/// Returns the operator's words if they denied a task; empty if there were none.
+fn denial(task: &TaskView) -> Option<&str> {
+    task.events.iter().rev().find_map(|event| match &event.fact {
+        TaskFact::Denied(note) => Some(note.as_str()),
+        _ => None,
+    })
+}
+
 impl Painter<'_> {
     pub(crate) fn state(&self, task: &TaskView) -> StateLabel {
         let states = self.glyphs().states;
@@ -75,6 +83,10 @@ impl Painter<'_> {
             }
             if let Some(peak) = ceiling_word(task).and_then(|_| task.ceiling?.peak_in_words()) {
                 return Some(piece(peak, Role::Failed));
+            }
+            if let Some(note) = denial(task) {
+                let note = if note.is_empty() { "denied".to_owned() } else { format!("denied: {note}") };
+                return Some(piece(visible::one_line(&note), Role::Cancelled));
             }
             if let Some((_, message)) = &ended.error {
                 return Some(piece(visible::one_line(message), Role::Failed));

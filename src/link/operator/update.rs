@@ -277,6 +277,7 @@ mod tests {
             asked: String::new(),
             task: None,
             stream: None,
+            end: None,
             duration_ms: Some(duration),
         })
     }

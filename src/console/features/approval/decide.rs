@@ -8,6 +8,7 @@ use crate::console::features::approval::{preview, wider_for};
 use crate::console::keys::Action;
 use crate::console::state::{State, owner};
 use crate::console::widgets::scrolled;
+use crate::envelope::TaskId;
 use crate::link::Request;
 use crate::model::{Decision, HeldCall, HoldReason, Slot};
 
@@ -40,6 +41,12 @@ pub(in crate::console) fn oldest(state: &mut State) -> Option<Card> {
         state.say("no call needs approval");
     }
     oldest
+}
+
+/// Returns the card of the call that a task waits for.
+pub(in crate::console) fn card_of(state: &State, task: &TaskId) -> Option<Card> {
+    let held = state.view.snapshot.gate.held.iter().find(|held| held.task.as_ref() == Some(task));
+    held.map(|held| Card::of(held.ticket))
 }
 
 /// Returns the agent that a message about a held call is for.

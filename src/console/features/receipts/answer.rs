@@ -4,6 +4,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use crate::console::features::receipts::links::{LineLink, links};
+use crate::console::state::only_answers;
 use crate::console::text::document::ValueMarks;
 use crate::console::text::{StyledPiece, WrappedText, count, piece, tokens};
 use crate::console::theme::{Glyphs, Role};
@@ -40,6 +41,27 @@ impl AnswerTexts {
         Some(Self { receipt: text.into(), envelope: shorter.to_value(), sources })
     }
 
+    /// Lays out the receipt. What it says of the items of a batch that failed is marked, but not what they printed.
+    pub(super) fn receipt_lines(&self) -> WrappedText {
+        let is_failed = |source: &&ReceiptSource| {
+            let Some((at, field)) = source.pointer.strip_prefix("/result/items/").map(|rest| {
+                let (at, field) = rest.split_once('/').unwrap_or((rest, ""));
+                (at, field.split('/').next().unwrap_or_default())
+            }) else {
+                return false;
+            };
+            self.envelope.pointer(&format!("/result/items/{at}")).is_some_and(is_troubled)
+                && !matches!(field, "stdout_preview" | "stderr_preview" | "artifacts")
+        };
+        let failed: Vec<_> =
+            self.sources.iter().filter(is_failed).map(|source| source.lines.clone()).collect();
+        let role = |line: usize| match failed.iter().any(|lines| lines.contains(&line)) {
+            true => Role::Failed,
+            false => Role::Text,
+        };
+        WrappedText::with_roles(&self.receipt, role)
+    }
+
     /// Tells whether neither text became longer: the note that something was left out takes room too.
     pub(super) fn is_within(&self, whole: &Self) -> bool {
         let sizes = |sent: &Self| (chars(&sent.receipt), chars(&sent.envelope.to_string()));
@@ -55,7 +77,7 @@ impl AnswerTexts {
             gone: glyphs.states[5],
             whole: &whole.envelope,
         };
-        let mut receipt = WrappedText::plain(&self.receipt);
+        let mut receipt = self.receipt_lines();
         receipt.head(vec![sizes(chars(&self.receipt), chars(&whole.receipt)), Vec::new()]);
         let mut shown = self.envelope.clone();
         let had_details = whole.envelope.pointer("/error/details").is_some();
@@ -68,6 +90,17 @@ impl AnswerTexts {
         envelope.head(vec![sizes(now, before), legend(&marks), Vec::new()]);
         (receipt, envelope, links(&shown, &self.sources))
     }
+}
+
+/// Tells whether an item of a batch failed, or was refused; not if it only says *no*, as `grep` does.
+fn is_troubled(item: &Value) -> bool {
+    let is = |key: &str, value: Value| item.get(key) == Some(&value);
+    let cmd = item.get("cmd").and_then(Value::as_str).unwrap_or_default();
+    let says_no = is("exit_status", 1.into())
+        && is("stderr_preview", Value::Null)
+        && is("timed_out", false.into())
+        && only_answers(cmd);
+    is("status", "rejected".into()) || is("status", "failed".into()) && !says_no
 }
 
 fn sizes(now: u64, before: u64) -> Vec<StyledPiece> {
@@ -95,6 +128,29 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn what_is_said_of_a_failed_item_is_marked_but_not_what_it_printed() {
+        let item = |index: u64, status: &str, exit: u64, printed: &str| {
+            json!({
+                "index": index, "cmd": format!("do {index}"), "status": status, "exit_status": exit,
+                "stdout_preview": printed, "stderr_preview": null, "truncated": false, "timed_out": false,
+                "duration_ms": 1, "error": null,
+            })
+        };
+        let result = json!({
+            "item_count": 2, "completed_count": 1, "failed_count": 1, "rejected_count": 0, "skipped_count": 0,
+            "stop_on_error": false, "items": [item(1, "completed", 0, "a\n"), item(2, "failed", 3, "b\n")],
+        });
+        let envelope = Envelope::success("ExecCommandBatch", "x", &result);
+        let RenderedReceipt { text, sources } = tools::render_with_sources(&envelope);
+        let texts = AnswerTexts { receipt: text.into(), envelope: envelope.to_value(), sources };
+        let mut lines = texts.receipt_lines();
+        lines.wrap(80);
+        let failed = lines.rows().iter().flatten().filter(|piece| piece.role == Role::Failed);
+        let failed: Vec<&str> = failed.map(|piece| piece.text.as_str()).collect();
+        assert_eq!(failed, ["[2] exit=3 do 2", "[2] do 2"]);
+    }
 
     #[test]
     fn a_line_that_was_sent_in_other_words_has_no_counterpart() {

@@ -9,6 +9,7 @@ use crate::console::features::receipts::sheet::CallSheet;
 use crate::console::state::{Column, Layout, Screen, Term, cut_left, cut_top, who};
 use crate::console::text::{StyledPiece, count, millis, piece, tokens, visible, wrapped};
 use crate::console::theme::Role;
+use crate::console::widgets::painter::AROUND_HEAD;
 use crate::console::widgets::text::{found, reading};
 use crate::console::widgets::{Painter, columns};
 
@@ -32,7 +33,9 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout, receipts: &Receip
         if let Some(line) = painter.explained(term) {
             title.extend([piece("  ", Role::Text), line]);
             // If both do not fit, leave out the sizes until the term is known.
-            facts.retain(|fact| columns(&title) + columns(std::slice::from_ref(fact)) + 8 <= head.width);
+            facts.retain(|fact| {
+                columns(&title) + columns(std::slice::from_ref(fact)) + AROUND_HEAD <= head.width
+            });
         }
         painter.head(head, &title, &facts);
         match sheet.filter(|sheet| sheet.is_answered) {

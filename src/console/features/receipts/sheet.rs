@@ -83,7 +83,7 @@ pub(crate) fn sheet(record: &CallRecord, budget: Option<u64>, glyphs: Glyphs) ->
     let shorter = budget.and_then(|budget| whole.within(budget)).filter(|shorter| shorter.is_within(&whole));
     let (receipt, envelope, links) = match &shorter {
         None => (
-            WrappedText::plain(&whole.receipt),
+            whole.receipt_lines(),
             WrappedText::json(&whole.envelope),
             links(&whole.envelope, &whole.sources),
         ),

@@ -11,7 +11,7 @@ use crate::console::state::titles::title;
 use crate::console::state::{HINTED, Mode, Screen, State, Term, alias, needs, questions};
 use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
-use crate::console::widgets::Painter;
+use crate::console::widgets::{Painter, columns};
 use crate::envelope::TaskId;
 use crate::model::{HeldCall, InputWait, Notice, Question, TaskView};
 
@@ -62,7 +62,15 @@ pub(super) fn news(painter: &mut Painter<'_>, waiting: usize) -> Vec<StyledPiece
     let notice = notice.map(|(notice, _)| told(painter, notice));
     let waiter = waiter(painter);
     match (waiter, notice) {
-        (Some(waiter), notice) => waits(painter, &waiter, waiting.saturating_sub(1), notice),
+        (Some(waiter), notice) => {
+            let (width, others) = (painter.buf.area.width, waiting.saturating_sub(1));
+            let row = waits(painter, (&waiter, true), others, notice.clone());
+            // Since when it waits gives way to a notice that would be cut.
+            match notice.is_some() && columns(&row) > width {
+                true => waits(painter, (&waiter, false), others, notice),
+                false => row,
+            }
+        }
         (None, Some(notice)) => notice,
         (None, None) => quiet(painter),
     }
@@ -115,15 +123,16 @@ fn is_at_hand(state: &State, waiter: &Waiter) -> bool {
 /// beside it the notice, or what it is.
 fn waits(
     painter: &mut Painter<'_>,
-    waiter: &Waiter,
+    (waiter, says_since): (&Waiter, bool),
     others: usize,
     notice: Option<Vec<StyledPiece>>,
 ) -> Vec<StyledPiece> {
     let (state, context) = (painter.state, painter.focus.context);
     let since = painter.time(waiter.since());
+    let since = if says_since { format!(" since {since}") } else { String::new() };
     let (text, says, key) = match waiter {
         Waiter::Input(task, waiting) => {
-            let text = format!("{} {} since {since}", alias(task), needs(waiting));
+            let text = format!("{} {}{since}", alias(task), needs(waiting));
             (text, visible::told(title(task)), (Action::Attention, "attention"))
         }
         Waiter::Question(question) => {
@@ -136,7 +145,7 @@ fn waits(
                 many => format!("{many} calls need"),
             };
             let cmd = held.commands.first().map(|command| visible::told(command.cmd.trim()));
-            let text = format!("{count} approval since {since}");
+            let text = format!("{count} approval{since}");
             (text, cmd.unwrap_or_default(), (Action::Approvals, "look"))
         }
     };
@@ -148,7 +157,8 @@ fn waits(
         row.push(piece(format!("  {}", painter.left(deadline)), Role::Text));
     }
     row.extend((others > 0).then(|| piece(format!("  +{others} more"), Role::Waiting)));
-    if others > 0 || !is_at_hand(state, waiter) {
+    // Only the card of a held call says how to decide it.
+    if others > 0 || matches!(waiter, Waiter::Held(_)) || !is_at_hand(state, waiter) {
         row.extend(painter.hint(context, key.0, key.1));
     }
     match notice {

@@ -7,6 +7,7 @@ use crate::console::text;
 use crate::console::text::{StyledPiece, column, cut_middle, millis, piece, right, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
+use crate::envelope::Actor;
 use crate::model::TaskView;
 
 /// Width of the initiator's name where the list is this wide, in columns: its first word, or the whole of most names.
@@ -114,11 +115,16 @@ pub(in crate::console) fn by_columns(width: u16) -> usize {
 
 /// Returns the initiator of a task, in that actor's colour: the whole name where it fits.
 pub(in crate::console) fn by(painter: &Painter<'_>, task: &TaskView, most: usize) -> StyledPiece {
+    by_actor(painter, &task.started_by, most)
+}
+
+/// Returns an actor in its colour: the whole name where it fits.
+pub(in crate::console) fn by_actor(painter: &Painter<'_>, actor: &Actor, most: usize) -> StyledPiece {
     let dots = painter.glyphs().cut;
-    let name = who(&task.started_by);
+    let name = who(actor);
     let name = painter.state.own_label(&name);
     let name = if text::width(name) <= most { name.to_owned() } else { short_name(name, most, dots) };
-    piece(column(&name, most + 1, dots), painter.state.role_of(&task.started_by))
+    piece(column(&name, most + 1, dots), painter.state.role_of(actor))
 }
 
 /// Returns the percent of a CPU, or a dot if unknown, as opposed to zero.

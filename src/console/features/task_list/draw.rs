@@ -2,17 +2,17 @@
 
 use ratatui::layout::Rect;
 
-use crate::console::features::task_list::columns::{age_label, by, by_columns, idle_label};
+use crate::console::features::task_list::columns::{age_label, by, by_actor, by_columns, idle_label};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::listing::filter;
 use crate::console::state::listing::headed::HeadedTasks;
 use crate::console::state::listing::heads::{FoldReason, FoldedTasks, GroupHead, GroupKey};
 use crate::console::state::words::{short_command, why};
 use crate::console::state::{Layout, ListColumn, ListRow, command, cut_top, short_alias};
-use crate::console::text::{StyledPiece, column, cut, piece, visible};
+use crate::console::text::{StyledPiece, column, cut, piece, right, visible, width};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns, place_state, usually};
-use crate::model::TaskView;
+use crate::model::{HeldCall, TaskView};
 
 /// The title of the list: the key that shows it, and its name.
 const TITLE: &str = "[1] tasks";
@@ -77,6 +77,17 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
         let folded = match row {
             ListRow::Head(head) => {
                 group(painter, item, head);
+                return false;
+            }
+            ListRow::Held(at) => {
+                state
+                    .view
+                    .snapshot
+                    .gate
+                    .held
+                    .get(*at)
+                    .into_iter()
+                    .for_each(|held| held_batch(painter, item, held));
                 return false;
             }
             ListRow::Ended => {
@@ -157,6 +168,38 @@ fn short(
     row.push(piece("   ", Role::Text));
     row.extend(of);
     painter.line(area, 0, &row)
+}
+
+/// Draws the row of a batch that waits for approval, and the key that shows its card.
+fn held_batch(painter: &mut Painter<'_>, area: Rect, held: &HeldCall) {
+    let dots = painter.glyphs().cut;
+    let word = column(&format!("{} to approve", painter.glyphs().states[0]), STATE, dots);
+    let name = piece(format!("   {}", column("batch", 6, dots)), Role::Text);
+    let mut fixed = vec![name, piece(format!("{word} "), Role::Waiting)];
+    let chosen = painter.state.list.listing.columns.clone();
+    let is_narrow = area.height > 1;
+    for one in chosen.into_iter().filter(|_| !is_narrow) {
+        let blank = width(&one.label(painter.is_still(), HeadedTasks::Live, area.width));
+        fixed.push(match one {
+            ListColumn::By => by_actor(painter, &held.actor, by_columns(area.width)),
+            ListColumn::Age => piece(right(&painter.age(held.since), blank), Role::Text),
+            _ => piece(" ".repeat(blank), Role::Text),
+        });
+    }
+    let key = painter.state.setup.keymap.key(KeyContext::Tasks, Action::Approvals).unwrap_or_default();
+    let decides = [piece(key, Role::Key), piece(" decides ", Role::Faint)];
+    let noun = if held.commands.len() == 1 { "command" } else { "commands" };
+    let cmds: Vec<_> = held.commands.iter().map(|command| visible::told(command.cmd.trim())).collect();
+    let mut told = vec![
+        piece(format!("  {} {noun} held  ", held.commands.len()), Role::Waiting),
+        piece(cmds.join("; "), Role::Text),
+    ];
+    let x = painter.row(area, 0, &fixed);
+    let (from, y) = if is_narrow { (1, 1) } else { (x, 0) };
+    let room = usize::from(area.width.saturating_sub(from + columns(&decides) + 2));
+    told = painter.cut(&told, room);
+    painter.row_from(area, (from, y), &told);
+    painter.row_right(area, y, &decides);
 }
 
 /// Draws a group header: the name, and the number of tasks by state.

@@ -54,6 +54,13 @@ pub(in crate::console) fn place_list(state: &mut State, shown: usize) {
     if state.list.top == at && shown > 1 && matches!(before, Some(ListRow::Head(_))) {
         state.list.top = at - 1;
     }
+    // What waits for approval stands above the tasks, and is not scrolled away as long as the selection is in sight.
+    while let Some(above) = state.list.top.checked_sub(1)
+        && matches!(listed.rows.get(above), Some(ListRow::Held(_)))
+        && at - above < shown
+    {
+        state.list.top = above;
+    }
     // The first row is headed by the row above the list.
     if listed.rows.get(state.list.top) == Some(&ListRow::Ended) {
         state.list.top += 1;

@@ -7,7 +7,7 @@ use crate::console::state::names::alias;
 use crate::console::state::words::{how, who};
 use crate::console::text::finding::FilterWords;
 use crate::envelope::Actor;
-use crate::model::{InputNeed, PlaceId, TaskStatus, TaskView};
+use crate::model::{HeldCall, InputNeed, PlaceId, TaskStatus, TaskView};
 
 /// A filter by state or kind of initiator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
@@ -73,7 +73,11 @@ pub enum AgentFilter {
 impl AgentFilter {
     /// Tells whether a task matches.
     pub fn holds(&self, task: &TaskView) -> bool {
-        let Actor::Agent(label) = &task.started_by else { return false };
+        self.is_of(&task.started_by)
+    }
+
+    fn is_of(&self, actor: &Actor) -> bool {
+        let Actor::Agent(label) = actor else { return false };
         match self {
             Self::Agent(own) => parted(label).0 == own,
             Self::Session(session) => label == session,
@@ -105,6 +109,25 @@ impl Filters {
     /// Tells whether there is no filter.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Tells whether a batch that waits for approval matches.
+    pub(in crate::console) fn holds_batch(&self, held: &HeldCall) -> bool {
+        let is_of_state = match self.state {
+            Filter::All | Filter::Waiting | Filter::Live => true,
+            Filter::Agents => matches!(held.actor, Actor::Agent(_)),
+            Filter::Scripts => held.actor == Actor::Cli,
+            Filter::Failed | Filter::Yours => false,
+        };
+        let words = FilterWords::smart(&self.text);
+        let told = || {
+            let cmds = held.commands.iter().map(|command| command.cmd.clone());
+            ["batch to approve".to_owned(), who(&held.actor)].into_iter().chain(cmds).collect::<Vec<_>>()
+        };
+        is_of_state
+            && self.place.is_none()
+            && self.whose.as_ref().is_none_or(|whose| whose.is_of(&held.actor))
+            && (words.is_empty() || words.are_in(&told().join("\n")))
     }
 
     /// Returns a predicate for whether a task matches.

@@ -101,6 +101,8 @@ impl Default for ListOrder {
 /// A row of the list; tasks are identified by their index in the snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ListRow {
+    /// A batch that waits for approval, and has no tasks yet: its index among the held calls.
+    Held(usize),
     /// A group header.
     Head(GroupHead),
     /// The headings of the tasks that have ended, below those that live.
@@ -206,12 +208,20 @@ pub(super) fn work_out(basis: &Basis, now: Timestamp) -> ListRows {
         let task = &*tasks[*at];
         (place_of(task), group_of(*at), rank(task, sort, now), Reverse(born(task)))
     });
-    let rows = match basis.is_list {
+    let of_tasks = match basis.is_list {
         true if !order.is_empty() => rows_by_place(&places, tasks, basis, place_of, group_of),
         true => rows(&places, tasks, basis, group_of),
         false => places.iter().map(|at| ListRow::Task { at: *at, folded: None }).collect(),
     };
+    let rows = if basis.is_list { held_batches(basis).chain(of_tasks).collect() } else { of_tasks };
     ListRows { tasks: places, rows, matching }
+}
+
+/// Returns the rows of the batches that wait for approval.
+fn held_batches(basis: &Basis) -> impl Iterator<Item = ListRow> {
+    let held = basis.snapshot.0.gate.held.iter().enumerate();
+    let of_batch = held.filter(|(_, held)| held.task.is_none() && basis.filters.holds_batch(held));
+    of_batch.map(|(at, _)| ListRow::Held(at))
 }
 
 /// Returns the position of a task's group among the groups, and its name.

@@ -132,6 +132,7 @@ impl Published {
             summary: whose.into(),
             asked: String::new(),
             task: None,
+            end: None,
             duration_ms: None,
             stream: None,
         };
