@@ -14,6 +14,9 @@ impl App {
     pub(in crate::console) fn derive(&mut self) {
         self.close_outdated();
         self.refresh_card();
+        if self.layers.is_empty() && std::mem::take(&mut self.follows_late) {
+            self.state.follow();
+        }
         if self.state.focus.mode.task().is_some_and(|task| self.state.view.task(task).is_none()) {
             self.state.observe();
         }

@@ -35,11 +35,7 @@ impl App {
     #[must_use]
     pub fn update(&mut self, msg: Msg) -> Vec<Effect> {
         self.state.key_target.changes_by_user(matches!(msg, Msg::Key(_) | Msg::Mouse(_)));
-        let had_layers = !self.layers.is_empty();
         self.take(msg);
-        if had_layers && self.layers.is_empty() && std::mem::take(&mut self.follows_late) {
-            self.state.follow();
-        }
         self.derive();
         self.state.note_target();
         places::refuse_lost(&mut self.state);
