@@ -34,6 +34,7 @@ mod relay;
 mod response;
 mod run;
 pub mod run_program;
+mod service;
 mod settings;
 mod start_agent;
 mod status;

@@ -15,7 +15,7 @@ use super::command::Command;
 use super::exec::Exec;
 use super::{
     approvals, audit, cli_only, completions, doctor, host_install, keys, manifest, mcp, metrics_show, prose,
-    receipt, receipt_file, relay, run_program, settings, start_agent, status, task_export, version,
+    receipt, receipt_file, relay, run_program, service, settings, start_agent, status, task_export, version,
 };
 use crate::config::nearest;
 use crate::tools::TOOLS;
@@ -26,6 +26,10 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
         TOOLS.iter().filter(|tool| !tool.cli.is_empty()).map(Command::of_tool).collect();
     commands.extend([
         Command::of::<task_export::TaskExport>(),
+        Command::of::<service::ServiceList>(),
+        Command::of::<service::ServiceLogs>(),
+        Command::of::<service::ServiceRestart>(),
+        Command::of::<service::ServiceStop>(),
         Command::of::<receipt::ReceiptList>(),
         Command::of::<receipt::ReceiptShow>(),
         Command::of::<receipt_file::ReceiptRender>(),
@@ -80,9 +84,10 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
 });
 
 /// Descriptions of the groups, by path.
-pub const GROUPS: [(&str, &str); 12] = [
+pub const GROUPS: [(&str, &str); 13] = [
     ("command", "Run shell commands, one or several in a row"),
     ("task", "See, drive, stop and export tasks"),
+    ("service", "See what listens at a port, restart it, stop it"),
     ("question", "See and answer what programs ask"),
     ("receipt", "Reread answers as agents saw them"),
     ("metrics", "See the runtime's counters"),

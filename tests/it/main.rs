@@ -149,6 +149,7 @@ mod runtime_asked;
 mod runtime_floods;
 mod runtime_limits;
 mod runtime_questions;
+mod services;
 mod settings;
 mod shell_bash_env;
 mod shell_corpus;
