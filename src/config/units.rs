@@ -213,7 +213,7 @@ impl JsonSchema for Count {
 
 /// For `#[serde(with = "…")]` on a field that holds the plain value.
 pub(super) mod count {
-    use super::{Count, Deserialize as _, Deserializer, Serialize as _, Serializer};
+    use crate::config::units::{Count, Deserialize as _, Deserializer, Serialize as _, Serializer};
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     pub(crate) fn serialize<S: Serializer>(most: &Option<u32>, to: S) -> Result<S::Ok, S::Error> {

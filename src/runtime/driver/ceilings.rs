@@ -4,11 +4,12 @@
 use std::time::Duration;
 
 use super::Driver;
+use super::measured_task::MeasuredTask;
 use super::message::PublishPace;
 use super::order::DriverOrder;
 use crate::config::Ceilings;
 use crate::envelope::TaskId;
-use crate::model::{CeilingHit, CeilingKind, Exit};
+use crate::model::{CeilingHit, Exit};
 use crate::process::{GroupCounts, HostHandle, TreeSize};
 use crate::runtime::supervisor::SupervisorInput;
 
@@ -16,14 +17,6 @@ use crate::runtime::supervisor::SupervisorInput;
 pub(super) const POLL: Duration = Duration::from_millis(250);
 /// A peak is told again when it has grown by this many bytes.
 const NEWS: u64 = 1 << 20;
-
-/// The measured size of one task's tree.
-#[derive(Debug)]
-pub(in crate::runtime) struct MeasuredTask {
-    id: TaskId,
-    size: TreeSize,
-    hit: Option<CeilingHit>,
-}
 
 impl Driver {
     /// Tells whether any task's ceilings are polled.
@@ -52,7 +45,7 @@ impl Driver {
         self.blocking_job(move || {
             let measure = |(id, host, ceilings): (TaskId, u32, Ceilings)| {
                 let size = TreeSize::below(host, ceilings.memory)?;
-                Some(MeasuredTask { id, size, hit: hit(ceilings, size) })
+                Some(MeasuredTask::of(id, size, ceilings))
             };
             let measured = polled.into_iter().filter_map(measure).collect();
             // Once the driver is gone, so are the tasks.
@@ -88,32 +81,5 @@ impl Driver {
         if let Some(hit) = hit {
             self.step(SupervisorInput::Ceiling { id: id.clone(), hit });
         }
-    }
-}
-
-/// Returns the ceiling that a tree of this size has passed.
-fn hit(ceilings: Ceilings, size: TreeSize) -> Option<CeilingHit> {
-    let passed = |kind, limit: Option<u64>, peak: u64| {
-        let limit = limit.filter(|limit| peak > *limit)?;
-        Some(CeilingHit { kind, limit: Some(limit), soft: true, peak: Some(peak) })
-    };
-    let memory = passed(CeilingKind::MemoryLimit, ceilings.memory, size.memory);
-    memory.or_else(|| {
-        passed(CeilingKind::ProcessLimit, ceilings.processes.map(u64::from), size.processes.into())
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_tree_has_passed_a_ceiling_when_it_is_larger() {
-        let ceilings = Ceilings { memory: Some(100), processes: Some(5), ..Ceilings::default() };
-        let kind = |memory, processes| hit(ceilings, TreeSize { memory, processes }).map(|hit| hit.kind);
-        assert_eq!((kind(100, 5), kind(0, 0)), (None, None));
-        assert_eq!(kind(101, 6), Some(CeilingKind::MemoryLimit));
-        assert_eq!(kind(1, 6), Some(CeilingKind::ProcessLimit));
-        assert_eq!(hit(Ceilings::default(), TreeSize { memory: u64::MAX, processes: u32::MAX }), None);
     }
 }

@@ -10,6 +10,7 @@ mod input_need;
 mod input_need_side;
 mod listening;
 mod looks;
+mod measured_task;
 mod message;
 mod order;
 mod polling;

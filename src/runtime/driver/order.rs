@@ -3,9 +3,9 @@
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use super::ceilings::MeasuredTask;
 use super::listening::ListenNews;
 use super::looks::WaitLook;
+use super::measured_task::MeasuredTask;
 use super::start::PreparedStart;
 use super::usage::UnmeasuredTask;
 use crate::envelope::{Actor, TaskId};

@@ -141,7 +141,6 @@ impl Handle {
             program: env!("CARGO_PKG_VERSION").into(),
         });
         let (orders, inbox) = mpsc::channel(ORDERS);
-        // Not awaited: only a command that has ceilings waits for it.
         tokio::task::spawn_blocking(claim_controllers);
         let spawner = Arc::new(options.spawner);
         let driver = Driver::new(shared.clone(), spawner.clone(), parsers, orders.clone());
