@@ -26,6 +26,9 @@ pub struct Metrics {
     pub by: BTreeMap<String, Activity>,
     /// Live tasks, by status.
     pub tasks_live: BTreeMap<String, u64>,
+    /// What live tasks listen on: `port`, `container` or `unix`.
+    #[serde(default)]
+    pub listening: BTreeMap<String, u64>,
     /// Commands that outlived their call.
     pub promotions: u64,
     /// Tasks ever started.
@@ -215,7 +218,7 @@ const fn derived(name: &'static str, help: &'static str, value: CounterValue) ->
 }
 
 /// All counters, in the order in which they are listed.
-pub(crate) static COUNTERS: [Counter; 23] = [
+pub(crate) static COUNTERS: [Counter; 24] = [
     counter!(tool_calls, "Tool calls of agents.", ByTwo, ["tool", "status"]),
     derived("calls", "Tool calls of anybody.", CounterValue::ByActor(field!(calls))),
     derived("commands", "Commands that anybody ran.", CounterValue::ByActor(field!(commands)))
@@ -238,6 +241,7 @@ pub(crate) static COUNTERS: [Counter; 23] = [
     counter!(output_chars_sent, "Characters of receipts sent to models.", Total),
     counter!(output_bytes_dropped, "Bytes of output not kept.", Total).on(Output, "dropped"),
     counter!(tasks_live as "tasks", "Live tasks.", LiveBy, "status"),
+    counter!(listening, "Addresses that live tasks listen on.", LiveBy, "kind"),
     counter!(tasks_ended, "Tasks ended.", By, "status"),
     counter!(operator_actions, "What the operator did to tasks.", By, "action").on(Operator, "you did"),
     counter!(input_refused, "Inputs that were refused.", By, "reason").on(Operator, "input refused"),

@@ -24,6 +24,7 @@ pub(crate) mod state;
 pub(crate) mod status;
 pub(crate) mod status_counts;
 pub(crate) mod stream;
+pub(crate) mod taken_port;
 pub(crate) mod task;
 pub(crate) mod timeline;
 pub(crate) mod unrecorded;
@@ -67,6 +68,7 @@ pub use request::{
 pub use state::TaskState;
 pub use status_counts::StatusCounts;
 pub use stream::{StreamLine, StreamView};
+pub use taken_port::{PortHolder, TakenPort};
 pub use timeline::later_events;
 pub use unrecorded::UnrecordedCommand;
 pub(crate) use unrecorded::UnrecordedRow;

@@ -109,6 +109,9 @@ impl TaskState {
                 let listener = task.listening.iter_mut().find(|listener| listener.at == at);
                 listener.into_iter().for_each(|listener| listener.url = Some(url.clone()));
             }
+            TaskUpdate::PortTaken(taken) => {
+                task.ended.iter_mut().for_each(|ended| ended.taken_port = Some(taken.clone()));
+            }
             TaskUpdate::Deferred => task.promoted = true,
         }
     }
@@ -197,6 +200,7 @@ impl TaskState {
             error: error.clone().or_else(|| self.error.clone()),
             leftovers: self.leftovers.clone(),
             survivors: survivors.clone(),
+            taken_port: None,
         };
         Arc::make_mut(&mut self.view).ended = Some(ended);
     }

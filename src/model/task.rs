@@ -8,7 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::envelope::Actor;
 use crate::model::{
-    CeilingHit, Exit, HoldReason, InputWait, ListenAddress, Listener, RejectionReason, StopSignal, TaskStatus,
+    CeilingHit, Exit, HoldReason, InputWait, ListenAddress, Listener, RejectionReason, StopSignal, TakenPort,
+    TaskStatus,
 };
 use crate::terminal::Size;
 
@@ -42,6 +43,8 @@ pub enum TaskUpdate {
     Named(Option<String>),
     /// The task has printed a URL of what it listens on.
     Printed(ListenAddress, String),
+    /// The task failed because an address was in use.
+    PortTaken(TakenPort),
     /// The caller has received the task's id and stopped waiting while the task is still held.
     Deferred,
 }

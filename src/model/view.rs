@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::envelope::{Actor, ErrorKind, TaskId};
 use crate::model::{
     AgentView, CallEnd, CeilingHit, Exit, GateView, HoldReason, InputWait, Listener, Metrics, PlaceLink,
-    PlaceName, ProgramView, Question, Slot, StreamView, TaskEvent, TaskFact, TaskStatus, timeline,
+    PlaceName, ProgramView, Question, Slot, StreamView, TakenPort, TaskEvent, TaskFact, TaskStatus, timeline,
 };
 use crate::terminal::Size;
 
@@ -204,6 +204,9 @@ pub struct TaskEnd {
     pub leftovers: Vec<String>,
     /// Names of processes that could not be killed.
     pub survivors: Vec<String>,
+    /// The port it could not listen on, if that is why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_port: Option<TakenPort>,
 }
 
 /// Counts of what a task wrote.
@@ -233,8 +236,7 @@ pub struct CallSummary {
     pub actor: Actor,
     /// Tool name, e.g. `ExecCommand`.
     pub tool: String,
-    /// Envelope status once answered: `success` or `error`; `abandoned` if the client stopped waiting; null while in
-    /// progress.
+    /// Once answered `success` or `error`; `abandoned` if the client stopped waiting; null while in progress.
     pub status: Option<String>,
     /// Summary text of the envelope, or the first line of the input while in progress.
     pub summary: String,
@@ -269,8 +271,7 @@ pub struct Notice {
     pub from: Option<u32>,
 }
 
-/// Everything a console shows except the screens themselves. The lists are not part of its JSON: their items are sent
-/// one by one.
+/// Everything a console shows except the screens. Items of the lists are sent one by one, not as part of its JSON.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// Increases with each published change.

@@ -206,11 +206,15 @@ impl Counters {
     pub(super) fn live<'a>(&mut self, tasks: impl Iterator<Item = &'a TaskView>) {
         let (mut read, mut dropped) = self.ended_bytes;
         self.metrics.tasks_live.clear();
+        self.metrics.listening.clear();
         for task in tasks {
             read += task.output.bytes;
             dropped += task.output.dropped_bytes;
             if !task.status.is_terminal() {
                 *self.metrics.tasks_live.entry(task.status.as_str().to_owned()).or_default() += 1;
+                for listener in &task.listening {
+                    *self.metrics.listening.entry(listener.at.kind().to_owned()).or_default() += 1;
+                }
             }
         }
         self.metrics.output_bytes_in = read;

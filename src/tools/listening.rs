@@ -1,9 +1,11 @@
 //! What a task listens on, as results show it.
 
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{ListenAddress, Listener, TaskView};
+use super::task;
+use crate::model::{ListenAddress, Listener, PortHolder, TakenPort, TaskView};
 
 /// An address at which a task accepts connections. It may not be ready to answer yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -60,5 +62,22 @@ impl ListeningNote {
         ports.dedup();
         let ports: Vec<String> = ports.iter().map(|port| format!(":{port}")).collect();
         (!ports.is_empty()).then(|| format!("listening on {}", ports.join(" ")))
+    }
+}
+
+/// Says who held a port at `now`. Of tasks of other workspaces a model learns nothing.
+pub(super) fn taken(taken: &TakenPort, now: Timestamp) -> String {
+    let holder = |holder: &PortHolder| {
+        let age = task::duration(task::millis_between(holder.since, now));
+        format!("{} `{}` ({}, {age})", holder.task, holder.cmd, holder.by)
+    };
+    match (taken.port, &taken.holders[..]) {
+        (Some(port), [one, ..]) => format!("Port {port} is held by {}", holder(one)),
+        (Some(port), []) => format!("Port {port} is held, by no task of this workspace"),
+        (None, []) => "An address was in use; no task of this workspace holds a port".to_owned(),
+        (None, all) => {
+            let all: Vec<String> = all.iter().map(|one| format!("{} by {}", one.port, holder(one))).collect();
+            format!("An address was in use; this workspace's tasks hold {}", all.join(", "))
+        }
     }
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::leftovers::LeftoverProcesses;
-use super::listening::ListeningNote;
+use super::listening::{self, ListeningNote};
 use super::receipt::{Artifact, Receipt, ReceiptBlock};
 use crate::envelope::{Actor, TaskId, one_line};
 use crate::model::{self, CeilingHit, HoldReason, InputNeed, TaskFact, TaskStatus, TaskView};
@@ -87,6 +87,9 @@ pub(super) struct Notes {
     /// Processes still alive after its shell had exited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) leftover_processes: Option<LeftoverProcesses>,
+    /// It failed because an address was in use: who holds it, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) taken_port: Option<String>,
     /// Why it failed, when that is not its own exit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<TaskFailure>,
@@ -194,6 +197,7 @@ impl Notes {
             ceiling: task.ceiling,
             typed_by: typed_by(task),
             listening: ListeningNote::of(task),
+            taken_port: ended.and_then(|ended| Some(listening::taken(ended.taken_port.as_ref()?, ended.at))),
             leftover_processes: ended.and_then(|ended| LeftoverProcesses::of(&ended.leftovers)),
             error: ended
                 .and_then(|ended| ended.error.clone())
@@ -226,7 +230,8 @@ impl Notes {
         let left = self.leftover_processes.as_ref().map(LeftoverProcesses::sentence);
         let held = self.awaiting_operator.map(WaitReason::sentence);
         let listening = self.listening.iter().map(ListeningNote::sentence);
-        held.into_iter().chain(typed).chain(listening).chain(left)
+        let taken = self.taken_port.as_ref().map(|taken| format!("{taken}."));
+        held.into_iter().chain(typed).chain(listening).chain(taken).chain(left)
     }
 }
 

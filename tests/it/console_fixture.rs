@@ -118,6 +118,7 @@ pub(crate) fn ended(task: TaskView, status: TaskStatus, exit: Option<i32>, ago_s
         error: None,
         leftovers: Vec::new(),
         survivors: Vec::new(),
+        taken_port: None,
     };
     TaskView { status, ended: Some(ended), pid: None, updated_at: ago(ago_seconds), ..task }
 }

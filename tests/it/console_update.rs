@@ -569,6 +569,7 @@ fn a_command_that_caught_a_signal_and_failed_names_who_sent_it() {
             error: None,
             leftovers: Vec::new(),
             survivors: Vec::new(),
+            taken_port: None,
         });
     });
     assert!(shown(&app).contains("after TERM by "), "{}", shown(&app));

@@ -5,12 +5,14 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::json;
+
 use pilothouse::envelope::TaskId;
 use pilothouse::model::{ListenAddress, TaskFact, TaskView, Until};
 use pilothouse::runtime::OutputStream;
 
 use crate::runtime::Bench;
-use crate::support::{PATIENCE, skip};
+use crate::support::{Agent, Home, PATIENCE, skip};
 
 /// The beginning of each server: it prints the port that it got.
 const PRELUDE: &str = r"
@@ -195,4 +197,64 @@ async fn what_listens_in_another_network_namespace_is_said_to_be_in_a_container(
     let expected = ListenAddress::Contained(SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), port));
     assert_eq!((&listener.at, &listener.url), (&expected, &None));
     bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn who_holds_a_port_is_told_where_the_output_names_it_and_else_nobody_is_guessed() {
+    if !has_python() {
+        return skip("there is no python3");
+    }
+    let bench = Bench::start();
+    let id = bench.promoted(bench.request(&server("s = serve(); time.sleep(1000)"))).await;
+    bench.shows(&id, "port ").await;
+    let port = printed(&bench, &id).await.expect("a port");
+    let failing = |words: String| bench.request(&format!("echo '{words}' >&2; exit 1"));
+    let taken = async |words: String| {
+        let task = bench.completed(failing(words)).await;
+        task.ended.as_ref().and_then(|ended| ended.taken_port.clone())
+    };
+    let node = format!("Error: listen EADDRINUSE: address already in use 127.0.0.1:{port}");
+    let found = taken(node).await.expect("a hint");
+    let holders: Vec<_> = found.holders.iter().map(|holder| (holder.port, holder.task.clone())).collect();
+    assert_eq!((found.port, holders), (Some(port), vec![(port, id.clone())]));
+    let found = taken("OSError: [Errno 98] Address already in use".to_owned()).await.expect("a list");
+    assert_eq!((found.port, found.holders.len()), (None, 1), "what is held is listed, nothing is guessed");
+    let own = TcpListener::bind("127.0.0.1:0").expect("binds").local_addr().expect("an address");
+    let other = TcpListener::bind(own).expect("binds again");
+    let found = taken(format!("bind {own}: address already in use")).await.expect("a hint");
+    assert_eq!((found.port, found.holders.len()), (Some(own.port()), 0), "no task of this workspace");
+    drop(other);
+    assert_eq!(taken("address already in use: port 1".to_owned()).await, None, "nobody holds it");
+    assert_eq!(taken(format!("port {port}: no such file")).await, None);
+    bench.runtime.shutdown().await;
+}
+
+#[test]
+fn an_agent_waits_for_a_port_and_is_given_its_url() {
+    if !has_python() {
+        return skip("there is no python3");
+    }
+    let home = Home::new();
+    let mut served = home.serve();
+    let agent = Agent::connect(&home, &[]);
+    let cmd = server(
+        "s = serve(); p = s.getsockname()[1]; print(f'open http://0.0.0.0:{p}/app/?token=x', flush=True); time.sleep(1000)",
+    );
+    let id = agent.call("ExecCommand", &json!({"cmd": cmd, "yield_time_ms": 0})).task();
+    let answer = agent.call("TaskOutput", &json!({"task_id": id, "until": "listening"}));
+    assert_eq!(*answer.result("/retrieval_status"), json!("success"), "{}", answer.receipt);
+    let port = answer.result("/task/listening/0/port").clone();
+    let url = format!("http://localhost:{port}/app/");
+    assert_eq!(*answer.result("/task/listening/0/address"), json!("127.0.0.1"));
+    let listed = agent.call("TaskList", &json!({}));
+    assert_eq!(*listed.result("/tasks/0/listening/0/port"), port);
+    let has_url =
+        || *agent.call("TaskStatus", &json!({"task_id": id})).result("/task/listening/0/url") == json!(url);
+    crate::support::wait_until("its URL is the one it printed", has_url);
+    let failing = format!("echo 'listen EADDRINUSE: address already in use :::{port}'; exit 1");
+    let failed = agent.call("ExecCommand", &json!({"cmd": failing}));
+    let words = failed.result("/taken_port").as_str().unwrap_or_default().to_owned();
+    assert!(words.starts_with(&format!("Port {port} is held by {id} `")), "{words}");
+    agent.leave();
+    home.stop(&mut served);
 }

@@ -82,6 +82,7 @@ pub(crate) fn ended(
         error: None,
         leftovers: Vec::new(),
         survivors: Vec::new(),
+        taken_port: None,
     });
     task
 }

@@ -120,6 +120,7 @@ pub(super) fn task() -> TaskView {
             error: None,
             leftovers: Vec::new(),
             survivors: Vec::new(),
+            taken_port: None,
         }),
         ceiling: None,
         peak_memory: None,

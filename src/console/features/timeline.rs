@@ -4,6 +4,7 @@
 use ratatui::layout::Rect;
 
 use crate::console::keys::{Action, KeyContext};
+use crate::console::state::ports;
 use crate::console::state::{Layout, Term, alias, cut_top, needs, roughly, short, told, who};
 use crate::console::text;
 use crate::console::text::{StyledPiece, column, count, piece, right, visible, wrapped};
@@ -72,6 +73,8 @@ const FACT: usize = DIALOG_COLUMNS as usize - 5 - NAME;
 
 const COMMAND_ROWS: usize = 4;
 
+const MOST_ADDRESSES: usize = 6;
+
 pub(in crate::console) fn draw_why(painter: &mut Painter<'_>, task: &TaskView) {
     let mut rows = command_rows(painter, task, DIALOG_COLUMNS - 5, COMMAND_ROWS);
     rows.push(Vec::new());
@@ -110,6 +113,11 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
             format!("{} since {}: {seen}", needs(waiting), painter.time(waiting.since))
         }),
     );
+    for listener in task.listening.iter().take(MOST_ADDRESSES) {
+        add("listens", Some(ports::listening(listener)));
+    }
+    let more = task.listening.len().saturating_sub(MOST_ADDRESSES);
+    add("", (more > 0).then(|| format!("and on {more} more")));
     add(
         "turn",
         task.lease
@@ -145,6 +153,8 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
         }),
     );
     let ended = task.ended.as_ref();
+    let taken = task.ended.as_ref().and_then(|ended| Some((ended.taken_port.as_ref()?, ended.at)));
+    add("port", taken.map(|(taken, at)| ports::taken_port(painter.state, taken, at)));
     add("because", ended.and_then(|ended| ended.error.as_ref()).map(|(_, message)| message.clone()));
     let names = |names: &Vec<String>| (!names.is_empty()).then(|| names.join(" "));
     add("left over", ended.and_then(|ended| names(&ended.leftovers)));

@@ -36,6 +36,7 @@ pub mod page;
 pub mod pane_reading;
 pub mod picture;
 pub mod places;
+pub mod ports;
 pub mod programs;
 pub mod questions;
 pub mod replay;

@@ -1,6 +1,7 @@
 //! How a task's state is drawn everywhere: glyph, word, role and note.
 
 use crate::console::state::listing::heads::StateCounts;
+use crate::console::state::ports::{ports, taken_port};
 use crate::console::state::{State, answers_no, how, last_sign, roughly, who};
 use crate::console::text;
 use crate::console::text::{StyledPiece, piece, visible};
@@ -91,6 +92,9 @@ impl Painter<'_> {
             if let Some((_, message)) = &ended.error {
                 return Some(piece(visible::one_line(message), Role::Failed));
             }
+            if let Some(taken) = &ended.taken_port {
+                return Some(piece(taken_port(self.state, taken, ended.at), Role::Failed));
+            }
             if !ended.leftovers.is_empty() {
                 return Some(piece(format!("{} left over, ended", ended.leftovers.len()), Role::Faint));
             }
@@ -109,6 +113,9 @@ impl Painter<'_> {
         }
         if let Some((by, signal)) = task.signal_before_end() {
             return Some(piece(format!("after {} by {}", <&str>::from(signal), who(by)), Role::Faint));
+        }
+        if let Some(ports) = ports(task) {
+            return Some(piece(ports, Role::Strong));
         }
         if task.output.dropped_bytes > 0 {
             let capped = self.glyphs().states[7];

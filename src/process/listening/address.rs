@@ -33,6 +33,16 @@ impl ListenAddress {
         }
     }
 
+    /// Returns the word for its kind: `port`, `container` or `unix`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Tcp(_) => "port",
+            Self::Contained(_) => "container",
+            Self::Unix(_) => "unix",
+        }
+    }
+
     /// Returns the port if it is one of this machine.
     #[must_use]
     pub fn own_port(&self) -> Option<u16> {

@@ -91,6 +91,16 @@ impl ListeningWatch {
         self.update(sockets, tasks, owners::find)
     }
 
+    /// Returns the ports of this machine that the last look has seen, whosever they are.
+    #[must_use]
+    pub fn ports(&self) -> Vec<u16> {
+        self.known
+            .values()
+            .filter(|known| known.misses == 0)
+            .filter_map(|known| known.at.own_port())
+            .collect()
+    }
+
     /// Counts this pass for each task; returns those whose network namespaces are to be looked at.
     fn grow(&mut self, tasks: &[WatchedTask]) -> HashSet<TaskId> {
         let ids: HashSet<&TaskId> = tasks.iter().map(|task| &task.id).collect();

@@ -53,6 +53,9 @@ impl Driver {
     /// Settles a task that is terminal and whose log is complete: answers its caller and frees its resources.
     pub(super) fn settle(&mut self, id: &TaskId) {
         let Some(view) = self.view(id) else { return };
+        if self.is_to_explain(&view) {
+            return self.explain(id);
+        }
         let Some(mut live) = self.live.remove(id) else { return };
         let is_one_of_many = self.supervisor.get(id).is_some_and(|task| task.request.is_one_of_many());
         let is_watched = live.waiter.is_none() || live.io.progress.receiver_count() > 0;

@@ -1,19 +1,23 @@
-//! Looks at what live tasks listen on, outside the driver's loop, and applies what was found.
+//! Looks at what live tasks listen on, outside the driver's loop, and applies what was found; and who holds the port
+//! that a failed one could not have.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, PoisonError};
 
 use super::Driver;
 use super::order::DriverOrder;
-use crate::envelope::TaskId;
-use crate::model::ListenAddress;
+use crate::envelope::{TaskId, mask, one_line};
 use crate::model::listening::url;
+use crate::model::taken_port::named_ports;
+use crate::model::{ListenAddress, PortHolder, TakenPort, TaskStatus, TaskView};
 use crate::process::{HostHandle, ListenChange, ListeningWatch, WatchedTask};
 use crate::runtime::bytes::TaskIo;
 use crate::runtime::output::StoredOutput;
 use crate::runtime::supervisor::SupervisorInput;
 
-/// A URL is looked for in so many of the last bytes of a task's output.
+/// The maximum length of a holder's command, in characters.
+const CMD_CHARS: usize = 60;
+/// A URL, or the reason of a failure, is looked for in so many of the last bytes of a task's output.
 const OUTPUT_BYTES: u64 = 4 << 10;
 
 /// What the last look has found.
@@ -32,6 +36,15 @@ pub(in crate::runtime) struct ListenNews {
     url: Option<String>,
 }
 
+/// What is known of the ports that a failed task named, because an address was in use.
+#[derive(Debug)]
+pub(in crate::runtime) struct PortConflict {
+    named: Vec<u16>,
+    /// The ports that somebody on this machine listens on.
+    held: Vec<u16>,
+    news: Vec<ListenNews>,
+}
+
 impl ListeningLook {
     /// Looks. Blocks.
     fn look(&mut self, tasks: &[WatchedTask], ios: &HashMap<TaskId, Arc<TaskIo>>) -> Vec<ListenNews> {
@@ -48,27 +61,39 @@ impl ListeningLook {
 
 /// Returns the URL of an address of a task, as the task printed it or else as it follows from the address.
 fn printed(io: &Arc<TaskIo>, at: &ListenAddress) -> Option<String> {
+    url(at, &last_output(io))
+}
+
+/// Returns the end of a task's output, as text; empty if it cannot be read.
+fn last_output(io: &Arc<TaskIo>) -> String {
     let output = StoredOutput::new(io.folder.clone(), io.tty, Some(io.clone()));
-    let end = output.and_then(|output| output.last_bytes(OUTPUT_BYTES)).unwrap_or_default();
-    url(at, &end)
+    output.and_then(|output| output.last_bytes(OUTPUT_BYTES)).unwrap_or_default()
+}
+
+impl TaskView {
+    /// Returns the ports of this machine that it listens on.
+    pub fn held_ports(&self) -> impl Iterator<Item = PortHolder> {
+        let holder = |port| PortHolder {
+            port,
+            task: self.id.clone(),
+            number: self.number,
+            cmd: one_line(&mask(&self.cmd), CMD_CHARS),
+            by: self.started_by.clone(),
+            since: self.started_at.unwrap_or(self.created_at),
+        };
+        self.listening.iter().filter_map(|listener| listener.at.own_port()).map(holder)
+    }
 }
 
 impl Driver {
     /// Checks outside the loop what live tasks listen on.
     pub(super) fn look_for_listeners(&mut self) {
-        let watched = |(id, live): (&TaskId, &super::state::Live)| {
-            let host = live.host.as_ref().and_then(HostHandle::pid)?;
-            Some(WatchedTask { id: id.clone(), host })
-        };
-        let tasks: Vec<WatchedTask> = self.live.iter().filter_map(watched).collect();
+        let (tasks, ios) = self.watched();
         if tasks.is_empty() && !self.is_listening {
             return;
         }
         self.is_listening = !tasks.is_empty();
-        let ios =
-            tasks.iter().filter_map(|task| Some((task.id.clone(), self.live.get(&task.id)?.io.clone())));
-        let ios: HashMap<TaskId, Arc<TaskIo>> = ios.collect();
-        let (own, look): (_, Arc<Mutex<ListeningLook>>) = (self.own.clone(), self.listening.clone());
+        let (own, look) = (self.own.clone(), self.listening.clone());
         self.blocking_job(move || {
             // A look that takes longer than a second is not overtaken by the next.
             let Ok(mut look) = look.try_lock() else { return };
@@ -78,6 +103,56 @@ impl Driver {
                 let _ = own.blocking_send(DriverOrder::Listening { news });
             }
         });
+    }
+
+    /// Returns the tasks whose sockets are looked for, and their output.
+    fn watched(&self) -> (Vec<WatchedTask>, HashMap<TaskId, Arc<TaskIo>>) {
+        let watched = |(id, live): (&TaskId, &super::state::Live)| {
+            let host = live.host.as_ref().and_then(HostHandle::pid)?;
+            Some(WatchedTask { id: id.clone(), host })
+        };
+        let tasks: Vec<WatchedTask> = self.live.iter().filter_map(watched).collect();
+        let ios =
+            tasks.iter().filter_map(|task| Some((task.id.clone(), self.live.get(&task.id)?.io.clone())));
+        let ios = ios.collect();
+        (tasks, ios)
+    }
+
+    /// Tells whether it is still to be looked up why a task has failed.
+    pub(super) fn is_to_explain(&self, task: &TaskView) -> bool {
+        let has_failed =
+            task.ended.as_ref().is_some_and(|ended| !ended.timed_out && ended.exit_status.is_some());
+        let is_open = || self.live.get(&task.id).is_some_and(|live| !live.is_explained);
+        task.status == TaskStatus::Failed && has_failed && is_open()
+    }
+
+    /// Looks up outside the loop whether a task failed because an address was in use; it is settled after that.
+    pub(super) fn explain(&mut self, id: &TaskId) {
+        let (tasks, ios) = self.watched();
+        let Some(live) = self.live.get_mut(id) else { return };
+        live.is_explained = true;
+        let (id, io, own, look) = (id.clone(), live.io.clone(), self.own.clone(), self.listening.clone());
+        self.blocking_job(move || {
+            let conflict = named_ports(&last_output(&io)).map(|named| {
+                let mut look = look.lock().unwrap_or_else(PoisonError::into_inner);
+                let news = look.look(&tasks, &ios);
+                PortConflict { named, held: look.watch.ports(), news }
+            });
+            let _ = own.blocking_send(DriverOrder::Explained { id, conflict });
+        });
+    }
+
+    /// Settles a task that failed, with what was found.
+    pub(super) fn explained(&mut self, id: &TaskId, conflict: Option<PortConflict>) {
+        if let Some(PortConflict { named, held, news }) = conflict {
+            self.heard(news);
+            let others = self.supervisor.live().filter(|task| task.id != *id);
+            let holders = others.flat_map(|task| task.held_ports()).collect();
+            if let Some(taken) = TakenPort::find(&named, &held, holders) {
+                self.step(SupervisorInput::PortTaken { id: id.clone(), taken });
+            }
+        }
+        self.settle(id);
     }
 
     /// Applies what was found.

@@ -207,6 +207,7 @@ impl Driver {
             DriverOrder::Waiting { seen } => return self.seen(seen),
             DriverOrder::Listening { news } => self.heard(news),
             DriverOrder::Measured { measured } => return self.measured(measured) != PublishPace::Same,
+            DriverOrder::Explained { id, conflict } => self.explained(&id, conflict),
             DriverOrder::Question(order) => self.question(order),
             DriverOrder::PassOn { by, id, signal, scope } => self.pass_on(&by, &id, signal, scope),
             DriverOrder::CallerResized { by, id } => self.caller_resized(&by, &id),

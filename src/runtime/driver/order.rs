@@ -3,7 +3,7 @@
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use super::listening::ListenNews;
+use super::listening::{ListenNews, PortConflict};
 use super::looks::WaitLook;
 use super::measured_task::MeasuredTask;
 use super::start::PreparedStart;
@@ -42,6 +42,7 @@ pub(in crate::runtime) enum DriverOrder {
     Waiting { seen: Vec<WaitLook> },
     Listening { news: Vec<ListenNews> },
     Measured { measured: Vec<MeasuredTask> },
+    Explained { id: TaskId, conflict: Option<PortConflict> },
     Host { id: TaskId, event: HostEvent },
     Question(QuestionOrder),
     Step(supervisor::SupervisorInput),

@@ -72,6 +72,8 @@ pub(super) struct Live {
     pub(super) polled: Option<Ceilings>,
     /// Whether its caller was informed that nobody answers its question.
     pub(super) is_told: bool,
+    /// Whether it was looked up, after it had failed, who holds a port that it could not have.
+    pub(super) is_explained: bool,
 }
 
 impl Driver {
@@ -127,6 +129,7 @@ impl Driver {
                 ceilings: Ceilings::default(),
                 polled: None,
                 is_told: false,
+                is_explained: false,
             },
         );
     }

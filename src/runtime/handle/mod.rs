@@ -227,9 +227,7 @@ impl Handle {
     /// # Errors
     /// If there is no such task.
     pub async fn wait(&self, id: &TaskId, until: Until, timeout: Duration) -> Result<bool, Error> {
-        let Some(io) = self.shared.io(id) else {
-            return self.known(id).map(|_| true);
-        };
+        let Some(io) = self.shared.io(id) else { return self.known(id).map(|_| true) };
         let mut progress = io.progress.subscribe();
         let reached = progress.wait_for(|progress| match until {
             Until::Terminal => progress.settled,

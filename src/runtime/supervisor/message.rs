@@ -7,7 +7,7 @@ use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
     BatchRequest, CeilingHit, CloseReason, Decision, ExecRequest, Exit, GateEvent, InputWait, ListenAddress,
-    ParentTask, RejectionReason, Stop, StopSignal, TaskEvent,
+    ParentTask, RejectionReason, Stop, StopSignal, TakenPort, TaskEvent,
 };
 use crate::process::{Leftovers, Signal};
 use crate::terminal::Size;
@@ -138,6 +138,11 @@ pub(crate) enum SupervisorInput {
     Closed {
         id: TaskId,
         at: ListenAddress,
+    },
+    /// The task, which has ended, failed because an address was in use.
+    PortTaken {
+        id: TaskId,
+        taken: TakenPort,
     },
     /// The program that asked on the terminal beside the task's streams was sent end-of-input.
     Unanswered {

@@ -32,7 +32,8 @@ use crate::clock::Moment;
 use crate::config::Limits;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
-    CloseReason, InputRejection, OutputView, RejectionReason, Stop, StopEffect, StopSignal, TaskView,
+    CloseReason, InputRejection, OutputView, RejectionReason, Stop, StopEffect, StopSignal, TaskUpdate,
+    TaskView,
 };
 
 /// The state of all tasks of one recording.
@@ -129,6 +130,10 @@ impl Supervisor {
                 self.with(&id, |task, _| task.listens(now, at, url))
             }
             SupervisorInput::Closed { id, at } => self.with(&id, |task, _| task.closed(now, at)),
+            SupervisorInput::PortTaken { id, taken } => self.with(&id, |task, _| {
+                task.apply(TaskUpdate::PortTaken(taken));
+                Vec::new()
+            }),
             SupervisorInput::Unanswered { id } => self.with(&id, |task, _| task.unanswered(now)),
             SupervisorInput::Due { id, timer, epoch } => {
                 let grace = self.stop_grace;

@@ -1,0 +1,65 @@
+//! Words for the ports that tasks listen on, and for one that is taken.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+
+use crate::console::state::{State, alias, who};
+use crate::console::text::{spelled, visible};
+use crate::model::{Listener, PortHolder, TakenPort, TaskView};
+
+/// The most ports in a row of a list.
+const MOST_PORTS: usize = 3;
+
+/// Returns the ports of a task for its row: `:5173`; those in a container say so.
+pub(in crate::console) fn ports(task: &TaskView) -> Option<String> {
+    let all =
+        |port: fn(&Listener) -> Option<u16>| task.listening.iter().filter_map(port).collect::<BTreeSet<_>>();
+    let own = all(|listener| listener.at.own_port());
+    let (ports, inside) = match own.is_empty() {
+        true => (all(|listener| listener.at.port()), " in container"),
+        false => (own, ""),
+    };
+    let shown: Vec<String> = ports.iter().take(MOST_PORTS).map(|port| format!(":{port}")).collect();
+    let more = ports.len().saturating_sub(MOST_PORTS);
+    let more = if more > 0 { format!(" +{more}") } else { String::new() };
+    (!shown.is_empty()).then(|| format!("{}{more}{inside}", shown.join(" ")))
+}
+
+/// Returns an address a task listens on, with when it was found and its URL.
+pub(in crate::console) fn listening(listener: &Listener) -> String {
+    let url = listener.url.as_ref().map(|url| format!(", {url}")).unwrap_or_default();
+    visible::one_line(&format!("{}{url}", listener.in_words())).into_owned()
+}
+
+/// Says who holds the port that a task could not have: a task of its runtime, or of any other that is shown.
+pub(in crate::console) fn taken_port(state: &State, taken: &TakenPort, at: Timestamp) -> String {
+    let holder = |one: &PortHolder| holder(state, one, at);
+    match (taken.port, taken.holders.first()) {
+        (Some(port), Some(one)) => format!("port {port} is held by {}", holder(one)),
+        (Some(port), None) => {
+            let tasks = state.view.snapshot.tasks.iter().filter(|task| is_here(state, task));
+            let one = tasks.flat_map(|task| task.held_ports()).find(|one| one.port == port);
+            let by =
+                one.map_or_else(|| "by no task shown here".to_owned(), |one| format!("by {}", holder(&one)));
+            format!("port {port} is held {by}")
+        }
+        (None, None) => "an address was in use; no task of this workspace holds a port".to_owned(),
+        (None, Some(_)) => {
+            let all = taken.holders.iter().map(|one| format!("{} by {}", one.port, holder(one)));
+            format!("an address was in use; held are {}", all.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// Tells whether a task runs on this machine.
+fn is_here(state: &State, task: &TaskView) -> bool {
+    let place = task.place.as_ref().and_then(|name| state.place(&name.id));
+    place.is_none_or(|place| place.host.is_none())
+}
+
+fn holder(state: &State, one: &PortHolder, at: Timestamp) -> String {
+    let name = state.view.task(&one.task).map_or_else(|| format!("t{:02}", one.number), |task| alias(task));
+    let age = spelled(one.since, at).text;
+    format!("{name} {} ({}, {age})", visible::one_line(&one.cmd), who(&one.by))
+}
