@@ -244,7 +244,7 @@ mod tests {
             |command: &&Command| command.danger != Danger::Safe && command.reach != CommandReach::Exec;
         for command in COMMANDS.iter().filter(tells) {
             let properties = &command.input_schema()["properties"];
-            if ["task_id", "question_id"].iter().any(|id| properties.get(id).is_some()) {
+            if ["task_id", "question_id", "service"].iter().any(|id| properties.get(id).is_some()) {
                 // The runtime that has the task decides: see tests/it/exec_dry_run.rs.
                 continue;
             }

@@ -32,7 +32,7 @@ pub(super) struct TaskOutputTool;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TaskOutputInput {
-    /// `task_…`, as ExecCommand gave it.
+    /// `task_…`.
     task_id: String,
     /// Only these lines, from 1: "20000-20050", "20000-", "-50" for the last 50, or "7:200-" for line 7 from its character 200.
     lines: Option<String>,
@@ -40,18 +40,18 @@ pub(super) struct TaskOutputInput {
     r#match: Option<String>,
     /// Lines around each match, 50 at most.
     context: Option<u64>,
-    /// Lines of one stream alone.
+    /// One stream alone.
     stream: Option<Streams>,
-    /// `listening`: wait until it accepts connections at a port, or ends. Default: until it ends, or with `since` for output.
+    /// `listening`: it listens at a port, or ends.
     until: Option<WaitGoal>,
     /// Wait. Default: true, but false with `lines` or `match` alone.
     block: Option<bool>,
     /// Longest wait, 45000 ms at most.
     #[serde(default = "default_wait")]
     timeout_ms: u64,
-    /// The `next_cursor` of an earlier answer: only what came after it.
+    /// An earlier `next_cursor`: only what came after.
     since: Option<String>,
-    /// `auto`: the screen while a full-screen program runs, else the transcript.
+    /// `auto`: the screen of a full-screen program, else the transcript.
     #[serde(default)]
     view: ViewChoice,
     /// Output to show, 64000 at most. Default: 8000.
@@ -201,12 +201,12 @@ impl Verb for TaskOutputTool {
     const NAME: &'static str = "TaskOutput";
     const TITLE: &'static str = "Read a task's output";
     const DESCRIPTION: &'static str = "\
-Reads the output of a shell command (pilothouse task) and waits for it: for its end, or with `since`, the `next_cursor` of an \
-earlier answer, for the next new output. With `until` set to `listening` it waits until a server accepts connections at a \
-port, and tells its URL. Use it instead of sleeping or polling in a command. `block: false` looks without waiting. What any answer left out is read with `lines` or `match`, by the id in its cut line.
+Reads the output of a shell command (pilothouse task) and waits for it: for its end, with `since`, the `next_cursor` of an \
+earlier answer, for the next new output, or with `until: listening` for a server's port and URL. Never sleep or \
+poll. `block: false` looks without waiting. What any answer left out is read with `lines` or `match`, by the id \
+in its cut line.
 
-`retrieval_status` other than `success` means: wait timed out, task still running. A full-screen program is shown as its \
-screen. `task_id` is ExecCommand's, not your client's.";
+`retrieval_status` other than `success` means: wait timed out, task still running. `task_id` is ExecCommand's, not your client's.";
     const HINTS: Hints = Hints::READS;
     const CLI: &'static [&'static str] = &["task", "output"];
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[

@@ -63,10 +63,12 @@ fn server(body: &str) -> String {
     format!("exec python3 -c \"{PRELUDE}{body}\"")
 }
 
-/// Returns the last port that a task printed.
-async fn printed(bench: &Bench, id: &TaskId) -> Option<u16> {
+/// Waits until a task has printed a port; returns the last one.
+async fn printed(bench: &Bench, id: &TaskId) -> u16 {
+    bench.shows(id, "\n").await;
     let text = bench.text(id, OutputStream::Merged).await;
-    text.lines().rev().find_map(|line| line.strip_prefix("port ")?.parse().ok())
+    let port = text.lines().rev().find_map(|line| line.strip_prefix("port ")?.parse().ok());
+    port.unwrap_or_else(|| panic!("no port: {text:?}"))
 }
 
 async fn until(bench: &Bench, id: &TaskId, fact: impl Fn(&TaskView) -> bool) -> Arc<TaskView> {
@@ -94,15 +96,13 @@ async fn a_server_is_found_whatever_way_it_came_to_listen_and_is_nobody_elses() 
         tasks.push((name, bench.promoted(bench.request(&server(body))).await, ip));
     }
     for (name, id, ip) in &tasks {
-        bench.shows(id, "port ").await;
         // What has changed its port is where it printed last.
         let expected = loop {
-            let port = printed(&bench, id).await.expect("a port");
+            let port = printed(&bench, id).await;
             let at = ListenAddress::Tcp(SocketAddr::new(*ip, port));
             let task =
                 until(&bench, id, |task| task.listening.iter().any(|listener| listener.at == at)).await;
-            if printed(&bench, id).await == Some(port) && (*name != "changed port" || task.event_count() > 4)
-            {
+            if printed(&bench, id).await == port && (*name != "changed port" || task.event_count() > 4) {
                 break at;
             }
             tokio::task::yield_now().await;
@@ -160,7 +160,7 @@ async fn a_wait_for_a_port_ends_when_there_is_one_or_never_will_be() {
     assert!(bench.runtime.wait(&id, Until::Listening, PATIENCE).await.expect("wait"));
     let task = bench.runtime.task(&id).expect("the task");
     let ports: Vec<_> = task.listening.iter().filter_map(|listener| listener.at.port()).collect();
-    assert_eq!(ports, [printed(&bench, &id).await.expect("a port")]);
+    assert_eq!(ports, [printed(&bench, &id).await]);
     let unix = task.listening.iter().find_map(|listener| match &listener.at {
         ListenAddress::Unix(path) => Some(path.clone()),
         _ => None,
@@ -190,8 +190,7 @@ async fn what_listens_in_another_network_namespace_is_said_to_be_in_a_container(
     let bench = Bench::start();
     let cmd = server("s = serve('0.0.0.0'); time.sleep(1000)").replacen("exec ", "exec unshare -rn ", 1);
     let id = bench.promoted(bench.request(&cmd)).await;
-    bench.shows(&id, "port ").await;
-    let port = printed(&bench, &id).await.expect("a port");
+    let port = printed(&bench, &id).await;
     let task = until(&bench, &id, |task| !task.listening.is_empty()).await;
     let listener = task.listening.first().expect("one");
     let expected = ListenAddress::Contained(SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), port));
@@ -206,8 +205,7 @@ async fn who_holds_a_port_is_told_where_the_output_names_it_and_else_nobody_is_g
     }
     let bench = Bench::start();
     let id = bench.promoted(bench.request(&server("s = serve(); time.sleep(1000)"))).await;
-    bench.shows(&id, "port ").await;
-    let port = printed(&bench, &id).await.expect("a port");
+    let port = printed(&bench, &id).await;
     let failing = |words: String| bench.request(&format!("echo '{words}' >&2; exit 1"));
     let taken = async |words: String| {
         let task = bench.completed(failing(words)).await;

@@ -254,10 +254,9 @@ impl App {
         }
     }
 
-    /// Selects a task that was started here; by now the user may be at another one.
+    /// Selects a task that was started here, as the user expects.
     fn select_started(&mut self, task: TaskId) {
-        self.state.select_within(task);
-        self.state.list.is_held = true;
+        self.state.select(task);
     }
 
     fn refused(&mut self, task: &TaskId, reason: &str) {
