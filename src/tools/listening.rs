@@ -76,8 +76,9 @@ pub(super) fn taken(taken: &TakenPort, now: Timestamp) -> String {
         (Some(port), []) => format!("Port {port} is held, by no task of this workspace"),
         (None, []) => "An address was in use; no task of this workspace holds a port".to_owned(),
         (None, all) => {
-            let all: Vec<String> = all.iter().map(|one| format!("{} by {}", one.port, holder(one))).collect();
-            format!("An address was in use; this workspace's tasks hold {}", all.join(", "))
+            let all: Vec<String> =
+                all.iter().map(|one| format!("port {} by {}", one.port, holder(one))).collect();
+            format!("An address was in use; held in this workspace: {}", all.join(", "))
         }
     }
 }

@@ -46,9 +46,21 @@ pub(in crate::console) fn taken_port(state: &State, taken: &TakenPort, at: Times
         }
         (None, None) => "an address was in use; no task of this workspace holds a port".to_owned(),
         (None, Some(_)) => {
-            let all = taken.holders.iter().map(|one| format!("{} by {}", one.port, holder(one)));
-            format!("an address was in use; held are {}", all.collect::<Vec<_>>().join(", "))
+            let all = taken.holders.iter().map(|one| format!("{} is held by {}", one.port, holder(one)));
+            format!("an address was in use; of those here, {}", all.collect::<Vec<_>>().join(", "))
         }
+    }
+}
+
+/// Says the same in a row, where room is scarce: `port 5173: t03`.
+pub(in crate::console) fn taken_briefly(state: &State, taken: &TakenPort) -> String {
+    match (taken.port, taken.holders.first()) {
+        (Some(port), Some(one)) => format!("port {port}: {}", holder_alias(state, one)),
+        (Some(port), None) => format!("port {port} is taken"),
+        (None, Some(one)) if taken.holders.len() == 1 => {
+            format!("address in use: {}", holder_alias(state, one))
+        }
+        (None, _) => "address in use".to_owned(),
     }
 }
 
@@ -59,7 +71,11 @@ fn is_here(state: &State, task: &TaskView) -> bool {
 }
 
 fn holder(state: &State, one: &PortHolder, at: Timestamp) -> String {
-    let name = state.view.task(&one.task).map_or_else(|| format!("t{:02}", one.number), |task| alias(task));
+    let name = holder_alias(state, one);
     let age = spelled(one.since, at).text;
     format!("{name} {} ({}, {age})", visible::one_line(&one.cmd), who(&one.by))
+}
+
+fn holder_alias(state: &State, one: &PortHolder) -> String {
+    state.view.task(&one.task).map_or_else(|| format!("t{:02}", one.number), |task| alias(task))
 }

@@ -1,7 +1,7 @@
 //! How a task's state is drawn everywhere: glyph, word, role and note.
 
 use crate::console::state::listing::heads::StateCounts;
-use crate::console::state::ports::{ports, taken_port};
+use crate::console::state::ports::{ports, taken_briefly};
 use crate::console::state::{State, answers_no, how, last_sign, roughly, who};
 use crate::console::text;
 use crate::console::text::{StyledPiece, piece, visible};
@@ -93,7 +93,7 @@ impl Painter<'_> {
                 return Some(piece(visible::one_line(message), Role::Failed));
             }
             if let Some(taken) = &ended.taken_port {
-                return Some(piece(taken_port(self.state, taken, ended.at), Role::Failed));
+                return Some(piece(taken_briefly(self.state, taken), Role::Failed));
             }
             if !ended.leftovers.is_empty() {
                 return Some(piece(format!("{} left over, ended", ended.leftovers.len()), Role::Faint));

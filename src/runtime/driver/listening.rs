@@ -123,7 +123,8 @@ impl Driver {
         let has_failed =
             task.ended.as_ref().is_some_and(|ended| !ended.timed_out && ended.exit_status.is_some());
         let is_open = || self.live.get(&task.id).is_some_and(|live| !live.is_explained);
-        task.status == TaskStatus::Failed && has_failed && is_open()
+        // Who said nothing named no port: nothing has to be read before the answer.
+        task.status == TaskStatus::Failed && has_failed && task.output.bytes > 0 && is_open()
     }
 
     /// Looks up outside the loop whether a task failed because an address was in use; it is settled after that.

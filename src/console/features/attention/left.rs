@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::console::features::attention::list::MOST_COLUMNS;
 use crate::console::keys::{Action, KeyContext, LeftDialogAction};
+use crate::console::state::ports::ports;
 use crate::console::state::{State, alias, cut_bottom, over_screen, stop_of};
 use crate::console::text::reading::moved;
 use crate::console::text::{column, piece, visible};
@@ -110,6 +111,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, dialog: &LeftDialog) {
             piece(format!("{} ", painter.marker(number == at)), Role::Accent),
             piece(column(&alias(task), names, dots), Role::Title),
             piece(column(&painter.age(task.started_at.unwrap_or(task.created_at)), 7, dots), Role::Faint),
+            piece(ports(task).map(|ports| format!("{ports}  ")).unwrap_or_default(), Role::Accent),
             piece(visible::told(&task.cmd), Role::Text),
         ];
         (row, number == at)
