@@ -103,8 +103,8 @@ impl LoadedSettings {
             settings = source.read::<Settings>(&Settings::schema())?;
             let entries = source.entries().map_err(|fault| Faults(vec![fault]))?;
             mark(&entries, "", path, &mut origins);
-            sensible(&settings.approvals, source)?;
-            sensible_ceilings(&settings.limits.by_prefix, source)?;
+            sensible(&settings.approvals, &entries, source)?;
+            sensible_ceilings(&settings.limits.by_prefix, &entries, source)?;
         }
         Ok(Self { settings, origins, aside: Vec::new(), added: Vec::new() })
     }
@@ -117,7 +117,7 @@ impl LoadedSettings {
                 (_, Err(fault)) => return self.aside.push(fault),
             };
         let WorkspaceSettings { limits: asked, approvals } = asked;
-        if let Err(Faults(faults)) = sensible(&approvals, source) {
+        if let Err(Faults(faults)) = sensible(&approvals, &entries, source) {
             return self.aside.extend(faults);
         }
         let limits = &mut self.settings.limits;
@@ -167,8 +167,7 @@ fn rule_key(at: usize) -> String {
 }
 
 /// Reports approval rules that exceed the limit or would never match: such a rule must not go unnoticed.
-fn sensible(rules: &[ApprovalRule], source: &Source) -> Result<(), Faults> {
-    let entries = source.entries().map_err(|fault| Faults(vec![fault]))?;
+fn sensible(rules: &[ApprovalRule], entries: &[SourceEntry], source: &Source) -> Result<(), Faults> {
     let list = entries.iter().find(|entry| entry.key == "approvals");
     let mut faults = rule_faults(list, "approvals", rules.iter().map(ApprovalRule::senseless), source);
     if rules.len() > MAX_RULES {
@@ -179,8 +178,7 @@ fn sensible(rules: &[ApprovalRule], source: &Source) -> Result<(), Faults> {
 }
 
 /// The same for rules about ceilings.
-fn sensible_ceilings(rules: &[CeilingRule], source: &Source) -> Result<(), Faults> {
-    let entries = source.entries().map_err(|fault| Faults(vec![fault]))?;
+fn sensible_ceilings(rules: &[CeilingRule], entries: &[SourceEntry], source: &Source) -> Result<(), Faults> {
     let limits = entries.iter().find(|entry| entry.key == "limits").map(|entry| &entry.node);
     let list = match limits {
         Some(Node::Table(inner)) => inner.iter().find(|entry| entry.key == "for"),

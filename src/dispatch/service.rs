@@ -2,7 +2,6 @@
 //! by its task, and everything is done with the tools that act on tasks.
 
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -11,7 +10,7 @@ use super::command::{Danger, Example, LocalCommand, NoInput};
 use super::context::CommandContext;
 use super::response::Failure;
 use crate::envelope::{CallOutcome, MASKED, TaskId};
-use crate::tools::CutHandle;
+use crate::tools::{CutHandle, ListeningNote};
 
 /// How long a restart waits for the end of the old process at a time, in milliseconds.
 const END_MS: u64 = 45_000;
@@ -63,18 +62,7 @@ struct ServiceRow {
     started_by: Option<String>,
     /// Where it accepts connections.
     #[serde(default)]
-    listening: Vec<ServiceAddress>,
-}
-
-/// An address at which it accepts connections.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct ServiceAddress {
-    /// IP address, or path of a unix socket.
-    address: String,
-    /// Its port; null for a unix socket.
-    port: Option<u16>,
-    /// URL that leads there; null where none does.
-    url: Option<String>,
+    listening: Vec<ListeningNote>,
 }
 
 /// The last lines of a service.
@@ -112,13 +100,7 @@ impl LocalCommand for ServiceList {
             return "nothing listens".to_owned();
         }
         let line = |service: &ServiceRow| {
-            let at = |at: &ServiceAddress| {
-                at.url
-                    .clone()
-                    .or(at.port.map(|port| format!(":{port}")))
-                    .unwrap_or_else(|| at.address.clone())
-            };
-            let at: Vec<String> = service.listening.iter().map(at).collect();
+            let at: Vec<String> = service.listening.iter().map(ListeningNote::target).collect();
             let by = service.started_by.as_deref().unwrap_or("-");
             format!("{}  {}  {by}  {}", service.task_id, at.join(" "), service.cmd)
         };
@@ -207,13 +189,10 @@ async fn call(cx: &mut CommandContext, tool: &str, input: Value) -> Result<Value
     }
 }
 
-fn parsed<T: DeserializeOwned>(value: Value) -> Result<T, Failure> {
-    serde_json::from_value(value).map_err(|error| Failure::internal(&error))
-}
-
 async fn services(cx: &mut CommandContext) -> Result<Vec<ServiceRow>, Failure> {
     let mut listed = call(cx, "TaskList", json!({"limit": 100})).await?;
-    let mut rows: Vec<ServiceRow> = parsed(listed["tasks"].take())?;
+    let rows = serde_json::from_value(listed["tasks"].take());
+    let mut rows: Vec<ServiceRow> = rows.map_err(|error| Failure::internal(&error))?;
     rows.retain(|row| !row.listening.is_empty());
     Ok(rows)
 }
@@ -222,7 +201,7 @@ async fn services(cx: &mut CommandContext) -> Result<Vec<ServiceRow>, Failure> {
 async fn find(cx: &mut CommandContext, name: &str) -> Result<ServiceRow, Failure> {
     let port: Option<u16> = name.strip_prefix(':').unwrap_or(name).parse().ok();
     let is_it = |row: &ServiceRow| match port {
-        Some(port) => row.listening.iter().any(|at| at.port == Some(port)),
+        Some(port) => row.listening.iter().any(|at| at.port() == Some(port)),
         None => row.task_id.as_str() == name,
     };
     let mut found: Vec<ServiceRow> = services(cx).await?.into_iter().filter(is_it).collect();

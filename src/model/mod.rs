@@ -11,6 +11,7 @@ pub(crate) mod end_reason;
 pub(crate) mod error;
 pub(crate) mod gate;
 pub(crate) mod gauge;
+mod held_ports;
 pub(crate) mod histogram;
 pub(crate) mod input;
 pub(crate) mod journal_row;

@@ -9,7 +9,7 @@ use crate::model::{ListenAddress, Listener, PortHolder, TakenPort, TaskView};
 
 /// An address at which a task accepts connections. It may not be ready to answer yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct ListeningNote {
+pub struct ListeningNote {
     /// IP address, or path of a unix socket.
     address: String,
     /// Its port; null for a unix socket.
@@ -37,9 +37,17 @@ impl ListeningNote {
         Self { address, port, url: listener.url.clone(), after_ms: listener.after_ms, in_container }
     }
 
-    /// Tells whether it has a port.
-    pub(super) fn has_port(&self) -> bool {
-        self.port.is_some()
+    /// Returns its port; `None` for a unix socket.
+    #[must_use]
+    pub fn port(&self) -> Option<u16> {
+        self.port
+    }
+
+    /// Returns where it leads, briefly: its URL, else `:5173` or its path.
+    #[must_use]
+    pub fn target(&self) -> String {
+        let port = || self.port.map(|port| format!(":{port}"));
+        self.url.clone().or_else(port).unwrap_or_else(|| self.address.clone())
     }
 
     /// Returns the line for a receipt.

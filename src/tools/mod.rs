@@ -40,6 +40,7 @@ pub use call::{CallAnswer, call, call_with_notices};
 pub use early_end::{CallNumber, CutHandle, CutReason};
 pub use idempotency::{IdempotencyKeys, call_once};
 pub use input::read as read_input;
+pub use listening::ListeningNote;
 pub use plan::{CallPlan, PlannedCommand};
 pub use preview::{OutputCursor, StreamPreview};
 pub use receipt::{ReceiptSource, RenderedReceipt};

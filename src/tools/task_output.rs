@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 
 use super::budget::OutputBudget;
 use super::errors::unusable;
-use super::listening::ListeningNote;
 use super::preview::{OutputCursor, StreamPreview};
 pub use super::reading::StreamLines;
 use super::reading::{self, LineRequest, Streams};
@@ -277,7 +276,7 @@ in its cut line.
             Retrieval::Success if task.status.is_terminal() => {
                 format!("Task {id} {}", task::stands(task.status, &standing))
             }
-            Retrieval::Success if task.notes.listening.iter().any(ListeningNote::has_port) => {
+            Retrieval::Success if task.notes.listening.iter().any(|note| note.port().is_some()) => {
                 format!("Output of {id}, which is {standing} and listening")
             }
             Retrieval::Success => format!("New output of {id}, which is {standing}"),

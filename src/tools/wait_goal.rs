@@ -19,7 +19,7 @@ impl WaitGoal {
     /// Tells whether a task is there.
     pub(super) fn is_reached(self, task: &TaskView) -> bool {
         match self {
-            Self::Listening => task.listening.iter().any(|listener| listener.at.port().is_some()),
+            Self::Listening => task.has_port(),
         }
     }
 }

@@ -159,7 +159,7 @@ impl App {
         let before = self.state.at_hand().map(|task| task.id.clone());
         let started = self.select_next.take_if(|task| new.tasks.iter().any(|other| other.id == *task));
         if let Some(task) = started.filter(|_| self.state.typing_into().is_none()) {
-            self.select_started(task);
+            self.state.select(task);
         }
         self.say_of_others(&old);
         arrangement::keep_pins(&mut self.state);
@@ -247,16 +247,11 @@ impl App {
         // If the user has since started typing into another task, stay with that one.
         if let Some(task) = started.filter(|_| self.state.typing_into().is_none()) {
             if self.state.view.task(&task).is_some() {
-                self.select_started(task);
+                self.state.select(task);
             } else {
                 self.select_next = Some(task);
             }
         }
-    }
-
-    /// Selects a task that was started here, as the user expects.
-    fn select_started(&mut self, task: TaskId) {
-        self.state.select(task);
     }
 
     fn refused(&mut self, task: &TaskId, reason: &str) {

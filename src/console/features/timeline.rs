@@ -134,10 +134,7 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
         }),
     );
     add("ceiling", task.ceiling.map(|hit| hit.to_string()));
-    add(
-        "memory",
-        task.peak_memory.map(|peak| format!("at most {} together", crate::console::text::bytes(peak))),
-    );
+    add("memory", task.peak_memory.map(|peak| format!("at most {} together", text::bytes(peak))));
     add(
         "ended",
         task.ended.as_ref().map(|ended| {
@@ -153,7 +150,7 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
         }),
     );
     let ended = task.ended.as_ref();
-    let taken = task.ended.as_ref().and_then(|ended| Some((ended.taken_port.as_ref()?, ended.at)));
+    let taken = ended.and_then(|ended| Some((ended.taken_port.as_ref()?, ended.at)));
     add("port", taken.map(|(taken, at)| ports::taken_port(painter.state, taken, at)));
     add("because", ended.and_then(|ended| ended.error.as_ref()).map(|(_, message)| message.clone()));
     let names = |names: &Vec<String>| (!names.is_empty()).then(|| names.join(" "));

@@ -42,11 +42,11 @@ impl Painter<'_> {
             },
             TaskStatus::Cancelling => (3, "cancelling".to_owned(), Role::Cancelling),
             TaskStatus::Completed => (4, how(task.ended.as_ref()), Role::Completed),
-            TaskStatus::Failed if ceiling_word(task).is_some() => {
-                (5, ceiling_word(task).unwrap_or_default().to_owned(), Role::Failed)
-            }
-            TaskStatus::Failed if answers_no(task) => (5, how(task.ended.as_ref()), Role::Faint),
-            TaskStatus::Failed => (5, how(task.ended.as_ref()), Role::Failed),
+            TaskStatus::Failed => match ceiling_word(task) {
+                Some(word) => (5, word.to_owned(), Role::Failed),
+                None if answers_no(task) => (5, how(task.ended.as_ref()), Role::Faint),
+                None => (5, how(task.ended.as_ref()), Role::Failed),
+            },
             TaskStatus::Cancelled => (3, "cancelled".to_owned(), Role::Cancelled),
             TaskStatus::Interrupted => (6, "interrupted".to_owned(), Role::Interrupted),
         };

@@ -6,17 +6,15 @@ use std::sync::{Arc, PoisonError};
 
 use super::Driver;
 use super::order::DriverOrder;
-use crate::envelope::{TaskId, mask, one_line};
+use crate::envelope::TaskId;
 use crate::model::listening::url;
 use crate::model::taken_port::named_ports;
-use crate::model::{ListenAddress, PortHolder, TakenPort, TaskStatus, TaskView};
+use crate::model::{ListenAddress, TakenPort, TaskStatus, TaskView};
 use crate::process::{HostHandle, ListenChange, ListeningWatch, WatchedTask};
 use crate::runtime::bytes::TaskIo;
 use crate::runtime::output::StoredOutput;
 use crate::runtime::supervisor::SupervisorInput;
 
-/// The maximum length of a holder's command, in characters.
-const CMD_CHARS: usize = 60;
 /// A URL, or the reason of a failure, is looked for in so many of the last bytes of a task's output.
 const OUTPUT_BYTES: u64 = 4 << 10;
 
@@ -68,21 +66,6 @@ fn printed(io: &Arc<TaskIo>, at: &ListenAddress) -> Option<String> {
 fn last_output(io: &Arc<TaskIo>) -> String {
     let output = StoredOutput::new(io.folder.clone(), io.tty, Some(io.clone()));
     output.and_then(|output| output.last_bytes(OUTPUT_BYTES)).unwrap_or_default()
-}
-
-impl TaskView {
-    /// Returns the ports of this machine that it listens on.
-    pub fn held_ports(&self) -> impl Iterator<Item = PortHolder> {
-        let holder = |port| PortHolder {
-            port,
-            task: self.id.clone(),
-            number: self.number,
-            cmd: one_line(&mask(&self.cmd), CMD_CHARS),
-            by: self.started_by.clone(),
-            since: self.started_at.unwrap_or(self.created_at),
-        };
-        self.listening.iter().filter_map(|listener| listener.at.own_port()).map(holder)
-    }
 }
 
 impl Driver {
@@ -164,10 +147,7 @@ impl Driver {
             } else {
                 SupervisorInput::Closed { id: id.clone(), at }
             });
-            let has_port = |task: &crate::runtime::supervisor::SupervisedTask| {
-                task.listening.iter().any(|listener| listener.at.port().is_some())
-            };
-            let is_listening = self.supervisor.get(&id).is_some_and(has_port);
+            let is_listening = self.supervisor.get(&id).is_some_and(|task| task.has_port());
             if let Some(live) = self.live.get(&id) {
                 live.io.progress.send_if_modified(|progress| {
                     let changed = progress.listening != is_listening;

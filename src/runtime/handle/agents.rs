@@ -2,12 +2,14 @@
 
 use super::Handle;
 use crate::config::OnAgentEnd;
+use crate::envelope::{mask, one_line};
 use crate::model::{AgentConnection, AgentPeer, Fact};
-use crate::runtime::agent_notices::short;
 use crate::runtime::driver::DriverOrder;
 
 /// The lower limit of a receipt's maximum length, in characters.
 const LEAST_RECEIPT_CHARS: usize = 2_000;
+/// The maximum length of a command in a notice, in characters.
+const CMD_CHARS: usize = 60;
 
 impl Handle {
     /// Registers an agent's connection and returns its label, which differs from `wanted` if a connected agent
@@ -108,7 +110,7 @@ impl Handle {
 /// Returns what is said of commands that are still running when their agent goes.
 fn left_running(commands: &[&str]) -> String {
     let Some(first) = commands.first() else { return String::new() };
-    let first = short(first, 60);
+    let first = one_line(&mask(first), CMD_CHARS);
     match commands.len() {
         1 => format!("; still running: {first}"),
         many => format!("; still running: {first} and {} more", many - 1),

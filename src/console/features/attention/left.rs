@@ -43,7 +43,7 @@ pub(in crate::console) fn left_by<'a>(
 ) -> impl Iterator<Item = &'a Arc<TaskView>> {
     let is_left = |task: &&Arc<TaskView>| task.started_by.is_agent(&agent.label);
     let tasks = snapshot.tasks.iter().filter(|_| !agent.connected).filter(is_left);
-    tasks.filter(|task| task.status == TaskStatus::Running && task.ended.is_none())
+    tasks.filter(|task| task.status == TaskStatus::Running)
 }
 
 impl LeftDialog {
@@ -52,7 +52,7 @@ impl LeftDialog {
     }
 
     /// Returns what is still running; nothing if the agent has come back.
-    pub(in crate::console) fn tasks<'a>(&'a self, snapshot: &'a Snapshot) -> Vec<&'a Arc<TaskView>> {
+    pub(in crate::console) fn tasks<'a>(&self, snapshot: &'a Snapshot) -> Vec<&'a Arc<TaskView>> {
         let (label, turns) = &self.departure;
         let mut agents = snapshot.agents.iter();
         let agent = agents.find(|agent| agent.label == *label && agent.turns == *turns);
@@ -60,27 +60,27 @@ impl LeftDialog {
     }
 
     pub(in crate::console) fn act(mut self, state: &mut State, action: Action) -> LeftOutcome {
-        let tasks: Vec<TaskId> =
-            self.tasks(&state.view.snapshot).into_iter().map(|task| task.id.clone()).collect();
+        let snapshot = state.view.snapshot.clone();
+        let tasks = self.tasks(&snapshot);
         let at = self.place(&tasks);
         match LeftDialogAction::of(action) {
             Some(LeftDialogAction::EndLeft) => {
-                state.effects.extend(tasks.iter().map(|task| stop_of(task, false)));
+                state.effects.extend(tasks.iter().map(|task| stop_of(&task.id, false)));
                 return LeftOutcome::Ended;
             }
             Some(LeftDialogAction::KeepLeft) => return LeftOutcome::Kept(self.departure),
             Some(LeftDialogAction::Choose) => {
                 if let Some(task) = tasks.get(at) {
-                    return LeftOutcome::Look(task.clone());
+                    return LeftOutcome::Look(task.id.clone());
                 }
             }
             Some(LeftDialogAction::Stop) => {
-                state.effects.extend(tasks.get(at).map(|task| stop_of(task, false)));
+                state.effects.extend(tasks.get(at).map(|task| stop_of(&task.id, false)));
             }
             Some(LeftDialogAction::Up | LeftDialogAction::Down) => {
                 let to =
                     action.motion().map_or(at, |motion| moved(at, motion, 1, tasks.len().saturating_sub(1)));
-                self.chosen = tasks.get(to).cloned();
+                self.chosen = tasks.get(to).map(|task| task.id.clone());
             }
             Some(LeftDialogAction::Back) => {}
             None => state.decline(format!("{}: end what is left, or keep it", action.hint())),
@@ -88,8 +88,8 @@ impl LeftDialog {
         LeftOutcome::Open(self)
     }
 
-    fn place(&self, tasks: &[TaskId]) -> usize {
-        tasks.iter().position(|task| Some(task) == self.chosen.as_ref()).unwrap_or_default()
+    fn place(&self, tasks: &[&Arc<TaskView>]) -> usize {
+        tasks.iter().position(|task| Some(&task.id) == self.chosen.as_ref()).unwrap_or_default()
     }
 }
 
@@ -97,8 +97,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, dialog: &LeftDialog) {
     let state = painter.state;
     let dots = painter.glyphs().cut;
     let tasks = dialog.tasks(&state.view.snapshot);
-    let ids: Vec<TaskId> = tasks.iter().map(|task| task.id.clone()).collect();
-    let at = dialog.place(&ids);
+    let at = dialog.place(&tasks);
     let area = over_screen(painter.size(), MOST_COLUMNS, tasks.len() + 2, 1);
     let agent = visible::one_line(&dialog.departure.0).into_owned();
     let noun = if tasks.len() == 1 { "1 task".to_owned() } else { format!("{} tasks", tasks.len()) };

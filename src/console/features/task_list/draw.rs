@@ -80,14 +80,9 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
                 return false;
             }
             ListRow::Held(at) => {
-                state
-                    .view
-                    .snapshot
-                    .gate
-                    .held
-                    .get(*at)
-                    .into_iter()
-                    .for_each(|held| held_batch(painter, item, held));
+                if let Some(held) = state.view.snapshot.gate.held.get(*at) {
+                    held_batch(painter, item, held);
+                }
                 return false;
             }
             ListRow::Ended => {
