@@ -1,8 +1,8 @@
 //! Masks secrets in what is shown or stored about a command: assignments, flags, members of JSON objects, URLs,
 //! headers, settings, tokens of a known form (docs/masking.md). Never applied to output, nor to what is executed.
 //!
-//! It makes a single pass: every byte is inspected a bounded number of times, whatever the text. If the end of a
-//! secret is uncertain (an unclosed quote), everything up to the end of the text is masked.
+//! Every byte is inspected a bounded number of times, whatever the text. If the end of a secret is uncertain (an
+//! unclosed quote), everything up to the end of the text is masked.
 
 mod login;
 mod name;
@@ -21,8 +21,22 @@ use self::name::VariableName;
 /// The replacement for a secret.
 pub const MASKED: &str = "[masked]";
 
-/// Returns the text with every secret in it replaced by [`MASKED`].
+/// How often a text is scanned at most: what follows a secret can read otherwise once that is masked.
+const PASSES: usize = 4;
+
+/// Returns the text with every secret in it replaced by [`MASKED`]. A masked text stays as it is.
 pub fn mask(text: &str) -> Cow<'_, str> {
+    let Cow::Owned(mut shown) = mask_once(text) else { return Cow::Borrowed(text) };
+    for _ in 1..PASSES {
+        match mask_once(&shown) {
+            Cow::Owned(again) if again != shown => shown = again,
+            _ => break,
+        }
+    }
+    Cow::Owned(shown)
+}
+
+fn mask_once(text: &str) -> Cow<'_, str> {
     let secrets = SecretScan::of(text).secrets();
     if secrets.is_empty() {
         return Cow::Borrowed(text);
@@ -166,7 +180,7 @@ impl<'a> SecretScan<'a> {
         }
         let name = VariableName::of(name).filter(|name| !name.is_manner())?;
         if self.byte(self.at + 1) == Some(b'(') {
-            return Some(Secret { at: self.at + 1..self.closing_bracket(self.at + 2), reopened: None });
+            return Some(self.word_through(self.at + 1, self.closing_bracket(self.at + 2), false));
         }
         let whole_word = self.quote.is_some_and(|(_, inside)| inside == start);
         let secret = self.word(self.at + 1, whole_word);
@@ -270,9 +284,13 @@ impl<'a> SecretScan<'a> {
     /// Matches the value that begins at `start`, up to the end of its word. In a quote that contains nothing but the
     /// assignment (`whole_word`), blanks are part of the value.
     fn word(&self, start: usize, whole_word: bool) -> Secret {
+        self.word_through(start, start, whole_word)
+    }
+
+    /// Like `word`, for a value that is known to reach to `at`.
+    fn word_through(&self, start: usize, mut at: usize, whole_word: bool) -> Secret {
         let mut open = self.quote.map(|(open, _)| open);
         let mut reopened = None;
-        let mut at = start;
         while let Some(byte) = self.byte(at) {
             if open == Some(byte) {
                 if self.byte(at + 1).is_none_or(ends_word) {

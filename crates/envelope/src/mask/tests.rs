@@ -195,6 +195,8 @@ fn values_after_a_word_that_sets_them_are_masked() {
     shows("docker login --password-stdin h <<< abc", "docker login --password-stdin h <<< [masked]");
     shows("chpasswd <<< me:abc", "chpasswd <<< [masked]");
     shows("TOKENS=(abc 'd e') x", "TOKENS=[masked] x");
+    shows("TOKENS=(abc)d x", "TOKENS=[masked] x");
+    shows("<token>Cookie: a=<<< \n</token>", "<token>[masked]</token>");
     shows("x ${TOKEN:-abc} ${TOKEN:=abc}", "x ${TOKEN:-[masked]} ${TOKEN:=[masked]}");
     shows("net use x /user:me /password:abc", "net use x /user:me /password:[masked]");
     shows("x -Password:'a b' y", "x -Password:[masked] y");
