@@ -1,9 +1,10 @@
 //! Secrets beside their name where no `=` or flag joins the two: settings files, arguments of commands that set
 //! something, here-strings, elements of XML.
 
+use super::extent::ends_word;
 use super::login::LoginProgram;
 use super::name::VariableName;
-use super::{MASKED, Secret, SecretScan, ends_word};
+use super::{MASKED, Secret, SecretScan};
 
 /// The maximum length of a tag, in bytes.
 const TAG_BYTES: usize = 128;

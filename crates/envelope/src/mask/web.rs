@@ -1,7 +1,8 @@
 //! Secrets of URLs and of HTTP headers.
 
+use super::extent::ends_word;
 use super::name::{self, VariableName};
-use super::{MASKED, Secret, SecretScan, ends_word};
+use super::{MASKED, Secret, SecretScan};
 
 /// Where the name of a cookie ends at the latest, in bytes.
 const COOKIE_NAME: usize = 128;
