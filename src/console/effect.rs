@@ -95,6 +95,13 @@ pub enum Effect {
     AskAt(PlaceId, Request),
     /// List this user's runtimes on this machine.
     ListRunning,
+    /// Find the task of another of this user's runtimes that holds the port which a task could not have.
+    FindHolder {
+        /// The task.
+        task: TaskId,
+        /// The port.
+        port: u16,
+    },
     /// Show this runtime in this console too.
     OpenPlace(RunningRuntime),
     /// Get the user's attention with the bell and a notification.

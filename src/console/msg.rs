@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::envelope::TaskId;
-use crate::link::RunningRuntime;
+use crate::link::{ForeignHolder, RunningRuntime};
 use crate::model::{CallRecord, QuestionId, Snapshot};
 use crate::runtime::TaskUsage;
 use crate::runtime::past::Durations;
@@ -106,6 +106,8 @@ pub enum Msg {
     Recordings(Vec<(String, Option<Timestamp>)>),
     /// This user's runtimes on this machine.
     Running(Vec<RunningRuntime>),
+    /// The task of another runtime that holds the port which this task could not have, if any does.
+    HolderFound(TaskId, Option<ForeignHolder>),
     /// `serve --stop` asks to end the runtime in this console; by whom it was run.
     StopAsked(String),
     /// A demonstration switches to another view.

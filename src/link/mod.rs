@@ -14,6 +14,7 @@ mod error;
 mod frame;
 mod fuzz;
 mod hello;
+mod holder;
 mod lines;
 mod lock;
 mod operator;
@@ -38,6 +39,7 @@ pub use frame::{MAX_DEPTH, MAX_FRAME, depth_within};
 #[doc(hidden)]
 pub use fuzz::fuzz_frames;
 pub use hello::{Ack, ClientName, ClientRole, Hello, ResultProfile, VERSION, dial};
+pub use holder::ForeignHolder;
 pub use lines::{LineReader, ReceivedLine};
 pub use lock::{Holder, RuntimeAddress};
 pub use operator::{

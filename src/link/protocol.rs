@@ -11,8 +11,8 @@ use super::operator::{Card, Item, ScreenUpdate, Update};
 use crate::config::ApprovalRule;
 use crate::envelope::TaskId;
 use crate::model::{
-    AnswerInput, CallRecord, CloseReason, Decision, InputOutcome, Metrics, QuestionId, StatusCounts,
-    StreamView, TypedInput,
+    AnswerInput, CallRecord, CloseReason, Decision, InputOutcome, Metrics, PortHolder, QuestionId,
+    StatusCounts, StreamView, TypedInput,
 };
 use crate::prose::engine::run::{self, RunOutcome, RunRefusal};
 use crate::prose::engine::vm::effects::RunEvent;
@@ -62,7 +62,7 @@ pub struct ConsoleView {
 }
 
 /// A request from a console or a script to the runtime. A script may only `Call`, run a `Program`, and read the
-/// `Metrics`, the `StatusCounts` and the `Streams` of a task.
+/// `Metrics`, the `StatusCounts`, the `Streams` of a task and the `Holder` of a port.
 ///
 /// A `nonce` is the one that the runtime sent with the card being answered, on the same connection; `Operator::ask`
 /// fills it in.
@@ -131,6 +131,8 @@ pub enum Request {
     Metrics,
     /// Return the counts of what is running and waiting.
     Standing,
+    /// Return the task that holds a port of this machine.
+    Holder { port: u16 },
     /// Return the files with a task's exact output (role `cli`).
     Streams { task: TaskId },
     /// Return a piece of a task's log, starting at an offset (role `operator`).
@@ -177,6 +179,7 @@ pub enum Reply {
     Command(Option<String>),
     Metrics(Box<Metrics>),
     Standing(StatusCounts),
+    Holder(Option<PortHolder>),
     Streams(StoredStreams),
     Usage(Vec<TaskUsage>),
     Log(LogPiece),

@@ -14,7 +14,7 @@ use super::protocol::{ClientMessage, Reply, Request, ServerMessage};
 use super::{Client, ClientRole, Error, Hello, LineReader, dial};
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
-use crate::model::{Metrics, ParentTask, STREAM_CALL, StatusCounts, StreamView};
+use crate::model::{Metrics, ParentTask, PortHolder, STREAM_CALL, StatusCounts, StreamView};
 use crate::process::EnclosingTask;
 use crate::prose::engine::run::{ProgramRun, RunOutcome, RunRefusal, RunRequest};
 use crate::prose::engine::vm::effects::RunEvent;
@@ -124,6 +124,17 @@ impl Scripts {
         match self.ask(Request::Standing).await? {
             Reply::Standing(standing) => Ok(standing),
             _ => Err(Error::frame("another reply than how it stands")),
+        }
+    }
+
+    /// Returns the task of the runtime that holds a port of this machine.
+    ///
+    /// # Errors
+    /// If the connection is lost or the reply is unexpected.
+    pub async fn holder_of(&mut self, port: u16) -> Result<Option<PortHolder>, Error> {
+        match self.ask(Request::Holder { port }).await? {
+            Reply::Holder(holder) => Ok(holder),
+            _ => Err(Error::frame("another reply than who holds a port")),
         }
     }
 
@@ -252,6 +263,7 @@ pub async fn serve(
             }
             Request::Metrics => Ok(Reply::Metrics(Box::new(runtime.metrics()))),
             Request::Standing => Ok(Reply::Standing(runtime.standing())),
+            Request::Holder { port } => Ok(Reply::Holder(runtime.holder_of(port))),
             Request::Streams { task } => {
                 runtime.streams(&task).await.map(Reply::Streams).map_err(|error| error.to_string())
             }

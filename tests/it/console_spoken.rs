@@ -423,6 +423,41 @@ fn a_signal_is_sent_by_its_name() {
 }
 
 #[test]
+fn what_an_agent_left_running_is_told_listed_and_ended_by_name() {
+    let by = |task: TaskView, agent: &str| TaskView { started_by: Actor::Agent(agent.into()), ..task };
+    let agents = |turns, connected| {
+        let of = |label: &str| AgentView { label: label.into(), connected, turns, ..AgentView::default() };
+        vec![of("claude"), of("pi")]
+    };
+    let tasks = || {
+        let over = ended(task(3, "make", 9, 3), TaskStatus::Completed, Some(0), 2);
+        vec![
+            by(task(1, "npm run dev", 9, 3), "claude"),
+            by(task(2, "sleep 9", 9, 3), "claude"),
+            by(over, "claude"),
+        ]
+    };
+    let there = Snapshot { agents: agents(1, true), ..with(tasks()) };
+    let gone = Snapshot { agents: agents(2, false), ..with(tasks()) };
+    let told = said(&there, &gone);
+    assert!(told.contains("agent claude: has gone; it left t01, t02 running\n"), "{told}");
+    assert!(told.contains("agent pi: has gone\n"), "{told}");
+
+    let mut heart = Heart::on(there);
+    assert!(heart.writes("left", 10).contains("no agent that has gone left anything running"));
+    heart.hears(PlainEvent::News(Arc::new(gone)));
+    let listed = heart.writes("left", 10);
+    let lines: Vec<&str> = listed.lines().collect();
+    assert!(lines[0].contains("claude has gone; left end claude ends what it left:"), "{listed}");
+    assert!(lines.len() == 3 && lines[1].contains("npm run dev") && heart.does().is_empty(), "{listed}");
+    assert!(
+        heart.writes("left end pi", 10).contains("what is left is of: claude") && heart.does().is_empty()
+    );
+    let ending = heart.writes("left end claude", 10);
+    assert!(ending.contains("stopping t01, t02") && heart.does().len() == 2, "{ending}");
+}
+
+#[test]
 fn a_task_is_named_and_its_name_taken_away() {
     let state = with(vec![task(1, "make", 9, 3)]);
     let mut heart = Heart::on(state.clone());

@@ -5,7 +5,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::hosts::configured;
-use crate::support::{Agent, Console, Home, wait_until};
+use crate::listening::has_python;
+use crate::support::{Agent, Console, Home, skip, wait_until};
 
 const SIZE: (u16, u16) = (120, 40);
 
@@ -200,6 +201,33 @@ fn the_console_of_a_workspace_opens_another_place() {
         answer["data"]["tasks"].to_string().contains("\"running\""),
         "what runs elsewhere goes on: {answer}"
     );
+}
+
+#[test]
+fn who_holds_a_port_in_another_workspace_is_named_in_the_console_and_to_no_agent() {
+    if !has_python() {
+        return skip("there is no python3");
+    }
+    let home = Home::new();
+    let other = home.another("web-fix");
+    let there = Agent::connect_by(&home, other.command(&["mcp"]));
+    let server = "s = serve(); print('it serves'); time.sleep(1000)";
+    let id = there
+        .call("ExecCommand", &json!({"cmd": crate::listening::server(server), "yield_time_ms": 0}))
+        .task();
+    let answer = there.call("TaskOutput", &json!({"task_id": id, "until": "listening"}));
+    let port = answer.result("/task/listening/0/port").clone();
+    let agent = Agent::connect_first(&home, &[]);
+    let console = Console::open(&home, &[], SIZE);
+    console.shows("No tasks yet");
+    let failing = format!("echo 'listen EADDRINUSE: address already in use :::{port}'; exit 1");
+    let failed = agent.call("ExecCommand", &json!({"cmd": failing}));
+    let words = failed.result("/taken_port").as_str().unwrap_or_default().to_owned();
+    assert_eq!(words, format!("Port {port} is held, by no task of this workspace"));
+    console.shows("t01");
+    console.keys(b"w");
+    console.shows(&format!("port {port} is held by t01 "));
+    console.shows("/web-fix");
 }
 
 #[test]

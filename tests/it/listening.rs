@@ -54,12 +54,12 @@ const SERVERS: [(&str, &str, &str); 10] = [
     ),
 ];
 
-fn has_python() -> bool {
+pub(crate) fn has_python() -> bool {
     let found = Command::new("python3").arg("--version").stdout(Stdio::null()).status();
     found.is_ok_and(|status| status.success())
 }
 
-fn server(body: &str) -> String {
+pub(crate) fn server(body: &str) -> String {
     format!("exec python3 -c \"{PRELUDE}{body}\"")
 }
 

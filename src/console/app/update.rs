@@ -17,6 +17,7 @@ use crate::console::msg::Msg;
 use crate::console::options::{DemoCue, DemoView};
 use crate::console::state::calls::Calls;
 use crate::console::state::places::links;
+use crate::console::state::ports;
 use crate::console::state::{Column, FoundLine, Mode, ProgramScreen, Screen, Shot, names};
 use crate::console::text::visible;
 use crate::console::theme::Preferences;
@@ -95,6 +96,7 @@ impl App {
                 let items = places::running_items(&self.state, running);
                 self.open_list_of(&ListKind::Fleet).into_iter().for_each(|list| list.add(items.clone()));
             }
+            Msg::HolderFound(task, holder) => drop(self.state.view.holders.insert(task, holder)),
             Msg::Recordings(recordings) => self.list_recordings(recordings),
             Msg::Durations(earlier) => self.state.view.usual.take(earlier),
             Msg::Answered(answer) => self.answered(&answer),
@@ -166,6 +168,7 @@ impl App {
         self.state.division.stage.review();
         self.state.view.usual.note(&self.state.view.snapshot.tasks);
         self.stopping.restart_ended(&mut self.state);
+        ports::find_holders(&mut self.state);
         // What is done in a dialog or list may be about the selected task.
         self.follows_late = !self.layers.is_empty() && self.state.selected().is_some();
         if !self.follows_late {

@@ -119,6 +119,10 @@ pub(in crate::console) fn task_of(request: &Request) -> Option<TaskId> {
         }
         Request::Decide { .. } | Request::Answer { .. } | Request::LetAgents { .. } => None,
         Request::Record { .. } | Request::Tell { .. } | Request::Pause { .. } | Request::Program(_) => None,
-        Request::Rules { .. } | Request::Shutdown { .. } | Request::Metrics | Request::Standing => None,
+        Request::Rules { .. }
+        | Request::Shutdown { .. }
+        | Request::Metrics
+        | Request::Standing
+        | Request::Holder { .. } => None,
     }
 }

@@ -150,8 +150,7 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
         }),
     );
     let ended = task.ended.as_ref();
-    let taken = ended.and_then(|ended| Some((ended.taken_port.as_ref()?, ended.at)));
-    add("port", taken.map(|(taken, at)| ports::taken_port(painter.state, taken, at)));
+    add("port", ports::taken_port(painter.state, task));
     add("because", ended.and_then(|ended| ended.error.as_ref()).map(|(_, message)| message.clone()));
     let names = |names: &Vec<String>| (!names.is_empty()).then(|| names.join(" "));
     add("left over", ended.and_then(|ended| names(&ended.leftovers)));

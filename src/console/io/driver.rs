@@ -289,6 +289,7 @@ impl Driver {
                 }
                 Effect::AskAt(place, request) => drop(self.effects.ask(Some(place), request)),
                 Effect::ListRunning => self.effects.list_running(self.source.options.locks.clone()),
+                Effect::FindHolder { task, port } => self.find_holder(task, port),
                 Effect::OpenPlace(running) => self.open_place(running),
                 Effect::Ring(text) => {
                     if self.app.state.setup.ui.bell {

@@ -284,6 +284,7 @@ fn purpose(request: &Request) -> &str {
         Request::Shutdown { .. } => "end the runtime",
         Request::Metrics => "read the metrics",
         Request::Standing => "read the counts",
+        Request::Holder { .. } => "look who holds the port",
         Request::Streams { .. } | Request::Log { .. } => "read the log",
         Request::Program(_) => "run the program",
     }

@@ -5,7 +5,8 @@ use tokio::sync::mpsc;
 use super::driver::Driver;
 use super::effects::{Effects, KEYS_AHEAD, type_in_order};
 use crate::console::msg::Msg;
-use crate::link::{Fleet, Operator, RunningRuntime};
+use crate::envelope::TaskId;
+use crate::link::{Fleet, ForeignHolder, Operator, RunningRuntime};
 use crate::paths::Locks;
 
 impl Driver {
@@ -19,6 +20,14 @@ impl Driver {
         let fleet = Fleet::around(home.clone(), successors);
         fleet.open(running);
         self.hold(Operator::Fleet(fleet));
+    }
+
+    /// Finds the task of another of this user's runtimes that holds a port.
+    pub(super) fn find_holder(&mut self, task: TaskId, port: u16) {
+        let own = self.app.state.view.snapshot.workspace.clone();
+        let Some(locks) = self.source.options.locks.clone() else { return };
+        self.effects
+            .spawn(async move { Some(Msg::HolderFound(task, ForeignHolder::find(port, locks, own).await)) });
     }
 
     /// Waits for the next runtime of the workspace, now that this one is gone.

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::console::features::attention::left::left_by;
 use crate::console::plain::line::PlainLine;
 use crate::console::plain::tasks::{after, command, end};
 use crate::console::state::{alias, call_name};
@@ -60,7 +61,11 @@ fn agents(before: &Snapshot, after: &Snapshot, lines: &mut Vec<PlainLine>) {
             let text = match turn % 2 {
                 0 if agent.routes.launch => "launched, no command yet".to_owned(),
                 0 => format!("connected, {}", agent.client),
-                _ => "has gone".to_owned(),
+                _ => {
+                    let left: Vec<String> = left_by(after, agent).map(|task| alias(task)).collect();
+                    let left = (!left.is_empty()).then(|| format!("; it left {} running", left.join(", ")));
+                    format!("has gone{}", left.unwrap_or_default())
+                }
             };
             lines.push(PlainLine::by(&Actor::Agent(agent.label.clone()), text));
         }

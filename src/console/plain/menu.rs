@@ -36,6 +36,8 @@ pub enum MenuCommand {
     Tell,
     /// List the places, where there are several.
     Places,
+    /// List what agents that have gone left running, or end it.
+    Left,
     /// Show this menu.
     Help,
     /// Quit.
@@ -54,7 +56,7 @@ const fn entry(number: u8, verb: MenuCommand, word: &'static str, about: &'stati
     MenuEntry { number, verb, word, about }
 }
 
-const MENU: [MenuEntry; 17] = [
+const MENU: [MenuEntry; 18] = [
     entry(1, MenuCommand::Tasks, "tasks", "list them"),
     entry(2, MenuCommand::Output, "output", "what a task wrote since you last asked: output t01"),
     entry(3, MenuCommand::Line, "line", "type a line into a task: line t01, or line t01 TEXT"),
@@ -86,6 +88,7 @@ const MENU: [MenuEntry; 17] = [
         "places",
         "list them; with several, start in PLACE COMMAND starts a command there",
     ),
+    entry(17, MenuCommand::Left, "left", "what agents that have gone left running; left end AGENT ends it"),
     entry(0, MenuCommand::Quit, "quit", "quit the console"),
 ];
 
@@ -124,7 +127,7 @@ impl MenuCommand {
     /// Tells whether it requires a running runtime; recordings refuse it.
     #[must_use]
     pub fn needs_a_runtime(self) -> bool {
-        matches!(self, Self::Attend | Self::Follow | Self::Watch | Self::Places)
+        matches!(self, Self::Attend | Self::Follow | Self::Watch | Self::Places | Self::Left)
             || self.action().is_some_and(Action::changes)
     }
 
@@ -146,6 +149,7 @@ impl MenuCommand {
             Self::Watch => Action::Watch,
             Self::Pause => Action::Pause,
             Self::Places => Action::Places,
+            Self::Left => Action::LeftRunning,
             Self::Output | Self::Screen | Self::Follow => return None,
         })
     }

@@ -6,6 +6,7 @@ mod attention;
 mod calls;
 pub mod entered;
 pub mod events;
+mod left;
 pub mod line;
 pub mod menu;
 mod message;

@@ -180,6 +180,7 @@ impl PlainSession {
             }
             MenuCommand::Start => self.start(rest),
             MenuCommand::Places => self.places(),
+            MenuCommand::Left => self.left(rest),
             MenuCommand::Stop => self.with_task(rest, |task| !task.status.is_terminal(), Self::ask_to_stop),
             MenuCommand::Signal => self.signal(rest),
             MenuCommand::Rename => self.rename(rest),

@@ -2,6 +2,7 @@
 
 use crate::console::plain::line::who;
 use crate::console::state::alias;
+use crate::console::state::ports::ports;
 use crate::console::state::words;
 use crate::console::text;
 use crate::console::text::visible;
@@ -31,7 +32,8 @@ pub fn standing(task: &TaskView, now: Timestamp) -> String {
         (false, Some(since)) => format!(" for {}", text::age(since, now).text),
         _ => String::new(),
     };
-    format!("{} {state}{age}, by {}: {}", alias(task), who(&task.started_by), command(task))
+    let listens = ports(task).map(|ports| format!(", listening on {ports}")).unwrap_or_default();
+    format!("{} {state}{age}{listens}, by {}: {}", alias(task), who(&task.started_by), command(task))
 }
 
 /// Describes how a task ended: `exit 0`, `cancelled by operator`.

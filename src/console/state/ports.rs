@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
+use crate::console::effect::Effect;
 use crate::console::state::{State, alias, who};
 use crate::console::text::{spelled, visible};
 use crate::model::{Listener, PortHolder, TakenPort, TaskView};
@@ -32,16 +33,42 @@ pub(in crate::console) fn listening(listener: &Listener) -> String {
     visible::one_line(&format!("{}{url}", listener.in_words())).into_owned()
 }
 
-/// Says who holds the port that a task could not have: a task of its runtime, or of any other that is shown.
-pub(in crate::console) fn taken_port(state: &State, taken: &TakenPort, at: Timestamp) -> String {
+/// Finds out who of this user's other workspaces holds a port that a task could not have, once for each task.
+pub(in crate::console) fn find_holders(state: &mut State) {
+    if state.is_fleet() || state.setup.recording.is_some() {
+        return;
+    }
+    let is_foreign = |taken: &&TakenPort| taken.holders.is_empty();
+    let port = |task: &TaskView| task.ended.as_ref()?.taken_port.as_ref().filter(is_foreign)?.port;
+    let tasks = &state.view.snapshot.tasks;
+    let found: Vec<_> = tasks.iter().filter_map(|task| Some((task.id.clone(), port(task)?))).collect();
+    state.view.holders.retain(|task, _| found.iter().any(|(id, _)| id == task));
+    for (task, port) in found {
+        if !state.view.holders.contains_key(&task) {
+            state.view.holders.insert(task.clone(), None);
+            state.effects.push(Effect::FindHolder { task, port });
+        }
+    }
+}
+
+/// Says who holds the port that a task could not have: a task of its runtime, or of any other of this user.
+pub(in crate::console) fn taken_port(state: &State, task: &TaskView) -> Option<String> {
+    let ended = task.ended.as_ref()?;
+    let (taken, at) = (ended.taken_port.as_ref()?, ended.at);
     let holder = |one: &PortHolder| holder(state, one, at);
-    match (taken.port, taken.holders.first()) {
+    Some(match (taken.port, taken.holders.first()) {
         (Some(port), Some(one)) => format!("port {port} is held by {}", holder(one)),
         (Some(port), None) => {
             let tasks = state.view.snapshot.tasks.iter().filter(|task| is_here(state, task));
             let one = tasks.flat_map(|task| task.held_ports()).find(|one| one.port == port);
-            let by =
-                one.map_or_else(|| "by no task shown here".to_owned(), |one| format!("by {}", holder(&one)));
+            let by = match (one, state.view.holders.get(&task.id)) {
+                (Some(one), _) => format!("by {}", holder(&one)),
+                (None, Some(Some(foreign))) => {
+                    let workspace = foreign.workspace.display().to_string();
+                    format!("by {} in {}", holder(&foreign.holder), visible::one_line(&workspace))
+                }
+                (None, _) => "by no task that is known here".to_owned(),
+            };
             format!("port {port} is held {by}")
         }
         (None, None) => "an address was in use; no task of this workspace holds a port".to_owned(),
@@ -49,7 +76,7 @@ pub(in crate::console) fn taken_port(state: &State, taken: &TakenPort, at: Times
             let all = taken.holders.iter().map(|one| format!("{} is held by {}", one.port, holder(one)));
             format!("an address was in use; of those here, {}", all.collect::<Vec<_>>().join(", "))
         }
-    }
+    })
 }
 
 /// Says the same in a row, where room is scarce: `port 5173: t03`.

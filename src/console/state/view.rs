@@ -12,6 +12,7 @@ use crate::console::state::names::born;
 use crate::console::state::picture::Picture;
 use crate::console::state::usage::Usages;
 use crate::envelope::{TaskId, json_length};
+use crate::link::ForeignHolder;
 use crate::model::{CallRecord, CallSummary, Question, QuestionId, Snapshot, TaskView};
 use crate::runtime::TaskUsage;
 
@@ -43,6 +44,8 @@ pub struct View {
     pub cleared: BTreeSet<TaskId>,
     /// When these are dismissed from the runtime's list.
     pub clear_at: Option<Timestamp>,
+    /// Who holds, in another workspace, the port that a task could not have; `None` where that is not known, or not yet.
+    pub holders: BTreeMap<TaskId, Option<ForeignHolder>>,
     /// The usual durations of its commands.
     pub usual: UsualDurations,
     /// Whether the connection to it was lost.
@@ -61,6 +64,7 @@ impl View {
             usage: Usages::default(),
             cleared: BTreeSet::new(),
             clear_at: None,
+            holders: BTreeMap::new(),
             usual: UsualDurations::default(),
             is_lost: false,
         }

@@ -88,6 +88,7 @@ pub(super) fn with_nonce(mut request: Request, of: impl Fn(&CardId) -> Option<St
         | Request::Shutdown { .. }
         | Request::Metrics
         | Request::Standing
+        | Request::Holder { .. }
         | Request::Streams { .. }
         | Request::Log { .. }
         | Request::Program(_) => {}

@@ -80,6 +80,7 @@ impl LocalRuntime {
             }
             Request::Log { task, part, from } => return log_piece(runtime, &task, part, from).await,
             Request::Standing => return Ok(Reply::Standing(runtime.standing())),
+            Request::Holder { port } => return Ok(Reply::Holder(runtime.holder_of(port))),
             Request::Program(_) => {
                 return Err(Error::Declined { message: "a console does not start programs".to_owned() });
             }

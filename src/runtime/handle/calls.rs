@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use super::Handle;
 use crate::envelope::{Actor, Envelope, TaskId, mask_strings};
 use crate::journal::Durability;
-use crate::model::{AbandonedCall, AnsweredCall, CallRecord, Fact, Metrics, StatusCounts, StreamView};
+use crate::model::{
+    AbandonedCall, AnsweredCall, CallRecord, Fact, Metrics, PortHolder, StatusCounts, StreamView,
+};
 use crate::runtime::agent_notices::AgentNotices;
 use crate::runtime::past;
 
@@ -120,6 +122,12 @@ impl Handle {
     /// Returns how much is running and waiting.
     pub fn standing(&self) -> StatusCounts {
         StatusCounts::of(&self.shared.snapshot.borrow())
+    }
+
+    /// Returns the task that holds a port of this machine.
+    pub fn holder_of(&self, port: u16) -> Option<PortHolder> {
+        let snapshot = self.shared.snapshot.borrow().clone();
+        snapshot.tasks.iter().flat_map(|task| task.held_ports()).find(|holder| holder.port == port)
     }
 
     /// Returns the current metrics.

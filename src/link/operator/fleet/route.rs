@@ -178,6 +178,7 @@ impl FleetState {
             | Request::Rules { .. }
             | Request::Metrics
             | Request::Standing
+            | Request::Holder { .. }
             | Request::Program(_)
             | Request::Usage { .. } => self.chosen(chosen)?,
         })

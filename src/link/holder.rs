@@ -1,0 +1,44 @@
+//! Finds out which task of this user's other runtimes holds a port, for a console: agents learn nothing of other workspaces.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use super::{ClientRole, Hello, RunningRuntime, Scripts, dial};
+use crate::model::PortHolder;
+use crate::paths::Locks;
+
+/// How long one runtime may take to answer.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A task of another workspace that holds a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForeignHolder {
+    /// Its workspace.
+    pub workspace: PathBuf,
+    /// The task.
+    pub holder: PortHolder,
+}
+
+impl ForeignHolder {
+    /// Asks every runtime of this user but that of `own`, one after the other, for the task that holds a port.
+    pub async fn find(port: u16, locks: Locks, own: PathBuf) -> Option<Self> {
+        let all = tokio::task::spawn_blocking(move || RunningRuntime::all(&locks)).await.ok()?;
+        for running in all {
+            let Some(workspace) = running.workspace().filter(|workspace| **workspace != own).cloned() else {
+                continue;
+            };
+            if let Ok(Some(holder)) = timeout(PATIENCE, ask(&running.address.runtime, port)).await {
+                return Some(Self { workspace, holder });
+            }
+        }
+        None
+    }
+}
+
+async fn ask(runtime: &Path, port: u16) -> Option<PortHolder> {
+    let hello = Hello::new(ClientRole::Cli, PathBuf::from("/")).without_environment();
+    let (_, lines, writer) = dial(&runtime.join("agent.sock"), &hello).await.ok()?;
+    Scripts::over(lines, writer).holder_of(port).await.ok()?
+}
