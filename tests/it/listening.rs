@@ -54,8 +54,41 @@ const SERVERS: [(&str, &str, &str); 10] = [
     ),
 ];
 
+/// Servers in other languages: a name, the program that must be there, and the command. Each prints its port.
+const OTHER_SERVERS: [(&str, &str, &str); 5] = [
+    (
+        "node",
+        "node",
+        r#"exec node -e "const s=require('net').createServer();s.listen(0,'127.0.0.1',()=>console.log('port '+s.address().port))""#,
+    ),
+    (
+        "node, dual",
+        "node",
+        r#"exec node -e "const s=require('http').createServer();s.listen(0,()=>console.log('port '+s.address().port))""#,
+    ),
+    (
+        "node behind a shell",
+        "node",
+        r#"node -e "const s=require('net').createServer();s.listen(0,'127.0.0.1',()=>console.log('port '+s.address().port))" & wait"#,
+    ),
+    (
+        "perl",
+        "perl",
+        r#"exec perl -MIO::Socket::INET -e '$|=1;my $s=IO::Socket::INET->new(Listen=>5,LocalAddr=>"127.0.0.1");print "port ".$s->sockport."\n";sleep 1000'"#,
+    ),
+    (
+        "java",
+        "javac",
+        r#"printf '%s' 'public class S { public static void main(String[] a) throws Exception { var s = new java.net.ServerSocket(0); System.out.println("port " + s.getLocalPort()); Thread.sleep(1000000); } }' > S.java; exec java S.java"#,
+    ),
+];
+
 pub(crate) fn has_python() -> bool {
-    let found = Command::new("python3").arg("--version").stdout(Stdio::null()).status();
+    has("python3")
+}
+
+fn has(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     found.is_ok_and(|status| status.success())
 }
 
@@ -121,6 +154,31 @@ async fn a_server_is_found_whatever_way_it_came_to_listen_and_is_nobody_elses() 
     let all: Vec<_> = snapshot.tasks.iter().flat_map(|task| &task.listening).map(|found| &found.at).collect();
     assert_eq!(all.len(), tasks.len(), "each is one task's: {all:?}");
     assert!(!all.contains(&&own), "what is no task's is not shown");
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+#[ignore = "needs node, perl and java; .ci/long runs it"]
+async fn long_servers_in_other_languages_are_found_with_their_owner() {
+    let bench = Bench::start();
+    let mut tasks = Vec::new();
+    for (name, program, cmd) in OTHER_SERVERS {
+        if has(program) {
+            tasks.push((name, bench.promoted(bench.request(cmd)).await));
+        } else {
+            skip(&format!("there is no {program}"));
+        }
+    }
+    for (name, id) in &tasks {
+        let port = printed(&bench, id).await;
+        let task = until(&bench, id, |task| task.has_port()).await;
+        let ports: Vec<_> = task.listening.iter().filter_map(|listener| listener.at.own_port()).collect();
+        assert_eq!(ports, [port], "{name}");
+        eprintln!(
+            "{name}: {}",
+            task.listening.first().map(|listener| listener.in_words()).unwrap_or_default()
+        );
+    }
     bench.runtime.shutdown().await;
 }
 
