@@ -5,6 +5,7 @@
 //! but itself. What else is in there is never moved.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -23,6 +24,15 @@ const NAMED: usize = 3;
 /// Whether the kernel holds ceilings for this process; determined once.
 static CLAIMED: OnceLock<Result<(), String>> = OnceLock::new();
 
+/// Why the kernel cannot hold ceilings here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CeilingObstacle {
+    /// This machine bounds memory with control groups of the first version: no other group helps.
+    FirstVersion,
+    /// Something about the group that this process is in, in plain words.
+    Group(String),
+}
+
 /// Prepares the group around this runtime, once: moves the runtime and its guards into a leaf and hands the controllers on
 /// to the groups of tasks. Takes some ten milliseconds if it moves anything.
 ///
@@ -36,13 +46,13 @@ pub fn claim_controllers() -> Result<(), &'static str> {
 ///
 /// # Errors
 /// If it could not, with the reason in plain words.
-pub fn can_claim_controllers() -> Result<(), String> {
+pub fn can_claim_controllers() -> Result<(), CeilingObstacle> {
     HomeGroup::read(cgroups()?).step().map(drop)
 }
 
 fn claim() -> Result<(), String> {
     let home = cgroups()?;
-    let step = HomeGroup::read(home).step()?;
+    let step = HomeGroup::read(home).step().map_err(|obstacle| obstacle.to_string())?;
     if step == ClaimStep::Move {
         empty(home)?;
     }
@@ -67,7 +77,7 @@ fn empty(home: &Path) -> Result<(), String> {
     }
     for _ in 0..ATTEMPTS {
         let group = HomeGroup::read(home);
-        group.is_ours_alone()?;
+        group.is_ours_alone().map_err(|obstacle| obstacle.to_string())?;
         if group.processes.is_empty() {
             return Ok(());
         }
@@ -98,6 +108,8 @@ struct HomeGroup {
     available: HashSet<String>,
     /// Those that it hands on.
     enabled: HashSet<String>,
+    /// Whether memory is bounded with control groups of the first version.
+    is_first_version: bool,
     /// The processes in it.
     processes: Vec<i32>,
     /// The names of those that are neither this process nor its guards nor come from them.
@@ -115,6 +127,7 @@ impl HomeGroup {
             ProcessEntry::read(*pid).map_or_else(|| "a process outside this container".into(), |own| own.name)
         };
         Self {
+            is_first_version: is_first_version(&fs::read_to_string("/proc/self/cgroup").unwrap_or_default()),
             is_root: !home.join("cgroup.type").exists(),
             available: words("cgroup.controllers"),
             enabled: words("cgroup.subtree_control"),
@@ -123,13 +136,16 @@ impl HomeGroup {
         }
     }
 
-    fn step(&self) -> Result<ClaimStep, String> {
+    fn step(&self) -> Result<ClaimStep, CeilingObstacle> {
         let has_all = |names: &HashSet<String>| NEEDED.iter().all(|name| names.contains(*name));
         if has_all(&self.enabled) {
             return Ok(ClaimStep::Nothing);
         }
         if !has_all(&self.available) {
-            return Err("your group has no controllers of memory and processes".into());
+            return Err(match self.is_first_version {
+                true => CeilingObstacle::FirstVersion,
+                false => CeilingObstacle::from("your group has no controllers of memory and processes"),
+            });
         }
         if self.is_root {
             return Ok(ClaimStep::Enable);
@@ -137,7 +153,7 @@ impl HomeGroup {
         self.is_ours_alone().map(|()| ClaimStep::Move)
     }
 
-    fn is_ours_alone(&self) -> Result<(), String> {
+    fn is_ours_alone(&self) -> Result<(), CeilingObstacle> {
         let mut names: Vec<&str> = self.others.iter().map(String::as_str).collect();
         names.sort_unstable();
         names.dedup();
@@ -146,8 +162,29 @@ impl HomeGroup {
         }
         let more = if names.len() > NAMED { " and others" } else { "" };
         names.truncate(NAMED);
-        Err(format!("your group also holds {}{more}", names.join(", ")))
+        Err(CeilingObstacle::Group(format!("your group also holds {}{more}", names.join(", "))))
     }
+}
+
+impl fmt::Display for CeilingObstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FirstVersion => f.write_str("this machine bounds memory with control groups of version 1"),
+            Self::Group(why) => f.write_str(why),
+        }
+    }
+}
+
+impl From<&str> for CeilingObstacle {
+    fn from(why: &str) -> Self {
+        Self::Group(why.to_owned())
+    }
+}
+
+/// Tells whether memory is bounded with control groups of the first version, by the text of `/proc/self/cgroup`.
+fn is_first_version(groups: &str) -> bool {
+    let controllers = groups.lines().filter_map(|line| line.split(':').nth(1));
+    controllers.flat_map(|names| names.split(',')).any(|name| name == "memory")
 }
 
 /// Lists this process, its guards, and everything below them.
@@ -169,6 +206,7 @@ mod tests {
     fn group(is_root: bool, available: &str, enabled: &str, others: &[&str]) -> HomeGroup {
         let words = |text: &str| text.split_ascii_whitespace().map(str::to_owned).collect();
         HomeGroup {
+            is_first_version: false,
             is_root,
             available: words(available),
             enabled: words(enabled),
@@ -193,8 +231,17 @@ mod tests {
             (group(false, "memory", "", &[]), Err("your group has no controllers of memory and processes")),
             (group(true, "", "", &[]), Err("your group has no controllers of memory and processes")),
         ] {
-            assert_eq!(group.step().as_ref().map_err(String::as_str), step.as_ref().map_err(|why| *why));
+            assert_eq!(group.step(), step.map_err(CeilingObstacle::from));
         }
+    }
+
+    #[test]
+    fn where_the_first_version_has_memory_no_other_group_helps() {
+        let hybrid = "9:name=systemd:/\n4:memory:/a\n1:cpu,cpuacct:/\n0::/\n";
+        assert!(is_first_version(hybrid) && is_first_version("3:cpu,memory:/"));
+        assert!(!is_first_version("0::/user.slice/memory\n") && !is_first_version(""));
+        let group = HomeGroup { is_first_version: true, ..group(true, "", "", &[]) };
+        assert_eq!(group.step(), Err(CeilingObstacle::FirstVersion));
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub mod workdir;
 pub use caller_terminal::CallerTerminal;
 pub use cgroup::cgroups;
 pub use command::{HostedCommand, Leftovers, ShellProfile, SignalScope, Stdio};
-pub use delegation::{can_claim_controllers, claim_controllers};
+pub use delegation::{CeilingObstacle, can_claim_controllers, claim_controllers};
 #[cfg(feature = "console")]
 pub use detach::{can_detach, detach};
 pub use exact::{ExactCommand, ResourceLimits};

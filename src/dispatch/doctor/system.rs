@@ -5,11 +5,14 @@ use std::path::Path;
 use super::finding::Area::System;
 use super::finding::DoctorFinding;
 use crate::dispatch::host::{Host, on_path};
+use crate::process::CeilingObstacle;
 
 /// The oldest kernel version that supports task hosts.
 const KERNEL: (u32, u32) = (5, 9);
 /// Starts a console in a control group of its own, which it may divide. A background runtime that systemd starts has one.
 const OWN_SCOPE: &str = "systemd-run --user --scope -p Delegate=yes pilothouse";
+/// Gives all controllers to control groups of the second version.
+const UNIFIED: &str = "boot with systemd.unified_cgroup_hierarchy=1";
 /// The limit on open files above which 256 tasks and their logs certainly fit.
 const DESCRIPTORS: u64 = 2_048;
 
@@ -23,7 +26,8 @@ pub(super) struct SystemFacts {
     /// Where each task gets a control group, or why it gets none.
     groups: Result<std::path::PathBuf, &'static str>,
     /// Whether the kernel could hold ceilings, or why not.
-    ceilings: Result<(), String>,
+    ceilings: Result<(), CeilingObstacle>,
+    has_systemd: bool,
     on_path: Option<std::path::PathBuf>,
 }
 
@@ -49,6 +53,7 @@ impl SystemFacts {
             is_root: rustix::process::geteuid().is_root(),
             groups: crate::process::cgroups().map(Path::to_owned),
             ceilings: crate::process::can_claim_controllers(),
+            has_systemd: Path::new("/run/systemd/system").exists(),
             on_path: on_path(host, "pilothouse"),
         }
     }
@@ -113,7 +118,7 @@ fn groups(known: &SystemFacts) -> DoctorFinding {
         Ok(home) => System.ok("control groups", format!("one for each task, in {}", home.display())),
         Err(why) => {
             let found = format!("none for tasks ({why}); their processes are ended one by one");
-            System.note("control groups", found).fix(OWN_SCOPE)
+            with_systemd(known, System.note("control groups", found), OWN_SCOPE)
         }
     }
 }
@@ -122,9 +127,16 @@ fn ceilings(known: &SystemFacts) -> DoctorFinding {
     match &known.ceilings {
         Ok(()) => System.ok("ceilings", "of memory and processes can be held by the kernel"),
         Err(why) => {
-            System.note("ceilings", format!("not held by the kernel, only polled: {why}")).fix(OWN_SCOPE)
+            let found = System.note("ceilings", format!("not held by the kernel, only polled: {why}"));
+            let fix = if *why == CeilingObstacle::FirstVersion { UNIFIED } else { OWN_SCOPE };
+            with_systemd(known, found, fix)
         }
     }
+}
+
+/// Adds a remedy that only systemd has.
+fn with_systemd(known: &SystemFacts, finding: DoctorFinding, fix: &str) -> DoctorFinding {
+    if known.has_systemd { finding.fix(fix) } else { finding }
 }
 
 fn program(known: &SystemFacts) -> DoctorFinding {
@@ -151,6 +163,7 @@ mod tests {
             is_root: false,
             groups: Ok("/sys/fs/cgroup/user.slice".into()),
             ceilings: Ok(()),
+            has_systemd: true,
             on_path: Some("/usr/bin/pilothouse".into()),
         }
     }
@@ -165,6 +178,7 @@ mod tests {
             is_root: true,
             groups: Err("no cgroup v2 hierarchy holds this process"),
             ceilings: Err("your group also holds bash".into()),
+            has_systemd: true,
             on_path: None,
         };
         let states: Vec<_> = findings(&bad).iter().map(|finding| finding.state).collect();
