@@ -173,6 +173,12 @@ impl Places {
         Locks { folder, suffix, only: None }
     }
 
+    /// Returns the folder of the lanes, which all runtimes that see each other's locks share.
+    pub fn lanes(&self) -> PathBuf {
+        let Locks { folder, suffix, .. } = self.locks();
+        folder.join(format!("lanes{}", suffix.strip_suffix(".lock").unwrap_or(&suffix)))
+    }
+
     /// Returns the file that stores the layout of this workspace's console.
     pub fn layout(&self) -> PathBuf {
         self.state_dir.join("layouts").join(format!("{}.json", self.id))

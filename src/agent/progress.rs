@@ -80,9 +80,11 @@ fn message(tool: &str, elapsed: Duration, task: Option<&TaskView>, screen: Optio
     let item =
         task.and_then(|task| task.item).map(|item| format!(", command {} of {}", item.index, item.count));
     let held = task.filter(|task| task.held.is_some()).map(|_| "; it waits for the operator".to_owned());
+    let queued = task.and_then(|task| task.queued.as_ref());
+    let queued = queued.map(|wait| format!("; it waits for its turn: {wait}"));
     let line = screen.and_then(|text| text.lines().rev().find(|line| !line.trim().is_empty()));
     let line = line.map(|line| format!("; last line: {}", one_line(line.trim(), LINE_CHARS)));
-    let more = [item, held, line].into_iter().flatten().collect::<String>();
+    let more = [item, held, queued, line].into_iter().flatten().collect::<String>();
     format!("{tool}: {} s{more}", elapsed.as_secs())
 }
 

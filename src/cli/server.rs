@@ -190,6 +190,7 @@ fn start(places: &Places, headless: bool, settings: Settings) -> Result<Handle> 
     let options = Options {
         workspace: places.workspace.clone(),
         recordings: places.recordings(),
+        lanes: places.lanes(),
         socket: places.agent_socket(),
         headless,
         environment: std::env::vars_os().collect(),

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::approval::ApprovalRule;
 use super::ceilings::{CeilingRule, Ceilings, USUAL_CPU_WEIGHT};
+use super::lanes::Lane;
 use super::record::RecordSettings;
 use super::settings::{OnAgentEnd, SideTerminal};
 use super::units::{self, Ceiling, Count, Period};
@@ -85,6 +86,9 @@ pub struct Limits {
     /// Commands that wait for the operator's approval. Default: none.
     #[serde(skip)]
     pub approvals: Vec<ApprovalRule>,
+    /// How many commands of one kind run at the same time.
+    #[serde(skip)]
+    pub lanes: Vec<Lane>,
     /// An agent may drive tasks that another one started.
     #[serde(skip)]
     pub share_tasks: bool,
@@ -110,6 +114,11 @@ impl Limits {
     pub fn ceilings(&self, cmd: &str) -> Ceilings {
         let Self { memory, processes, cpu_weight, .. } = *self;
         Ceilings { memory, processes, cpu_weight }.by(&self.by_prefix, cmd)
+    }
+
+    /// Returns the lane of a command line: the first one that takes it.
+    pub fn lane(&self, cmd: &str) -> Option<&Lane> {
+        self.lanes.iter().find(|lane| lane.takes(cmd))
     }
 }
 
@@ -155,6 +164,7 @@ impl Default for Limits {
             batch_hold: Duration::from_secs(45),
             recent_calls: 1_000,
             approvals: Vec::new(),
+            lanes: Vec::new(),
             share_tasks: false,
             receipt_chars: BTreeMap::new(),
             record: RecordSettings::default(),

@@ -13,6 +13,7 @@ use toml::{Table, Value as Toml};
 
 use super::approval::{ApprovalRule, RuleFault};
 use super::ceilings::CeilingRule;
+use super::lanes::Lane;
 use super::settings::{Settings, schema_of};
 use super::source::{Fault, Faults, Node, Source, SourceEntry};
 use super::units::{Ceiling, Period};
@@ -105,6 +106,7 @@ impl LoadedSettings {
             mark(&entries, "", path, &mut origins);
             sensible(&settings.approvals, &entries, source)?;
             sensible_ceilings(&settings.limits.by_prefix, &entries, source)?;
+            sensible_lanes(&settings.lanes, &entries, source)?;
         }
         Ok(Self { settings, origins, aside: Vec::new(), added: Vec::new() })
     }
@@ -185,6 +187,14 @@ fn sensible_ceilings(rules: &[CeilingRule], entries: &[SourceEntry], source: &So
         _ => None,
     };
     let faults = rule_faults(list, "limits.for", rules.iter().map(CeilingRule::senseless), source);
+    if faults.is_empty() { Ok(()) } else { Err(Faults(faults)) }
+}
+
+/// The same for lanes.
+fn sensible_lanes(lanes: &[Lane], entries: &[SourceEntry], source: &Source) -> Result<(), Faults> {
+    let list = entries.iter().find(|entry| entry.key == "lanes");
+    let found = lanes.iter().enumerate().map(|(at, lane)| lane.senseless(&lanes[..at]));
+    let faults = rule_faults(list, "lanes", found, source);
     if faults.is_empty() { Ok(()) } else { Err(Faults(faults)) }
 }
 
@@ -346,6 +356,14 @@ mod tests {
                 "config.toml:2: limits.for[1].prefix: it must be the first words of one command",
             ),
             (
+                "[[lanes]]\nname = \"build\"\nslots = 0\nprefix = [\"make\"]\n",
+                "config.toml:3: lanes.slots: it must be from 1 to 32",
+            ),
+            (
+                "[[lanes]]\nname = \"a b\"\nslots = 2\nprefix = [\"make\"]\n",
+                "config.toml:2: lanes[1].name: it must be 1 to 32 letters, digits, `-` or `_`",
+            ),
+            (
                 "[approvals]\nprefix = \"ls\"\n",
                 "config.toml:1: approvals: invalid type: map, expected a sequence",
             ),
@@ -386,6 +404,7 @@ mod tests {
             "[limits]\nrequire = true\n",
             "[limits]\ncpu_weight = 1\n",
             "[[limits.for]]\nprefix = \"make\"\nmemory = \"1 MiB\"\n",
+            "[[lanes]]\nname = \"build\"\nslots = 1\nprefix = [\"make\"]\n",
             "\0",
         ] {
             let loaded = with_workspace(hostile);

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::approval::ApprovalRule;
+use super::lanes::Lane;
 use super::limits::{ConnectionLimits, Limits};
 use super::record::RecordSettings;
 use super::sessions::SessionSettings;
@@ -43,6 +44,10 @@ pub struct Settings {
     /// file changes.
     #[schemars(length(max = 100))]
     pub approvals: Vec<ApprovalRule>,
+    /// How many commands of one kind run at the same time, in all your runtimes together. Read when a runtime
+    /// starts.
+    #[schemars(length(max = 32))]
+    pub lanes: Vec<Lane>,
     /// What commands inherit. Read when a runtime starts.
     pub env: EnvSettings,
     /// Machines and containers besides those of `~/.ssh/config`, by name. Read when one is used.
@@ -338,6 +343,7 @@ impl Settings {
             share_tasks: self.agents.share_tasks,
             receipt_chars: self.agents.receipt_chars.clone(),
             approvals: self.approvals.clone(),
+            lanes: self.lanes.clone(),
             record: self.record,
             side_terminal: self.shell.terminal,
             ask_within: self.shell.ask_within,

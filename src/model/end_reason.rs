@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::envelope::Actor;
+use crate::envelope::{Actor, ErrorKind};
 use crate::model::{StopSignal, TaskFact, TaskStatus, TaskView};
 
 /// Why a runtime ends.
@@ -67,6 +67,19 @@ impl fmt::Display for CloseReason {
 }
 
 impl TaskView {
+    /// Tells whether nobody can know that it ever ran: its host was lost before it reported the start.
+    #[must_use]
+    pub fn start_is_unknown(&self) -> bool {
+        let error = self.ended.as_ref().and_then(|ended| ended.error.as_ref());
+        error.is_some_and(|(kind, _)| kind == ErrorKind::StartUnknown.as_str())
+    }
+
+    /// Tells whether it has ended without ever having run.
+    #[must_use]
+    pub fn never_ran(&self) -> bool {
+        self.ended.is_some() && self.started_at.is_none() && !self.start_is_unknown()
+    }
+
     /// Returns who or what ended the task, or is ending it: `stopped by operator`, `timed out after 300 ms`, or the ceiling
     /// that it met. `None`
     /// if that is the command itself, or an error that is self-explanatory.
@@ -111,10 +124,13 @@ impl TaskView {
             (TaskStatus::Interrupted, _) | (TaskStatus::Cancelling, Actor::System) => {
                 why.map(|why| format!("ended with the runtime: {why}"))
             }
-            (TaskStatus::Cancelling | TaskStatus::Cancelled, by) => Some(match why {
-                Some(why) => format!("stopped by {by}: {why}"),
-                None => format!("stopped by {by}"),
-            }),
+            (TaskStatus::Cancelling | TaskStatus::Cancelled, by) => {
+                let before = if self.never_ran() { " before it ran" } else { "" };
+                Some(match why {
+                    Some(why) => format!("stopped by {by}{before}: {why}"),
+                    None => format!("stopped by {by}{before}"),
+                })
+            }
             _ => None,
         }
     }

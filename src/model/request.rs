@@ -115,7 +115,7 @@ pub enum ExecOutcome {
     Completed(Arc<TaskView>),
     /// It continues as a managed task.
     Promoted(Arc<TaskView>),
-    /// The operator did not release it within the wait; nothing was started.
+    /// The operator did not release it within the wait, or its turn in its lane did not come; nothing was started.
     Held(Arc<TaskView>),
 }
 

@@ -112,6 +112,7 @@ impl TaskState {
             TaskUpdate::PortTaken(taken) => {
                 task.ended.iter_mut().for_each(|ended| ended.taken_port = Some(taken.clone()));
             }
+            TaskUpdate::MovedUp(wait) => task.queued = Some(wait),
             TaskUpdate::Deferred => task.promoted = true,
         }
     }
@@ -121,6 +122,8 @@ impl TaskState {
         let (at, by) = (event.at, &event.actor);
         match &event.fact {
             TaskFact::Held(reason) => task.held = Some(reason.clone()),
+            TaskFact::Queued(wait) => task.queued = Some(wait.clone()),
+            TaskFact::Admitted => task.queued = None,
             TaskFact::Approved(_) => task.held = None,
             TaskFact::Denied(note) => {
                 task.held = None;
@@ -169,7 +172,7 @@ impl TaskState {
             TaskFact::End { status, peak_memory, .. } => {
                 task.peak_memory = task.peak_memory.max(*peak_memory);
                 enter(task, at, *status);
-                (task.held, task.lease, task.waiting) = (None, None, None);
+                (task.held, task.queued, task.lease, task.waiting) = (None, None, None, None);
                 task.listening.clear();
                 self.end(&event);
             }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::envelope::Actor;
 use crate::model::{
-    CeilingHit, Exit, HoldReason, InputWait, ListenAddress, Listener, RejectionReason, StopSignal, TakenPort,
-    TaskStatus,
+    CeilingHit, Exit, HoldReason, InputWait, LaneWait, ListenAddress, Listener, RejectionReason, StopSignal,
+    TakenPort, TaskStatus,
 };
 use crate::terminal::Size;
 
@@ -17,7 +17,7 @@ use crate::terminal::Size;
 ///
 /// In JSON an event is `{"at", "actor", "what", "note", "bytes"}`: the fact's name, a short description of its
 /// details (never typed text), and a byte count where one makes sense, otherwise null. Optional further fields carry
-/// details that the description leaves out: `pid`, `since`, `kill_at`, `ran_ms`, `error`, `survivors`, `listener`.
+/// details that the description leaves out: `pid`, `since`, `kill_at`, `ran_ms`, `error`, `survivors`, `listener`, `lane`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskEvent {
     /// When it happened.
@@ -45,6 +45,8 @@ pub enum TaskUpdate {
     Printed(ListenAddress, String),
     /// The task failed because an address was in use.
     PortTaken(TakenPort),
+    /// The task has moved up in the queue of its lane.
+    MovedUp(LaneWait),
     /// The caller has received the task's id and stopped waiting while the task is still held.
     Deferred,
 }
@@ -59,6 +61,10 @@ pub enum TaskFact {
     Approved(String),
     /// The operator denied the task, with a note.
     Denied(String),
+    /// The task waits for its turn in a lane.
+    Queued(LaneWait),
+    /// It is the task's turn, or the operator lets it pass.
+    Admitted,
     /// The task's shell was started.
     Start {
         /// The shell's process id; missing in recordings made before it was recorded.
@@ -141,6 +147,7 @@ impl TaskFact {
     pub fn note(&self) -> Cow<'_, str> {
         match self {
             Self::Held(reason) => reason.as_str().into(),
+            Self::Queued(wait) => wait.to_string().into(),
             Self::Approved(text) | Self::Denied(text) | Self::Outlived(text) => Cow::Borrowed(text),
             Self::Waiting(InputWait { kind, evidence, .. }) => {
                 let (need, evidence): (&str, &str) = (kind.into(), evidence.into());
@@ -164,7 +171,9 @@ impl TaskFact {
             Self::Exit(Exit::Signal(signal)) => signal.to_string().into(),
             Self::AtWork(names) | Self::Kept(names) | Self::Leftovers(names) => names.join(" ").into(),
             Self::End { status, .. } => status.as_str().into(),
-            Self::Start { .. } | Self::Promoted { kept: false } | Self::Input(_) => "".into(),
+            Self::Start { .. } | Self::Promoted { kept: false } | Self::Input(_) | Self::Admitted => {
+                "".into()
+            }
             Self::Released | Self::Timeout | Self::OutputLimit(_) => "".into(),
         }
     }
@@ -206,6 +215,8 @@ struct EventWords<'a> {
     ceiling: Option<CeilingHit>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     peak_memory: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lane: Option<LaneWait>,
 }
 
 impl<'a> EventWords<'a> {
@@ -227,8 +238,10 @@ impl<'a> EventWords<'a> {
             listener: None,
             ceiling: None,
             peak_memory: None,
+            lane: None,
         };
         match fact {
+            TaskFact::Queued(wait) => words.lane = Some(wait.clone()),
             TaskFact::Listening(listener) => words.listener = Some(listener.clone()),
             TaskFact::Start { pid } => words.pid = *pid,
             TaskFact::Waiting(waiting) => {
@@ -248,12 +261,14 @@ impl<'a> EventWords<'a> {
     /// Parses the fact; `None` if the fact is unknown.
     fn fact(self) -> Option<TaskFact> {
         let Self { at, what, note, bytes, pid, since, program, kill_at, .. } = self;
-        let Self { ran_ms, error, survivors, listener, ceiling, peak_memory, .. } = self;
+        let Self { ran_ms, error, survivors, listener, ceiling, peak_memory, lane, .. } = self;
         let text = || note.clone().into_owned();
         let names = || note.split_ascii_whitespace().map(str::to_owned).collect();
         let bytes = bytes.unwrap_or_default();
         Some(match &*what {
             "held" => TaskFact::Held(HoldReason::of(&note)),
+            "queued" => TaskFact::Queued(lane?),
+            "admitted" => TaskFact::Admitted,
             "approved" => TaskFact::Approved(text()),
             "denied" => TaskFact::Denied(text()),
             "start" => TaskFact::Start { pid },
@@ -323,7 +338,7 @@ impl<'de> Deserialize<'de> for TaskEvent {
 #[cfg(test)]
 mod tests {
     use crate::model::task::*;
-    use crate::model::{CeilingKind, InputEvidence, InputNeed};
+    use crate::model::{CeilingKind, InputEvidence, InputNeed, LaneObstacle};
     use crate::process::Signal;
 
     fn waiting(kind: InputNeed, evidence: InputEvidence) -> InputWait {
@@ -335,6 +350,13 @@ mod tests {
         let facts = [
             TaskFact::Held(HoldReason::Rule("git push".into())),
             TaskFact::Held(HoldReason::Paused),
+            TaskFact::Queued(LaneWait {
+                lane: "build".into(),
+                running: 2,
+                slots: 2,
+                by: LaneObstacle::Elsewhere,
+            }),
+            TaskFact::Admitted,
             TaskFact::Approved(String::new()),
             TaskFact::Denied("not now, later".into()),
             TaskFact::Start { pid: Some(7) },

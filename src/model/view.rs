@@ -8,10 +8,11 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::envelope::{Actor, ErrorKind, TaskId};
+use crate::envelope::{Actor, TaskId};
 use crate::model::{
-    AgentView, CallEnd, CeilingHit, Exit, GateView, HoldReason, InputWait, Listener, Metrics, PlaceLink,
-    PlaceName, ProgramView, Question, Slot, StreamView, TakenPort, TaskEvent, TaskFact, TaskStatus, timeline,
+    AgentView, CallEnd, CeilingHit, Exit, GateView, HoldReason, InputWait, LaneWait, Listener, Metrics,
+    PlaceLink, PlaceName, ProgramView, Question, Slot, StreamView, TakenPort, TaskEvent, TaskFact,
+    TaskStatus, timeline,
 };
 use crate::terminal::Size;
 
@@ -64,6 +65,9 @@ pub struct TaskView {
     /// Why it waits in state `queued` for the operator's decision, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<HoldReason>,
+    /// Its place in the queue of its lane, if it waits in state `queued` for its turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queued: Option<LaneWait>,
     /// Its time limit in milliseconds, if its caller set one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
@@ -120,13 +124,6 @@ impl TaskView {
     #[must_use]
     pub fn certain_wait(&self) -> Option<&InputWait> {
         self.waiting.as_ref().filter(|waiting| waiting.is_certain())
-    }
-
-    /// Tells whether nobody can know that it ever ran: its host was lost before it reported the start.
-    #[must_use]
-    pub fn start_is_unknown(&self) -> bool {
-        let error = self.ended.as_ref().and_then(|ended| ended.error.as_ref());
-        error.is_some_and(|(kind, _)| kind == ErrorKind::StartUnknown.as_str())
     }
 
     /// Returns how its shell ended, even while processes it left behind are still alive.

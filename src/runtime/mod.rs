@@ -9,6 +9,7 @@ mod ended_outputs;
 mod export;
 mod exposition;
 mod handle;
+mod lanes;
 mod log;
 mod log_copy;
 mod output;

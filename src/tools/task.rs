@@ -63,6 +63,9 @@ pub(super) struct Notes {
     /// It has not started: the operator has not released it yet. Why, present only then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) awaiting_operator: Option<WaitReason>,
+    /// It has not started: its place in the queue of its lane, in words; present only then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) queued: Option<String>,
     /// Who stopped it: `operator`, `cli`, `agent:<label>` or `system`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) stopped_by: Option<Actor>,
@@ -190,6 +193,7 @@ impl Notes {
         Self {
             timed_out: ended.is_some_and(|ended| ended.timed_out),
             awaiting_operator: WaitReason::of(task),
+            queued: queued(task),
             stopped_by: stop.map(|stop| stop.by.clone()),
             killed: stop.is_some_and(|stop| stop.force),
             signalled_by: ended.and_then(|ended| ended.signalled_by.clone()),
@@ -280,6 +284,11 @@ pub(super) fn signal(task: &TaskView) -> Option<String> {
     task.ended.as_ref().and_then(|ended| ended.signal.clone())
 }
 
+/// Describes a task's place in the queue of its lane, if it waits for its turn.
+pub(super) fn queued(task: &TaskView) -> Option<String> {
+    task.queued.as_ref().map(|wait| wait.told(|task, _| task.to_string()))
+}
+
 /// Returns who last typed into a task, other than the actor that started it.
 fn typed_by(task: &TaskView) -> Option<Actor> {
     let inputs = task.events.iter().rev().filter(|event| matches!(event.fact, TaskFact::Input(_)));
@@ -295,7 +304,7 @@ pub(super) fn standing(
 ) -> String {
     let cause = notes.cause();
     match status {
-        TaskStatus::Queued | TaskStatus::Running => status.as_str().to_owned(),
+        TaskStatus::Queued | TaskStatus::Running => with_reasons(status.as_str(), [notes.queued.clone()]),
         TaskStatus::Cancelling => match (cause, notes.killed) {
             (Some(cause), true) => format!("being killed ({cause})"),
             (Some(cause), false) => format!("being {cause}"),

@@ -83,6 +83,9 @@ struct TaskRow {
     /// Where it accepts connections; it may not be ready to answer yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     listening: Vec<ListeningNote>,
+    /// It has not started: its place in the queue of its lane, in words; present only then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    queued: Option<String>,
     /// Who holds its input.
     controller: Option<Actor>,
     /// The most memory that its processes had together, in bytes; present only where that is measured.
@@ -146,6 +149,7 @@ impl TaskRow {
             quiet_ms: last.filter(|_| !task.status.is_terminal()).map(|last| task::millis_between(last, now)),
             waiting: WaitingNote::of(task.waiting.as_ref(), now),
             listening: ListeningNote::of(task),
+            queued: task::queued(task),
             controller: task.lease.as_ref().map(|lease| lease.holder.clone()),
             peak_memory: task.peak_memory,
             ended: task.ended.is_some().then(|| task.end_in_words()),
@@ -157,11 +161,18 @@ impl TaskRow {
         let quiet = self.quiet_ms.map(|ms| format!("quiet {}", task::duration(ms)));
         let waiting = self.waiting.as_ref().map(WaitingNote::sentence);
         let driven = self.controller.as_ref().map(|by| format!("driven by {by}"));
-        let facts: Vec<String> =
-            [self.ended.clone(), by, quiet, waiting, ListeningNote::brief(&self.listening), driven]
-                .into_iter()
-                .flatten()
-                .collect();
+        let facts: Vec<String> = [
+            self.ended.clone(),
+            self.queued.clone(),
+            by,
+            quiet,
+            waiting,
+            ListeningNote::brief(&self.listening),
+            driven,
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
         let facts = if facts.is_empty() { String::new() } else { format!(", {}", facts.join(", ")) };
         format!("{} {}{facts}: {}", self.task_id, self.status.as_str(), self.cmd)
     }

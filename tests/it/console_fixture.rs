@@ -76,6 +76,7 @@ pub(crate) fn task(number: u32, cmd: &str, age: i64, quiet: i64) -> TaskView {
         promoted: true,
         item: None,
         held: None,
+        queued: None,
         timeout_ms: None,
         lease: None,
         waiting: None,

@@ -37,6 +37,7 @@ impl House {
         let runtime = Handle::start(Options {
             workspace: places.workspace.clone(),
             recordings: places.recordings(),
+            lanes: places.lanes(),
             socket: places.agent_socket(),
             headless: true,
             environment: std::env::vars_os().collect(),

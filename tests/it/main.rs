@@ -110,6 +110,7 @@ mod hosts_container;
 mod hosts_install;
 mod hosts_pipe;
 mod hosts_ssh;
+mod lanes;
 mod link_commands;
 mod link_fleet;
 mod link_forged;

@@ -102,6 +102,7 @@ pub(super) fn task() -> TaskView {
         item: None,
         promoted: false,
         held: None,
+        queued: None,
         timeout_ms: None,
         lease: None,
         waiting: None,

@@ -9,7 +9,7 @@ use crate::console::state::{Layout, Term, alias, cut_top, needs, roughly, short,
 use crate::console::text;
 use crate::console::text::{StyledPiece, column, count, piece, right, visible, wrapped};
 use crate::console::theme::Role;
-use crate::console::widgets::{DIALOG_COLUMNS, Painter, command_rows, dialog, role};
+use crate::console::widgets::{DIALOG_COLUMNS, Painter, command_rows, dialog, in_lane, role};
 use crate::model::{HoldReason, InputEvidence, TaskEvent, TaskView};
 
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
@@ -99,6 +99,7 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
             HoldReason::Rule(rule) => format!("by the rule: {rule}"),
         }),
     );
+    add("queued", task.queued.as_ref().map(|wait| in_lane(painter.state, wait)));
     add(
         "waits",
         task.waiting.as_ref().map(|waiting| {

@@ -116,7 +116,8 @@ fn gate(before: &Snapshot, after: &Snapshot, lines: &mut Vec<PlainLine>) {
 
 fn task_events(before: Option<&TaskView>, task: &TaskView, lines: &mut Vec<PlainLine>) {
     let name = alias(task);
-    let was_held = || task.events.iter().any(|event| matches!(event.fact, TaskFact::Held(_)));
+    let is_hold = |event: &TaskEvent| matches!(event.fact, TaskFact::Held(_) | TaskFact::Queued(_));
+    let was_held = || task.events.iter().any(is_hold);
     if before.is_none() && task.held.is_none() && !was_held() {
         lines.push(PlainLine::by(&task.started_by, format!("started {name}: {}", command(task))));
     }
@@ -147,6 +148,17 @@ fn task_event(name: &str, task: &TaskView, event: &TaskEvent, lines: &mut Vec<Pl
         TaskFact::Denied(_) => says(&event.actor, format!("denied {name}{note}")),
         TaskFact::Approved(_) => {
             says(&event.actor, format!("approved {name}{note}"));
+            if task.queued.is_none() {
+                says(&Actor::System, format!("{name} runs: {}", command(task)));
+            }
+        }
+        TaskFact::Queued(_) => {
+            says(&task.started_by, format!("queued {name}: {}{}", command(task), note.replacen(':', ";", 1)));
+        }
+        TaskFact::Admitted => {
+            if event.actor == Actor::Operator {
+                says(&event.actor, format!("let {name} pass"));
+            }
             says(&Actor::System, format!("{name} runs: {}", command(task)));
         }
         TaskFact::Waiting(waiting) if waiting.is_certain() => {

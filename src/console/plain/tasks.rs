@@ -25,6 +25,9 @@ pub fn standing(task: &TaskView, now: Timestamp) -> String {
     let state = match (&task.ended, &task.waiting) {
         (Some(_), _) => end(task),
         (None, _) if task.held.is_some() => "awaiting approval".to_owned(),
+        (None, _) if task.queued.is_some() => {
+            task.queued.iter().map(|wait| format!("queued: {wait}")).collect()
+        }
         (None, Some(waiting)) => format!("{}, {}", task.status.as_str(), words::needs(waiting)),
         (None, None) => task.status.as_str().to_owned(),
     };

@@ -99,6 +99,7 @@ fn is_told(event: &TaskEvent) -> bool {
         TaskFact::Stop { .. } | TaskFact::Signal(_) | TaskFact::Exit(_) => true,
         TaskFact::Timeout | TaskFact::OutputLimit(_) | TaskFact::Ceiling(_) | TaskFact::Unanswered => true,
         TaskFact::Listening(_) | TaskFact::Closed(_) => true,
+        TaskFact::Queued(_) | TaskFact::Admitted => false,
         TaskFact::Held(_) | TaskFact::Start { .. } | TaskFact::Waiting(_) | TaskFact::Promoted { .. } => {
             false
         }

@@ -17,4 +17,4 @@ pub(super) use dialog::{DIALOG_COLUMNS, command_rows, dialog, has_been_read, pla
 pub use painter::FrameExtras;
 pub(super) use painter::Painter;
 pub(super) use pieces::{columns, joined};
-pub(super) use task_state::{role, usually};
+pub(super) use task_state::{in_lane, role, usually};

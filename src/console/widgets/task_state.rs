@@ -2,12 +2,15 @@
 
 use crate::console::state::listing::heads::StateCounts;
 use crate::console::state::ports::{ports, taken_briefly};
-use crate::console::state::{State, answers_no, how, last_sign, roughly, who};
+use crate::console::state::{State, alias, answers_no, how, last_sign, roughly, who};
 use crate::console::text;
 use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
-use crate::model::{CeilingHit, CeilingKind, HoldReason, InputNeed, TaskFact, TaskStatus, TaskView};
+use crate::envelope::TaskId;
+use crate::model::{
+    CeilingHit, CeilingKind, HoldReason, InputNeed, LaneWait, TaskFact, TaskStatus, TaskView,
+};
 
 /// A state as displayed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,6 +81,9 @@ impl Painter<'_> {
             };
             return Some(piece(why, Role::Waiting));
         }
+        if let Some(wait) = &task.queued {
+            return Some(piece(visible::one_line(&in_lane(self.state, wait)), Role::Queued));
+        }
         if let Some(ended) = &task.ended {
             if !ended.survivors.is_empty() {
                 return Some(piece(format!("{} could not be killed", ended.survivors.len()), Role::Failed));
@@ -137,6 +143,14 @@ impl Painter<'_> {
     pub(crate) fn quiet(&mut self, task: &TaskView) -> String {
         self.age(last_sign(task))
     }
+}
+
+/// Describes a place in the queue of a lane: `lane build 2/2, behind t07 cargo build`.
+pub(in crate::console) fn in_lane(state: &State, wait: &LaneWait) -> String {
+    let name = |id: &TaskId, number: u32| {
+        state.view.task(id).map_or_else(|| format!("t{number:02}"), |task| alias(task))
+    };
+    wait.told(name)
 }
 
 /// Names the ceiling that ended a task, briefly; the whole sentence is in its details.

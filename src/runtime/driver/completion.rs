@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::Driver;
 use super::caller::stage_at_end;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{Error, ExecOutcome, Fact, Stop, TaskFact, TaskView};
+use crate::model::{Error, ExecOutcome, Fact, Stop, TaskEvent, TaskFact, TaskView};
 use crate::runtime::ended_outputs::EndedOutput;
 use crate::runtime::supervisor::SupervisorInput;
 use crate::runtime::task_folder::{self, TASKS};
@@ -59,8 +59,9 @@ impl Driver {
         let Some(mut live) = self.live.remove(id) else { return };
         let is_one_of_many = self.supervisor.get(id).is_some_and(|task| task.request.is_one_of_many());
         let is_watched = live.waiter.is_none() || live.io.progress.receiver_count() > 0;
-        // A held command waited for a person, which must not count as latency.
-        let was_held = view.events.iter().any(|event| matches!(event.fact, TaskFact::Held(_)));
+        // A held command waited for a person, or for its turn, which must not count as latency.
+        let is_hold = |event: &TaskEvent| matches!(event.fact, TaskFact::Held(_) | TaskFact::Queued(_));
+        let was_held = view.events.iter().any(is_hold);
         let first_byte_ms = live.io.first_byte_ms().filter(|_| !was_held);
         self.shared.note(&Fact::Ended { task: Cow::Borrowed(&view), first_byte_ms });
         if view.promoted && view.output.bytes > 0 {

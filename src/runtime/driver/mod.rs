@@ -8,6 +8,8 @@ mod groups;
 mod input;
 mod input_need;
 mod input_need_side;
+mod lane_jobs;
+mod lanes;
 mod listening;
 mod looks;
 mod measured_task;
@@ -43,6 +45,7 @@ use crate::model::{Error, ExecOutcome, Fact, StopOutcome, TaskEvent};
 use crate::process::{HostEvent, HostHandle, Signal, SignalScope};
 use crate::runtime::bytes::ByteEvent;
 use crate::runtime::caller_command::CallerStage;
+use crate::runtime::lanes::LaneOrder;
 use crate::runtime::supervisor::{HostOrder, SupervisorAction, SupervisorInput};
 use message::{Message, PublishPace};
 use throttle::Throttle;
@@ -207,6 +210,12 @@ impl Driver {
             DriverOrder::Waiting { seen } => return self.seen(seen),
             DriverOrder::Listening { news } => self.heard(news),
             DriverOrder::Measured { measured } => return self.measured(measured) != PublishPace::Same,
+            DriverOrder::Lanes { news } => self.lane_news(news),
+            DriverOrder::LaneMoved { returned } => {
+                self.lane_moved(returned);
+                return false;
+            }
+            DriverOrder::Pass { id } => self.let_pass(&id),
             DriverOrder::Explained { id, conflict } => self.explained(&id, conflict),
             DriverOrder::Question(order) => self.question(order),
             DriverOrder::PassOn { by, id, signal, scope } => self.pass_on(&by, &id, signal, scope),
@@ -236,6 +245,7 @@ impl Driver {
         for action in actions {
             match action {
                 SupervisorAction::Spawn(id) => start::spawn(self, &id),
+                SupervisorAction::Join { id, lane } => self.ask_lane(LaneOrder::Join { id, lane }),
                 SupervisorAction::Order(id, order) => self.order_host(&id, &order),
                 SupervisorAction::Wake { id, timer, epoch, at } => {
                     self.timers.set(at, Due::Task { id, timer, epoch })
@@ -261,17 +271,19 @@ impl Driver {
         }
     }
 
-    fn note(&self, id: &TaskId, event: &TaskEvent) {
+    fn note(&mut self, id: &TaskId, event: &TaskEvent) {
         if let Some(task) = self.supervisor.get(id) {
             self.shared.session().agent_notices.happened(task.view(), event);
         }
         self.shared.note(&Fact::Task { task: Cow::Borrowed(id), event: Cow::Borrowed(event) });
+        self.leave_lane(id, event);
     }
 
     /// Returns when the next timer is due.
     fn next_timer(&self) -> Option<Duration> {
-        let timers = [self.timers.first(), self.questions.machine.next_due(), self.spares.first()];
-        timers.into_iter().flatten().min()
+        let own = [self.timers.first(), self.lane_jobs.due];
+        let timers = own.into_iter().chain([self.questions.machine.next_due(), self.spares.first()]);
+        timers.flatten().min()
     }
 
     /// Carries out what is due.
@@ -279,6 +291,7 @@ impl Driver {
         self.late_questions();
         let now = self.now().mono;
         self.prepare_spares(now);
+        self.look_at_closed_lanes(now);
         self.expect_no_more(now);
         while let Some(due) = self.timers.take(now) {
             self.step(due);

@@ -14,6 +14,7 @@ use crate::model::{
     NewQuestion, ParentTask, QuestionId, QuestionOutcome, RecordedAnswer, Stop, StopOutcome, TypedInput,
 };
 use crate::process::{ConsoleProcess, HostEvent, RunningCommand, Signal, SignalScope};
+use crate::runtime::lanes::{LaneNews, ReturnedTicket};
 use crate::runtime::supervisor;
 
 pub(in crate::runtime) type Reply<T> = oneshot::Sender<Result<T, Error>>;
@@ -42,6 +43,9 @@ pub(in crate::runtime) enum DriverOrder {
     Waiting { seen: Vec<WaitLook> },
     Listening { news: Vec<ListenNews> },
     Measured { measured: Vec<MeasuredTask> },
+    Lanes { news: Vec<LaneNews> },
+    LaneMoved { returned: ReturnedTicket },
+    Pass { id: TaskId },
     Explained { id: TaskId, conflict: Option<PortConflict> },
     Host { id: TaskId, event: HostEvent },
     Question(QuestionOrder),

@@ -1,12 +1,14 @@
 //! The driver's state: the live tasks and the callers that wait for them.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
+use super::lane_jobs::LaneJobs;
 use super::listening::ListeningLook;
 use super::looks::Looks;
 use super::order::{DriverOrder, Reply};
@@ -19,6 +21,7 @@ use crate::process::{HostHandle, Spawner};
 use crate::runtime::bytes::{Parsers, TaskIo};
 use crate::runtime::caller_command::WaitingCaller;
 use crate::runtime::ended_outputs::EndedOutputs;
+use crate::runtime::lanes::LaneQueues;
 use crate::runtime::question::QuestionMachine;
 use crate::runtime::shared::RuntimeShared;
 use crate::runtime::supervisor::Supervisor;
@@ -43,6 +46,9 @@ pub(in crate::runtime) struct Driver {
     pub(super) listening: Arc<Mutex<ListeningLook>>,
     /// Whether there was a task at the last look.
     pub(super) is_listening: bool,
+    // A lock, not a message: only one job at a time holds it, and none waits for it.
+    pub(super) lanes: Arc<Mutex<LaneQueues>>,
+    pub(super) lane_jobs: LaneJobs,
     pub(super) jobs: JoinSet<()>,
     /// Whether the trees of tasks with polled ceilings are being measured.
     pub(super) is_measuring: bool,
@@ -70,6 +76,8 @@ pub(super) struct Live {
     pub(super) ceilings: Ceilings,
     /// The ceilings that no control group holds.
     pub(super) polled: Option<Ceilings>,
+    /// Whether it has a ticket of its lane, or asks for one.
+    pub(super) is_in_lane: bool,
     /// Whether its caller was informed that nobody answers its question.
     pub(super) is_told: bool,
     /// Whether it was looked up, after it had failed, who holds a port that it could not have.
@@ -82,6 +90,7 @@ impl Driver {
         spawner: Arc<Spawner>,
         parsers: Arc<Parsers>,
         own: mpsc::Sender<DriverOrder>,
+        lanes: PathBuf,
     ) -> Self {
         Self {
             supervisor: Supervisor::new(&shared.limits),
@@ -98,6 +107,8 @@ impl Driver {
             spares: SpareTimes::default(),
             listening: Arc::default(),
             is_listening: false,
+            lanes: Arc::new(Mutex::new(LaneQueues::new(lanes))),
+            lane_jobs: LaneJobs::default(),
             jobs: JoinSet::new(),
             is_measuring: false,
             closing: Vec::new(),
@@ -128,6 +139,7 @@ impl Driver {
                 looks: Looks::default(),
                 ceilings: Ceilings::default(),
                 polled: None,
+                is_in_lane: false,
                 is_told: false,
                 is_explained: false,
             },

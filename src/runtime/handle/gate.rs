@@ -7,13 +7,18 @@ use tokio::sync::watch;
 use super::Handle;
 use crate::clock::Clock;
 use crate::config::ApprovalRule;
-use crate::envelope::mask;
+use crate::envelope::{TaskId, mask};
 use crate::model::{BatchRequest, Decision, Error, ExecRequest, Fact};
 use crate::process::ConsoleProcess;
 use crate::runtime::driver::DriverOrder;
 use crate::runtime::supervisor::SupervisorInput;
 
 impl Handle {
+    /// Lets a task pass that waits for its turn in a lane; it then counts as running.
+    pub async fn let_pass(&self, id: &TaskId) {
+        self.tell(DriverOrder::Pass { id: id.clone() }).await;
+    }
+
     /// Holds new calls from agents from now on, or releases those that only the pause holds; `from` is the console
     /// the person used.
     pub async fn pause(&self, paused: bool, from: Option<&ConsoleProcess>) {

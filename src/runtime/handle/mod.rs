@@ -27,10 +27,9 @@ use crate::clock::{Clock, millis};
 use crate::config::{EnvSettings, Limits};
 use crate::envelope::{Actor, TaskId, mask};
 use crate::journal::{self, Journal, RecordingMeta};
-use crate::model::{CloseReason, Error, ItemKey, Snapshot};
 use crate::model::{
-    ExecOutcome, ExecRequest, Fact, InputOutcome, ParentTask, Stop, StopEffect, StopOutcome, TypedInput,
-    Until,
+    CloseReason, Error, ExecOutcome, ExecRequest, Fact, InputOutcome, ItemKey, ParentTask, Snapshot, Stop,
+    StopEffect, StopOutcome, TypedInput, Until,
 };
 use crate::process::environment::Environment;
 use crate::process::{Signal, SignalScope, Spawner, claim_controllers};
@@ -55,6 +54,8 @@ pub struct Options {
     pub workspace: PathBuf,
     /// Folder of all recordings; the new one is created in it.
     pub recordings: PathBuf,
+    /// Folder of the lanes, which all runtimes of the user share.
+    pub lanes: PathBuf,
     /// The agents' socket, shown to the person.
     pub socket: PathBuf,
     /// Whether no console is embedded in this process.
@@ -76,6 +77,7 @@ impl Options {
         Self {
             workspace: dir.to_owned(),
             recordings: dir.join("recordings"),
+            lanes: dir.join("lanes"),
             socket: dir.join("agent.sock"),
             headless: true,
             environment: Vec::new(),
@@ -143,7 +145,7 @@ impl Handle {
         let (orders, inbox) = mpsc::channel(ORDERS);
         tokio::task::spawn_blocking(claim_controllers);
         let spawner = Arc::new(options.spawner);
-        let driver = Driver::new(shared.clone(), spawner.clone(), parsers, orders.clone());
+        let driver = Driver::new(shared.clone(), spawner.clone(), parsers, orders.clone(), options.lanes);
         tokio::spawn(driver.run(inbox, byte_events));
         Ok(Self { shared, orders, environment, spawner, within: None })
     }

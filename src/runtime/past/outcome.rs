@@ -82,6 +82,7 @@ mod tests {
             promoted: false,
             item: None,
             held: None,
+            queued: None,
             timeout_ms: None,
             lease: None,
             waiting: None,

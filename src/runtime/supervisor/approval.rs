@@ -57,7 +57,7 @@ impl Supervisor {
         }
         let only_paused = |reason: &HoldReason| *reason == HoldReason::Paused;
         for task in self.tasks.values_mut() {
-            if task.held.as_ref().is_some_and(|held| only_paused(&held.reason)) {
+            if task.operator_hold().is_some_and(|held| only_paused(&held.reason)) {
                 actions.extend(task.let_go(now, "resumed"));
             }
         }
@@ -206,7 +206,7 @@ fn program_of(cmd: &str) -> String {
 }
 
 fn held_task(task: &SupervisedTask) -> Option<HeldCall> {
-    let held = task.held.as_ref()?;
+    let held = task.operator_hold()?;
     Some(HeldCall {
         ticket: held.ticket,
         call: task.request.call,

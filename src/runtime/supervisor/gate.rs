@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use super::holding::OperatorHold;
 use super::message::{CallOrigin, NewTask};
 use super::request_hash::{hash_of, hash_of_batch};
-use super::task::HoldState;
 use crate::clock::Moment;
 use crate::config::{ApprovalRule, Limits, Prefix};
 use crate::envelope::Actor;
@@ -48,9 +48,9 @@ impl ApprovalGate {
     }
 
     /// Returns the hold for a new task that must wait for the operator.
-    pub(super) fn hold(&mut self, now: Moment, new: &NewTask) -> Option<HoldState> {
+    pub(super) fn hold(&mut self, now: Moment, new: &NewTask) -> Option<OperatorHold> {
         let (reason, hash) = self.holds(new)?;
-        Some(HoldState { ticket: self.ticket(), reason, since: now.wall, hash })
+        Some(OperatorHold { ticket: self.ticket(), reason, since: now.wall, hash })
     }
 
     /// Returns why a new task must wait for the operator, if it must, and the hash of its request. An item of a batch

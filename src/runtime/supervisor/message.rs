@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::config::ApprovalRule;
+use crate::config::{ApprovalRule, Lane};
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
-    BatchRequest, CeilingHit, CloseReason, Decision, ExecRequest, Exit, GateEvent, InputWait, ListenAddress,
-    ParentTask, RejectionReason, Stop, StopSignal, TakenPort, TaskEvent,
+    BatchRequest, CeilingHit, CloseReason, Decision, ExecRequest, Exit, GateEvent, InputWait, LaneWait,
+    ListenAddress, ParentTask, RejectionReason, Stop, StopSignal, TakenPort, TaskEvent,
 };
 use crate::process::{Leftovers, Signal};
 use crate::terminal::Size;
@@ -23,6 +23,8 @@ pub(crate) struct NewTask {
     pub(crate) folder: PathBuf,
     /// Whether it has a terminal beside its streams.
     pub(crate) side_terminal: bool,
+    /// The lane that its command belongs in.
+    pub(crate) lane: Option<Lane>,
 }
 
 /// The origin of a call that came out of a task.
@@ -53,6 +55,16 @@ pub(crate) enum SupervisorInput {
     StartFailed {
         id: TaskId,
         error: (String, String),
+    },
+    /// The task waits for its turn in its lane.
+    Queues {
+        id: TaskId,
+        wait: LaneWait,
+    },
+    /// The task has a slot in its lane, or the operator lets it pass.
+    Admitted {
+        id: TaskId,
+        by: Actor,
     },
     Exited {
         id: TaskId,
@@ -221,6 +233,8 @@ pub(crate) enum Timer {
 pub(crate) enum SupervisorAction {
     /// Start the process.
     Spawn(TaskId),
+    /// Ask for a slot in the task's lane.
+    Join { id: TaskId, lane: Lane },
     /// Record that the task waits to be started.
     Queue(TaskId),
     /// Answer the waiting call: the operator denied it.

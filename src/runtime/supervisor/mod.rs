@@ -29,7 +29,7 @@ pub(crate) use message::{BatchVerdict, HostOrder, NewTask, SupervisorAction, Sup
 pub(crate) use task::SupervisedTask;
 
 use crate::clock::Moment;
-use crate::config::Limits;
+use crate::config::{Lane, Limits};
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
     CloseReason, InputRejection, OutputView, RejectionReason, Stop, StopEffect, StopSignal, TaskUpdate,
@@ -94,6 +94,8 @@ impl Supervisor {
             SupervisorInput::StartFailed { id, error } => {
                 self.with(&id, |task, _| task.start_failed(now, error))
             }
+            SupervisorInput::Queues { id, wait } => self.with(&id, |task, _| task.queue(now, wait)),
+            SupervisorInput::Admitted { id, by } => self.with(&id, |task, _| task.enter(now, &by)),
             SupervisorInput::Exited { id, exit } => self.with(&id, |task, _| task.exited(now, exit)),
             SupervisorInput::Drained { id } => self.with(&id, |task, _| task.drained(now)),
             SupervisorInput::Overrun { id } => {
@@ -191,12 +193,24 @@ impl Supervisor {
         self.numbers += 1;
         let id = new.id.clone();
         let held = self.gate.hold(now, &new);
-        let (task, mut actions) = SupervisedTask::queued(now, self.numbers, new, held);
+        let lane = self.lane(&new);
+        let (task, mut actions) = SupervisedTask::queued(now, self.numbers, new, held, lane);
         self.tasks.insert(id.clone(), task);
         if let (Some(task), Some(closing)) = (self.tasks.get_mut(&id), &self.closing) {
             actions.extend(task.interrupt(now, Duration::ZERO, closing));
         }
         actions
+    }
+
+    /// Returns the lane in which a new task needs a slot. What comes out of a task in the same lane is part of that one,
+    /// which may be waiting for it.
+    fn lane(&self, new: &NewTask) -> Option<Lane> {
+        let lane = new.lane.as_ref()?;
+        let above = |task: &&SupervisedTask| self.tasks.get(&task.behind.as_ref()?.task);
+        let first = new.behind.as_ref().and_then(|behind| self.tasks.get(&behind.task));
+        let mut above = std::iter::successors(first, above);
+        let is_inside = above.any(|task| task.lane.as_ref().is_some_and(|other| other.name == lane.name));
+        (!is_inside).then(|| lane.clone())
     }
 
     fn shutdown(&mut self, now: Moment, closing: CloseReason) -> Vec<SupervisorAction> {

@@ -33,12 +33,13 @@ impl Supervisor {
         if is_held {
             return (self.held_bytes() + bytes > MOST).then_some(Error::HeldLimit { bytes: MOST });
         }
-        let running = self.live().filter(|task| task.held.is_none()).count();
+        let running = self.live().filter(|task| task.operator_hold().is_none()).count();
         (running >= self.limit).then_some(Error::TaskLimit { limit: self.limit })
     }
 
     fn held_bytes(&self) -> usize {
-        let tasks = self.live().filter(|task| task.held.is_some()).map(|task| size(&task.request.cmd));
+        let tasks =
+            self.live().filter(|task| task.operator_hold().is_some()).map(|task| size(&task.request.cmd));
         tasks.sum::<usize>() + self.gate.batches().map(|batch| bytes(&batch.commands)).sum::<usize>()
     }
 }
@@ -71,6 +72,7 @@ mod tests {
             shell: "/bin/sh".into(),
             folder: "/tmp".into(),
             side_terminal: false,
+            lane: None,
         }
     }
 

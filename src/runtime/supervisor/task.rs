@@ -4,14 +4,14 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
-
+use super::holding::{HoldState, OperatorHold};
 use super::message::{CallOrigin, HostOrder, NewTask, SupervisorAction, Timer};
 use crate::clock::{Moment, millis};
+use crate::config::Lane;
 use crate::envelope::Actor;
 use crate::model::{
-    ExecRequest, HoldReason, InputRejection, OutputView, RejectionReason, STEP_GRACE, TaskEvent, TaskFact,
-    TaskState, TaskStatus, TaskUpdate, TaskView,
+    ExecRequest, InputRejection, OutputView, RejectionReason, STEP_GRACE, TaskEvent, TaskFact, TaskState,
+    TaskStatus, TaskUpdate, TaskView,
 };
 use crate::runtime::task_list;
 use crate::terminal::Size;
@@ -23,15 +23,6 @@ const LATE: Duration = Duration::from_millis(500);
 /// Timeline events kept in memory per task; all of them are recorded.
 const EVENTS_KEPT: usize = 64;
 
-/// The state of a task that waits for the operator's decision.
-#[derive(Debug, Clone)]
-pub(crate) struct HoldState {
-    pub(crate) ticket: u64,
-    pub(crate) reason: HoldReason,
-    pub(crate) since: Timestamp,
-    pub(crate) hash: String,
-}
-
 /// The supervisor's state of one task.
 #[derive(Debug)]
 pub(crate) struct SupervisedTask {
@@ -41,6 +32,8 @@ pub(crate) struct SupervisedTask {
     /// The task that its caller runs in.
     pub(crate) behind: Option<CallOrigin>,
     pub(crate) held: Option<HoldState>,
+    /// The lane in which it needs a slot.
+    pub(crate) lane: Option<Lane>,
     /// When it started, or until then when it was requested, by the monotonic clock.
     pub(super) since: Duration,
     /// When the operator's lease ends, by the same clock.
@@ -83,14 +76,15 @@ impl SupervisedTask {
         now: Moment,
         number: u32,
         new: NewTask,
-        held: Option<HoldState>,
+        held: Option<OperatorHold>,
+        lane: Option<Lane>,
     ) -> (Self, Vec<SupervisorAction>) {
-        let id = new.id.clone();
         let mut task = Self {
             state: TaskState::new(view(now, number, &new)),
             request: new.request,
             behind: new.behind,
             held: None,
+            lane,
             since: now.mono,
             leased_until: Duration::ZERO,
             interrupted: false,
@@ -107,7 +101,7 @@ impl SupervisedTask {
             epochs: [0; 6],
         };
         let mut actions = match held {
-            None => vec![SupervisorAction::Spawn(id)],
+            None => task.go(),
             Some(held) => task.hold(now, held),
         };
         if let Some(wait) = task.request.yield_after {
@@ -131,10 +125,11 @@ impl SupervisedTask {
         if self.pid.is_some() || self.status.is_terminal() {
             return Vec::new();
         }
+        let waited = now.mono.saturating_sub(self.since);
         self.since = now.mono;
         let mut actions = vec![self.note(now, self.started_by.clone(), TaskFact::Start { pid: Some(pid) })];
         if self.status == TaskStatus::Running {
-            if let Some(timeout) = self.request.timeout {
+            if let Some(timeout) = self.time_left(waited) {
                 actions.push(self.wake(now, Timer::Timeout, timeout));
             }
         } else {
@@ -267,6 +262,9 @@ impl SupervisedTask {
     }
 
     pub(super) fn promote(&mut self, now: Moment) -> Vec<SupervisorAction> {
+        if self.request.item.is_some() {
+            return self.give_up_turn(now);
+        }
         if self.promoted {
             return Vec::new();
         }
@@ -276,12 +274,12 @@ impl SupervisedTask {
             self.overdue = true;
             return Vec::new();
         }
-        if self.held.is_some() {
+        if self.held.is_some() && !self.is_joining() {
             self.apply(TaskUpdate::Deferred);
             return vec![SupervisorAction::Hold(self.id.clone())];
         }
         if self.pid.is_none() {
-            // Whether the command can start at all will be known in a moment, and the caller wants to know.
+            // Whether the command can start at all, or has to wait, will be known in a moment, and the caller wants to know.
             self.overdue = true;
             return Vec::new();
         }
@@ -347,7 +345,7 @@ impl SupervisedTask {
 
 /// Returns a newly requested task's public view.
 fn view(now: Moment, number: u32, new: &NewTask) -> TaskView {
-    let NewTask { id, request, behind, workdir, shell, folder, side_terminal } = new;
+    let NewTask { id, request, behind, workdir, shell, folder, side_terminal, .. } = new;
     let (cmd, cmd_chars) =
         task_list::cut(&request.cmd).map_or((request.cmd.clone(), None), |(cmd, chars)| (cmd, Some(chars)));
     TaskView {
@@ -372,6 +370,7 @@ fn view(now: Moment, number: u32, new: &NewTask) -> TaskView {
         promoted: false,
         item: request.item,
         held: None,
+        queued: None,
         timeout_ms: request.timeout.map(millis),
         lease: None,
         waiting: None,

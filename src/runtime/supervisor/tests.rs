@@ -48,6 +48,7 @@ pub(super) fn new_task(request: ExecRequest) -> SupervisorInput {
         shell: "/bin/sh".into(),
         folder: PathBuf::from("/tmp"),
         side_terminal: false,
+        lane: None,
     }))
 }
 

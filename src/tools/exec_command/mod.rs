@@ -97,7 +97,7 @@ off: stdout and stderr stay apart, nothing waits for a key. `accepts_input` with
 stdin.
 
 An exit code other than 0 is a result, not an error. What the operator stopped or denied is not to be run again: ask, or go \
-another way. What awaits the operator has not run: wait with TaskOutput, never send it twice.";
+another way. What is queued or awaits the operator has not run: wait with TaskOutput, never send it twice.";
     const HINTS: Hints = Hints::ACTS;
     const CLI: &'static [&'static str] = &["command", "run"];
     const ALIASES: &'static [(&'static str, &'static str)] =
@@ -164,6 +164,7 @@ another way. What awaits the operator has not run: wait with TaskOutput, never s
         match result {
             ExecResult::PromotedToTask(_) => "command promoted to managed task".to_owned(),
             ExecResult::AwaitingOperator(_) => "command awaits the operator".to_owned(),
+            ExecResult::Queued(_) => "command waits for its turn".to_owned(),
             ExecResult::Completed(completed) => format!("command {}", completed.end("status").0),
         }
     }
@@ -173,6 +174,7 @@ another way. What awaits the operator has not run: wait with TaskOutput, never s
             ExecResult::Completed(completed) => completed.receipt(),
             ExecResult::PromotedToTask(promoted) => promoted.receipt(),
             ExecResult::AwaitingOperator(awaiting) => awaiting.receipt(),
+            ExecResult::Queued(queued) => queued.receipt(),
         }
     }
 }

@@ -23,6 +23,8 @@ pub(in crate::tools) enum ExecResult {
     PromotedToTask(PromotedCommand),
     /// Nothing has started: the operator has not released it yet.
     AwaitingOperator(AwaitingCommand),
+    /// Nothing has started: it waits for its turn in a lane.
+    Queued(QueuedCommand),
 }
 
 /// A command that ended.
@@ -85,6 +87,15 @@ pub(in crate::tools) struct AwaitingCommand {
     reason: WaitReason,
 }
 
+/// A command that waits for its turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(in crate::tools) struct QueuedCommand {
+    /// How to refer to it.
+    task_handle: TaskHandle,
+    /// Its place in the queue of its lane, in words.
+    queued: String,
+}
+
 /// What is known about a command that was run.
 #[derive(Debug, Clone)]
 pub enum CommandDetails {
@@ -104,7 +115,7 @@ pub enum CommandDetails {
         /// Its output so far.
         output: StreamPreview,
     },
-    /// The operator has not approved it yet.
+    /// The operator has not approved it yet, or its turn in its lane has not come.
     Held {
         /// The task.
         task: Arc<TaskView>,
@@ -118,10 +129,13 @@ pub fn project(complete: &CommandDetails) -> Envelope {
             ExecResult::Completed(Box::new(completed(task, stdout, stderr)))
         }
         CommandDetails::Promoted { task, output } => ExecResult::PromotedToTask(promoted(task, output)),
-        CommandDetails::Held { task } => ExecResult::AwaitingOperator(AwaitingCommand {
-            task_handle: TaskHandle::of(task),
-            reason: WaitReason::of(task).unwrap_or_default(),
-        }),
+        CommandDetails::Held { task } => match task::queued(task) {
+            Some(queued) => ExecResult::Queued(QueuedCommand { task_handle: TaskHandle::of(task), queued }),
+            None => ExecResult::AwaitingOperator(AwaitingCommand {
+                task_handle: TaskHandle::of(task),
+                reason: WaitReason::of(task).unwrap_or_default(),
+            }),
+        },
     };
     ExecCommandTool::envelope(&result)
 }
@@ -198,6 +212,15 @@ impl PromotedCommand {
                 .line(task)
                 .output("Initial output", "initial_output_preview", Some(output));
         receipt.next(task::next_steps(self.task_handle.accepts_input))
+    }
+}
+
+impl QueuedCommand {
+    pub(super) fn receipt(&self) -> Receipt {
+        Receipt::new("Command waits for its turn; nothing has been run")
+            .line(format!("Task: {}", self.task_handle.task_id))
+            .line(format!("Place: {}. It starts by itself; do not send it again.", self.queued))
+            .next("TaskOutput to wait for it, TaskStop to withdraw it.")
     }
 }
 

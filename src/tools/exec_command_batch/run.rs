@@ -119,6 +119,9 @@ impl RunningBatch<'_> {
             | Err(Error::StartUnknown(task)) => task,
             Err(error) => return not_run(error.into()),
         };
+        if task.never_ran() && task.status == TaskStatus::Failed && self.is_late() {
+            return ItemOutcome::Skipped(SkipReason::BatchDeadline);
+        }
         let read = async {
             let output = self.cx.runtime.output_of(&task)?;
             let budget = self.cx.caller.room.budget(item.max_output_tokens);
@@ -158,7 +161,8 @@ impl RunningBatch<'_> {
             tty: false,
             size: None,
             accepts_input: false,
-            yield_after: None,
+            // So long may it wait for its turn in a lane.
+            yield_after: Some(self.left()),
             timeout: Some(item.time().min(self.left())),
             leftovers: Leftovers::End,
             description: None,

@@ -83,6 +83,7 @@ impl Stage {
             Handle::start(Options {
                 workspace: self.workspace(),
                 recordings: self.dir.path().join("recordings"),
+                lanes: self.dir.path().join("lanes"),
                 socket: self.dir.path().join("agent.sock"),
                 headless: true,
                 environment: environment(self.dir.path()),

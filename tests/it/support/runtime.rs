@@ -22,6 +22,7 @@ pub(crate) fn start_limited(dir: &Path, limits: Limits) -> (Handle, PathBuf) {
     let runtime = Handle::start(Options {
         workspace: workspace.clone(),
         recordings: dir.join("recordings"),
+        lanes: dir.join("lanes"),
         socket: dir.join("agent.sock"),
         headless: true,
         environment: std::env::vars_os().collect(),

@@ -4,7 +4,7 @@ use crate::console::state::words::{ended_at, need};
 use crate::console::text;
 use crate::console::text::piece;
 use crate::console::theme::Role;
-use crate::console::widgets::{Painter, usually};
+use crate::console::widgets::{Painter, in_lane, usually};
 use crate::model::{TaskStatus, TaskView};
 use ratatui::layout::Rect;
 
@@ -32,7 +32,8 @@ fn sentence(painter: &mut Painter<'_>, task: &TaskView) -> String {
         }
     };
     if task.status == TaskStatus::Queued {
-        return format!("queued {lasting}, not started");
+        let place = task.queued.as_ref().map(|wait| format!(": {}", in_lane(painter.state, wait)));
+        return format!("queued {lasting}, not started{}", place.unwrap_or_default());
     }
     let waiting = task.waiting.as_ref().filter(|waiting| waiting.is_certain());
     let waits = waiting.map_or(String::new(), |waiting| format!(", {}", need(waiting.kind)));

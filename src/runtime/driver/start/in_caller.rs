@@ -69,7 +69,8 @@ pub(in crate::runtime) async fn prepare(
         counted: shared.counted.clone(),
     });
     let path = folder.path().to_owned();
-    let new = NewTask { id, request, behind: None, workdir, shell, folder: path, side_terminal };
+    let lane = shared.limits.lane(&request.cmd).cloned();
+    let new = NewTask { id, request, behind: None, workdir, shell, folder: path, side_terminal, lane };
     let kit = StartKit { environment, host: Some(host), write: None };
     Ok(PreparedStart { io, new: Box::new(new), folder, kit, caller: None })
 }

@@ -98,6 +98,7 @@ pub(in crate::link::operator) fn running(id: u8, whose: &str) -> TaskView {
         promoted: true,
         item: None,
         held: None,
+        queued: None,
         timeout_ms: None,
         lease: None,
         waiting: None,
