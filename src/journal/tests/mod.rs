@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -76,10 +77,10 @@ impl Stage {
     fn repair(&self) -> RepairReport {
         // A process that another test is starting has this one's files, and with them the lock, until it executes its
         // program.
-        let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        let clock = Clock::start();
         let (journal, repaired) = loop {
             match repair_with(Box::new(unsynced()), self.path(), Clock::start()) {
-                Err(JournalError::Held { .. }) if std::time::Instant::now() < until => {
+                Err(JournalError::Held { .. }) if clock.now().mono < Duration::from_secs(30) => {
                     std::thread::yield_now()
                 }
                 repaired => break repaired.expect("repairs"),
