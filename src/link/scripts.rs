@@ -213,7 +213,7 @@ pub async fn serve(
     stop: &CancellationToken,
 ) -> Result<(), Error> {
     let Client { hello, task, is_console, lines, mut writer, .. } = client;
-    // What a console runs is its user's; its commands are those of a script all the same, and may be held.
+    // A program that a console runs is its user's.
     let starter = if is_console { Actor::Operator } else { Actor::Cli };
     let runtime = &runtime.within(task.and_then(within));
     let caller = Caller::new(Actor::Cli, hello.cwd);

@@ -127,3 +127,29 @@ fn bash_is_a_shell_with_jobs_and_an_interrupt() {
     bash.types("\rexit\r");
     bash.has_ended_well();
 }
+
+/// A row of the list that names a command, and who it is by.
+fn by_of(screen: &str, cmd: &str) -> Option<String> {
+    let row = screen.lines().find(|row| row.contains(cmd) && row.contains(" exit 0 "))?;
+    row.split_once(" exit 0 ")?.1.split_whitespace().next().map(str::to_owned)
+}
+
+#[test]
+fn a_prose_file_started_here_is_by_you_and_so_are_its_commands() {
+    let home = Home::new();
+    let program = "let said = exec \"echo built\"\nlet done = exec \"echo shipped\"\n";
+    std::fs::write(home.workspace().join("ship.prose"), program).expect("written");
+    let mut console = Console::open(&home, &[], (120, 40));
+    console.shows("a command of your own, here");
+    console.keys(b"oship.prose\r");
+    console.shows("completed");
+    console.keys(b"1");
+    for cmd in ["echo built", "echo shipped"] {
+        let by = console.shown_until("a row with its origin", |screen| by_of(screen, cmd));
+        assert_eq!(by, "you", "{}", console.text());
+    }
+    console.keys(b"fy");
+    console.shows("yours  2 of 2");
+    console.keys(b"q");
+    assert_eq!(console.exit(), 0);
+}

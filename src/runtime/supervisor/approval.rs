@@ -29,7 +29,7 @@ impl Supervisor {
     pub(crate) fn is_free(&self, request: &ExecRequest, within: Option<&ParentTask>) -> bool {
         let behind = within.and_then(|within| self.behind(within));
         let command = command_of(request, (&request.base, request.shell.as_deref().unwrap_or_default()));
-        let callers = Callers { actor: &request.actor, behind: behind.as_ref() };
+        let callers = Callers::of(request, behind.as_ref());
         let hash = hash_of(request, &command);
         self.gate.reason(EXEC, callers, std::slice::from_ref(&command), &hash).is_none()
     }
@@ -150,7 +150,7 @@ impl Supervisor {
     ) -> (Option<u64>, Vec<SupervisorAction>) {
         let behind = within.and_then(|within| self.behind(within));
         let hash = hash_of_batch(&batch);
-        let callers = Callers { actor: &batch.actor, behind: behind.as_ref() };
+        let callers = Callers { actor: &batch.actor, behind: behind.as_ref(), is_program: false };
         let Some(reason) = self.gate.reason(BATCH, callers, &batch.commands, &hash) else {
             return (None, Vec::new());
         };
@@ -246,7 +246,7 @@ mod tests {
     use super::*;
     use crate::config::{Limits, Prefix};
     use crate::envelope::TaskId;
-    use crate::model::{CloseReason, HeldCommand, TaskStatus};
+    use crate::model::{CloseReason, HeldCommand, ProgramStep, TaskStatus};
     use crate::runtime::supervisor::tests::{at, id, new_task, request, status, stop_task};
     use crate::runtime::supervisor::{Stop, StopEffect, SupervisorInput, Timer};
 
@@ -321,6 +321,20 @@ mod tests {
             });
             assert_eq!(held, reason, "{paused} {cmd} {actor}");
             assert_eq!(actions.contains(&SupervisorAction::Spawn(id())), reason.is_none());
+        }
+    }
+
+    #[test]
+    fn what_an_operators_program_runs_is_held_like_a_script_and_is_theirs() {
+        for (cmd, paused, is_held) in [("git push", false, true), ("ls", true, false)] {
+            let rule = ApprovalRule { actor: Some("cli".into()), ..rules().approvals[0].clone() };
+            let mut supervisor = Supervisor::new(&Limits { approvals: vec![rule], ..Limits::default() });
+            supervisor.pause(at(0), paused);
+            let step = Some(ProgramStep { id: id(), variables: Vec::new() });
+            supervisor.step(at(0), new_task(ExecRequest { step, ..asked(cmd, Actor::Operator) }));
+            let held = supervisor.gate().held;
+            assert_eq!(held.len(), usize::from(is_held), "{cmd}");
+            assert!(held.iter().all(|held| held.actor == Actor::Operator));
         }
     }
 

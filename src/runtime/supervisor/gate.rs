@@ -17,6 +17,8 @@ use crate::model::{BatchRequest, ExecRequest, HeldCall, HeldCommand, HoldReason}
 pub(super) const EXEC: &str = "ExecCommand";
 pub(super) const BATCH: &str = "ExecCommandBatch";
 
+const SCRIPT: &Actor = &Actor::Cli;
+
 /// What requires the operator's approval, and the batches waiting for it. Waiting commands are kept as tasks.
 #[derive(Debug)]
 pub(super) struct ApprovalGate {
@@ -62,14 +64,14 @@ impl ApprovalGate {
         }
         let command = command_of(request, (&new.workdir, &new.shell));
         let hash = hash_of(request, &command);
-        let callers = Callers { actor: &request.actor, behind: new.behind.as_ref() };
+        let callers = Callers::of(request, new.behind.as_ref());
         let reason = self.reason(EXEC, callers, std::slice::from_ref(&command), &hash)?;
         Some((reason, hash))
     }
 
     /// Tells whether a batch would have to wait.
     pub(super) fn would_hold_batch(&self, batch: &BatchRequest, behind: Option<&CallOrigin>) -> bool {
-        let callers = Callers { actor: &batch.actor, behind };
+        let callers = Callers { actor: &batch.actor, behind, is_program: false };
         self.reason(BATCH, callers, &batch.commands, &hash_of_batch(batch)).is_some()
     }
 
@@ -93,7 +95,7 @@ impl ApprovalGate {
         hash: &str,
     ) -> Option<HoldReason> {
         let actor = callers.actor;
-        if matches!(actor, Actor::Operator | Actor::System) {
+        if matches!(actor, Actor::Operator | Actor::System) && !callers.is_program {
             return None;
         }
         // A rule about an agent covers its own calls and those of the commands it runs.
@@ -128,11 +130,19 @@ impl ApprovalGate {
 pub(super) struct Callers<'a> {
     pub(super) actor: &'a Actor,
     pub(super) behind: Option<&'a CallOrigin>,
+    /// Whether a program runs the command: nobody typed it, so for the rules it is a script's, whoever started the program.
+    pub(super) is_program: bool,
 }
 
 impl<'a> Callers<'a> {
+    pub(super) fn of(request: &'a ExecRequest, behind: Option<&'a CallOrigin>) -> Self {
+        Self { actor: &request.actor, behind, is_program: request.step.is_some() }
+    }
+
+    /// Returns the callers as rules name them.
     fn all(self) -> impl Iterator<Item = &'a Actor> {
-        [self.actor].into_iter().chain(self.behind.and_then(|behind| behind.agent.as_ref()))
+        let own = if self.is_program && *self.actor == Actor::Operator { SCRIPT } else { self.actor };
+        [own].into_iter().chain(self.behind.and_then(|behind| behind.agent.as_ref()))
     }
 }
 

@@ -112,7 +112,9 @@ pub(crate) fn who(call: &HeldCall) -> String {
             Some(Actor::Agent(label)) => format!("a script of {}", visible::one_line(label)),
             _ => "a script".to_owned(),
         },
-        other => other.to_string(),
+        // What an operator starts is never held, but for what a program of theirs runs.
+        Actor::Operator => "a program of yours".to_owned(),
+        Actor::System => "pilothouse".to_owned(),
     }
 }
 

@@ -10,7 +10,7 @@ const SHORT_MS: u64 = 1_000;
 pub(crate) const LEAST_SHORT: usize = 3;
 
 /// Tells whether a task is one of the short ones: it ended by itself within a second, and nobody who looks at the list
-/// started or named it.
+/// typed or named it. What they type runs in a terminal; what a program of theirs runs does not.
 pub(crate) fn is_short(task: &TaskView) -> bool {
     let is_over = matches!(task.status, TaskStatus::Completed | TaskStatus::Failed);
     let is_plain = task.ended.as_ref().is_some_and(|ended| {
@@ -22,5 +22,5 @@ pub(crate) fn is_short(task: &TaskView) -> bool {
         && task.item.is_none()
         && task.name.is_none()
         && task.stop.is_none()
-        && task.started_by != Actor::Operator
+        && !(task.started_by == Actor::Operator && task.tty)
 }

@@ -55,7 +55,7 @@ pub struct ProgramRun {
 
 impl ProgramRun {
     /// Prepares a run: loads and checks everything, and verifies that all its questions can be answered. If this
-    /// fails, nothing has been executed. The run is `by` whoever started it; its commands are by a script.
+    /// fails, nothing has been executed. The run and its commands are `by` whoever started it.
     ///
     /// # Errors
     /// When it cannot be run.
@@ -149,7 +149,7 @@ impl ProgramRun {
         let progress = Progress::new(ProgramView {
             run: id.clone(),
             call: Some(call),
-            started_by: by,
+            started_by: by.clone(),
             path: program,
             source: library.source.text().into(),
             folder: folder.path().to_owned(),
@@ -169,7 +169,7 @@ impl ProgramRun {
         let has_operator = request.has_operator;
         let world = RuntimeEffects {
             runtime: runtime.clone(),
-            actor: Actor::Cli,
+            by,
             call,
             shell,
             has_operator,

@@ -28,7 +28,8 @@ const UNKNOWN: i32 = 75;
 
 pub(super) struct RuntimeEffects {
     pub(super) runtime: Handle,
-    pub(super) actor: Actor,
+    /// Who started the program, and so its commands.
+    pub(super) by: Actor,
     pub(super) call: u64,
     /// The shell of its commands, found once: a `PATH` may have many folders to search.
     pub(super) shell: String,
@@ -141,7 +142,7 @@ impl Effects for RuntimeEffects {
         let CommandSpec { id, command, cwd, timeout, place, variables, kept, begun } = order;
         let shown = cwd.display().to_string();
         let request = ExecRequest {
-            actor: self.actor.clone(),
+            actor: self.by.clone(),
             call: self.call,
             cmd: command,
             shell: Some(self.shell.clone()),
