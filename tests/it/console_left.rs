@@ -1,4 +1,4 @@
-//! What an agent left running when it went: listed by name, ended or kept with one key.
+//! What an agent left running when it went: listed by name, stopped or kept.
 
 use std::sync::Arc;
 
@@ -64,35 +64,58 @@ fn what_an_agent_left_is_one_entry_and_listed_by_name() {
 }
 
 #[test]
-fn one_key_ends_what_is_listed_and_another_keeps_it() {
+fn all_of_it_is_stopped_or_kept() {
     let mut app = console(departed(), (80, 24));
     opened(&mut app);
-    assert_eq!(stopped(&press(&mut app, &["E"])), 2, "not the one of another agent, nor what has ended");
+    assert_eq!(stopped(&press(&mut app, &["s"])), 2, "not the one of another agent, nor what has ended");
     assert!(app.layers.is_empty());
 
     let mut app = console(departed(), (80, 24));
     opened(&mut app);
-    assert!(press(&mut app, &["K"]).is_empty());
+    assert!(press(&mut app, &["D"]).is_empty());
     assert_eq!(app.attention.items(&app.state).len(), 1, "decided");
     // Also by its own key, until all is decided.
     let _ = press(&mut app, &["K"]);
     assert!(shown(&app).contains("pi has gone, 1 task still running"), "{}", shown(&app));
-    let _ = press(&mut app, &["K"]);
+    let _ = press(&mut app, &["D"]);
     assert!(app.attention.items(&app.state).is_empty());
     assert!(obstacle(&app, Action::LeftRunning).is_some());
 }
 
 #[test]
-fn one_of_them_is_ended_or_looked_at() {
+fn one_of_them_is_stopped_or_looked_at() {
     let mut app = console(departed(), (80, 24));
     opened(&mut app);
-    let done = press(&mut app, &["Down", "s"]);
+    let done = press(&mut app, &["Down", "Down", "s"]);
     assert_eq!(stopped(&done), 1);
     let names_it = |effect: &Effect| matches!(effect, Effect::Ask(Request::Call { input, .. }) if input["task_id"] == id(2).as_str());
     assert!(done.iter().any(names_it), "{done:?}");
     let _ = press(&mut app, &["Enter"]);
     assert_eq!(app.state.focus.screen, Screen::Focus);
     assert_eq!(app.state.selected().map(|task| task.number), Some(2));
+}
+
+#[test]
+fn a_second_key_after_one_of_them_has_ended_reaches_no_other() {
+    let mut app = console(departed(), (80, 24));
+    opened(&mut app);
+    let _ = press(&mut app, &["Down", "Down", "s"]);
+    let mut after = departed();
+    after.tasks[1] = Arc::new(ended(after.tasks[1].as_ref().clone(), TaskStatus::Cancelled, None, 0));
+    let _ = app.update(Msg::Snapshot(Arc::new(after)));
+    assert_eq!(stopped(&press(&mut app, &["s"])), 0, "{}", shown(&app));
+    assert!(shown(&app).contains("choose another"), "{}", shown(&app));
+    assert_eq!(stopped(&press(&mut app, &["j", "s"])), 1, "the one that is left");
+}
+
+#[test]
+fn a_key_of_the_screens_means_nothing_else_there() {
+    for key in ["E", "K", "S", "x"] {
+        let mut app = console(departed(), (80, 24));
+        opened(&mut app);
+        assert!(press(&mut app, &[key]).is_empty(), "{key}");
+        assert!(matches!(app.layers.last(), Some(Layer::Left(_))), "{key}: {}", shown(&app));
+    }
 }
 
 #[test]

@@ -92,9 +92,6 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::Attention => here(Is(|app| matches!(app.layers.last(), Some(Layer::Attention(_))))),
         Action::WhileAway => here(Why("you have not been away")),
         Action::LeftRunning => here(Why("no agent has gone and left anything running")),
-        Action::EndLeft | Action::KeepLeft => {
-            here(Why("where it is listed what an agent left running: left running"))
-        }
         Action::AnswerQuestion | Action::NextPane => here(Why("on the program's screen")),
         Action::ApproveGate
         | Action::RejectGate

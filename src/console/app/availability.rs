@@ -59,7 +59,13 @@ impl App {
     fn requirements(&self, action: Action) -> Result<(), Obstacle> {
         use Action::*;
         let task = self.state.at_hand();
-        let selected = need(task.is_some(), "no task is selected");
+        let batch = self.state.batch_at_hand();
+        let missing = if batch.is_some() {
+            "a batch has no tasks before it is approved"
+        } else {
+            "no task is selected"
+        };
+        let selected = need(task.is_some(), missing);
         let anywhere = if self.state.view.is_lost { Err(self::Obstacle::Lost) } else { Ok(()) };
         // Actions on the current task require its place to be attached; for other actions, each place reports
         // this itself.
@@ -130,6 +136,7 @@ impl App {
             }
 
             // Tasks.
+            Input if batch.is_some() => anywhere,
             Input => selected.and(self.state.place_is_attached()),
             SendLine => {
                 runtime.and(selected)?;
@@ -158,10 +165,6 @@ impl App {
                 self.attention.departure(&self.state).is_some(),
                 "no agent has gone and left anything running",
             ),
-            EndLeft | KeepLeft => {
-                let is_open = matches!(self.layers.last(), Some(Layer::Left(_)));
-                place(is_open, "where it is listed what an agent left running: left running").and(anywhere)
-            }
             WhileAway => need(self.absence.sheet.is_some(), "you have not been away"),
             Undo => need(!self.state.view.cleared.is_empty(), "nothing was cleared just now"),
             TellAgent => anywhere.and(need(self.state.has_agent(), "no agent is connected")),

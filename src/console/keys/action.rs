@@ -34,23 +34,10 @@ impl Action {
     #[must_use]
     pub fn changes(self) -> bool {
         use Action::{AnswerQuestion, Approve, ApproveExact, ClearFinished, Deny, Pause, Rename, TellAgent};
-        use Action::{
-            Changes, Dismiss, EndLeft, Fit, Kill, Release, Restart, Run, SendLine, Signal, Start, Stop,
-        };
+        use Action::{Changes, Dismiss, Fit, Kill, Release, Restart, Run, SendLine, Signal, Start, Stop};
         matches!(
             self,
-            Changes
-                | SendLine
-                | EndLeft
-                | Start
-                | Run
-                | Restart
-                | Stop
-                | Kill
-                | Signal
-                | Release
-                | Fit
-                | Dismiss
+            Changes | SendLine | Start | Run | Restart | Stop | Kill | Signal | Release | Fit | Dismiss
         ) || matches!(
             self,
             AnswerQuestion | Approve | ApproveExact | ClearFinished | Deny | Pause | Rename | TellAgent
@@ -125,8 +112,6 @@ actions! {
     WhileAway "while away" "What happened while you were away" "" "missed summary since absent sheet"
     LeftRunning "left running" "What an agent left running" "service list"
         "leftovers orphans agent gone ended"
-    EndLeft "end all" "End what the agent left running" "TaskStop"
-    KeepLeft "keep all" "Let it go on, and ask no more" ""
     AnswerQuestion "answer" "Answer what the program asks" "QuestionAnswer"
     ApproveGate "approve" "Approve: the program goes on" ""
     RejectGate "reject" "Reject: the program does as it says" ""
@@ -244,7 +229,7 @@ actions! {
     NextProgram "next" "Next program" ""
     Places "places" "The places: show one, open another" "fleet"
         "fleet runtimes workspaces worktrees hosts machines switch"
-    Palette "all" "Everything there is, by name" ""
+    Palette "all" "Everything there is, by name" "" "past yesterday history earlier recordings"
     Messages "messages" "What was said since it opened" ""
     Themes "themes" "Try themes and keep one" ""
     EditSettings "settings" "Edit the settings in your editor" "config edit"

@@ -36,7 +36,7 @@ dialog_actions! {
     /// What the quit dialog takes.
     QuitDialogAction of Quit: Detach StopAll Back;
     /// What the dialog about what an agent left running takes.
-    LeftDialogAction of Left: EndLeft KeepLeft Stop Choose Up Down Back;
+    LeftDialogAction of Left: Stop Dismiss Choose Up Down Back;
     /// What a replay takes; anything else is for the screen below it.
     ReplayAction of Replay: Play Faster Slower StepForward StepBack NextPart PreviousPart Top Bottom;
     /// What copy mode takes.

@@ -16,10 +16,11 @@ use crate::model::{AgentView, Snapshot, TaskStatus, TaskView};
 /// A departure of an agent: its label, and how many times it had connected or disconnected by then.
 pub(in crate::console) type Departure = (String, u64);
 
-/// What an agent left running, with the task pointed at.
+/// What an agent left running, and what of it is pointed at.
 #[derive(Debug, Clone)]
 pub struct LeftDialog {
     departure: Departure,
+    /// One of the tasks; `None` for all of them.
     chosen: Option<TaskId>,
 }
 
@@ -28,7 +29,7 @@ pub struct LeftDialog {
 pub(in crate::console) enum LeftOutcome {
     /// The dialog stays.
     Open(LeftDialog),
-    /// What is left has been ended.
+    /// All of it has been asked to end.
     Ended,
     /// It goes on, and this departure is not listed again.
     Kept(Departure),
@@ -62,63 +63,87 @@ impl LeftDialog {
     pub(in crate::console) fn act(mut self, state: &mut State, action: Action) -> LeftOutcome {
         let snapshot = state.view.snapshot.clone();
         let tasks = self.tasks(&snapshot);
-        let at = self.place(&tasks);
+        let rows = tasks.len() + first_row(&tasks);
+        let at = self.row(&tasks);
         match LeftDialogAction::of(action) {
-            Some(LeftDialogAction::EndLeft) => {
-                state.effects.extend(tasks.iter().map(|task| stop_of(&task.id, false)));
-                return LeftOutcome::Ended;
+            Some(LeftDialogAction::Dismiss) => return LeftOutcome::Kept(self.departure),
+            Some(LeftDialogAction::Up | LeftDialogAction::Down) => {
+                let to = action.motion().map_or(0, |motion| moved(at.unwrap_or(0), motion, 1, rows - 1));
+                let to = to.checked_sub(first_row(&tasks)).and_then(|to| tasks.get(to));
+                self.chosen = to.map(|task| task.id.clone());
             }
-            Some(LeftDialogAction::KeepLeft) => return LeftOutcome::Kept(self.departure),
-            Some(LeftDialogAction::Choose) => {
-                if let Some(task) = tasks.get(at) {
-                    return LeftOutcome::Look(task.id.clone());
-                }
+            Some(LeftDialogAction::Stop | LeftDialogAction::Choose) if at.is_none() => {
+                state.decline("that task is no longer running: choose another");
             }
             Some(LeftDialogAction::Stop) => {
-                state.effects.extend(tasks.get(at).map(|task| stop_of(&task.id, false)));
+                let is_it =
+                    |task: &&&Arc<TaskView>| self.chosen.as_ref().is_none_or(|chosen| *chosen == task.id);
+                let ended = tasks.iter().filter(is_it).map(|task| stop_of(&task.id, false));
+                state.effects.extend(ended);
+                if self.chosen.is_none() {
+                    return LeftOutcome::Ended;
+                }
             }
-            Some(LeftDialogAction::Up | LeftDialogAction::Down) => {
-                let to =
-                    action.motion().map_or(at, |motion| moved(at, motion, 1, tasks.len().saturating_sub(1)));
-                self.chosen = tasks.get(to).map(|task| task.id.clone());
-            }
+            Some(LeftDialogAction::Choose) => match self.chosen.as_ref().or(only(&tasks)) {
+                Some(task) => return LeftOutcome::Look(task.clone()),
+                None => state.decline("look: choose one of them first"),
+            },
             Some(LeftDialogAction::Back) => {}
             None => state.decline(format!("{}: end what is left, or keep it", action.hint())),
         }
         LeftOutcome::Open(self)
     }
 
-    fn place(&self, tasks: &[&Arc<TaskView>]) -> usize {
-        tasks.iter().position(|task| Some(&task.id) == self.chosen.as_ref()).unwrap_or_default()
+    /// Returns the row that is pointed at; `None` if its task is no longer running. A second key then reaches no other
+    /// task, nor all of them.
+    fn row(&self, tasks: &[&Arc<TaskView>]) -> Option<usize> {
+        let Some(chosen) = &self.chosen else { return Some(0) };
+        tasks.iter().position(|task| task.id == *chosen).map(|at| at + first_row(tasks))
     }
+}
+
+/// Returns the row of the first task: above several, one stands for all of them.
+fn first_row(tasks: &[&Arc<TaskView>]) -> usize {
+    usize::from(tasks.len() > 1)
+}
+
+fn only<'a>(tasks: &[&'a Arc<TaskView>]) -> Option<&'a TaskId> {
+    let [task] = tasks else { return None };
+    Some(&task.id)
 }
 
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, dialog: &LeftDialog) {
     let state = painter.state;
     let dots = painter.glyphs().cut;
     let tasks = dialog.tasks(&state.view.snapshot);
-    let at = dialog.place(&tasks);
-    let area = over_screen(painter.size(), MOST_COLUMNS, tasks.len() + 2, 1);
+    let at = dialog.row(&tasks);
+    let area = over_screen(painter.size(), MOST_COLUMNS, tasks.len() + first_row(&tasks) + 2, 1);
     let agent = visible::one_line(&dialog.departure.0).into_owned();
     let noun = if tasks.len() == 1 { "1 task".to_owned() } else { format!("{} tasks", tasks.len()) };
     let inside = painter.boxed(area, &format!("{agent} has gone, {noun} still running"));
     let (list, foot) = cut_bottom(inside, 2);
     let names = state.alias_columns(5);
-    let top = (at + 1).saturating_sub(usize::from(list.height));
-    painter.list(list, tasks.iter().enumerate().skip(top), |painter, (number, task)| {
-        let row = vec![
-            piece(format!("{} ", painter.marker(number == at)), Role::Accent),
-            piece(column(&alias(task), names, dots), Role::Title),
-            piece(column(&painter.age(task.started_at.unwrap_or(task.created_at)), 7, dots), Role::Faint),
-            piece(ports(task).map(|ports| format!("{ports}  ")).unwrap_or_default(), Role::Accent),
-            piece(visible::told(&task.cmd), Role::Text),
-        ];
-        (row, number == at)
+    let top = (at.unwrap_or(0) + 1).saturating_sub(usize::from(list.height));
+    let all = (first_row(&tasks) > 0).then_some(None);
+    let rows = all.into_iter().chain(tasks.iter().map(Some)).enumerate().skip(top);
+    painter.list(list, rows, |painter, (number, task)| {
+        let is_chosen = Some(number) == at;
+        let mark = piece(format!("{} ", painter.marker(is_chosen)), Role::Accent);
+        let row = match task {
+            None => vec![mark, piece(format!("all {noun}"), Role::Strong)],
+            Some(task) => vec![
+                mark,
+                piece(column(&alias(task), names, dots), Role::Title),
+                piece(column(&painter.age(task.started_at.unwrap_or(task.created_at)), 7, dots), Role::Faint),
+                piece(ports(task).map(|ports| format!("{ports}  ")).unwrap_or_default(), Role::Accent),
+                piece(visible::told(&task.cmd), Role::Text),
+            ],
+        };
+        (row, is_chosen)
     });
     let keys = [
-        (Action::EndLeft, "end all"),
-        (Action::KeepLeft, "keep all"),
-        (Action::Stop, "end this"),
+        (Action::Stop, "stop"),
+        (Action::Dismiss, "keep running, ask no more"),
         (Action::Choose, "look"),
         (Action::Back, "later"),
     ];
