@@ -3,12 +3,19 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::envelope::ErrorKind;
+
+/// The most of an operator's words, in characters.
+const WORDS: usize = 200;
+
 /// What an answer says of the commands of its call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallEnd {
-    /// The operator denied them.
-    Denied,
+    /// The operator denied them, in these words on one line; empty if there were none.
+    Denied(String),
+    /// They were refused for another reason.
+    Refused(ErrorKind),
     /// The only one ended with this exit code.
     Exit(i32),
     /// Of a batch, so many were completed.
@@ -23,8 +30,16 @@ pub enum CallEnd {
 impl CallEnd {
     /// Returns what a canonical envelope says.
     pub(crate) fn of(envelope: &Value) -> Option<Self> {
-        if envelope.pointer("/error/kind").is_some_and(|kind| kind == "operator_denied") {
-            return Some(Self::Denied);
+        let refusal = envelope.pointer("/error/kind").and_then(|kind| ErrorKind::deserialize(kind).ok());
+        match refusal {
+            Some(ErrorKind::OperatorDenied) => {
+                let words =
+                    envelope.pointer("/error/details/note").and_then(Value::as_str).unwrap_or_default();
+                let line = words.trim().lines().next().unwrap_or_default();
+                return Some(Self::Denied(line.chars().take(WORDS).collect()));
+            }
+            Some(kind) => return Some(Self::Refused(kind)),
+            None => {}
         }
         let number = |key: &str| envelope.get("result")?.get(key)?.as_u64();
         if let (Some(completed), Some(all)) = (number("completed_count"), number("item_count")) {

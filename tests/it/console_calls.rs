@@ -6,14 +6,14 @@ use pilothouse::console::app::App;
 use pilothouse::console::msg::Msg;
 use pilothouse::console::state::calls::Column;
 use pilothouse::model::{
-    BatchItem, CallEnd, CallSummary, GateView, HoldReason, Snapshot, TaskStatus, TaskView,
+    BatchItem, CallEnd, CallSummary, GateView, HoldReason, Snapshot, TaskFact, TaskStatus, TaskView,
 };
 
 use crate::console_fixture::{
-    ago, build, calls, console, draw, empty, ended, press, record, select, shown, snapshot, task,
+    ago, build, calls, console, draw, empty, ended, event, press, record, select, shown, snapshot, task,
 };
 use crate::console_held;
-use pilothouse::envelope::Actor;
+use pilothouse::envelope::{Actor, ErrorKind};
 use pilothouse::terminal::{MouseButton, MouseInput, MouseKind};
 
 const EVERY_SIZE: [(u16, u16); 6] = [(80, 24), (100, 30), (120, 40), (160, 50), (200, 60), (240, 70)];
@@ -131,11 +131,18 @@ fn batches() -> Snapshot {
             "ExecCommand",
             Some("error"),
             "rm -r /",
-            "The operator denied this: no.",
-            Some(CallEnd::Denied),
+            "The operator denied this: not on a Friday",
+            Some(CallEnd::Denied("not on a Friday".into())),
         ),
         of(322, "ExecCommandBatch", None, &cmds.join("; "), &cmds.join("; "), None),
-        of(323, "ExecCommand", Some("error"), "make all", "The folder /nowhere does not exist.", None),
+        of(
+            323,
+            "ExecCommand",
+            Some("error"),
+            "make all",
+            "The working directory /nowhere cannot be entered.",
+            Some(CallEnd::Refused(ErrorKind::WorkdirNotFound)),
+        ),
         of(
             324,
             "ExecCommandBatch",
@@ -172,9 +179,10 @@ fn a_batch_a_held_call_and_a_refused_one_say_what_they_are() {
         let held = row(&app, "   322 ");
         assert!(held.contains("◌ to approve") && held.contains("12 commands"), "{held}");
         let refused = row(&app, "   323 ");
-        assert!(refused.contains("✗ refused") && refused.contains("make all"), "{refused}");
+        assert!(refused.contains("✗ workdir not found") && refused.contains("make all"), "{refused}");
         let denied = row(&app, "   321 ");
-        assert!(denied.contains("■ denied") && denied.contains("rm -r /"), "{denied}");
+        assert!(denied.contains("■ denied: not on a Friday") && denied.contains("rm -r"), "{denied}");
+        assert!(!denied.contains("The operator"), "said once: {denied}");
         let unlisted = row(&app, "   324 ");
         assert!(unlisted.contains("✗ 1/2") && unlisted.contains("true; false"), "{unlisted}");
     }
@@ -185,8 +193,22 @@ fn a_batch_that_waits_has_a_row_among_the_tasks_which_leads_to_its_card() {
     for size in EVERY_SIZE {
         let mut app = console(batches(), size);
         let held = row(&app, " batch ");
-        assert!(held.contains("◌ to approve") && held.contains("12 commands held"), "{held}");
+        assert!(held.contains("◌ to approve") && held.contains("12 commands"), "{held}");
         assert!(held.contains("A decides"), "{held}");
+        // It is selected as tasks are, takes no key of theirs, and Enter shows its card.
+        let _ = press(&mut app, &["j", "k", "k", "k", "k"]);
+        assert_eq!(app.state.batch_at_hand().map(|held| held.call), Some(322), "{}", shown(&app));
+        let held = row(&app, " batch ");
+        assert!(held.contains("▸ batch") && !held.contains(" decides"), "{held}");
+        assert!(shown(&app).contains("Enter decide"), "{}", shown(&app));
+        assert!(app.state.selected().is_none() && press(&mut app, &["s"]).is_empty());
+        assert!(shown(&app).contains("before it is approved"), "{}", shown(&app));
+        let _ = press(&mut app, &["3"]);
+        assert_eq!(app.state.shown_call().map(|call| call.seq), Some(322));
+        let _ = press(&mut app, &["1", "Enter"]);
+        assert_eq!(app.held_call().map(|held| held.call), Some(322), "{}", shown(&app));
+        let _ = press(&mut app, &["Esc", "j"]);
+        assert!(app.state.selected().is_some() && app.state.batch_at_hand().is_none(), "{}", shown(&app));
         let y = shown(&app).lines().position(|line| line.contains(" batch ")).expect("a row");
         let press = MouseKind::Press(MouseButton::Left);
         let at = MouseInput {
@@ -205,9 +227,23 @@ fn a_batch_that_waits_has_a_row_among_the_tasks_which_leads_to_its_card() {
         let keys: Vec<String> = words.chars().map(String::from).collect();
         let _ = press(&mut app, &["Esc", "/"]);
         let _ = press(&mut app, &keys.iter().map(String::as_str).collect::<Vec<_>>());
-        assert_eq!(shown(&app).contains(" commands held"), is_listed, "{words}\n{}", shown(&app));
+        assert_eq!(shown(&app).contains("12 commands"), is_listed, "{words}\n{}", shown(&app));
         let _ = press(&mut app, &["Esc"]);
     }
+}
+
+/// Which task comes to hand by itself, takes no key before it has been seen.
+#[test]
+fn once_a_batch_is_decided_the_selection_follows_again() {
+    let mut app = console(batches(), (100, 30));
+    let _ = press(&mut app, &["j", "k", "k", "k", "k"]);
+    assert!(app.state.batch_at_hand().is_some());
+    let decided = Snapshot { gate: GateView::default(), ..batches() };
+    let _ = app.update(Msg::Snapshot(Arc::new(decided)));
+    assert!(app.state.batch_at_hand().is_none() && app.state.selected().is_some());
+    assert!(!app.state.list.is_held);
+    let _ = press(&mut app, &["r"]);
+    assert!(shown(&app).contains("press again"), "{}", shown(&app));
 }
 
 #[test]
@@ -251,7 +287,7 @@ fn a_batch_is_found_by_each_of_its_commands_and_is_one_of_those_that_failed() {
 #[test]
 fn an_item_of_a_batch_leads_to_its_batch() {
     let mut app = console(batches(), (80, 24));
-    let _ = press(&mut app, &["g"]);
+    let _ = press(&mut app, &["g", "j"]);
     assert_eq!(app.state.selected().and_then(|task| task.item).map(|item| item.count), Some(3));
     let _ = press(&mut app, &["3"]);
     assert_eq!(app.state.shown_call().map(|call| call.seq), Some(320));
@@ -269,4 +305,21 @@ fn an_old_call_stays_in_sight_above_its_texts() {
         let (buffer, _) = draw(&app);
         assert_eq!(buffer.area.height, size.1);
     }
+}
+
+/// The call had been answered by then; the list says the words all the same.
+#[test]
+fn a_command_denied_after_its_call_was_answered_says_the_denial() {
+    let mut denied = ended(task(19, "git push --force", 60, 5), TaskStatus::Cancelled, None, 5);
+    denied.events.push(event(5, Actor::Operator, TaskFact::Denied("not now".into())));
+    let mut state = snapshot();
+    let mut call = state.calls.last().expect("a call").as_ref().clone();
+    call.seq = 400;
+    call.tool = "ExecCommand".into();
+    (call.task, call.status) = (Some(denied.id.clone()), Some("success".into()));
+    state.tasks.push(Arc::new(denied));
+    state.calls.push(Arc::new(call));
+    let mut app = console(state, (80, 24));
+    let _ = press(&mut app, &["3", "g"]);
+    assert!(row(&app, "   400 ").contains("■ denied: not now"), "{}", shown(&app));
 }

@@ -10,7 +10,8 @@ use pilothouse::console::msg::Msg;
 use pilothouse::console::theme::Role;
 use pilothouse::envelope::Actor;
 use pilothouse::model::{
-    InputEvidence, InputNeed, InputWait, Notice, OutputView, Snapshot, TaskStatus, TaskView,
+    HoldReason, InputEvidence, InputNeed, InputWait, Notice, OutputView, Snapshot, TaskEnd, TaskStatus,
+    TaskView,
 };
 
 use crate::console_fixture::{
@@ -82,7 +83,11 @@ fn short_commands_share_a_row_that_opens() {
 fn what_you_started_or_named_or_few_short_commands_keep_their_rows() {
     let mut tasks: Vec<TaskView> =
         (1..=2).map(|number| short(number, "ls", TaskStatus::Completed, 0)).collect();
-    tasks.push(TaskView { started_by: Actor::Operator, ..short(3, "ls", TaskStatus::Completed, 0) });
+    tasks.push(TaskView {
+        started_by: Actor::Operator,
+        tty: true,
+        ..short(3, "ls", TaskStatus::Completed, 0)
+    });
     tasks.push(TaskView { name: Some("list".into()), ..short(4, "ls", TaskStatus::Completed, 0) });
     let few = Snapshot { tasks: tasks.into_iter().map(Arc::new).collect(), ..snapshot() };
     assert_eq!(numbers(&console(few, (100, 30))), [4, 3, 2, 1]);
@@ -255,4 +260,30 @@ fn a_notice_stays_for_a_while_on_the_console_it_concerns() {
     let mut app = console(quiet(vec![notice(1, 0, false, None, "said")]), (100, 30));
     let _ = app.update(Msg::Tick(now() + jiff::SignedDuration::from_secs(8)));
     assert!(!line(&app).contains("said"), "{}", line(&app));
+}
+
+/// Where the command has to be cut, the words that say why it ended are not.
+#[test]
+fn why_something_ended_is_not_cut_at_80_columns() {
+    let cmd = "exec python3 -m http.server 8791 --bind 127.0.0.1 --directory /srv/www";
+    let failed = |number| ended(task(number, cmd, 100, 60), TaskStatus::Failed, Some(1), 60);
+    let of = |mut task: TaskView, change: fn(&mut TaskEnd)| {
+        task.ended.iter_mut().for_each(change);
+        task
+    };
+    let error =
+        |kind: &str| Some((kind.to_owned(), "A whole sentence that no narrow row has room for.".to_owned()));
+    let over = TaskView { held: Some(HoldReason::Paused), status: TaskStatus::Queued, ..task(5, cmd, 9, 9) };
+    let mut limited = failed(1);
+    limited.ended.iter_mut().for_each(|end| end.error = error("output_limit_exceeded"));
+    let mut unknown = failed(2);
+    unknown.ended.iter_mut().for_each(|end| end.error = error("start_unknown"));
+    let left = of(failed(3), |end| end.leftovers = vec!["sleep".into()]);
+    let alive = of(failed(4), |end| end.survivors = vec!["sleep".into(), "sh".into()]);
+    let tasks = [limited, unknown, left, alive, over].map(Arc::new).into_iter().collect();
+    let app = console(Snapshot { tasks, notices: Vec::new(), ..snapshot() }, (80, 24));
+    let screen = shown(&app);
+    for words in ["output limit", "may have run", "1 left over", "2 not killed", "agents paused"] {
+        assert!(screen.lines().any(|row| row.ends_with(words)), "{words}\n{screen}");
+    }
 }

@@ -572,7 +572,7 @@ fn a_command_that_caught_a_signal_and_failed_names_who_sent_it() {
             taken_port: None,
         });
     });
-    assert!(shown(&app).contains("after TERM by "), "{}", shown(&app));
+    assert!(shown(&app).contains("TERM by "), "{}", shown(&app));
 }
 
 #[test]

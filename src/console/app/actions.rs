@@ -4,6 +4,7 @@ use crate::console::app::App;
 use crate::console::app::draw::photo;
 use crate::console::app::layer::Layer;
 use crate::console::effect::Effect;
+use crate::console::features::approval::card::Card;
 use crate::console::features::approval::decide;
 use crate::console::features::arrangement::tilings;
 use crate::console::features::pane::{copy, fit, log, reflow, search, timestamps};
@@ -63,6 +64,10 @@ impl App {
             return self.go(motion);
         }
         match action {
+            Action::Input if self.state.batch_at_hand().is_some() => {
+                let card = self.state.batch_at_hand().map(|batch| Card::of(batch.ticket));
+                self.open_card(card);
+            }
             Action::ScrollUp => log::go_in_log(&mut self.state, Motion::Up),
             Action::ScrollDown => log::go_in_log(&mut self.state, Motion::Down),
             Action::IntoPane => self.state.focus.in_pane = !self.state.focus.in_pane,
@@ -114,7 +119,7 @@ impl App {
             }
             Action::Themes => self.open_list(palette::themes(&self.state)),
             Action::Messages => self.open_list(palette::messages(&self.state)),
-            Action::EditSettings => palette::beside(&mut self.state, "config edit"),
+            Action::EditSettings => self.run_beside("config edit"),
             Action::Start => places::write_command(&mut self.state),
             Action::Pause => {
                 let card = decide::pause_or_resume(&mut self.state);
@@ -281,21 +286,21 @@ impl App {
             }
             // Done on a screen, or meant for what lies over one.
             Leave | Send | SendOn | Newline | Raw | Pause | TellAgent | Approvals | Approve
-            | ApproveExact | ApproveWider | Deny | NextHeld | Attention | LeftRunning | EndLeft
-            | KeepLeft | WhileAway | AnswerQuestion | ApproveGate | RejectGate | Yes | No | Choose
-            | RunAgain | Skip | Abort | Note | LetAgents | Start | Run | Interrupt | Terminate | HangUp
-            | QuitSignal | User1 | User2 | ClearFinished | Undo | Filter | ArrangeList | Play | Faster
-            | Slower | StepForward | StepBack | Timeline | Up | Down | PageUp | PageDown | Top | Bottom
-            | ScrollUp | ScrollDown | IntoPane | PanLeft | PanRight | PreviousTask | NextTask
-            | NextFailed | NextWaiting | WidenList | NarrowList | SelectLines | SelectBlock | Yank | Left
-            | Right | LineStart | LineEnd | SearchAll | Timestamps | Changes | Find | Compare | ModelSaw
-            | Share | ShareSvg | Fold | NextPart | PreviousPart | FindText | NextFound | PreviousFound
-            | NextColumn | PreviousColumn | OpenTask | SmallerBudget | LargerBudget | FullBudget
-            | CopyText | Export | Screenshot | ScreenshotHtml | ScreenshotText | ScreenshotAnsi | Layouts
-            | NextLayout | SaveLayout | ForgetLayout | Zoom | ShowTasks | ShowFocus | ShowReceipts
-            | ShowMetrics | ExportMetrics | ShowProgram | NextPane | PreviousProgram | NextProgram
-            | Places | Palette | Messages | Themes | EditSettings | Mouse | Help | Back | Confirm
-            | Suspend | Detach | StopAll | Quit => {}
+            | ApproveExact | ApproveWider | Deny | NextHeld | Attention | LeftRunning | WhileAway
+            | AnswerQuestion | ApproveGate | RejectGate | Yes | No | Choose | RunAgain | Skip | Abort
+            | Note | LetAgents | Start | Run | Interrupt | Terminate | HangUp | QuitSignal | User1
+            | User2 | ClearFinished | Undo | Filter | ArrangeList | Play | Faster | Slower | StepForward
+            | StepBack | Timeline | Up | Down | PageUp | PageDown | Top | Bottom | ScrollUp | ScrollDown
+            | IntoPane | PanLeft | PanRight | PreviousTask | NextTask | NextFailed | NextWaiting
+            | WidenList | NarrowList | SelectLines | SelectBlock | Yank | Left | Right | LineStart
+            | LineEnd | SearchAll | Timestamps | Changes | Find | Compare | ModelSaw | Share | ShareSvg
+            | Fold | NextPart | PreviousPart | FindText | NextFound | PreviousFound | NextColumn
+            | PreviousColumn | OpenTask | SmallerBudget | LargerBudget | FullBudget | CopyText | Export
+            | Screenshot | ScreenshotHtml | ScreenshotText | ScreenshotAnsi | Layouts | NextLayout
+            | SaveLayout | ForgetLayout | Zoom | ShowTasks | ShowFocus | ShowReceipts | ShowMetrics
+            | ExportMetrics | ShowProgram | NextPane | PreviousProgram | NextProgram | Places | Palette
+            | Messages | Themes | EditSettings | Mouse | Help | Back | Confirm | Suspend | Detach
+            | StopAll | Quit => {}
         }
     }
 

@@ -135,7 +135,7 @@ impl App {
                 })
             }
             ListChoice::Call(seq) => receipts::go_to_call(&mut self.state, seq),
-            ListChoice::Recording(name) => palette::beside(&mut self.state, &format!("open {name}")),
+            ListChoice::Recording(name) => self.run_beside(&format!("open {name}")),
             ListChoice::Theme(name) => {
                 self.apply_theme(&name);
                 self.state.effects.push(Effect::SaveTheme(name));

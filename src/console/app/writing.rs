@@ -9,7 +9,7 @@ use crate::console::features::approval::card::{Card, CardText};
 use crate::console::features::arrangement::tilings;
 use crate::console::features::pane::{copy, search};
 use crate::console::features::paste::{UnsentPaste, line_feeds, size};
-use crate::console::features::{composer, paste, program, receipts, task_list};
+use crate::console::features::{composer, palette, paste, program, receipts, task_list};
 use crate::console::keys::{Action, CopyAction, KeyContext};
 use crate::console::state::key_target::RESTED;
 use crate::console::state::{
@@ -280,6 +280,12 @@ impl App {
         self.enters_next = true;
         let place = self.state.composer.start_at.take().or_else(|| self.state.place_at_hand());
         self.state.effects.push(start_of(place, cmd, Some(Layout::alone(&self.state))));
+    }
+
+    /// Does the same with this program and these arguments.
+    pub(in crate::console) fn run_beside(&mut self, args: &str) {
+        let cmd = palette::beside(&mut self.state, args);
+        cmd.into_iter().for_each(|cmd| self.run_here(&cmd));
     }
 
     pub(in crate::console) fn edit_key(&mut self, press: KeyPress) {

@@ -1,12 +1,10 @@
 //! The palette: its items, and those of the lists of themes and messages.
 
 use jiff::Timestamp;
-use serde_json::json;
 
 use crate::agents::AgentProgram;
-use crate::console::effect::Effect;
 use crate::console::keys::{Action, KeyContext};
-use crate::console::state::{Availability, ListChoice, Screen, State, alias};
+use crate::console::state::{Availability, ListChoice, State, alias};
 use crate::console::text::visible;
 use crate::console::widgets::{Chooser, ListItem, ListKind};
 
@@ -114,16 +112,14 @@ pub(in crate::console) fn messages(state: &State) -> Chooser {
     Chooser::new(ListKind::Messages, items.collect())
 }
 
-/// Runs this program as a task, to be used in its pane.
-pub(in crate::console) fn beside(state: &mut State, args: &str) {
+/// Returns the command line of this program with these arguments, to be run in a pane.
+pub(in crate::console) fn beside(state: &mut State, args: &str) -> Option<String> {
     if state.is_far() {
-        return state.say("that runs beside a place of this machine only: choose one");
+        state.say("that runs beside a place of this machine only: choose one");
+        return None;
     }
-    let Some(program) = state.setup.program.as_ref() else { return };
-    let quoted = program.display().to_string().replace('\'', "'\\''");
-    let input = json!({"cmd": format!("'{quoted}' {args}"), "tty": true, "yield_time_ms": 0});
-    state.focus.screen = Screen::Focus;
-    state.effects.push(Effect::call_at(state.place_at_hand(), "ExecCommand", input));
+    let quoted = state.setup.program.as_ref()?.display().to_string().replace('\'', "'\\''");
+    Some(format!("'{quoted}' {args}"))
 }
 
 /// Returns the agents that can be started in a pane, with the commands of their own shell redirected

@@ -8,7 +8,7 @@ use crate::console::effect::Effect;
 use crate::console::state::focus::{Mode, Prompt, Screen};
 use crate::console::state::listing::filter::Filters;
 use crate::console::state::memory::ConsoleMemory;
-use crate::console::state::{State, names};
+use crate::console::state::{SelectableRow, State, names};
 use crate::envelope::TaskId;
 use crate::model::PlaceId;
 
@@ -97,7 +97,14 @@ impl State {
             self.thaw();
             self.reading.pan = 0;
         }
-        self.list.selected = Some(task);
+        (self.list.selected, self.list.batch) = (Some(task), None);
+    }
+
+    /// Points at a batch to approve.
+    pub(in crate::console) fn select_batch(&mut self, ticket: u64) {
+        self.thaw();
+        (self.list.batch, self.list.is_held) = (Some(ticket), true);
+        self.key_target.choose();
     }
 
     /// Limits the lists of tasks and calls to one place, or shows those of all.
@@ -133,8 +140,12 @@ impl State {
     /// Moves the selection to the task that has waited longest for the user, or else to the newest live one, unless
     /// they have moved it, type, or read something: what they are at never changes by itself.
     pub(in crate::console) fn follow(&mut self) {
+        // Once a batch has been decided, the selection follows again.
+        if self.list.batch.is_some() && self.focus.screen == Screen::Tasks && self.batch_at_hand().is_none() {
+            (self.list.batch, self.list.is_held) = (None, false);
+        }
         let is_held = self.list.is_held || self.focus.screen == Screen::Focus || self.is_reading();
-        if is_held && self.selected().is_some() {
+        if is_held && (self.selected().is_some() || self.batch_at_hand().is_some()) {
             return;
         }
         let before = self.list.selected.clone();
@@ -156,7 +167,14 @@ impl State {
         let newest = newest.map(|task| (task.id.clone(), !task.status.is_terminal()));
         match newest {
             Some((id, is_live)) if is_live || !still_there => self.list.selected = Some(id),
-            None => self.list.selected = None,
+            None => {
+                let batch = |row: &SelectableRow<'_>| match row {
+                    SelectableRow::Batch(held) => Some(held.ticket),
+                    SelectableRow::Task(_) => None,
+                };
+                let first = self.selectable().first().and_then(batch);
+                (self.list.selected, self.list.batch) = (None, first);
+            }
             Some(_) => {}
         }
     }
@@ -164,7 +182,7 @@ impl State {
     /// Lets the selection follow again.
     pub(in crate::console) fn let_go(&mut self) {
         if self.focus.screen != Screen::Program {
-            self.list.is_held = false;
+            (self.list.is_held, self.list.batch) = (false, None);
             self.follow();
         }
     }
@@ -175,7 +193,10 @@ impl State {
             return;
         }
         let holds = filters.holding();
-        let is_held = self.selected().is_some_and(|task| holds(task));
+        let is_held = match self.batch_at_hand() {
+            Some(batch) => filters.holds_batch(batch),
+            None => self.selected().is_some_and(|task| holds(task)),
+        };
         self.list.filters = filters;
         self.list.top = 0;
         if is_held {

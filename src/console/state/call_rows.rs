@@ -7,7 +7,7 @@ use crate::console::state::State;
 use crate::console::state::listing::filter::Filter;
 use crate::console::state::names::alias;
 use crate::console::state::view::View;
-use crate::console::state::words::{how, short_command, who};
+use crate::console::state::words::{denial, denied, how, short_command, who};
 use crate::console::text::finding::FilterWords;
 use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
@@ -39,6 +39,8 @@ pub(crate) enum CallState {
     Held,
     /// It was not answered yet, or its command still runs.
     Running,
+    /// Its command waits for the user.
+    Waiting,
     Done,
     /// It was answered with an error, or its command failed, or one of its commands.
     Failed,
@@ -116,6 +118,7 @@ fn told_of(view: &View, call: &CallSummary) -> String {
     let task = task_of(view, call);
     let (_, ended) = outcome(view, call);
     let mut told = vec![who(&call.actor), call.tool.clone(), call.asked.clone(), call.summary.clone(), ended];
+    told.extend(matches!(call.end, Some(CallEnd::Refused(_))).then(|| "refused".to_owned()));
     told.extend(task.map(|task| alias(task)));
     told.extend(task.map(|task| task.cmd.clone()));
     told.extend(items_of(view, call).map(|item| item.cmd.clone()));
@@ -162,17 +165,21 @@ pub(crate) fn outcome(view: &View, call: &CallSummary) -> (CallState, String) {
         None => return (CallState::Running, String::new()),
         Some(ABANDONED) => return (CallState::Stopped, ABANDONED.to_owned()),
         Some("success") => {}
-        Some(_) if call.end == Some(CallEnd::Denied) => return (CallState::Stopped, "denied".to_owned()),
-        Some(_) => return (CallState::Failed, "refused".to_owned()),
+        Some(_) => return refused(call.end.as_ref()),
     }
     match (&*call.tool, task_of(view, call)) {
-        (BATCH, _) => of_batch(call.end, items_of(view, call).any(|item| Filter::Failed.holds(item))),
-        (COMMAND | SHELL_CALL, None) => of_unlisted(call.end),
+        (BATCH, _) => {
+            of_batch(call.end.as_ref(), items_of(view, call).any(|item| Filter::Failed.holds(item)))
+        }
+        (COMMAND | SHELL_CALL, None) => of_unlisted(call.end.as_ref()),
         (COMMAND | SHELL_CALL, Some(task)) => match task.status {
             TaskStatus::Failed => (CallState::Failed, how(task.ended.as_ref())),
             TaskStatus::Completed => (CallState::Done, String::new()),
             TaskStatus::Cancelled | TaskStatus::Interrupted => {
-                (CallState::Stopped, task.status.as_str().to_owned())
+                (CallState::Stopped, denial(task).unwrap_or_else(|| task.status.as_str().to_owned()))
+            }
+            TaskStatus::Running if task.certain_wait().is_some() => {
+                (CallState::Waiting, "waiting".to_owned())
             }
             TaskStatus::Queued | TaskStatus::Running | TaskStatus::Cancelling => {
                 (CallState::Running, task.status.as_str().to_owned())
@@ -182,17 +189,27 @@ pub(crate) fn outcome(view: &View, call: &CallSummary) -> (CallState, String) {
     }
 }
 
+/// Returns the outcome of a call of which nothing was run, in the words of who denied it, or else by the kind of error: its
+/// sentence is rarely short enough for a row.
+fn refused(end: Option<&CallEnd>) -> (CallState, String) {
+    match end {
+        Some(CallEnd::Denied(note)) => (CallState::Stopped, denied(note)),
+        Some(CallEnd::Refused(kind)) => (CallState::Failed, kind.as_str().replace('_', " ")),
+        _ => (CallState::Failed, "refused".to_owned()),
+    }
+}
+
 /// Returns the outcome of a batch.
-fn of_batch(end: Option<CallEnd>, has_failed: bool) -> (CallState, String) {
+fn of_batch(end: Option<&CallEnd>, has_failed: bool) -> (CallState, String) {
     let Some(CallEnd::Items { completed, all }) = end else { return (CallState::Failed, String::new()) };
-    let state = if has_failed || completed < all { CallState::Failed } else { CallState::Done };
+    let state = if has_failed || *completed < *all { CallState::Failed } else { CallState::Done };
     (state, format!("{completed}/{all}"))
 }
 
 /// Returns the outcome of a command that is no longer listed.
-fn of_unlisted(end: Option<CallEnd>) -> (CallState, String) {
+fn of_unlisted(end: Option<&CallEnd>) -> (CallState, String) {
     match end {
-        Some(CallEnd::Exit(status)) if status != 0 => (CallState::Failed, format!("exit {status}")),
+        Some(CallEnd::Exit(status)) if *status != 0 => (CallState::Failed, format!("exit {status}")),
         _ => (CallState::Done, String::new()),
     }
 }
@@ -219,6 +236,10 @@ pub(crate) fn subject(view: &View, row: &CallRow<'_>) -> Vec<StyledPiece> {
         None if call.stream.is_none() && !call.asked.is_empty() => {
             many.into_iter().chain([piece(asked, Role::Text)]).collect()
         }
+        // Its result says it.
+        Some(_) if matches!(call.end, Some(CallEnd::Denied(_))) && !call.asked.is_empty() => {
+            vec![piece(asked, Role::Text)]
+        }
         Some(_) if !is_known => vec![piece(format!("{asked}  "), Role::Text), piece(said, Role::Faint)],
         _ => vec![piece(said, Role::Faint)],
     }
@@ -227,18 +248,22 @@ pub(crate) fn subject(view: &View, row: &CallRow<'_>) -> Vec<StyledPiece> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::envelope::ErrorKind;
 
     #[test]
     fn what_is_no_longer_listed_is_told_by_its_answer() {
         let items = |completed, all| Some(CallEnd::Items { completed, all });
         for (found, state, word) in [
-            (of_unlisted(Some(CallEnd::Exit(101))), CallState::Failed, "exit 101"),
-            (of_unlisted(Some(CallEnd::Exit(0))), CallState::Done, ""),
+            (of_unlisted(Some(&CallEnd::Exit(101))), CallState::Failed, "exit 101"),
+            (of_unlisted(Some(&CallEnd::Exit(0))), CallState::Done, ""),
             (of_unlisted(None), CallState::Done, ""),
-            (of_batch(items(4, 4), false), CallState::Done, "4/4"),
-            (of_batch(items(1, 4), false), CallState::Failed, "1/4"),
-            (of_batch(items(4, 4), true), CallState::Failed, "4/4"),
+            (of_batch(items(4, 4).as_ref(), false), CallState::Done, "4/4"),
+            (of_batch(items(1, 4).as_ref(), false), CallState::Failed, "1/4"),
+            (of_batch(items(4, 4).as_ref(), true), CallState::Failed, "4/4"),
             (of_batch(None, false), CallState::Failed, ""),
+            (refused(Some(&CallEnd::Denied(String::new()))), CallState::Stopped, "denied"),
+            (refused(Some(&CallEnd::Denied("not now".into()))), CallState::Stopped, "denied: not now"),
+            (refused(Some(&CallEnd::Refused(ErrorKind::TaskNotFound))), CallState::Failed, "task not found"),
         ] {
             assert_eq!(found, (state, word.to_owned()));
         }

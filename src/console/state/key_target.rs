@@ -18,6 +18,8 @@ pub(in crate::console) const RESTED: SignedDuration = SignedDuration::from_milli
 #[derive(Debug, Clone, Default)]
 pub struct KeyTarget {
     task: Option<TaskId>,
+    /// Whether any task has been at hand yet.
+    has_begun: bool,
     /// Whether a change of the task by the current message is the user's doing.
     is_chosen: bool,
     /// How the task came to hand, if it did by itself and has taken no key since.
@@ -60,8 +62,9 @@ impl KeyTarget {
         if self.task == task {
             return;
         }
-        let before = std::mem::replace(&mut self.task, task);
-        self.arrival = (before.is_some() && !self.is_chosen).then(TargetArrival::default);
+        self.task = task;
+        self.arrival = (self.has_begun && !self.is_chosen).then(TargetArrival::default);
+        self.has_begun |= self.task.is_some();
     }
 
     /// Records that a frame has been drawn; the terminal may not have it yet.

@@ -8,11 +8,11 @@ use crate::console::state::call_rows::is_script_poll;
 use crate::console::state::copying::CopyMode;
 use crate::console::state::focus::{Mode, Prompt, Screen};
 use crate::console::state::layout::Pane;
-use crate::console::state::listing::rows::{ListRow, ListRows};
+use crate::console::state::listing::rows::{ListRow, ListRows, SelectableRow};
 use crate::console::state::{State, names};
 use crate::console::theme::Role;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{CallRecord, CallSummary, ProgramView, Question, TaskFact, TaskView};
+use crate::model::{CallRecord, CallSummary, HeldCall, ProgramView, Question, TaskFact, TaskView};
 
 /// The colours of agents, in the order in which they connected.
 pub(in crate::console) const COLOURS: [Role; 4] = [Role::Agent1, Role::Agent2, Role::Agent3, Role::Agent4];
@@ -149,9 +149,26 @@ impl State {
         listed.rows.iter().filter_map(|row| self.task_in(row)).collect()
     }
 
-    /// Returns the selected task.
+    /// Returns the rows of the list that can be selected, in screen order.
+    pub(crate) fn selectable(&self) -> Vec<SelectableRow<'_>> {
+        let listed = self.listed();
+        let of = |row: &ListRow| match row {
+            ListRow::Held(at) => self.view.snapshot.gate.held.get(*at).map(SelectableRow::Batch),
+            row => self.task_in(row).map(SelectableRow::Task),
+        };
+        listed.rows.iter().filter_map(of).collect()
+    }
+
+    /// Returns the selected task; none while a batch to approve is pointed at.
     pub fn selected(&self) -> Option<&Arc<TaskView>> {
-        self.list.selected.as_ref().and_then(|id| self.view.task(id))
+        let is_at_batch = self.list.batch.is_some() && self.focus.screen == Screen::Tasks;
+        self.list.selected.as_ref().filter(|_| !is_at_batch).and_then(|id| self.view.task(id))
+    }
+
+    /// Returns the batch to approve that is pointed at in the list.
+    pub fn batch_at_hand(&self) -> Option<&HeldCall> {
+        let ticket = self.list.batch.filter(|_| self.focus.screen == Screen::Tasks)?;
+        self.view.snapshot.gate.held.iter().find(|held| held.ticket == ticket)
     }
 
     /// Returns the current task, which keys act on: the command of the program on screen, or else the
@@ -163,10 +180,18 @@ impl State {
         }
     }
 
-    /// Returns the index of the selected task in the list.
+    /// Returns the index of the selected row among those that can be selected.
     pub fn selected_at(&self) -> Option<usize> {
-        let selected = self.list.selected.as_ref()?;
-        self.tasks().iter().position(|task| task.id == *selected)
+        self.selectable().iter().position(|row| self.is_selected(row))
+    }
+
+    fn is_selected(&self, row: &SelectableRow<'_>) -> bool {
+        match row {
+            SelectableRow::Batch(held) => {
+                self.batch_at_hand().is_some_and(|batch| batch.ticket == held.ticket)
+            }
+            SelectableRow::Task(task) => self.selected().is_some_and(|selected| selected.id == task.id),
+        }
     }
 
     /// Returns the programs that would end with this console; most of them are waiting for somebody.
@@ -231,10 +256,13 @@ impl State {
         }
     }
 
-    /// Returns the index of the row with the selected task.
+    /// Returns the index of the selected row.
     pub(in crate::console) fn selected_row(&self) -> Option<usize> {
-        let selected = self.list.selected.as_ref()?;
-        let listed = self.listed();
-        listed.rows.iter().position(|row| self.task_in(row).is_some_and(|task| task.id == *selected))
+        let (task, batch) = (self.selected(), self.batch_at_hand().map(|held| held.ticket));
+        let held = &self.view.snapshot.gate.held;
+        self.listed().rows.iter().position(|row| match row {
+            ListRow::Held(at) => batch.is_some() && held.get(*at).map(|held| held.ticket) == batch,
+            row => self.task_in(row).zip(task).is_some_and(|(one, task)| one.id == task.id),
+        })
     }
 }

@@ -96,7 +96,7 @@ pub(super) use input::{MOST_WRITTEN, SIGNALS, line_to, signal, start_of, stop_of
 pub use layout::{Breakpoint, Layout, Pane};
 pub use listing::columns::ListColumn;
 pub use listing::filter::{Filter, Filters};
-pub(super) use listing::rows::ListRow;
+pub(super) use listing::rows::{ListRow, SelectableRow};
 pub use memory::ConsoleMemory;
 pub use names::alias;
 pub(super) use names::{call_name, link_word, short_alias};
@@ -109,7 +109,7 @@ pub use replay::{Reel, Replay};
 pub use search::{FoundLine, LogSearch, SearchOutcome, SearchQuery};
 pub use usage::Usages;
 pub use view::View;
-pub(super) use words::{command, how, last_sign, needs, short, told, who};
+pub(super) use words::{command, denial, how, last_sign, needs, short, told, who};
 
 /// What the console knows and shows.
 #[derive(Debug, Clone)]

@@ -85,7 +85,7 @@ pub(in crate::console) fn taken_briefly(state: &State, taken: &TakenPort) -> Str
         (Some(port), Some(one)) => format!("port {port}: {}", holder_alias(state, one)),
         (Some(port), None) => format!("port {port} is taken"),
         (None, Some(one)) if taken.holders.len() == 1 => {
-            format!("address in use: {}", holder_alias(state, one))
+            format!("port: {}", holder_alias(state, one))
         }
         (None, _) => "address in use".to_owned(),
     }

@@ -74,6 +74,22 @@ pub(in crate::console) fn ended_at(task: &TaskView) -> Option<Timestamp> {
     task.ended.as_ref().map(|ended| ended.at)
 }
 
+/// Returns the words in which the operator denied a task, if they did.
+pub(crate) fn denial(task: &TaskView) -> Option<String> {
+    task.events.iter().rev().find_map(|event| match &event.fact {
+        TaskFact::Denied(note) => Some(denied(note)),
+        _ => None,
+    })
+}
+
+/// Says that something was denied, and in which words.
+pub(crate) fn denied(note: &str) -> String {
+    match note.trim() {
+        "" => "denied".to_owned(),
+        note => format!("denied: {}", visible::told(note)),
+    }
+}
+
 /// Describes in a word or two how a task ended.
 pub(crate) fn how(ended: Option<&TaskEnd>) -> String {
     let Some(ended) = ended else { return "ended".to_owned() };

@@ -2,12 +2,12 @@
 
 use crate::console::state::listing::heads::StateCounts;
 use crate::console::state::ports::{ports, taken_briefly};
-use crate::console::state::{State, alias, answers_no, how, last_sign, roughly, who};
+use crate::console::state::{State, alias, answers_no, denial, how, last_sign, roughly, who};
 use crate::console::text;
 use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
-use crate::envelope::TaskId;
+use crate::envelope::{ErrorKind, TaskId};
 use crate::model::{
     CeilingHit, CeilingKind, HoldReason, InputNeed, LaneWait, TaskFact, TaskStatus, TaskView,
 };
@@ -18,14 +18,6 @@ pub(crate) struct StateLabel {
     pub(crate) glyph: &'static str,
     pub(crate) word: String,
     pub(crate) role: Role,
-}
-
-/// Returns the operator's words if they denied a task; empty if there were none.
-fn denial(task: &TaskView) -> Option<&str> {
-    task.events.iter().rev().find_map(|event| match &event.fact {
-        TaskFact::Denied(note) => Some(note.as_str()),
-        _ => None,
-    })
 }
 
 impl Painter<'_> {
@@ -76,7 +68,7 @@ impl Painter<'_> {
     pub(crate) fn note(&mut self, task: &TaskView) -> Option<StyledPiece> {
         if let Some(reason) = &task.held {
             let why = match reason {
-                HoldReason::Paused => "agent calls are paused",
+                HoldReason::Paused => "agents paused",
                 HoldReason::Rule(_) => "needs approval",
             };
             return Some(piece(why, Role::Waiting));
@@ -86,23 +78,22 @@ impl Painter<'_> {
         }
         if let Some(ended) = &task.ended {
             if !ended.survivors.is_empty() {
-                return Some(piece(format!("{} could not be killed", ended.survivors.len()), Role::Failed));
+                return Some(piece(format!("{} not killed", ended.survivors.len()), Role::Failed));
             }
             if let Some(peak) = ceiling_word(task).and_then(|_| task.ceiling?.peak_in_words()) {
                 return Some(piece(peak, Role::Failed));
             }
-            if let Some(note) = denial(task) {
-                let note = if note.is_empty() { "denied".to_owned() } else { format!("denied: {note}") };
-                return Some(piece(visible::one_line(&note), Role::Cancelled));
+            if let Some(denied) = denial(task) {
+                return Some(piece(denied, Role::Cancelled));
             }
-            if let Some((_, message)) = &ended.error {
-                return Some(piece(visible::one_line(message), Role::Failed));
+            if let Some((kind, message)) = &ended.error {
+                return Some(piece(briefly(kind, message), Role::Failed));
             }
             if let Some(taken) = &ended.taken_port {
                 return Some(piece(taken_briefly(self.state, taken), Role::Failed));
             }
             if !ended.leftovers.is_empty() {
-                return Some(piece(format!("{} left over, ended", ended.leftovers.len()), Role::Faint));
+                return Some(piece(format!("{} left over", ended.leftovers.len()), Role::Faint));
             }
         }
         if let Some(stop) = &task.stop {
@@ -118,7 +109,7 @@ impl Painter<'_> {
             return Some(piece(format!("sent by {}", who(by)), Role::Faint));
         }
         if let Some((by, signal)) = task.signal_before_end() {
-            return Some(piece(format!("after {} by {}", <&str>::from(signal), who(by)), Role::Faint));
+            return Some(piece(format!("{} by {}", <&str>::from(signal), who(by)), Role::Faint));
         }
         if let Some(ports) = ports(task) {
             return Some(piece(ports, Role::Strong));
@@ -153,6 +144,21 @@ pub(in crate::console) fn in_lane(state: &State, wait: &LaneWait) -> String {
     wait.told(name)
 }
 
+/// Says why a task ended in the few words that a narrow row has room for; the details have the whole sentence.
+fn briefly(kind: &str, message: &str) -> String {
+    match ErrorKind::ALL.iter().find(|one| one.as_str() == kind) {
+        Some(ErrorKind::OutputLimitExceeded) => "output limit".to_owned(),
+        Some(ErrorKind::StartUnknown) => "may have run".to_owned(),
+        Some(ErrorKind::InternalError) => "its host is gone".to_owned(),
+        // The operating system's words come last.
+        Some(ErrorKind::CommandSpawnFailed) => {
+            let words = message.rsplit(": ").next().unwrap_or(message);
+            visible::one_line(words.split(" (os error").next().unwrap_or(words)).into_owned()
+        }
+        _ => visible::one_line(message).into_owned(),
+    }
+}
+
 /// Names the ceiling that ended a task, briefly; the whole sentence is in its details.
 fn ceiling_word(task: &TaskView) -> Option<&'static str> {
     let hit = task.ceiling.filter(CeilingHit::is_end)?;
@@ -177,5 +183,23 @@ pub(in crate::console) fn role(fact: &TaskFact, usual: Role) -> Role {
         TaskFact::Waiting(_) | TaskFact::Held(_) => Role::Waiting,
         TaskFact::Stop { .. } | TaskFact::Signal(_) => Role::Cancelling,
         _ => usual,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ended_a_task_is_said_in_few_words() {
+        for (kind, message, words) in [
+            ("output_limit_exceeded", "The command wrote more than 65536 bytes.", "output limit"),
+            ("start_unknown", "it is not known whether the command had begun", "may have run"),
+            ("internal_error", "the task host was killed", "its host is gone"),
+            ("command_spawn_failed", "start /no/shell in /w: No such file (os error 2)", "No such file"),
+            ("of_a_later_version", "a sentence", "a sentence"),
+        ] {
+            assert_eq!(briefly(kind, message), words);
+        }
     }
 }

@@ -19,7 +19,8 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout, receipts: &Receip
         asked(painter, layout.asked);
     }
     let state = painter.state;
-    let sheet = receipts.sheet.as_ref();
+    // What was not answered yet has no texts, and so no sizes.
+    let sheet = receipts.sheet.as_ref().filter(|sheet| sheet.is_answered);
     let is_reading = |column| state.focus.screen == Screen::Receipts && state.calls.column == column;
     for column in [Column::Receipt, Column::Envelope] {
         let area = layout.text(column);
@@ -38,7 +39,7 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout, receipts: &Receip
             });
         }
         painter.head(head, &title, &facts);
-        match sheet.filter(|sheet| sheet.is_answered) {
+        match sheet {
             Some(sheet) if state.focus.screen == Screen::Receipts => {
                 let text = sheet.text(column);
                 reading(painter, body, text, text.top);

@@ -107,7 +107,9 @@ fn row(
     let CallColumns { by, tool, task, time, took, result } = CallColumns::of(list);
     let mark = painter.marker(is_selected);
     let number = right(&state.call_name(call.seq), state.alias_columns(NUMBER));
-    let actor = if by < 10 { short(&call.actor, by.saturating_sub(1), dots) } else { who(&call.actor) };
+    let name = who(&call.actor);
+    // The whole name where it fits, as in the list of tasks.
+    let actor = if width(&name) < by { name } else { short(&call.actor, by.saturating_sub(1), dots) };
     let alias = task_of(&state.view, call).map(|task| short_alias(task)).unwrap_or_default();
     let duration = right(&call.duration_ms.map(millis).unwrap_or_default(), TOOK);
     let mut pieces = vec![
@@ -125,7 +127,9 @@ fn row(
     pieces.extend(
         cells.map(|(text, columns, role)| piece(format!("{} ", column(&text, columns - 1, dots)), role)),
     );
-    pieces.extend(padded(came_of(painter, row, result), result, dots));
+    let came_of = came_of(painter, row, result);
+    let left = usize::from(list).saturating_sub(usize::from(columns(&pieces)) + result);
+    pieces.extend(padded(came_of, (result, left * 2 / 3), dots));
     pieces.extend(subject(&state.view, row));
     pieces
 }
@@ -137,6 +141,7 @@ fn came_of(painter: &Painter<'_>, row: &CallRow<'_>, room: usize) -> Vec<StyledP
     let (glyph, role) = match state {
         CallState::Held => (states[0], Role::Waiting),
         CallState::Running => (states[1], Role::Running),
+        CallState::Waiting => (states[2], Role::Waiting),
         CallState::Done => (states[4], Role::Completed),
         CallState::Stopped => (states[3], Role::Cancelled),
         CallState::Failed => (states[5], Role::Failed),
@@ -157,10 +162,12 @@ fn came_of(painter: &Painter<'_>, row: &CallRow<'_>, room: usize) -> Vec<StyledP
     vec![piece(format!("{glyph} "), role), piece(how, word)]
 }
 
-/// Cuts or fills up pieces to a column of this width, which ends with a blank.
-fn padded(mut pieces: Vec<StyledPiece>, room: usize, dots: &str) -> Vec<StyledPiece> {
-    pieces = cut(&pieces, room.saturating_sub(1), dots);
-    let missing = room.saturating_sub(usize::from(columns(&pieces)));
+/// Fills up pieces to a column of this width, which ends with a blank. If they are longer, they take up to so much `more`,
+/// end with two blanks, and are cut beyond.
+fn padded(mut pieces: Vec<StyledPiece>, (room, more): (usize, usize), dots: &str) -> Vec<StyledPiece> {
+    pieces = cut(&pieces, (room + more).saturating_sub(2).max(room.saturating_sub(1)), dots);
+    let taken = usize::from(columns(&pieces));
+    let missing = if taken < room { room - taken } else { 2 };
     pieces.push(piece(" ".repeat(missing), Role::Text));
     pieces
 }

@@ -144,8 +144,11 @@ impl Receipts {
     }
 }
 
-/// Shows the calls; when coming from a task, its own.
+/// Shows the calls; when coming from a task or a batch, its own.
 pub(crate) fn show_calls(state: &mut State) {
+    if let Some(seq) = state.batch_at_hand().map(|batch| batch.call) {
+        return go_to_call(state, seq);
+    }
     let is_at_task = matches!(state.focus.screen, Screen::Tasks | Screen::Focus | Screen::Program);
     let task = state.at_hand().filter(|_| is_at_task && state.replay.is_none()).cloned();
     match task.as_ref().map(|task| state.call_of(task)) {

@@ -71,7 +71,7 @@ fn candidates(painter: &Painter<'_>, facts: &StatusFacts) -> &'static [Action] {
             &[AnswerQuestion, Input, SendLine, Release, NextPane, OpenTask, Bottom, NextProgram, ShowTasks]
         }
         KeyContext::Attention => &[Choose, Up, Down, Back],
-        KeyContext::Left => &[EndLeft, KeepLeft, Stop, Choose, Back],
+        KeyContext::Left => &[Stop, Dismiss, Choose, Back],
         KeyContext::Gate
         | KeyContext::YesNo
         | KeyContext::InFlight
@@ -95,12 +95,18 @@ fn candidates(painter: &Painter<'_>, facts: &StatusFacts) -> &'static [Action] {
     }
 }
 
+/// Tells whether `Enter` shows the card of what is selected.
+fn decides(state: &State) -> bool {
+    state.batch_at_hand().is_some() || state.at_hand().is_some_and(|task| task.held.is_some())
+}
+
 /// Tells whether a key would do something useful now; on an ended task, `Enter` merely opens it.
 fn is_useful(painter: &Painter<'_>, action: Action) -> bool {
     let state = painter.state;
     let types = state.at_hand().is_some_and(|task| takes_input(task));
     let is_worth = match action {
-        Action::Input | Action::SendLine => types,
+        Action::Input => types || decides(state),
+        Action::SendLine => types,
         Action::Restart => state.at_hand().is_some_and(|task| task.status.is_terminal()),
         _ => true,
     };
@@ -118,6 +124,7 @@ pub(in crate::console) fn hints(painter: &Painter<'_>, facts: &StatusFacts, room
         matches!(state.focus.mode, Mode::Write(Prompt::Rename(_) | Prompt::Watch(_) | Prompt::Layout, _));
     let word = |action: Action| match action {
         Action::Send if is_kept => "save",
+        Action::Input if decides(state) => "decide",
         // The same key filters tasks, or searches the output once keys go to the pane.
         Action::FindText if context == KeyContext::Tasks && state.focus.in_pane => "search",
         _ => action.hint(),

@@ -63,7 +63,12 @@ pub(super) fn news(painter: &mut Painter<'_>, waiting: usize) -> Vec<StyledPiece
     let waiter = waiter(painter);
     match (waiter, notice) {
         (Some(waiter), notice) => {
-            let (width, others) = (painter.buf.area.width, waiting.saturating_sub(1));
+            // The held calls are counted together.
+            let told = match &waiter {
+                Waiter::Held(_) => painter.state.view.snapshot.gate.held.len(),
+                Waiter::Input(..) | Waiter::Question(_) => 1,
+            };
+            let (width, others) = (painter.buf.area.width, waiting.saturating_sub(told));
             let row = waits(painter, (&waiter, true), others, notice.clone());
             // Since when it waits gives way to a notice that would be cut.
             match notice.is_some() && columns(&row) > width {

@@ -80,10 +80,10 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
                 return false;
             }
             ListRow::Held(at) => {
-                if let Some(held) = state.view.snapshot.gate.held.get(*at) {
-                    held_batch(painter, item, held);
-                }
-                return false;
+                let Some(held) = state.view.snapshot.gate.held.get(*at) else { return false };
+                let is_selected = state.batch_at_hand().is_some_and(|batch| batch.ticket == held.ticket);
+                held_batch(painter, item, held, is_selected);
+                return is_selected;
             }
             ListRow::Ended => {
                 ended_head(painter, item, is_narrow);
@@ -92,7 +92,7 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
             ListRow::Task { folded, .. } => folded.as_ref(),
         };
         let Some(task) = state.task_in(row) else { return false };
-        let is_selected = state.list.selected.as_ref() == Some(&task.id);
+        let is_selected = state.selected().is_some_and(|selected| selected.id == task.id);
         match folded {
             Some(folded) if folded.reason == FoldReason::Short => {
                 short(painter, item, (task, folded), is_selected)
@@ -166,11 +166,11 @@ fn short(
 }
 
 /// Draws the row of a batch that waits for approval, and the key that shows its card.
-fn held_batch(painter: &mut Painter<'_>, area: Rect, held: &HeldCall) {
+fn held_batch(painter: &mut Painter<'_>, area: Rect, held: &HeldCall, is_selected: bool) {
     let dots = painter.glyphs().cut;
     let word = column(&format!("{} to approve", painter.glyphs().states[0]), STATE, dots);
-    let name = piece(format!("   {}", column("batch", 6, dots)), Role::Text);
-    let mut fixed = vec![name, piece(format!("{word} "), Role::Waiting)];
+    let name = piece(column("batch", 6, dots), Role::Text);
+    let mut fixed = vec![mark(painter, is_selected), name, piece(format!("{word} "), Role::Waiting)];
     let chosen = painter.state.list.listing.columns.clone();
     let is_narrow = area.height > 1;
     for one in chosen.into_iter().filter(|_| !is_narrow) {
@@ -181,12 +181,14 @@ fn held_batch(painter: &mut Painter<'_>, area: Rect, held: &HeldCall) {
             _ => piece(" ".repeat(blank), Role::Text),
         });
     }
-    let key = painter.state.setup.keymap.key(KeyContext::Tasks, Action::Approvals).unwrap_or_default();
-    let decides = [piece(key, Role::Key), piece(" decides ", Role::Faint)];
+    // While it is selected, the status line says which key decides.
+    let key = painter.state.setup.keymap.key(KeyContext::Tasks, Action::Approvals).filter(|_| !is_selected);
+    let decides: Vec<_> =
+        key.into_iter().flat_map(|key| [piece(key, Role::Key), piece(" decides ", Role::Faint)]).collect();
     let noun = if held.commands.len() == 1 { "command" } else { "commands" };
     let cmds: Vec<_> = held.commands.iter().map(|command| visible::told(command.cmd.trim())).collect();
     let mut told = vec![
-        piece(format!("  {} {noun} held  ", held.commands.len()), Role::Waiting),
+        piece(format!("  {} {noun}  ", held.commands.len()), Role::Waiting),
         piece(cmds.join("; "), Role::Text),
     ];
     let x = painter.row(area, 0, &fixed);
@@ -248,7 +250,7 @@ fn filtered(painter: &Painter<'_>, layout: &Layout) -> Vec<StyledPiece> {
 /// Returns where the selected row is in the list.
 fn position(painter: &Painter<'_>) -> Option<String> {
     let state = painter.state;
-    let count = state.tasks().len();
+    let count = state.selectable().len();
     state.selected_at().map(|at| format!("{} of {count}", at + 1))
 }
 

@@ -11,7 +11,7 @@ use jiff::SignedDuration;
 use crate::console::effect::Effect;
 use crate::console::keys::{Action, Motion};
 use crate::console::state::listing::short::{LEAST_SHORT, is_short};
-use crate::console::state::{Filters, ListRow, Mode, Prompt, Screen, State};
+use crate::console::state::{Filters, ListRow, Mode, Prompt, Screen, SelectableRow, State};
 use crate::console::text::reading::{moved, window};
 use crate::envelope::TaskId;
 use crate::link::Request;
@@ -93,22 +93,30 @@ pub(in crate::console) fn can_fold(state: &State) -> bool {
 }
 
 pub(in crate::console) fn go_in_tasks(state: &mut State, motion: Motion) {
-    let (page, last) = (state.layout().list_items().max(1), state.tasks().len().saturating_sub(1));
+    let (page, last) = (state.layout().list_items().max(1), state.selectable().len().saturating_sub(1));
     let to = moved(state.selected_at().unwrap_or(0), motion, page, last);
     select_at(state, to);
 }
 
-/// Moves the selection by this many tasks.
+/// Moves the selection by this many rows.
 pub(in crate::console) fn step_task(state: &mut State, by: isize) {
-    let last = state.tasks().len().saturating_sub(1);
+    let last = state.selectable().len().saturating_sub(1);
     let to = state.selected_at().unwrap_or(0).saturating_add_signed(by).min(last);
     select_at(state, to);
 }
 
-/// Selects the task at an index of the list.
-pub(in crate::console) fn select_at(state: &mut State, at: usize) {
-    let id = state.tasks().get(at).map(|task| task.id.clone());
-    id.into_iter().for_each(|id| state.select(id));
+fn select_at(state: &mut State, at: usize) {
+    match state.selectable().get(at) {
+        Some(SelectableRow::Batch(held)) => {
+            let ticket = held.ticket;
+            state.select_batch(ticket);
+        }
+        Some(SelectableRow::Task(task)) => {
+            let id = task.id.clone();
+            state.select(id);
+        }
+        None => {}
+    }
 }
 
 /// Clears all finished tasks; can be undone for a while.

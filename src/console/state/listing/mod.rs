@@ -24,6 +24,8 @@ use crate::model::Snapshot;
 pub struct ListState {
     /// The selected task.
     pub selected: Option<TaskId>,
+    /// The batch to approve that is pointed at instead of a task, by its ticket.
+    pub batch: Option<u64>,
     /// Whether the user has moved the selection, so that it no longer follows the newest live task.
     pub is_held: bool,
     /// First row shown.

@@ -22,7 +22,7 @@ use crate::console::state::names::born;
 use crate::console::state::words;
 use crate::console::state::words::last_sign;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{PlaceId, Snapshot, TaskStatus, TaskView};
+use crate::model::{HeldCall, PlaceId, Snapshot, TaskStatus, TaskView};
 
 /// A sort order.
 #[derive(
@@ -113,6 +113,15 @@ pub(crate) enum ListRow {
         /// The tasks the row represents, if there are several.
         folded: Option<FoldedTasks>,
     },
+}
+
+/// A row of the task list that can be selected.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum SelectableRow<'a> {
+    /// A batch to approve.
+    Batch(&'a HeldCall),
+    /// A task.
+    Task(&'a Arc<TaskView>),
 }
 
 /// The contents of the list.
