@@ -149,7 +149,15 @@ impl TaskHost {
         self.read_requests();
         self.termination.shell_ended(exit);
         self.exited_at = Some(self.clock.now().wall);
+        if exit == Exit::Signal(Signal::KILL) {
+            self.count();
+        }
         self.untold.push(HostReport::Exited(exit));
+    }
+
+    fn count(&mut self) {
+        let counts = self.group.as_ref().and_then(Cgroup::counts);
+        self.untold.extend(counts.map(HostReport::Counted));
     }
 
     /// Finds out whether any of the processes that outlived the shell are still part of the command.
@@ -205,8 +213,8 @@ impl TaskHost {
         if !self.are_named && ended.exit.is_some() {
             self.untold.push(HostReport::Leftovers { names: Vec::new() });
         }
-        let counts = self.group.as_ref().and_then(Cgroup::counts);
-        self.untold.push(HostReport::Ended { survivors, counts });
+        self.count();
+        self.untold.push(HostReport::Ended { survivors });
         // If the record cannot be written (disk full, folder gone), the runtime still gets the report.
         let is_reusable = childless && !self.runtime_gone && ended.reason == EndReason::Exited;
         let Self { record, control, untold, child_signals, frames, .. } = self;

@@ -20,12 +20,13 @@ pub enum HostEvent {
         /// The names, one per process.
         names: Vec<String>,
     },
+    /// What the kernel has counted in its control group, if that has controllers: before `Ended`, and before `Exited` too if
+    /// the shell was killed.
+    Counted(GroupCounts),
     /// Nothing is left, and `exit.json` has been written.
     Ended {
         /// Names of the processes that could not be killed.
         survivors: Vec<String>,
-        /// What the kernel counted in its control group, if that has controllers.
-        counts: Option<GroupCounts>,
     },
     /// The host was killed. Any of the command's processes that could be found were killed too.
     Lost,

@@ -45,7 +45,10 @@ impl LatenessWatch {
             HostEvent::Leftovers { .. } if self.finishing == Some(Leftovers::End) => {
                 self.clearing = Some(now)
             }
-            HostEvent::Leftovers { .. } | HostEvent::Ended { .. } | HostEvent::Lost => {}
+            HostEvent::Leftovers { .. }
+            | HostEvent::Counted(_)
+            | HostEvent::Ended { .. }
+            | HostEvent::Lost => {}
         }
     }
 

@@ -321,7 +321,8 @@ impl HostLink {
             HostReport::Exited(status) => HostEvent::Exited(status),
             HostReport::AtWork { names } => HostEvent::AtWork { names },
             HostReport::Leftovers { names } => HostEvent::Leftovers { names },
-            HostReport::Ended { survivors, counts } => HostEvent::Ended { survivors, counts },
+            HostReport::Counted(counts) => HostEvent::Counted(counts),
+            HostReport::Ended { survivors } => HostEvent::Ended { survivors },
         };
         self.watch.reported(&event, Instant::now());
         let is_last = matches!(event, HostEvent::Ended { .. });

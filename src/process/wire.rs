@@ -107,7 +107,8 @@ pub(super) enum HostReport {
     Exited(Exit),
     AtWork { names: Vec<String> },
     Leftovers { names: Vec<String> },
-    Ended { survivors: Vec<String>, counts: Option<GroupCounts> },
+    Counted(GroupCounts),
+    Ended { survivors: Vec<String> },
 }
 
 /// Why a command could not be started.

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use tokio::sync::watch;
 
 use super::bytes::{Outlet, are_one, full_device};
-use crate::model::{ExecRequest, Exit};
+use crate::model::{CeilingHit, ExecRequest, Exit};
 use crate::process::{CallerTerminal, ExactCommand, InheritedAttributes};
 
 /// What the caller of such a command passes in, besides its environment.
@@ -49,6 +49,8 @@ pub enum CallerStage {
         closing: Option<String>,
         /// Why some of its output could not be written to the caller's descriptors.
         unwritten: Option<String>,
+        /// The ceiling that ended it.
+        ceiling: Option<CeilingHit>,
         /// What a person did to it.
         by_operator: Intervention,
     },

@@ -130,7 +130,7 @@ async fn a_tree_with_too_many_processes_is_ended() {
 }
 
 #[test]
-fn the_agents_own_shell_is_told_by_the_signal_and_its_task_in_words() {
+fn the_agents_own_shell_and_its_task_are_told_in_words() {
     if !has_python() {
         return;
     }
@@ -139,6 +139,8 @@ fn the_agents_own_shell_is_told_by_the_signal_and_its_task_in_words() {
     let mut served = door.home.serve();
     let output = door.of_claude("one", HOG).output().expect("runs");
     assert_ne!(output.status.code(), Some(0), "{output:?}");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("pilothouse: ended by its memory ceiling (150 MiB, soft); peak "), "{told}");
     wait_until("its task has ended", || {
         !door.json(&["task", "list", "--scope", "all"])["data"]["tasks"][0]["ended"].is_null()
     });

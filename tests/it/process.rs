@@ -138,7 +138,14 @@ impl Task {
     }
 
     async fn event(&mut self) -> HostEvent {
-        timeout(PATIENCE, self.events.recv()).await.expect("an event in time").expect("an event")
+        loop {
+            let event = timeout(PATIENCE, self.events.recv()).await.expect("an event in time");
+            match event.expect("an event") {
+                // Only where task groups have controllers.
+                HostEvent::Counted(_) => {}
+                event => return event,
+            }
+        }
     }
 
     async fn exit(&mut self) -> Exit {
@@ -185,7 +192,7 @@ impl Task {
 
     async fn survivors(&mut self) -> Vec<String> {
         match self.event().await {
-            HostEvent::Ended { survivors, .. } => survivors,
+            HostEvent::Ended { survivors } => survivors,
             other => panic!("{other:?} instead of the end"),
         }
     }

@@ -1,9 +1,9 @@
-//! The outcome of a command as its caller sees it: how it ended, and one line about what a person did or wrote. Such a
-//! line is only added to a command that did not end as in a plain run anyway. Pure.
+//! The outcome of a command as its caller sees it: how it ended, and one line about the ceiling that ended it, or what a
+//! person did or wrote. Such a line is only added to a command that did not end as in a plain run anyway. Pure.
 
 use crate::agents::AgentProgram;
 use crate::link::ShellReply;
-use crate::model::Exit;
+use crate::model::{CeilingHit, Exit};
 use crate::runtime::Intervention;
 
 /// How a command ended.
@@ -15,6 +15,8 @@ pub(super) struct ShellCommandEnd {
     pub(super) closing: Option<String>,
     /// Why some of its output could not be written.
     pub(super) unwritten: Option<String>,
+    /// The ceiling that it met.
+    pub(super) ceiling: Option<CeilingHit>,
     /// What a person did to it.
     pub(super) by_operator: Intervention,
 }
@@ -29,7 +31,9 @@ impl ShellCommandEnd {
     /// Returns the reply to the caller. `words` are what a person wrote to the agent.
     pub(super) fn told(self, agent: Option<AgentProgram>, words: &[String]) -> ShellReply {
         let is_stopped = self.by_operator == Intervention::Stopped;
-        let note = if self.takes_words() { note(is_stopped, words) } else { None };
+        let said = if self.takes_words() { note(is_stopped, words) } else { None };
+        let ceiling = self.ceiling.filter(|_| self.takes_words()).map(|hit| hit.to_string());
+        let note = ceiling.into_iter().chain(said).reduce(|ceiling, said| format!("{ceiling}; {said}"));
         let (code, signal) = match self.exit {
             Some(Exit::Code(code)) => (Some(code), None),
             Some(Exit::Signal(signal)) => (None, Some(signal.number())),
@@ -58,10 +62,11 @@ pub(super) fn note(is_stopped: bool, words: &[String]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::CeilingKind;
     use crate::process::Signal;
 
     fn ending(exit: Exit, by_operator: Intervention) -> ShellCommandEnd {
-        ShellCommandEnd { exit: Some(exit), closing: None, unwritten: None, by_operator }
+        ShellCommandEnd { exit: Some(exit), closing: None, unwritten: None, ceiling: None, by_operator }
     }
 
     fn told(
@@ -97,6 +102,20 @@ mod tests {
             told(ending(Exit::Code(0), Intervention::Stopped), None, &words),
             (Some(0), None, stopped)
         );
+    }
+
+    #[test]
+    fn a_command_that_met_its_ceiling_says_so() {
+        let hit =
+            CeilingHit { kind: CeilingKind::MemoryLimit, limit: Some(64 << 20), soft: false, peak: None };
+        let killed = ShellCommandEnd {
+            ceiling: Some(hit),
+            ..ending(Exit::Signal(Signal::KILL), Intervention::Nothing)
+        };
+        let said = "ended by its memory ceiling (64 MiB)".to_owned();
+        assert_eq!(told(killed.clone(), None, &[]), (None, Some(9), Some(said.clone())));
+        let both = format!("{said}; the operator says: sort it on disk");
+        assert_eq!(told(killed, None, &["sort it on disk".to_owned()]), (None, Some(9), Some(both)));
     }
 
     #[test]

@@ -207,8 +207,8 @@ impl ShellCommand {
                             line.tell(&reply).await;
                             return line.close().await;
                         }
-                        CallerStage::Ended { exit, closing, unwritten, by_operator } => {
-                            let ending = ShellCommandEnd { exit, closing, unwritten, by_operator };
+                        CallerStage::Ended { exit, closing, unwritten, ceiling, by_operator } => {
+                            let ending = ShellCommandEnd { exit, closing, unwritten, ceiling, by_operator };
                             let words = if ending.takes_words() { self.words() } else { None };
                             let said = words.as_ref().map(AnswerNotices::sentences).unwrap_or_default();
                             line.tell(&ending.told(self.agent, &said)).await;

@@ -101,6 +101,7 @@ pub(super) fn stage_at_end(task: &TaskView, io: &TaskIo) -> CallerStage {
         exit: task.shell_end().cloned(),
         closing: task.ended_with_runtime(),
         unwritten,
+        ceiling: task.ceiling,
         by_operator,
     }
 }

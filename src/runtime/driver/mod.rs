@@ -319,16 +319,15 @@ impl Driver {
     }
 
     fn host_event(&mut self, id: TaskId, event: HostEvent) {
-        match &event {
-            HostEvent::Exited(_) => self.deliver(&id),
-            HostEvent::Ended { counts: Some(counts), .. } => self.counted(&id, *counts),
-            _ => {}
+        if let HostEvent::Exited(_) = &event {
+            self.deliver(&id);
         }
         self.step(match event {
+            HostEvent::Counted(counts) => return self.counted(&id, counts),
             HostEvent::Exited(exit) => SupervisorInput::Exited { id, exit },
             HostEvent::AtWork { names } => SupervisorInput::AtWork { id, names },
             HostEvent::Leftovers { names } => SupervisorInput::Leftovers { id, names },
-            HostEvent::Ended { survivors, .. } => SupervisorInput::Gone { id, survivors },
+            HostEvent::Ended { survivors } => SupervisorInput::Gone { id, survivors },
             HostEvent::Lost => SupervisorInput::HostLost { id },
         });
     }
