@@ -68,7 +68,7 @@ fn the_demo_tells_its_story_by_itself_and_leaves_a_working_console() {
     });
     frames.show("demo-agent wants to run a command");
     frames.show("it is held for you: y runs it");
-    frames.show("denied: not");
+    frames.show("■ denied");
     frames.show("grep -c unsafe build");
     frames.show("\"tool_name\": \"ExecCommandBatch\"");
     frames.show("s stops t02, the server");

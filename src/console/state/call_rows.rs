@@ -176,7 +176,7 @@ pub(crate) fn outcome(view: &View, call: &CallSummary) -> (CallState, String) {
             TaskStatus::Failed => (CallState::Failed, how(task.ended.as_ref())),
             TaskStatus::Completed => (CallState::Done, String::new()),
             TaskStatus::Cancelled | TaskStatus::Interrupted => {
-                (CallState::Stopped, denial(task).unwrap_or_else(|| task.status.as_str().to_owned()))
+                (CallState::Stopped, denial(task).map_or_else(|| task.status.as_str().to_owned(), denied))
             }
             TaskStatus::Running if task.certain_wait().is_some() => {
                 (CallState::Waiting, "waiting".to_owned())

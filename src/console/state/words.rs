@@ -74,10 +74,10 @@ pub(in crate::console) fn ended_at(task: &TaskView) -> Option<Timestamp> {
     task.ended.as_ref().map(|ended| ended.at)
 }
 
-/// Returns the words in which the operator denied a task, if they did.
-pub(crate) fn denial(task: &TaskView) -> Option<String> {
+/// Returns the words in which the operator denied a task, if they did; empty if there were none.
+pub(crate) fn denial(task: &TaskView) -> Option<&str> {
     task.events.iter().rev().find_map(|event| match &event.fact {
-        TaskFact::Denied(note) => Some(denied(note)),
+        TaskFact::Denied(note) => Some(note.as_str()),
         _ => None,
     })
 }

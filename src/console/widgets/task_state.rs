@@ -42,6 +42,7 @@ impl Painter<'_> {
                 None if answers_no(task) => (5, how(task.ended.as_ref()), Role::Faint),
                 None => (5, how(task.ended.as_ref()), Role::Failed),
             },
+            TaskStatus::Cancelled if denial(task).is_some() => (3, "denied".to_owned(), Role::Cancelled),
             TaskStatus::Cancelled => (3, "cancelled".to_owned(), Role::Cancelled),
             TaskStatus::Interrupted => (6, "interrupted".to_owned(), Role::Interrupted),
         };
@@ -83,8 +84,9 @@ impl Painter<'_> {
             if let Some(peak) = ceiling_word(task).and_then(|_| task.ceiling?.peak_in_words()) {
                 return Some(piece(peak, Role::Failed));
             }
-            if let Some(denied) = denial(task) {
-                return Some(piece(denied, Role::Cancelled));
+            if let Some(words) = denial(task) {
+                let words = visible::told(words.trim());
+                return (!words.is_empty()).then(|| piece(words, Role::Cancelled));
             }
             if let Some((kind, message)) = &ended.error {
                 return Some(piece(briefly(kind, message), Role::Failed));

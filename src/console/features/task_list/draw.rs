@@ -318,9 +318,12 @@ fn described(
     let note: Vec<StyledPiece> = note.into_iter().collect();
     let wanted = usize::from(columns(&note));
     let left = room.saturating_sub(usize::from(columns(cmd)).min(room * 2 / 3) + 2);
+    // Why something ended has its first words even beside a long command.
+    let is_cause = note.iter().any(|piece| matches!(piece.role, Role::Failed | Role::Cancelled));
+    let most = if is_cause { left.max((room * 3 / 5).saturating_sub(2)) } else { left };
     let note = match wanted {
         _ if wanted <= left.max((room * 3 / 5).saturating_sub(2)) => note,
-        _ if left >= LEAST_NOTE => painter.cut(&note, left),
+        _ if most >= LEAST_NOTE => painter.cut(&note, most),
         _ => Vec::new(),
     };
     let taken = if note.is_empty() { 0 } else { usize::from(columns(&note)) + 2 };

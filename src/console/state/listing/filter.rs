@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::console::state::agents::parted;
 use crate::console::state::names::alias;
-use crate::console::state::words::{how, who};
+use crate::console::state::words::{denial, denied, how, who};
 use crate::console::text::finding::FilterWords;
 use crate::envelope::Actor;
 use crate::model::{HeldCall, InputNeed, PlaceId, TaskStatus, TaskView};
@@ -155,6 +155,7 @@ fn told_of(task: &TaskView) -> String {
         (None, None) => "",
     };
     let ended = task.ended.as_ref().map(|ended| how(Some(ended))).unwrap_or_default();
+    let denial = denial(task).map(denied).unwrap_or_default();
     [
         &alias(task),
         &task.cmd,
@@ -165,6 +166,7 @@ fn told_of(task: &TaskView) -> String {
         task.status.as_str(),
         waits,
         &ended,
+        &denial,
     ]
     .join("\n")
 }
