@@ -26,7 +26,7 @@ pub struct Lane {
 
 impl Lane {
     /// Tells whether a command line belongs in it.
-    pub(super) fn takes(&self, cmd: &str) -> bool {
+    pub(crate) fn takes(&self, cmd: &str) -> bool {
         self.prefix.iter().any(|prefix| begins(cmd, prefix))
     }
 

@@ -82,6 +82,8 @@ pub enum Request {
     Send { task: TaskId, input: TypedInput },
     /// Release the operator's lease on a task.
     Release { task: TaskId },
+    /// Let a task pass that waits for its turn in a lane.
+    LetPass { task: TaskId },
     /// Remove an ended task from the list; the record keeps it.
     Dismiss { task: TaskId },
     /// Name a task, or remove its name.

@@ -35,6 +35,7 @@ pub use driver::TaskUsage;
 pub use export::{ExportForm, OutputExport};
 pub use exposition::prometheus;
 pub use handle::{AnswerNotices, Handle, Options};
+pub(crate) use lanes::memory_pressure;
 pub use log::{OpenLog, StoredLog, log_path, open_log, read_marks};
 pub use log_copy::{LogPart, LogPiece};
 pub use output::{HeldLine, LinePart, OutputStream, StoredOutput, StoredStreams, StreamPiece};

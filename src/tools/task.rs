@@ -286,7 +286,7 @@ pub(super) fn signal(task: &TaskView) -> Option<String> {
 
 /// Describes a task's place in the queue of its lane, if it waits for its turn.
 pub(super) fn queued(task: &TaskView) -> Option<String> {
-    task.queued.as_ref().map(|wait| wait.told(|task, _| task.to_string()))
+    task.queued.as_ref().map(|wait| wait.told(|task, _, cmd| format!("{task} {cmd}")))
 }
 
 /// Returns who last typed into a task, other than the actor that started it.

@@ -126,6 +126,7 @@ fn expected(action: Action) -> (Place, Seen) {
             Place(5, &["1"]),
             Does(|effect| matches!(effect, Effect::Ask(Request::Release { task }) if *task == id(5))),
         ),
+        Action::LetPass => here(Why("the task waits in no lane")),
         Action::Fit => here(Does(|effect| calls("TaskInput")(effect))),
         Action::Dismiss => ended(Is(|app| app.state.view.cleared.contains(&id(4)))),
         Action::ClearFinished => here(Is(|app| !app.state.view.cleared.is_empty())),

@@ -1,15 +1,23 @@
 //! Lanes: of the commands of one kind so many run at the same time, in all runtimes together; the others wait in the order
 //! they came, and are told so.
 
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, SystemTime};
 
 use pilothouse::config::{Lane, Limits};
 use pilothouse::envelope::Actor;
+use pilothouse::link::Holder;
+use pilothouse::model::{ParentTask, TaskFact};
+use pilothouse::paths::Places;
 use pilothouse::runtime::Handle;
 use pilothouse::tools::{CallAnswer, Caller, call};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::support::{start_limited, wait_until};
+use crate::shell_door::Door;
+use crate::support::{Home, start_limited, wait_until};
 
 fn lane(slots: usize) -> Limits {
     let lane = Lane { name: "build".into(), slots, prefix: vec!["./build".into(), "sleep".into()] };
@@ -117,13 +125,21 @@ async fn what_a_command_leaves_behind_and_is_kept_has_no_slot() {
     let next = exec(&runtime, &workspace, "sleep 0", json!({"yield_time_ms": 30_000})).await;
     assert_eq!(next.envelope.result().expect("a result")["exit_status"], 0, "{}", next.receipt);
     assert_eq!(status(&runtime, &workspace, &kept).await["status"], "running");
+    // Nothing that a runtime starts has a ticket: neither the command nor its host.
+    let look = "sleep 0; ls -l /proc/self/fd /proc/$PPID/fd";
+    let looked = exec(&runtime, &workspace, look, json!({"yield_time_ms": 30_000})).await;
+    let seen = looked.envelope.result().expect("a result")["stdout_preview"].clone();
+    assert!(
+        seen.as_str().is_some_and(|seen| seen.contains("/dev/null") && !seen.contains("lanes")),
+        "{seen}"
+    );
     runtime.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_waits_for_its_items_no_longer_than_its_own_time() {
     let dir = tempfile::tempdir().expect("temp dir");
-    let limits = Limits { batch_deadline: std::time::Duration::from_secs(2), ..lane(1) };
+    let limits = Limits { batch_deadline: Duration::from_secs(2), ..lane(1) };
     let (runtime, workspace) = start_limited(dir.path(), limits);
     let first = task_of(&exec(&runtime, &workspace, "sleep 300", json!({})).await);
     until_running(&runtime, &first);
@@ -150,5 +166,160 @@ async fn a_runtime_without_lanes_has_no_file_of_one() {
     let (runtime, workspace) = start_limited(dir.path(), Limits::default());
     exec(&runtime, &workspace, "sleep 0", json!({"yield_time_ms": 30_000})).await;
     assert!(!dir.path().join("lanes").exists());
+    runtime.shutdown().await;
+}
+
+const TWO: &str = "[[lanes]]\nname = \"build\"\nslots = 1\nprefix = [\"./build\"]\n";
+/// Says when it has begun, and runs until it is ended.
+const BUILD: &str = "#!/bin/sh\ndate +%s%N > \"began.$1\"\nmv \"began.$1\" \"$1\"\nexec sleep 300\n";
+
+fn place_build(folder: &Path) {
+    let path = folder.join("build");
+    std::fs::write(&path, BUILD).expect("written");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("set");
+}
+
+/// Makes a command of the program with arguments.
+type ProgramCommand<'a> = Box<dyn Fn(&[&str]) -> Command + 'a>;
+
+/// A workspace in which builds are started, and killed with their runtime.
+struct Site<'a> {
+    folder: PathBuf,
+    command: ProgramCommand<'a>,
+    places: Places,
+}
+
+impl<'a> Site<'a> {
+    fn new(folder: PathBuf, places: Places, command: impl Fn(&[&str]) -> Command + 'a) -> Self {
+        place_build(&folder);
+        Self { folder, command: Box::new(command), places }
+    }
+
+    /// Starts a runtime and waits until it listens.
+    fn serve(&self) -> Child {
+        let served = (self.command)(&["serve"]).stderr(Stdio::null()).spawn().expect("serve starts");
+        let socket = self.places.operator_socket();
+        wait_until("the runtime listens", || std::os::unix::net::UnixStream::connect(&socket).is_ok());
+        served
+    }
+
+    fn build(&self, name: &str) {
+        let build = format!("./build {name}");
+        let output =
+            (self.command)(&["command", "run", "--yield-time-ms", "0", &build]).output().expect("runs");
+        assert!(output.status.success(), "{output:?}");
+    }
+
+    /// Kills its runtime at once, and returns when.
+    fn kill(&self, served: &mut Child) -> SystemTime {
+        let pid = Holder::of(&self.places).address().expect("a runtime").pid;
+        let pid = Pid::from_raw(i32::try_from(pid).expect("a pid")).expect("a pid");
+        let at = SystemTime::now();
+        kill_process(pid, Signal::KILL).expect("killed");
+        let _ = served.wait();
+        at
+    }
+
+    fn began(&self, name: &str) -> Option<SystemTime> {
+        let text = std::fs::read_to_string(self.folder.join(name)).ok()?;
+        Some(SystemTime::UNIX_EPOCH + Duration::from_nanos(text.trim().parse().ok()?))
+    }
+}
+
+/// Kills the runtime whose command has the only slot, as often as asked, in turn; returns how long it took until the
+/// command of the other one had begun.
+fn kill_holders(rounds: usize) -> Vec<Duration> {
+    let home = Home::new();
+    home.configure("config.toml", TWO);
+    let another = home.another("other");
+    let one = Site::new(home.workspace(), home.places(), |args| home.command(args));
+    let other = Site::new(another.folder().to_owned(), another.places(), |args| another.command(args));
+    let sites = [one, other];
+    let mut served = [sites[0].serve(), sites[1].serve()];
+    sites[0].build("round0");
+    wait_until("the first runs", || sites[0].began("round0").is_some());
+    let mut took = Vec::new();
+    for round in 1..=rounds {
+        let (holder, waiting) = ((round + 1) % 2, round % 2);
+        let name = format!("round{round}");
+        sites[waiting].build(&name);
+        assert!(sites[waiting].began(&name).is_none(), "one at a time");
+        let killed = sites[holder].kill(&mut served[holder]);
+        wait_until("the other starts", || sites[waiting].began(&name).is_some());
+        let began = sites[waiting].began(&name).expect("it has begun");
+        took.push(began.duration_since(killed).unwrap_or_default());
+        served[holder] = sites[holder].serve();
+    }
+    for (site, served) in sites.iter().zip(&mut served) {
+        site.kill(served);
+    }
+    took
+}
+
+#[test]
+fn a_runtime_that_is_killed_frees_its_slot() {
+    assert_eq!(kill_holders(2).len(), 2);
+}
+
+#[test]
+#[ignore = "a long form of another test: `.ci/long lanes`"]
+fn long_a_runtime_that_is_killed_frees_its_slot_a_thousand_times() {
+    let rounds = std::env::var("PILOTHOUSE_ROUNDS").map_or(1_000, |rounds| rounds.parse().expect("a number"));
+    let mut took = kill_holders(rounds);
+    took.sort_unstable();
+    let at = |share: usize| took[(took.len() - 1) * share / 100];
+    eprintln!(
+        "{rounds} runtimes killed: until the next command ran, median {:?}, 99 % {:?}, worst {:?}",
+        at(50),
+        at(99),
+        at(100)
+    );
+    assert_eq!(took.len(), rounds);
+}
+
+#[test]
+fn a_command_of_an_agents_own_shell_waits_and_its_output_is_what_it_would_be() {
+    let door = Door::new();
+    door.home.configure("config.toml", TWO);
+    place_build(&door.home.workspace());
+    let mut served = door.home.serve();
+    let first = door.home.run(&["command", "run", "--yield-time-ms", "0", "./build first"]);
+    assert!(first.status.success(), "{first:?}");
+    wait_until("it runs", || door.home.workspace().join("first").exists());
+    let child =
+        door.of_claude("one", "./build x || true; echo two").stdout(Stdio::piped()).spawn().expect("runs");
+    let listed = || door.json(&["task", "list"])["data"]["tasks"].clone();
+    wait_until("it is queued", || listed()[0]["status"] == "queued");
+    let place = listed()[0]["queued"].clone();
+    assert!(place.as_str().is_some_and(|place| place.starts_with("lane build 1/1, behind task_")), "{place}");
+    let first = listed()[1]["task_id"].as_str().expect("an id").to_owned();
+    assert!(!door.home.workspace().join("x").exists());
+    assert!(door.home.run(&["task", "stop", &first]).status.success());
+    wait_until("its turn has come", || door.home.workspace().join("x").exists());
+    let second = listed()[0]["task_id"].as_str().expect("an id").to_owned();
+    assert!(door.home.run(&["task", "stop", "--signal", "TERM", &second]).status.success());
+    drop(child.wait_with_output().expect("ends"));
+    door.home.stop(&mut served);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_waiting_command_is_let_pass_and_what_comes_out_of_it_needs_no_slot() {
+    let dir = tempfile::tempdir().expect("temp dir");
+    let (runtime, workspace) = start_limited(dir.path(), lane(1));
+    let first = task_of(&exec(&runtime, &workspace, "sleep 300", json!({})).await);
+    until_running(&runtime, &first);
+    let second = task_of(&exec(&runtime, &workspace, "sleep 301", json!({})).await);
+    let third = task_of(&exec(&runtime, &workspace, "sleep 302", json!({})).await);
+    let id = |task: &Value| task.as_str().expect("an id").parse().expect("an id");
+    wait_until("it waits", || runtime.task(&id(&third)).is_some_and(|task| task.queued.is_some()));
+    runtime.let_pass(&id(&third)).await;
+    until_running(&runtime, &third);
+    let task = runtime.task(&id(&third)).expect("the third");
+    let by = |fact: &TaskFact| task.events.iter().find(|event| event.fact == *fact).map(|event| &event.actor);
+    assert_eq!(by(&TaskFact::Admitted), Some(&Actor::Operator));
+    assert_eq!(status(&runtime, &workspace, &second).await["status"], "queued");
+    let inside = runtime.within(Some(ParentTask { task: id(&third), is_agent: false }));
+    let nested = exec(&inside, &workspace, "sleep 0", json!({"yield_time_ms": 30_000})).await;
+    assert_eq!(nested.envelope.result().expect("a result")["exit_status"], 0, "its parent may wait for it");
     runtime.shutdown().await;
 }

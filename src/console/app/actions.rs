@@ -278,6 +278,7 @@ impl App {
             Restart if task.status.is_terminal() => self.state.effects.push(again(&task)),
             Restart => self.open(Layer::Restart(id)),
             Release => self.state.effects.push(Effect::Ask(Request::Release { task: id })),
+            LetPass => self.state.effects.push(Effect::Ask(Request::LetPass { task: id })),
             Fit => self.state.effects.extend(fit::fit_call(&self.state, &task)),
             Dismiss => task_list::clear(&mut self.state, vec![id]),
             CopyId => {

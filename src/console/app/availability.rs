@@ -153,6 +153,10 @@ impl App {
                 let is_ours = lease.is_some_and(|lease| lease.holder == Actor::Operator);
                 runtime.and(need(is_ours, "it is not your turn there"))
             }
+            LetPass => {
+                let is_queued = task.is_some_and(|task| task.queued.is_some());
+                runtime.and(need(is_queued, "the task waits in no lane"))
+            }
             Fit => {
                 let fits_badly = task.is_some_and(|task| fit::fits_badly(&self.state, task));
                 pane.and(runtime).and(need(fits_badly, "no task that has another size than its pane"))

@@ -110,6 +110,7 @@ pub(in crate::console) fn task_of(request: &Request) -> Option<TaskId> {
     match request {
         Request::Send { task, .. }
         | Request::Release { task }
+        | Request::LetPass { task }
         | Request::Dismiss { task }
         | Request::Rename { task, .. } => Some(task.clone()),
         Request::Call { input, .. } => input.get("task_id").and_then(Value::as_str)?.parse().ok(),

@@ -99,7 +99,7 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
             HoldReason::Rule(rule) => format!("by the rule: {rule}"),
         }),
     );
-    add("queued", task.queued.as_ref().map(|wait| in_lane(painter.state, wait)));
+    add("queued", task.queued.as_ref().map(|wait| in_lane(painter.state, wait, true)));
     add(
         "waits",
         task.waiting.as_ref().map(|waiting| {

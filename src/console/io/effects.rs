@@ -272,6 +272,7 @@ fn purpose(request: &Request) -> &str {
         Request::Decide { .. } => "answer the call",
         Request::LetAgents { .. } => "let agents answer",
         Request::Release { .. } => "give the turn back",
+        Request::LetPass { .. } => "let the task pass",
         Request::Dismiss { .. } => "take the task off the list",
         Request::Tell { .. } => "tell the agent",
         Request::Rename { .. } => "name the task",

@@ -33,14 +33,24 @@ impl Action {
     /// Tells whether it affects a task or starts one, which recordings do not allow.
     #[must_use]
     pub fn changes(self) -> bool {
-        use Action::{AnswerQuestion, Approve, ApproveExact, ClearFinished, Deny, Pause, Rename, TellAgent};
-        use Action::{Changes, Dismiss, Fit, Kill, Release, Restart, Run, SendLine, Signal, Start, Stop};
+        use Action::{AnswerQuestion, Approve, ApproveExact, ClearFinished, Deny, LetPass, Pause, Rename};
+        use Action::{
+            Changes, Dismiss, Fit, Kill, Release, Restart, Run, SendLine, Signal, Start, Stop, TellAgent,
+        };
         matches!(
             self,
             Changes | SendLine | Start | Run | Restart | Stop | Kill | Signal | Release | Fit | Dismiss
         ) || matches!(
             self,
-            AnswerQuestion | Approve | ApproveExact | ClearFinished | Deny | Pause | Rename | TellAgent
+            AnswerQuestion
+                | Approve
+                | ApproveExact
+                | ClearFinished
+                | Deny
+                | LetPass
+                | Pause
+                | Rename
+                | TellAgent
         )
     }
 }
@@ -126,6 +136,7 @@ actions! {
     Start "start" "Start a command here" "ExecCommand" "run command new shell"
     Run "run" "Start it" "ExecCommand"
     Restart "restart" "Stop it if it runs, and run it again" "ExecCommand" "rerun repeat again"
+    LetPass "let pass" "Let it pass the queue of its lane" "" "lane queue slot start now skip jump"
     Stop "stop" "Stop the task: TERM, then KILL" "TaskStop"
     Kill "kill" "Kill the task at once" "TaskStop force"
     Signal "signal" "Send it a signal" "TaskStop signal"

@@ -46,10 +46,9 @@ impl Action {
             Input | SendLine | Leave | Send | SendOn | Newline | Raw | TellAgent | Approve | ApproveExact
             | ApproveWider | Deny | AnswerQuestion | ApproveGate | RejectGate | Yes | No | Note
             | LetAgents | Release | Confirm => Wish::Answer,
-            Stop | Kill | Signal | Interrupt | Terminate | HangUp | QuitSignal | User1 | User2 | Pause
-            | Abort | Start | Run | Restart | RunAgain | Skip | Watch | Suspend | Detach | StopAll | Quit => {
-                Wish::Stop
-            }
+            LetPass | Stop | Kill | Signal | Interrupt | Terminate | HangUp | QuitSignal | User1 | User2
+            | Pause | Abort | Start | Run | Restart | RunAgain | Skip | Watch | Suspend | Detach
+            | StopAll | Quit => Wish::Stop,
             PageUp | PageDown | ScrollUp | ScrollDown | PanLeft | PanRight | Search | SearchAll | Find
             | FindText | NextFound | PreviousFound | NextMatch | PreviousMatch | PreviousPrompt
             | NextPrompt | Timestamps | Changes | Compare | ModelSaw | Share | ShareSvg | Fold | NextPart

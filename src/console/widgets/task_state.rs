@@ -7,7 +7,7 @@ use crate::console::text;
 use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
-use crate::envelope::{ErrorKind, TaskId};
+use crate::envelope::ErrorKind;
 use crate::model::{
     CeilingHit, CeilingKind, HoldReason, InputNeed, LaneWait, TaskFact, TaskStatus, TaskView,
 };
@@ -75,7 +75,7 @@ impl Painter<'_> {
             return Some(piece(why, Role::Waiting));
         }
         if let Some(wait) = &task.queued {
-            return Some(piece(visible::one_line(&in_lane(self.state, wait)), Role::Queued));
+            return Some(piece(in_lane(self.state, wait, false), Role::Queued));
         }
         if let Some(ended) = &task.ended {
             if !ended.survivors.is_empty() {
@@ -138,12 +138,13 @@ impl Painter<'_> {
     }
 }
 
-/// Describes a place in the queue of a lane: `lane build 2/2, behind t07 cargo build`.
-pub(in crate::console) fn in_lane(state: &State, wait: &LaneWait) -> String {
-    let name = |id: &TaskId, number: u32| {
-        state.view.task(id).map_or_else(|| format!("t{number:02}"), |task| alias(task))
-    };
-    wait.told(name)
+/// Describes a place in the queue of a lane: `lane build 2/2, behind t07`, and with `whole` what that one runs.
+pub(in crate::console) fn in_lane(state: &State, wait: &LaneWait, whole: bool) -> String {
+    let told = wait.told(|id, number, cmd| {
+        let name = state.view.task(id).map_or_else(|| format!("t{number:02}"), |task| alias(task));
+        if whole { format!("{name} {cmd}") } else { name }
+    });
+    visible::one_line(&told).into_owned()
 }
 
 /// Says why a task ended in the few words that a narrow row has room for; the details have the whole sentence.

@@ -4,6 +4,7 @@
 mod agents;
 mod finding;
 mod folders;
+mod lanes;
 mod remote;
 mod routing;
 mod system;
@@ -75,6 +76,9 @@ impl LocalCommand for Doctor {
         }
         let mut findings = terminal::findings(&terminal::TerminalFacts::gather(&*cx.host).await);
         findings.extend(system::findings(&system::SystemFacts::gather(&*cx.host)));
+        if let Ok(places) = cx.host.places() {
+            findings.extend(lanes::look(&places).await);
+        }
         findings.extend(folders::look(&*cx.host).await);
         findings.extend(agents::findings(&agents::installed(&*cx.host)));
         Ok(DoctorOutput::of(findings))

@@ -78,6 +78,7 @@ pub(super) fn with_nonce(mut request: Request, of: impl Fn(&CardId) -> Option<St
         Request::Call { .. }
         | Request::Send { .. }
         | Request::Release { .. }
+        | Request::LetPass { .. }
         | Request::Dismiss { .. }
         | Request::Rename { .. }
         | Request::Tell { .. }

@@ -85,6 +85,7 @@ impl LocalRuntime {
                 return Err(Error::Declined { message: "a console does not start programs".to_owned() });
             }
             Request::Release { task } => runtime.release(&task).await,
+            Request::LetPass { task } => runtime.let_pass(&task).await,
             Request::Dismiss { task } => runtime.dismiss(&task).await,
             Request::Rename { task, name } => runtime.rename(&task, name).await,
             Request::Tell { agent, text } => {

@@ -9,4 +9,5 @@ mod tests;
 mod ticket;
 mod turn;
 
+pub(crate) use pressure::memory_pressure;
 pub(super) use queues::{LaneNews, LaneOrder, LaneQueues, QueuePlace, ReturnedTicket};

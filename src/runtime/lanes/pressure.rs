@@ -11,6 +11,10 @@ const MOST: u64 = 4 << 10;
 
 /// Returns the share of the last ten seconds in which something waited for memory, in percent; `None` where the kernel
 /// does not report it.
+pub(crate) fn memory_pressure() -> Option<f32> {
+    read(Path::new(PRESSURE))
+}
+
 pub(super) fn read(file: &Path) -> Option<f32> {
     some_avg10(&files::read_text(file, Links::Followed, MOST).ok()?)
 }

@@ -1,5 +1,6 @@
 //! Past recordings: listing them, reading them, and recovering those whose runtime had died.
 
+mod crowds;
 mod durations;
 mod find;
 mod outcome;
@@ -8,6 +9,7 @@ mod recover;
 mod retention;
 mod snapshot;
 
+pub use crowds::{Crowd, crowds};
 pub use durations::{Durations, MOST_RUNS, add_run, durations};
 pub use find::{ListedRecording, RecordingMatch, RecordingState, list, resolve};
 pub use reader::{PastCall, PastEvent, Recording, read};

@@ -113,7 +113,10 @@ fn facts(
     } else if task.status.is_terminal() {
         let shown = painter.state(task);
         facts.push(piece(shown.word, shown.role));
-        facts.push(piece(format!("ran {}", painter.ran(task)), Role::Faint));
+        facts.push(piece(
+            if task.never_ran() { "never ran".to_owned() } else { format!("ran {}", painter.ran(task)) },
+            Role::Faint,
+        ));
         facts.push(piece(painter.ago(last_sign(task)), Role::Faint));
     } else if task.status == TaskStatus::Queued {
         let shown = painter.state(task);

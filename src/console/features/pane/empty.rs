@@ -20,6 +20,9 @@ fn sentence(painter: &mut Painter<'_>, task: &TaskView) -> String {
         return "not started: it needs your approval".to_owned();
     }
     let from = task.started_at.unwrap_or(task.created_at);
+    if task.never_ran() {
+        return "it never ran".to_owned();
+    }
     if let Some(at) = ended_at(task) {
         return format!("ran {}, printed nothing", text::spelled(from, at).text);
     }
@@ -32,7 +35,7 @@ fn sentence(painter: &mut Painter<'_>, task: &TaskView) -> String {
         }
     };
     if task.status == TaskStatus::Queued {
-        let place = task.queued.as_ref().map(|wait| format!(": {}", in_lane(painter.state, wait)));
+        let place = task.queued.as_ref().map(|wait| format!(": {}", in_lane(painter.state, wait, true)));
         return format!("queued {lasting}, not started{}", place.unwrap_or_default());
     }
     let waiting = task.waiting.as_ref().filter(|waiting| waiting.is_certain());

@@ -43,13 +43,16 @@ fn candidates(painter: &Painter<'_>, facts: &StatusFacts) -> &'static [Action] {
         }
         KeyContext::Tasks if state.view.snapshot.tasks.is_empty() => &[Start],
         KeyContext::Tasks if state.focus.in_pane => &[Up, PageUp, FindText, Top, Bottom, Back],
-        KeyContext::Tasks => &[Approvals, Input, SendLine, Release, Stop, Restart, ShowFocus, Start, Dismiss],
+        KeyContext::Tasks => {
+            &[Approvals, Input, LetPass, SendLine, Release, Stop, Restart, ShowFocus, Start, Dismiss]
+        }
         KeyContext::Focus | KeyContext::Program if state.reading.scroll.is_some() => {
             &[Bottom, Up, Down, Search, Back]
         }
-        KeyContext::Focus => {
-            &[Approvals, Input, SendLine, Release, Stop, Restart, Fit, Search, PageUp, NextTask, ShowTasks]
-        }
+        KeyContext::Focus => &[
+            Approvals, Input, LetPass, SendLine, Release, Stop, Restart, Fit, Search, PageUp, NextTask,
+            ShowTasks,
+        ],
         KeyContext::Receipts if is_finding(painter) => {
             &[NextFound, PreviousFound, Back, NextColumn, FindText]
         }

@@ -36,10 +36,13 @@ pub struct PendingStops {
 
 pub(in crate::console) fn draw_stop(painter: &mut Painter<'_>, task: &TaskView, kill: bool) {
     let mut rows = command_rows(painter, task, DIALOG_COLUMNS - 5, 3);
-    let running = painter.lasting(task.started_at.unwrap_or(task.created_at));
-    rows.push(vec![piece(format!("running {running}"), Role::Faint)]);
+    let lasting = painter.lasting(task.started_at.unwrap_or(task.created_at));
+    let stands = if task.queued.is_some() { "queued" } else { "running" };
+    rows.push(vec![piece(format!("{stands} {lasting}"), Role::Faint)]);
     rows.push(Vec::new());
-    if kill {
+    if task.queued.is_some() {
+        rows.push(vec![piece("It leaves the queue of its lane, and never runs.", Role::Text)]);
+    } else if kill {
         rows.push(vec![piece("KILL to every process it started, at once.", Role::Text)]);
     } else {
         rows.push(vec![piece("1  TERM to every process it started", Role::Text)]);

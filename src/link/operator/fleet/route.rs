@@ -147,6 +147,7 @@ impl FleetState {
         Ok(match request {
             Request::Send { task, .. }
             | Request::Release { task }
+            | Request::LetPass { task }
             | Request::Dismiss { task }
             | Request::Rename { task, .. }
             | Request::Command { task }
