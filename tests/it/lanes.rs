@@ -286,8 +286,12 @@ fn a_command_of_an_agents_own_shell_waits_and_its_output_is_what_it_would_be() {
     let first = door.home.run(&["command", "run", "--yield-time-ms", "0", "./build first"]);
     assert!(first.status.success(), "{first:?}");
     wait_until("it runs", || door.home.workspace().join("first").exists());
-    let child =
-        door.of_claude("one", "./build x || true; echo two").stdout(Stdio::piped()).spawn().expect("runs");
+    let child = door
+        .of_claude("one", "./build x || true; echo two")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let child = child.expect("runs");
     let listed = || door.json(&["task", "list"])["data"]["tasks"].clone();
     wait_until("it is queued", || listed()[0]["status"] == "queued");
     let place = listed()[0]["queued"].clone();

@@ -97,7 +97,7 @@ off: stdout and stderr stay apart, nothing waits for a key. `accepts_input` with
 stdin.
 
 An exit code other than 0 is a result, not an error. What the operator stopped or denied is not to be run again: ask, or go \
-another way. What is queued or awaits the operator has not run: wait with TaskOutput, never send it twice.";
+another way. What is queued or awaits the operator has not run: wait with TaskOutput, never resend it.";
     const HINTS: Hints = Hints::ACTS;
     const CLI: &'static [&'static str] = &["command", "run"];
     const ALIASES: &'static [(&'static str, &'static str)] =
