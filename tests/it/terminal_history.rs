@@ -160,6 +160,9 @@ fn a_file_is_a_log_as_well() {
     assert_eq!(history.search("line 49999", 0, true).unwrap(), Some(49_999));
     assert_eq!(history.search("line 7\n", 0, true).unwrap(), None);
     assert_eq!(history.search("line 31234", 49_999, false).unwrap(), Some(31_234));
+    assert_eq!(history.search(r"re:^line 4\d{2}5$", 49_999, false).unwrap(), Some(4_995));
+    assert_eq!(history.search(r"re:LINE", 0, true).unwrap(), None);
+    assert_eq!(history.search("re:(", 0, true).unwrap(), None, "no valid expression");
 }
 
 proptest! {

@@ -2,38 +2,58 @@
 
 use std::ops::Range;
 
+use regex::{Regex, RegexBuilder};
+
+use crate::terminal::SearchPattern;
+
 /// A row, and a range of its columns.
 pub type Span = (usize, Range<u16>);
 
-/// A text to find. Matches case-insensitively unless it contains a capital letter.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What to find on a screen: a text, or after `re:` a regular expression. Matches case-insensitively unless it contains a
+/// capital letter.
+#[derive(Debug, Clone)]
 pub struct SearchText {
     /// The needle as typed.
     pub text: String,
-    is_exact: bool,
+    /// What matches; nothing does if it was no valid expression.
+    matches: Option<Regex>,
 }
 
 impl SearchText {
     /// Creates a needle that is case-sensitive if it contains a capital letter.
     pub fn smart(text: &str) -> Self {
-        Self { text: text.to_owned(), is_exact: text.chars().any(char::is_uppercase) }
+        let typed = SearchPattern::typed(text);
+        let regex = |typed: SearchPattern| {
+            RegexBuilder::new(&typed.expression).case_insensitive(typed.ignores_case).build().ok()
+        };
+        Self { text: text.to_owned(), matches: typed.and_then(regex) }
     }
 
     /// Creates a case-sensitive needle.
     pub fn exact(text: &str) -> Self {
-        Self { text: text.to_owned(), is_exact: true }
+        let matches = Regex::new(&regex::escape(text)).ok().filter(|_| !text.is_empty());
+        Self { text: text.to_owned(), matches }
     }
+}
+
+/// A word of a filter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct FilterWord {
+    text: String,
+    is_exact: bool,
 }
 
 /// Words to find in a text: all of them, in any order. A word matches case-insensitively unless it contains a
 /// capital letter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FilterWords(Vec<SearchText>);
+pub struct FilterWords(Vec<FilterWord>);
 
 impl FilterWords {
     /// Splits a typed text into words at blanks.
     pub fn smart(text: &str) -> Self {
-        Self(text.split_whitespace().map(SearchText::smart).collect())
+        let word =
+            |word: &str| FilterWord { text: word.to_owned(), is_exact: word.chars().any(char::is_uppercase) };
+        Self(text.split_whitespace().map(word).collect())
     }
 
     /// Tells whether there are no words.
@@ -67,19 +87,14 @@ impl<'a> RowText<'a> {
 
     /// Appends the contents of a cell.
     pub fn push(&mut self, symbol: &str, row: usize, column: u16) {
-        // Lower-casing may change the number of bytes, so the cells are extended afterwards.
-        match self.needle.is_exact || symbol.is_ascii() && !symbol.bytes().any(|b| b.is_ascii_uppercase()) {
-            true => self.text.push_str(symbol),
-            false => self.text.push_str(&symbol.to_lowercase()),
-        }
+        self.text.push_str(symbol);
         self.cells.resize(self.text.len(), (row, column));
     }
 
     /// Returns the occurrences of the needle; each is a list of spans by row.
     pub fn places(&self) -> Vec<Vec<Span>> {
-        let needle = &self.needle.text;
-        let found = self.text.match_indices(needle).filter(|_| !needle.is_empty());
-        found.map(|(at, _)| self.spans(at..at + needle.len())).collect()
+        let found = self.needle.matches.iter().flat_map(|matches| matches.find_iter(&self.text));
+        found.filter(|found| !found.is_empty()).map(|found| self.spans(found.range())).collect()
     }
 
     fn spans(&self, bytes: Range<usize>) -> Vec<Span> {
@@ -110,6 +125,15 @@ mod tests {
         assert_eq!(found("Exit exit EXIT", &SearchText::smart("Exit")), [0]);
         assert_eq!(found("Exit exit EXIT", &SearchText::exact("exit")), [5]);
         assert_eq!(found("", &SearchText::smart("")), [0; 0]);
+    }
+
+    #[test]
+    fn an_expression_finds_what_it_matches_and_a_broken_one_nothing() {
+        assert_eq!(found("error: E12, e3", &SearchText::smart(r"re:e\d+")), [7, 12]);
+        assert_eq!(found("error: E12, e3", &SearchText::smart(r"re:E\d+")), [7]);
+        assert_eq!(found("a.b axb", &SearchText::smart("a.b")), [0]);
+        assert_eq!(found("(", &SearchText::smart("re:(")), [0; 0]);
+        assert_eq!(found("aa", &SearchText::smart("re:b*")), [0; 0], "an empty match is none");
     }
 
     #[test]

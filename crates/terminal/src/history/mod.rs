@@ -2,6 +2,7 @@
 
 mod log;
 mod page;
+mod pattern;
 mod prompts;
 mod search;
 mod strings;
@@ -11,6 +12,7 @@ use std::io;
 
 pub use log::LogBytes;
 pub use page::{Page, PageRow};
+pub use pattern::SearchPattern;
 
 use super::marks::{ByteSource, Mark, MarkKind};
 use super::size::Size;

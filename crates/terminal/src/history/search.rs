@@ -7,6 +7,7 @@ use std::io;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::log::LogBytes;
+use super::pattern::SearchPattern;
 use super::{LogHistory, line_feeds};
 use crate::size::Size;
 use crate::terminal::ByteOrigin;
@@ -19,7 +20,7 @@ const MAX_LINE: u64 = 1024 * 1024;
 
 impl<L: LogBytes + ?Sized> LogHistory<'_, L> {
     /// Returns the first line from `from_line` on, or with `forward` unset the last one up to it, whose text
-    /// contains `needle`.
+    /// contains `needle`: a text, or after `re:` a regular expression.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -27,7 +28,7 @@ impl<L: LogBytes + ?Sized> LogHistory<'_, L> {
         if needle.is_empty() {
             return Ok(None);
         }
-        let Some(needle) = LogPattern::smart(needle) else { return Ok(None) };
+        let Some(needle) = LogPattern::typed(needle) else { return Ok(None) };
         if forward {
             self.search_forward(&needle, from_line)
         } else {
@@ -40,7 +41,7 @@ impl<L: LogBytes + ?Sized> LogHistory<'_, L> {
     /// # Errors
     /// When the log cannot be read.
     pub fn count(&self, needle: &str, line: u64) -> io::Result<(u64, u64)> {
-        let Some(needle) = LogPattern::smart(needle) else { return Ok((0, 0)) };
+        let Some(needle) = LogPattern::typed(needle) else { return Ok((0, 0)) };
         let (mut from, mut first, mut before, mut all) = (0, 0, 0, 0);
         while from < self.log.len() {
             let to = self.line_end(from, (from + BLOCK).min(self.log.len()))?;
@@ -61,7 +62,7 @@ impl<L: LogBytes + ?Sized> LogHistory<'_, L> {
     /// # Errors
     /// When the log cannot be read.
     pub fn last_holding(&self, needle: &str, most: usize, bytes: u64) -> io::Result<Vec<(u64, String)>> {
-        let Some(needle) = LogPattern::smart(needle) else { return Ok(Vec::new()) };
+        let Some(needle) = LogPattern::typed(needle) else { return Ok(Vec::new()) };
         let end = self.log.len();
         let mut from = self.line_start(end.saturating_sub(bytes), end)?;
         let (mut line, mut found) = (0, VecDeque::new());
@@ -153,15 +154,16 @@ impl<L: LogBytes + ?Sized> LogHistory<'_, L> {
     }
 }
 
-/// A text to search for. Matches case-insensitively unless it contains a capital letter.
+/// What to search for. Matches case-insensitively unless it contains a capital letter.
 struct LogPattern(Regex);
 
 impl LogPattern {
-    /// Creates a needle; `None` if the text is empty or far too long.
-    fn smart(text: &str) -> Option<Self> {
-        let is_exact = text.chars().any(char::is_uppercase);
-        let regex = RegexBuilder::new(&regex::escape(text)).case_insensitive(!is_exact).build();
-        regex.ok().filter(|_| !text.is_empty()).map(Self)
+    /// Reads what was typed; `None` if it is empty, far too long or not valid.
+    fn typed(text: &str) -> Option<Self> {
+        let SearchPattern { expression, ignores_case } = SearchPattern::typed(text)?;
+        let mut regex = RegexBuilder::new(&expression);
+        // A block of lines is searched at once, as they are in the log.
+        regex.case_insensitive(ignores_case).multi_line(true).crlf(true).build().ok().map(Self)
     }
 
     /// Returns the number of lines before the first or last matching one.

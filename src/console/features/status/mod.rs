@@ -22,6 +22,7 @@ use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns};
 use crate::envelope::Actor;
 use crate::model::HISTORY_SECONDS;
+use crate::terminal::SearchPattern;
 
 /// Describes the number of matches and the position of the current one.
 pub(in crate::console) fn match_count(finding: &TextSearch, needle: String) -> Vec<StyledPiece> {
@@ -125,6 +126,9 @@ fn searched(search: &LogSearch, dots: &str) -> Vec<StyledPiece> {
     let what = match (search.outcome, search.query.forward) {
         (SearchOutcome::Asked, _) => "searching",
         (SearchOutcome::At(_), _) => "found",
+        (SearchOutcome::Nowhere(_), _) if SearchPattern::is_invalid(&search.query.needle) => {
+            "no valid expression:"
+        }
         (SearchOutcome::Nowhere(None), _) => "no match",
         (SearchOutcome::Nowhere(Some(_)), false) => "no older match",
         (SearchOutcome::Nowhere(Some(_)), true) => "no newer match",
