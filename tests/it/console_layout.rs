@@ -9,7 +9,7 @@ use pilothouse::console::state::focus::Screen;
 use pilothouse::console::state::layout::{Breakpoint, Layout};
 use pilothouse::console::state::tiling::{ListPlace, Panes, Tiling, Tilings};
 use pilothouse::model::{OutputView, Snapshot, TaskStatus, TaskView};
-use pilothouse::terminal::KeyPress;
+use pilothouse::terminal::{KeyPress, MouseButton, MouseInput, MouseKind};
 use proptest::prelude::*;
 use ratatui::layout::Rect;
 
@@ -418,4 +418,38 @@ fn a_layout_is_found_by_its_usual_names_and_kept_under_ones_own() {
         (other.state.division.tilings.saved.len(), other.state.division.tilings.now),
         (0, Some(tiling))
     );
+}
+
+#[test]
+fn the_border_of_the_list_follows_the_mouse_as_far_as_it_goes() {
+    let beside = Tiling { panes: Panes::One, list: ListPlace::Left };
+    for tiling in [None, Some(beside)] {
+        let mut app = console(snapshot(), (160, 50));
+        app.state.division.tilings.now = tiling;
+        app.state.touch();
+        let place = |app: &App| {
+            let layout = app.state.layout();
+            if tiling.is_none() { (80, layout.stage.y) } else { (layout.list.right(), 9) }
+        };
+        let mouse = |app: &mut App, kind, (col, row): (u16, u16)| {
+            let event = MouseInput { kind, row, col, shift: false, alt: false, ctrl: false };
+            let _ = app.update(Msg::Mouse(event));
+        };
+        let (x, y) = place(&app);
+        mouse(&mut app, MouseKind::Press(MouseButton::Left), (x, y));
+        for (by, expected) in [(4, Some(4)), (8, Some(8)), (0, Some(0)), (200, None), (4, Some(4))] {
+            let to = if tiling.is_none() { (x, y + by) } else { (x + by, y) };
+            mouse(&mut app, MouseKind::Drag(MouseButton::Left), to);
+            let moved = place(&app);
+            match expected {
+                Some(by) if tiling.is_none() => assert_eq!(moved, (x, y + by)),
+                Some(by) => assert_eq!(moved, (x + by, y)),
+                None => assert!(moved != (x, y), "as far as it goes"),
+            }
+        }
+        mouse(&mut app, MouseKind::Release(MouseButton::Left), (x, y));
+        let held = place(&app);
+        mouse(&mut app, MouseKind::Drag(MouseButton::Left), (x + 8, y + 8));
+        assert_eq!(place(&app), held, "nothing is dragged any more");
+    }
 }

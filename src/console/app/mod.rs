@@ -19,6 +19,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::console::app::layer::Layer;
+use crate::console::features::arrangement::border::ListBorder;
 use crate::console::features::attention::Attention;
 use crate::console::features::away::Absence;
 use crate::console::features::pane::visible::VisiblePanes;
@@ -52,6 +53,8 @@ pub struct App {
     /// The panes on screen.
     pub(in crate::console) panes: VisiblePanes,
     last_click: Option<(Timestamp, u16, u16)>,
+    /// The border that the mouse drags.
+    border: Option<ListBorder>,
     select_next: Option<TaskId>,
     /// The selection follows once no layer lies over the screen.
     follows_late: bool,
@@ -81,6 +84,7 @@ impl App {
             sent_dialog: None,
             panes: VisiblePanes::default(),
             last_click: None,
+            border: None,
             select_next: None,
             follows_late: false,
             entered_from: None,

@@ -7,6 +7,7 @@ use ratatui::layout::Position;
 use crate::console::app::App;
 use crate::console::effect::Effect;
 use crate::console::features::approval::card::Card;
+use crate::console::features::arrangement::border::ListBorder;
 use crate::console::features::pane::{copy, log, timestamps};
 use crate::console::features::{program, reader, task_list};
 use crate::console::keys::{Action, Motion};
@@ -38,8 +39,13 @@ impl App {
             MouseKind::Press(MouseButton::Left) => {
                 self.state.is_dirty = true;
                 self.state.leave_copy();
+                self.border = ListBorder::at(&self.state, &layout, at);
                 self.click(&layout, at);
                 self.state.reading.pressed = self.spot(at);
+            }
+            MouseKind::Drag(MouseButton::Left) if self.border.is_some() => {
+                self.border.into_iter().for_each(|border| border.drag(&mut self.state, at));
+                self.state.is_dirty = true;
             }
             MouseKind::Drag(MouseButton::Left) => {
                 let spot = self.spot(at);
@@ -47,6 +53,7 @@ impl App {
             }
             MouseKind::Release(MouseButton::Left) => {
                 self.state.is_dirty = true;
+                self.border = None;
                 copy::drop_drag(&mut self.state)
             }
             MouseKind::ScrollUp => self.wheel(&layout, at, Motion::Up),

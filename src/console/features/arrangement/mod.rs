@@ -1,5 +1,6 @@
 //! How the user has arranged the screen: screen, zoom, pins and split, saved per workspace.
 
+pub mod border;
 pub mod tilings;
 
 use crate::console::state::{Arrangement, Screen, State};
