@@ -87,6 +87,7 @@ pub(in crate::console) fn draw_why(painter: &mut Painter<'_>, task: &TaskView) {
     let shown = painter.state(task);
     let title = format!("{} {} {}", alias(task), shown.glyph, shown.word);
     dialog(painter, &title, rows, KeyContext::Settled, &[(Action::Back, "close")]);
+    painter.drawn.links.extend(task.listening.iter().filter_map(|listener| listener.url.clone()));
 }
 
 fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, String)> {

@@ -132,7 +132,7 @@ pub(in crate::console) fn agents(painter: &mut Painter<'_>, room: u16) -> Vec<St
         return if columns(&none) <= room { none } else { Vec::new() };
     }
     let everyone: fn(&AgentView) -> bool = |_| true;
-    let kept = painter.drawn;
+    let kept = painter.drawn.wake;
     for shown in [everyone, |agent| agent.connected] {
         let each: Vec<_> =
             agents.iter().filter(|agent| shown(agent)).map(|agent| one(painter, agent)).collect();
@@ -141,7 +141,7 @@ pub(in crate::console) fn agents(painter: &mut Painter<'_>, room: u16) -> Vec<St
             return all;
         }
         // Ages that end up not being shown must not schedule a redraw.
-        painter.drawn = kept;
+        painter.drawn.wake = kept;
     }
     let connected = agents.iter().filter(|agent| agent.connected).count();
     let [here, gone] = painter.glyphs().link;

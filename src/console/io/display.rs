@@ -4,6 +4,7 @@
 
 use crate::console::app::App;
 use crate::console::app::draw;
+use crate::console::io::links;
 use crate::console::io::output::BufferedSink;
 use crate::console::theme::colour::Level;
 use crate::console::widgets::FrameExtras;
@@ -146,6 +147,7 @@ impl Display {
                 (cell.fg, cell.bg) = (level.map(cell.fg), level.map(cell.bg));
             }
         }
+        drawn.links.iter().for_each(|url| links::mark(&mut self.next, url));
         let is_whole = std::mem::take(&mut self.is_fresh) || self.last.area != area;
         if is_whole {
             self.last.resize(area);

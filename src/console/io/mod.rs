@@ -11,6 +11,7 @@ pub(super) mod hook;
 pub(super) mod kept;
 pub(super) mod keyboard;
 pub(super) mod leaving;
+mod links;
 mod logs;
 pub mod output;
 pub(super) mod pages;

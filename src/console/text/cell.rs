@@ -20,6 +20,16 @@ pub fn fill(slot: &mut Cell, symbol: &str, columns: u16) {
     slot.set_diff_option(forced.map_or(CellDiffOption::None, CellDiffOption::ForcedWidth));
 }
 
+/// Makes a link of a cell of one column: the terminal opens `url` if the person asks it to
+/// ([OSC 8](https://gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda)). Terminals without links show the same.
+/// What is not plain ASCII could end the sequence, and is no link.
+pub fn link(slot: &mut Cell, url: &str) {
+    if url.bytes().all(|byte| byte.is_ascii_graphic()) {
+        let linked = format!("\x1b]8;;{url}\x1b\\{}\x1b]8;;\x1b\\", slot.symbol());
+        slot.set_symbol(&linked).set_diff_option(CellDiffOption::ForcedWidth(NonZeroU16::MIN));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -27,12 +27,14 @@ const TITLE_COLUMNS: u16 = 22;
 pub(crate) const AROUND_HEAD: u16 = 10;
 
 /// What a frame consists of besides its cells.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FrameExtras {
     /// Position and shape of the cursor; hidden if none.
     pub cursor: Option<(Position, CursorShape)>,
     /// When a text on this frame will change.
     pub wake: Option<Timestamp>,
+    /// URLs on this frame that can be followed.
+    pub links: Vec<String>,
 }
 
 /// How an area is ruled off.
