@@ -298,7 +298,7 @@ fn other_signals_reach_the_shell_alone() {
             let seen = (rest.as_str(), child.wait().expect("ends").code());
             assert_eq!(seen, ("got it\nchild 0\n", Some(9)), "{name} {by_us}");
             let script = format!(
-                "trap 'echo got it' {name}; bash -c 'trap \"echo too; x=1\" {name}; echo ready; for i in $(seq 300); do sleep 0.1 & wait; [ -z $x ] || break; done; :' & wait; wait; exit 9"
+                "trap 'echo got it' {name}; bash -c 'trap \"echo too; x=1\" {name}; all=$(seq 300); echo ready; for i in $all; do sleep 0.1 & wait; [ -z $x ] || break; done; :' & wait; wait; exit 9"
             );
             let mut child = begun(door.call(by_us, &script));
             let group =
