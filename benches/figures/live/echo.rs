@@ -53,7 +53,8 @@ pub(crate) fn type_into_echo(house: &mut House) {
     // The newest task is selected automatically.
     house.tty.wait("the echo task", |seen| seen.shows("echoing"));
     house.tty.type_in("2z");
-    house.tty.rest(Duration::from_millis(500));
+    // A task that came to hand by itself takes no key in its first second.
+    house.tty.rest(Duration::from_millis(1_500));
     house.tty.type_in("\r");
     house.tty.wait("the input mode", |seen| seen.shows("INPUT"));
 }
