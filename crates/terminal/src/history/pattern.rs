@@ -17,12 +17,11 @@ impl SearchPattern {
     #[must_use]
     pub fn typed(text: &str) -> Option<Self> {
         let expression = text.strip_prefix(EXPRESSION);
-        // `\S` and the like are no letters.
-        let is_class = expression.is_some();
+        // In an expression, `\S` and the like are no letters.
         let mut is_escaped = false;
         let has_capital = expression.unwrap_or(text).chars().any(|c| {
             let is_letter = !is_escaped && c.is_uppercase();
-            is_escaped = is_class && c == '\\' && !is_escaped;
+            is_escaped = expression.is_some() && c == '\\' && !is_escaped;
             is_letter
         });
         let expression = expression.map_or_else(|| regex::escape(text), str::to_owned);
