@@ -132,11 +132,12 @@ impl House {
 
 impl Drop for House {
     fn drop(&mut self) {
+        // A console whose terminal goes away would go on without it, as its tasks still run.
+        let stop = self.command().args(["serve", "--stop"]).output();
         if let Some(runtime) = &mut self.runtime {
-            // Its guards end everything that it has started.
-            let _ = runtime.kill();
             let _ = runtime.wait();
         }
+        assert!(stop.is_ok_and(|stop| stop.status.success()) || std::thread::panicking(), "the runtime ends");
     }
 }
 
