@@ -11,8 +11,8 @@ use pilothouse::console::state::search::SearchQuery;
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
 use pilothouse::model::{
-    InputEvidence, InputNeed, InputWait, Notice, Snapshot, StopSignal, TaskEnd, TaskFact, TaskStatus,
-    TypedInput,
+    InputEvidence, InputNeed, InputWait, Notice, Snapshot, StopSignal, TakenPort, TaskEnd, TaskFact,
+    TaskStatus, TypedInput,
 };
 use pilothouse::terminal::{
     ByteOrigin, Contents, KeyPress, MouseButton, MouseInput, MouseKind, Size, Terminal,
@@ -573,6 +573,25 @@ fn a_command_that_caught_a_signal_and_failed_names_who_sent_it() {
         });
     });
     assert!(shown(&app).contains("TERM by "), "{}", shown(&app));
+}
+
+#[test]
+fn who_holds_a_port_is_asked_once_and_only_where_a_command_has_just_failed() {
+    let failed = |number: u32, seconds: i64| {
+        let mut view =
+            ended(task(number, "npm run dev", seconds + 60, seconds), TaskStatus::Failed, Some(1), seconds);
+        let taken = TakenPort { port: Some(5173), holders: Vec::new() };
+        view.ended.as_mut().expect("ended").taken_port = Some(taken);
+        Arc::new(view)
+    };
+    let asked = |effects: Vec<Effect>| {
+        let task = |effect| if let Effect::FindHolder { task, .. } = effect { Some(task) } else { None };
+        effects.into_iter().filter_map(task).collect::<Vec<_>>()
+    };
+    let mut app = opened();
+    let effects = changed(&mut app, |next| next.tasks.extend([failed(41, 86_400), failed(42, 2)]));
+    assert_eq!(asked(effects), [id(42)]);
+    assert_eq!(asked(changed(&mut app, |next| next.tasks.push(failed(43, 3_600)))), []);
 }
 
 #[test]
