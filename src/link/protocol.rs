@@ -125,8 +125,12 @@ pub enum Request {
     },
     /// Additionally apply the approval rules of a console whose settings are stored elsewhere.
     Rules { config: PathBuf, rules: Vec<ApprovalRule> },
-    /// Measure the current resource usage of live tasks.
-    Usage { tasks: Vec<TaskId> },
+    /// Measure the current resource usage of live tasks, and of each process of the one that is `listed`.
+    Usage {
+        tasks: Vec<TaskId>,
+        #[serde(default)]
+        listed: Option<TaskId>,
+    },
     /// End all tasks and the runtime. A runtime embedded in another console refuses.
     Shutdown { closing: CloseReason },
     /// Return the metrics.

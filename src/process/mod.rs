@@ -95,7 +95,7 @@ pub use start::spawner::{ComingHost, CommandOrder, PreparedHost, Resource, Spawn
 #[cfg(feature = "console")]
 pub(crate) use sys::before_death;
 pub(crate) use sys::{take_short_turns, watch};
-pub use usage::Usage;
+pub use usage::{ProcessUsage, Usage};
 pub use wire::StartStage;
 pub use workdir::{Workdir, WorkdirError};
 

@@ -9,7 +9,7 @@ use pilothouse::console::theme::Colours;
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
 use pilothouse::model::{CallSummary, StreamLine, StreamView};
-use pilothouse::process::Usage;
+use pilothouse::process::{ProcessUsage, Usage};
 use pilothouse::runtime::TaskUsage;
 
 use crate::console_fixture::{
@@ -264,6 +264,22 @@ fn the_heads_of_the_calls_stand_over_their_columns() {
     }
 }
 
+/// The processes of a task, one of them with control characters in its command line.
+fn processes(cpu_ms: u64) -> Vec<ProcessUsage> {
+    let process = |pid, depth, command: &str, share: u64| ProcessUsage {
+        pid,
+        depth,
+        command: command.to_owned(),
+        cpu_ms: cpu_ms * share,
+        memory_bytes: share << 24,
+    };
+    vec![
+        process(4242, 0, "npm init", 1),
+        process(4250, 1, "node /usr/lib/node_modules/npm/bin/npm-cli.js init", 5),
+        process(4251, 2, "sh -c \u{1b}[31mred", 0),
+    ]
+}
+
 /// A console that has measured its tasks twice, a second apart.
 fn measured(app: &mut App) {
     let seen = |app: &mut App, cpu_ms: u64| {
@@ -272,6 +288,7 @@ fn measured(app: &mut App) {
             task: id(number),
             tree: (number != 5).then(|| tree(u64::from(number))),
             typed_bytes: u64::from(number) * 10,
+            processes: if number == 7 { processes(cpu_ms) } else { Vec::new() },
         };
         let _ = app.update(Msg::Usage([3, 5, 6, 7, 8].map(usage).into()));
     };
@@ -296,7 +313,7 @@ fn tasks_are_looked_at_while_they_are_on_screen_and_nothing_new_draws_nothing() 
     let mut app = console(snapshot(), (80, 24));
     let looked_at = |effects: Vec<Effect>| {
         let look = effects.into_iter().find_map(|effect| {
-            if let Effect::Ask(Request::Usage { tasks }) = effect { Some(tasks) } else { None }
+            if let Effect::Ask(Request::Usage { tasks, .. }) = effect { Some(tasks) } else { None }
         });
         look.unwrap_or_default().len()
     };
@@ -312,7 +329,7 @@ fn tasks_are_looked_at_while_they_are_on_screen_and_nothing_new_draws_nothing() 
     app.drawn();
     let later = app.state.clock.now + SignedDuration::from_secs(1);
     let _ = app.update(Msg::Tick(later));
-    let blind = TaskUsage { task: id(5), tree: None, typed_bytes: 50 };
+    let blind = TaskUsage { task: id(5), tree: None, typed_bytes: 50, processes: Vec::new() };
     let _ = app.update(Msg::Usage(vec![blind]));
     assert!(!app.state.is_dirty());
 }

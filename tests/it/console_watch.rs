@@ -141,7 +141,12 @@ fn a_pattern_typed_for_a_task_is_looked_for_in_what_it_prints_from_then_on() {
 
 fn uses(app: &mut App, cpu_ms: u64) -> Vec<Effect> {
     let tree = Some(pilothouse::process::Usage { cpu_ms, memory_bytes: 1 << 20, processes: 2 });
-    app.update(Msg::Usage(vec![pilothouse::runtime::TaskUsage { task: id(6), tree, typed_bytes: 0 }]))
+    app.update(Msg::Usage(vec![pilothouse::runtime::TaskUsage {
+        task: id(6),
+        tree,
+        typed_bytes: 0,
+        processes: Vec::new(),
+    }]))
 }
 
 #[test]

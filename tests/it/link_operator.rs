@@ -177,12 +177,17 @@ async fn a_console_sees_what_a_task_uses_with_all_its_processes() {
         .await
         .expect("typed");
     let gone: TaskId = "task_zzzzzzzz".parse().expect("an id");
-    let seen = operator.ask(Request::Usage { tasks: vec![gone, task.clone()] }).await.expect("looks");
+    let seen = operator
+        .ask(Request::Usage { tasks: vec![gone, task.clone()], listed: Some(task.clone()) })
+        .await
+        .expect("looks");
     let Reply::Usage(seen) = seen else { panic!("{seen:?}") };
     let [usage] = &seen[..] else { panic!("one live task: {seen:?}") };
     let tree = usage.tree.expect("/proc is there");
     assert_eq!((&usage.task, usage.typed_bytes), (&task, 3));
     assert!(tree.processes >= 2 && tree.cpu_ms > 0 && tree.memory_bytes > 100_000, "{tree:?}");
+    let (shell, others) = usage.processes.split_first().expect("its processes");
+    assert!(shell.depth == 0 && others.iter().any(|other| other.depth > 0), "{:?}", usage.processes);
     // Nothing above waits for the state to be published, which happens at most every 50 ms.
     let mut snapshot = operator.snapshot();
     let counts = |snapshot: &Arc<Snapshot>| {

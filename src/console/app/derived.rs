@@ -80,6 +80,9 @@ impl App {
             Screen::Metrics if can_look => (0, MOST),
             _ => (0, 0),
         };
+        let selected = self.state.list.selected.clone();
+        let is_detailed = can_look && self.state.focus.screen == Screen::Metrics;
+        self.state.view.usage.show(selected.filter(|_| is_detailed), is_detailed);
         let listed = self.state.listed();
         if !self.state.view.usage.is_new(&listed, from..from + many) {
             return;

@@ -23,7 +23,6 @@ use crate::console::text::visible;
 use crate::console::theme::Preferences;
 use crate::console::widgets::ListKind;
 use crate::envelope::TaskId;
-use crate::link::Request;
 use crate::model::Snapshot;
 use crate::terminal::{Key, KeyPress};
 use crate::tools::CallAnswer;
@@ -70,10 +69,7 @@ impl App {
             Msg::Resize(columns, rows) => self.state.outer.size = (columns, rows),
             Msg::UsageDue => {
                 let due = self.state.view.usage.due(self.state.clock.now);
-                return self
-                    .state
-                    .effects
-                    .extend((!due.is_empty()).then_some(Effect::Ask(Request::Usage { tasks: due })));
+                return self.state.effects.extend(due.map(Effect::Ask));
             }
             Msg::Usage(seen) => {
                 // Redraw only if the frame would change, and only if motion is allowed.

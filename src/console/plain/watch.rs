@@ -2,7 +2,6 @@
 
 use crate::config::WatchRule;
 use crate::envelope::TaskId;
-use crate::link::Request;
 use crate::model::TaskView;
 use crate::runtime::TaskUsage;
 
@@ -63,10 +62,8 @@ impl PlainSession {
         self.usage
             .want(self.watching.measured(&self.about.watch, &snapshot.tasks).into_iter().map(|task| &**task));
         if self.usage.next().is_some_and(|at| at <= self.now) {
-            let tasks = self.usage.due(self.now);
-            effects.extend(
-                (!tasks.is_empty()).then(|| PlainEffect::Do(msg::Effect::Ask(Request::Usage { tasks }))),
-            );
+            let due = self.usage.due(self.now);
+            effects.extend(due.map(|request| PlainEffect::Do(msg::Effect::Ask(request))));
         }
         effects
     }

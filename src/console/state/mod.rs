@@ -28,6 +28,7 @@ pub mod input;
 pub mod key_target;
 pub mod layout;
 pub mod listing;
+pub mod load;
 mod lookups;
 pub mod memory;
 pub mod names;

@@ -10,8 +10,11 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::console::state::listing::rows::ListRows;
+use crate::console::state::load::LoadHistory;
 use crate::envelope::TaskId;
+use crate::link::Request;
 use crate::model::TaskView;
+use crate::process::ProcessUsage;
 use crate::runtime::TaskUsage;
 
 /// Seconds of CPU history shown.
@@ -39,6 +42,12 @@ pub struct Usages {
     basis: Option<(Arc<ListRows>, Range<usize>)>,
     /// The pending request: when it was made, and for which tasks.
     asked: Option<(Timestamp, Vec<TaskId>)>,
+    /// The task whose processes are shown one by one.
+    listed: Option<TaskId>,
+    /// Whether the load is on screen.
+    shows_load: bool,
+    /// What all of them use together.
+    pub load: LoadHistory,
 }
 
 /// The measurements of one task.
@@ -56,6 +65,8 @@ pub struct UsageSamples {
     pub printed: Option<u64>,
     /// Percent of a CPU in each of the last seconds, oldest first.
     pub history: VecDeque<u64>,
+    /// Its processes with the percent of one CPU that each uses, if they are shown one by one.
+    pub tree: Vec<(ProcessUsage, Option<u64>)>,
     last: Look,
     rest: u32,
     due: Timestamp,
@@ -104,6 +115,17 @@ impl Usages {
         }
     }
 
+    /// Sets the task whose processes are shown one by one, and whether the load is shown. A new task is measured next.
+    pub(crate) fn show(&mut self, task: Option<TaskId>, shows_load: bool) {
+        self.shows_load = shows_load;
+        if self.listed == task {
+            return;
+        }
+        let used = task.as_ref().and_then(|task| self.of.get_mut(task));
+        used.into_iter().for_each(|used| used.due = Timestamp::MIN);
+        self.listed = task;
+    }
+
     /// Drops tasks that are no longer listed.
     pub(crate) fn keep(&mut self, is_there: impl Fn(&TaskId) -> bool) {
         self.of.retain(|task, _| is_there(task));
@@ -117,15 +139,15 @@ impl Usages {
         Some(self.asked.as_ref().map_or(next, |(asked, _)| *asked + PATIENCE))
     }
 
-    /// Returns the tasks to measure now.
-    pub(crate) fn due(&mut self, now: Timestamp) -> Vec<TaskId> {
+    /// Returns the request for what is to be measured now, if anything.
+    pub(crate) fn due(&mut self, now: Timestamp) -> Option<Request> {
         if self.asked.as_ref().is_some_and(|(asked, _)| now < *asked + PATIENCE) {
-            return Vec::new();
+            return None;
         }
         let is_due = |task: &&TaskId| self.of.get(*task).is_none_or(|used| used.due <= now + TOGETHER);
         let due: Vec<TaskId> = self.wanted.iter().filter(is_due).cloned().collect();
         self.asked = (!due.is_empty()).then(|| (now, due.clone()));
-        due
+        (!due.is_empty()).then(|| Request::Usage { tasks: due, listed: self.listed.clone() })
     }
 
     /// Takes new measurements; returns whether they change what is displayed.
@@ -145,13 +167,18 @@ impl Usages {
             let used = self.of.entry(task).or_insert_with(|| UsageSamples::unseen(now));
             if used.due <= now {
                 used.due = after(now, LONGEST);
+                used.cpu = None;
             }
         }
-        is_new
+        let used = self.of.values().filter_map(|used| Some((used.cpu?, used.memory?)));
+        let is_other_load = self.load.add(now, used);
+        is_new || self.shows_load && is_other_load
     }
 }
 
-type Shown = (Option<u64>, Option<u64>, Option<u32>, u64, Option<u64>, VecDeque<u64>);
+type Shown = (Option<u64>, Option<u64>, Option<u32>, u64, Option<u64>, VecDeque<u64>, Vec<ShownProcess>);
+
+type ShownProcess = (i32, String, Option<u64>, u64);
 
 impl UsageSamples {
     fn next(before: Option<Self>, usage: &TaskUsage, look: Look) -> Self {
@@ -162,6 +189,12 @@ impl UsageSamples {
         let cpu = last.zip(spent).map(|(last, spent)| rate(spent, elapsed_ms(last)) / 10);
         let grown = last.map(|last| look.bytes.saturating_sub(last.bytes));
         let printed = last.zip(grown).map(|(last, grown)| rate(grown, elapsed_ms(last)));
+        let tree = usage.processes.iter().map(|process| {
+            let known = before.as_ref().and_then(|used| used.cpu_ms_of(process));
+            let spent = known.map(|before| process.cpu_ms.saturating_sub(before));
+            (process.clone(), last.zip(spent).map(|(last, spent)| rate(spent, elapsed_ms(last)) / 10))
+        });
+        let tree = tree.collect();
         let (mut history, rest) = before.map(|used| (used.history, used.rest)).unwrap_or_default();
         let seconds = last.map_or(0, |last| elapsed_ms(last).div_ceil(1_100)).clamp(1, HISTORY as u64);
         for _ in 0..seconds {
@@ -178,10 +211,16 @@ impl UsageSamples {
             typed: usage.typed_bytes,
             printed,
             history,
+            tree,
             last: look,
             rest,
             due: after(look.at, rest),
         }
+    }
+
+    /// Returns the processor time of a process at the last measurement, in milliseconds.
+    fn cpu_ms_of(&self, process: &ProcessUsage) -> Option<u64> {
+        self.tree.iter().find(|(before, _)| before.pid == process.pid).map(|(before, _)| before.cpu_ms)
     }
 
     fn unseen(at: Timestamp) -> Self {
@@ -191,7 +230,11 @@ impl UsageSamples {
     /// Returns what is displayed of it, with memory rounded as on screen.
     fn shown(&self) -> Shown {
         let memory = self.memory.map(|bytes| bytes >> 16);
-        (self.cpu, memory, self.processes, self.typed, self.printed, self.history.clone())
+        let process = |(usage, cpu): &(ProcessUsage, Option<u64>)| {
+            (usage.pid, usage.command.clone(), *cpu, usage.memory_bytes >> 16)
+        };
+        let tree = self.tree.iter().map(process).collect();
+        (self.cpu, memory, self.processes, self.typed, self.printed, self.history.clone(), tree)
     }
 }
 
@@ -248,7 +291,15 @@ mod tests {
 
     fn seen(cpu_ms: u64, bytes: u64) -> Vec<(TaskUsage, u64)> {
         let tree = Some(Usage { cpu_ms, memory_bytes: 1 << 20, processes: 2 });
-        vec![(TaskUsage { task: id(), tree, typed_bytes: 3 }, bytes)]
+        vec![(TaskUsage { task: id(), tree, typed_bytes: 3, processes: Vec::new() }, bytes)]
+    }
+
+    /// Returns the tasks to measure now.
+    fn due(usages: &mut Usages, now: Timestamp) -> Vec<TaskId> {
+        usages.due(now).map_or_else(Vec::new, |request| match request {
+            Request::Usage { tasks, .. } => tasks,
+            other => panic!("{other:?}"),
+        })
     }
 
     fn wanting() -> Usages {
@@ -258,13 +309,13 @@ mod tests {
     #[test]
     fn usage_is_known_from_the_second_measurement() {
         let mut usages = wanting();
-        assert_eq!(usages.due(at(0)), [id()]);
-        assert_eq!(usages.due(at(1)), [], "one look at a time");
+        assert_eq!(due(&mut usages, at(0)), [id()]);
+        assert_eq!(due(&mut usages, at(1)), [], "one look at a time");
         assert!(usages.take(at(0), seen(500, 1_000)));
         let used = usages.of(&id()).expect("known");
         assert_eq!((used.cpu, used.printed, used.memory), (None, None, Some(1 << 20)));
-        assert_eq!(usages.due(at(700)), []);
-        assert_eq!(usages.due(at(1_000)), [id()]);
+        assert_eq!(due(&mut usages, at(700)), []);
+        assert_eq!(due(&mut usages, at(1_000)), [id()]);
         assert!(usages.take(at(2_000), seen(1_500, 5_000)));
         let used = usages.of(&id()).expect("known");
         assert_eq!((used.cpu, used.printed, used.typed), (Some(50), Some(2_000), 3));
@@ -281,7 +332,7 @@ mod tests {
             let next = usages.next().expect("a next look");
             gaps.push(next.duration_since(now).as_secs());
             now = next;
-            let _ = usages.due(now);
+            let _ = due(&mut usages, now);
             let _ = usages.take(now, seen(10, 0));
         }
         assert_eq!(gaps, [1, 2, 4, 8, 16, 16, 16]);
@@ -299,7 +350,7 @@ mod tests {
             let next = usages.next().expect("a next look");
             gaps.push(next.duration_since(now).as_secs());
             now = next;
-            let _ = usages.due(now);
+            let _ = due(&mut usages, now);
             let _ = usages.take(now, seen(10, lines));
         }
         assert_eq!(gaps, [1, 2, 4, 4, 4]);
@@ -310,21 +361,21 @@ mod tests {
         let mut usages = wanting();
         let _ = usages.take(at(0), seen(10, 0));
         usages.want(std::iter::empty());
-        assert_eq!((usages.next(), usages.due(at(99_000))), (None, Vec::new()));
+        assert_eq!((usages.next(), due(&mut usages, at(99_000))), (None, Vec::new()));
     }
 
     #[test]
     fn a_task_without_an_answer_is_not_measured_over_and_over() {
         let mut usages = wanting();
-        assert_eq!(usages.due(at(0)), [id()]);
+        assert_eq!(due(&mut usages, at(0)), [id()]);
         let _ = usages.take(at(0), Vec::new());
-        assert_eq!(usages.due(at(5_000)), []);
+        assert_eq!(due(&mut usages, at(5_000)), []);
     }
 
     #[test]
     fn usage_that_cannot_be_measured_is_not_zero() {
         let mut usages = wanting();
-        let blind = || vec![(TaskUsage { task: id(), tree: None, typed_bytes: 0 }, 0)];
+        let blind = || vec![(TaskUsage { task: id(), tree: None, typed_bytes: 0, processes: Vec::new() }, 0)];
         let _ = usages.take(at(0), blind());
         let _ = usages.take(at(1_000), blind());
         let used = usages.of(&id()).expect("known");
@@ -339,5 +390,31 @@ mod tests {
         assert_eq!(lately.shares(), Some([50, 95, 99]));
         (0..REMEMBERED).for_each(|_| lately.add(Duration::from_micros(7)));
         assert_eq!(lately.shares(), Some([7, 7, 7]));
+    }
+
+    #[test]
+    fn the_task_whose_processes_are_shown_is_measured_next_and_so_is_each_of_them() {
+        let mut usages = wanting();
+        let _ = usages.take(at(0), seen(10, 0));
+        let _ = usages.take(at(60_000), seen(10, 0));
+        assert_eq!(due(&mut usages, at(60_500)), []);
+        usages.show(Some(id()), false);
+        let request = usages.due(at(60_500)).expect("at once");
+        assert!(matches!(request, Request::Usage { listed: Some(task), .. } if task == id()));
+        let with = |cpu_ms: u64| {
+            let mut seen = seen(10, 0);
+            let process =
+                |pid, cpu_ms| ProcessUsage { pid, depth: 0, command: "x".into(), cpu_ms, memory_bytes: 0 };
+            seen[0].0.processes = vec![process(7, cpu_ms), process(8 + i32::try_from(cpu_ms).unwrap(), 5)];
+            seen
+        };
+        let _ = usages.take(at(61_000), with(0));
+        assert!(usages.take(at(63_000), with(500)), "reads differently");
+        let used = usages.of(&id()).expect("known");
+        let percents: Vec<_> = used.tree.iter().map(|(_, cpu)| *cpu).collect();
+        assert_eq!(percents, [Some(25), None], "another process is not compared with it");
+        usages.show(None, false);
+        let _ = usages.take(at(65_000), seen(10, 0));
+        assert_eq!(usages.of(&id()).expect("known").tree, []);
     }
 }

@@ -73,7 +73,9 @@ impl LocalRuntime {
                 let whole = runtime.task(&task).filter(|task| task.cmd_chars.is_none());
                 return Ok(Reply::Command(whole.map(|task| task.cmd.clone())));
             }
-            Request::Usage { tasks } => return Ok(Reply::Usage(runtime.usage(tasks).await)),
+            Request::Usage { tasks, listed } => {
+                return Ok(Reply::Usage(runtime.usage(tasks, listed).await));
+            }
             Request::Metrics => return Ok(Reply::Metrics(Box::new(runtime.metrics()))),
             Request::Streams { task } => {
                 return runtime.streams(&task).await.map(Reply::Streams).map_err(declined);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::TaskId;
-use crate::process::Usage;
+use crate::process::{ProcessUsage, Usage};
 
 /// The resource usage of one task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +14,9 @@ pub struct TaskUsage {
     pub tree: Option<Usage>,
     /// Number of bytes typed into it.
     pub typed_bytes: u64,
+    /// Its processes one by one, if they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub processes: Vec<ProcessUsage>,
 }
 
 /// A live task whose processes have not been measured yet.
@@ -25,9 +28,10 @@ pub(in crate::runtime) struct UnmeasuredTask {
 }
 
 impl UnmeasuredTask {
-    /// Measures the task's processes. Blocks.
-    pub(in crate::runtime) fn look(self) -> TaskUsage {
+    /// Measures the task's processes; lists them one by one if it is the `listed` task. Blocks.
+    pub(in crate::runtime) fn look(self, listed: Option<&TaskId>) -> TaskUsage {
         let Self { task, host, typed_bytes } = self;
-        TaskUsage { task, tree: host.and_then(Usage::below), typed_bytes }
+        let processes = host.filter(|_| listed == Some(&task)).map(ProcessUsage::below).unwrap_or_default();
+        TaskUsage { task, tree: host.and_then(Usage::below), typed_bytes, processes }
     }
 }

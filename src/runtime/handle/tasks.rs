@@ -9,14 +9,14 @@ use crate::runtime::driver::{DriverOrder, TaskUsage, UnmeasuredTask};
 use crate::runtime::output::{OutputStream, StoredOutput, StoredStreams};
 
 impl Handle {
-    /// Measures the current resource usage of live tasks; other tasks are left out.
-    pub async fn usage(&self, tasks: Vec<TaskId>) -> Vec<TaskUsage> {
+    /// Measures the current resource usage of live tasks, and of each process of the one that is `listed`; other tasks
+    /// are left out.
+    pub async fn usage(&self, tasks: Vec<TaskId>, listed: Option<TaskId>) -> Vec<TaskUsage> {
         let Ok(live) = self.order(|reply| DriverOrder::Known { tasks, reply }).await else {
             return Vec::new();
         };
-        let looked =
-            tokio::task::spawn_blocking(move || live.into_iter().map(UnmeasuredTask::look).collect());
-        looked.await.unwrap_or_default()
+        let look = move || live.into_iter().map(|task: UnmeasuredTask| task.look(listed.as_ref())).collect();
+        tokio::task::spawn_blocking(look).await.unwrap_or_default()
     }
 
     /// Waits until the published state contains all that has happened. Whoever starts commands one after another must

@@ -1,29 +1,16 @@
-//! The measurements on the metrics screen: latencies (including the console's own), limits, and the usage of
-//! each task.
-
-use ratatui::layout::Rect;
+//! The measurements on the metrics screen: latencies (including the console's own) and limits.
 
 use crate::console::features::metrics::{time, timed};
-use crate::console::state::usage::UsageSamples;
-use crate::console::state::{alias, command, cut_top};
-use crate::console::text::{StyledPiece, apart, bytes, column, count, millis, piece, right};
+use crate::console::text::{StyledPiece, apart, bytes, column, count, millis, piece};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
-use crate::model::{Gauge, Histogram, LimitKind, TaskView};
+use crate::model::{Gauge, Histogram, LimitKind};
 
 /// Width of a limit's bar, in cells.
 const BAR: usize = 8;
 
 /// From this percentage on, a limit is highlighted.
 const NEAR: u64 = 90;
-
-/// Minimum width at which a task's row shows all of its facts, in columns.
-const ROOMY: u16 = 110;
-
-/// Width of a task's state, in columns.
-const STATE: usize = 13;
-
-const LONG_HISTORY: usize = 10;
 
 /// Returns rows for the waits that do not belong to a tool: as buckets where they are counted that way,
 /// otherwise exact.
@@ -99,76 +86,4 @@ fn limit(painter: &mut Painter<'_>, gauge: &Gauge) -> Vec<StyledPiece> {
         piece(task, Role::Faint),
         piece(mark, Role::Capped),
     ]
-}
-
-/// Draws the table of tasks and their usage.
-pub(crate) fn by_task(painter: &mut Painter<'_>, area: Rect) {
-    if area.height < 2 {
-        return;
-    }
-    let state = painter.state;
-    let is_roomy = area.width >= ROOMY;
-    let spark = if is_roomy { LONG_HISTORY } else { 0 };
-    let output = if is_roomy { "     OUTPUT" } else { "" };
-    let time = if painter.is_still() { "TIME" } else { " AGE" };
-    let heading = format!(
-        " {}{}{}       MEM{output}     OUT/s      IN  PROCS   {time}  COMMAND",
-        column("BY TASK", 3 + state.alias_columns(6) + STATE, ""),
-        column("CPU", spark, ""),
-        right(if is_roomy { "%" } else { "CPU %" }, 5)
-    );
-    painter.row(area, 0, &[piece(heading, Role::Faint)]);
-    let body = cut_top(area, 1).1;
-    let shown = usize::from(body.height);
-    let at = state.selected_at().unwrap_or(0);
-    let top = (at + 1).saturating_sub(shown);
-    painter.list(body, state.tasks().into_iter().skip(top), |painter, task| {
-        let is_selected = state.list.selected.as_ref() == Some(&task.id);
-        let row = task_row(painter, task, is_selected, (is_roomy, spark, STATE));
-        (painter.cut(&row, body.width.saturating_sub(1)), is_selected)
-    });
-}
-
-fn task_row(
-    painter: &mut Painter<'_>,
-    task: &TaskView,
-    is_selected: bool,
-    (is_roomy, spark, columns): (bool, usize, usize),
-) -> Vec<StyledPiece> {
-    let state = painter.state(task);
-    let mark = painter.marker(is_selected);
-    let word = format!("{} {}", state.glyph, state.word);
-    let ran = painter.ran(task);
-    let glyphs = painter.glyphs();
-    let used = painter.state.view.usage.of(&task.id).filter(|_| !task.status.is_terminal());
-    let known = |value: Option<String>| value.unwrap_or_else(|| glyphs.dot.to_owned());
-    let fact = |value: fn(&UsageSamples) -> Option<String>| known(used.and_then(value));
-    let mut row = vec![
-        piece(format!(" {mark} "), Role::Accent),
-        piece(column(&alias(task), painter.state.alias_columns(6), ""), Role::Text),
-        piece(column(&word, columns, glyphs.cut), state.role),
-        piece(format!(" {}", history(used, spark, glyphs.levels)), Role::Graph),
-        piece(apart(&fact(|used| used.cpu.map(|cpu| cpu.to_string())), 5), Role::Strong),
-        piece(apart(&fact(|used| used.memory.map(bytes)), 10), Role::Text),
-    ];
-    if is_roomy {
-        row.push(piece(apart(&bytes(task.output.bytes), 11), Role::Text));
-    }
-    row.extend([
-        piece(apart(&fact(|used| used.printed.map(bytes)), 10), Role::Text),
-        piece(apart(&fact(|used| Some(count(used.typed))), 8), Role::Text),
-        piece(apart(&fact(|used| used.processes.map(|many| many.to_string())), 7), Role::Text),
-        piece(format!("{}  ", apart(&ran, 7)), Role::Faint),
-    ]);
-    row.extend(command(task));
-    row
-}
-
-/// Draws the CPU usage per second as bars; 100 percent fills the cell.
-fn history(used: Option<&UsageSamples>, seconds: usize, levels: [&str; 8]) -> String {
-    let known: Vec<u64> = used.map(|used| used.history.iter().copied().collect()).unwrap_or_default();
-    let shown = &known[known.len().saturating_sub(seconds)..];
-    let bar = |cpu: &u64| levels[usize::try_from(cpu.saturating_mul(7).div_ceil(100)).unwrap_or(7).min(7)];
-    let bars: String = shown.iter().map(bar).collect();
-    format!("{}{bars}", " ".repeat(seconds - shown.len()))
 }

@@ -1,6 +1,8 @@
 //! The metrics screen: live counters of tasks, calls, output and people.
 
+pub mod by_task;
 pub mod gauges;
+pub mod load;
 pub mod places;
 
 use ratatui::layout::Rect;
@@ -13,6 +15,9 @@ use crate::model::metrics::{COUNTERS, CounterSample, CounterValue, MetricsPart, 
 use crate::model::{HISTORY_SECONDS, Histogram, Metrics};
 
 const LEFT: u16 = 30;
+
+/// Width of the table of calls, in columns.
+const CALLS: u16 = 58;
 
 /// Below this height, in rows, only what fits beside the tasks is shown.
 const SHORT: u16 = 30;
@@ -43,11 +48,14 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, area: Rect) {
     let (column, rest) = cut_left(above, LEFT.min(area.width));
     let other = cut_left(rest, 2).1;
     let used = write(painter, column, &left).max(write(painter, other, &right));
+    if !is_short {
+        load::draw(painter, cut_top(cut_left(other, CALLS).1, used).0);
+    }
     let gap = u16::from(!is_short);
     let below = cut_top(area, used + gap).1;
     let table = places::table(painter, below);
     let gap = if table > 0 { table + gap } else { 0 };
-    gauges::by_task(painter, cut_top(below, gap).1);
+    by_task::draw(painter, cut_top(below, gap).1);
 }
 
 fn write(painter: &mut Painter<'_>, area: Rect, rows: &Rows) -> u16 {
@@ -121,7 +129,7 @@ fn calls(painter: &Painter<'_>, width: u16, is_short: bool) -> Rows {
     if is_short {
         return rows;
     }
-    rows.push(graph(painter, &metrics.calls_per_second, width.min(61)));
+    rows.push(graph(painter, &metrics.calls_per_second, width.min(CALLS)));
     let calls = if now == 1 { "call" } else { "calls" };
     rows.push(vec![piece(format!(" {now} {calls} in the last {HISTORY_SECONDS} s"), Role::Faint)]);
     rows

@@ -29,11 +29,12 @@ impl Fleet {
     /// If there is no such place, the place is not attached or refuses, or its link breaks meanwhile.
     pub(super) async fn send(&self, place: Option<&PlaceId>, request: Request) -> Result<Reply, Error> {
         match request {
-            Request::Usage { tasks } => {
+            Request::Usage { tasks, listed } => {
                 let mut usage: Vec<TaskUsage> = Vec::new();
                 for (operator, tasks) in self.by_place(tasks) {
                     // A place that is lost meanwhile contributes nothing.
-                    if let Ok(Reply::Usage(more)) = operator.ask_at(None, Request::Usage { tasks }).await {
+                    let request = Request::Usage { tasks, listed: listed.clone() };
+                    if let Ok(Reply::Usage(more)) = operator.ask_at(None, request).await {
                         usage.extend(more);
                     }
                 }

@@ -1,0 +1,157 @@
+//! The table of tasks on the metrics screen: what each of them uses and, below the selected one, what each of its
+//! processes uses.
+
+use std::sync::Arc;
+
+use ratatui::layout::Rect;
+
+use crate::console::state::usage::UsageSamples;
+use crate::console::state::{alias, command, cut_top};
+use crate::console::text::{StyledPiece, apart, bytes, column, count, piece, right, visible};
+use crate::console::theme::Role;
+use crate::console::widgets::Painter;
+use crate::model::TaskView;
+use crate::process::ProcessUsage;
+
+/// Minimum width at which a task's row shows all of its facts, in columns.
+const ROOMY: u16 = 110;
+
+/// Width of a task's state, in columns.
+const STATE: usize = 13;
+
+/// Seconds of CPU history in a task's row.
+const LONG_HISTORY: usize = 10;
+
+/// The most levels of a process tree that are indented.
+const DEEPEST: usize = 8;
+
+/// A row of the table.
+enum TableRow {
+    Task(Arc<TaskView>),
+    Process(ProcessUsage, Option<u64>),
+    /// That many more processes of the task above.
+    More(usize),
+}
+
+/// Draws the table of tasks and their usage.
+pub(crate) fn draw(painter: &mut Painter<'_>, area: Rect) {
+    if area.height < 2 {
+        return;
+    }
+    let state = painter.state;
+    let is_roomy = area.width >= ROOMY;
+    let spark = if is_roomy { LONG_HISTORY } else { 0 };
+    let output = if is_roomy { "     OUTPUT" } else { "" };
+    let time = if painter.is_still() { "TIME" } else { " AGE" };
+    let heading = format!(
+        " {}{}{}       MEM{output}     OUT/s      IN  PROCS   {time}  COMMAND",
+        column("BY TASK", 3 + state.alias_columns(6) + STATE, ""),
+        column("CPU", spark, ""),
+        right(if is_roomy { "%" } else { "CPU %" }, 5)
+    );
+    painter.row(area, 0, &[piece(heading, Role::Faint)]);
+    let body = cut_top(area, 1).1;
+    let shown = usize::from(body.height);
+    let at = state.selected_at().unwrap_or(0);
+    let processes = processes(painter, shown.saturating_sub(1));
+    let top = (at + 1 + processes.len()).saturating_sub(shown);
+    let tasks = state.tasks();
+    let (before, after) = tasks.split_at((at + 1).min(tasks.len()));
+    let task = |task: &&Arc<TaskView>| TableRow::Task(Arc::clone(task));
+    let rows = before.iter().map(task).chain(processes).chain(after.iter().map(task));
+    painter.list(body, rows.skip(top), |painter, row| match row {
+        TableRow::Task(task) => {
+            let is_selected = painter.state.list.selected.as_ref() == Some(&task.id);
+            let row = task_row(painter, &task, is_selected, (is_roomy, spark, STATE));
+            (painter.cut(&row, body.width.saturating_sub(1)), is_selected)
+        }
+        TableRow::Process(process, cpu) => {
+            let row = process_row(painter, &process, cpu, spark);
+            (painter.cut(&row, body.width.saturating_sub(1)), false)
+        }
+        TableRow::More(many) => {
+            let indent = " ".repeat(3 + painter.state.alias_columns(6));
+            (vec![piece(format!("{indent}{many} more"), Role::Faint)], false)
+        }
+    });
+}
+
+/// Returns rows for the processes of the selected task, as many as there is room for.
+fn processes(painter: &Painter<'_>, room: usize) -> Vec<TableRow> {
+    let state = painter.state;
+    let used = state.list.selected.as_ref().and_then(|task| state.view.usage.of(task));
+    let Some(used) = used else { return Vec::new() };
+    let total = used.processes.and_then(|many| usize::try_from(many).ok()).unwrap_or(0).max(used.tree.len());
+    let listed = if total > room { room.saturating_sub(1) } else { room };
+    let row = |(process, cpu): &(ProcessUsage, Option<u64>)| TableRow::Process(process.clone(), *cpu);
+    let mut rows: Vec<TableRow> = used.tree.iter().take(listed).map(row).collect();
+    let more = total - rows.len();
+    rows.extend((more > 0 && !rows.is_empty()).then_some(TableRow::More(more)));
+    rows
+}
+
+fn process_row(
+    painter: &Painter<'_>,
+    process: &ProcessUsage,
+    cpu: Option<u64>,
+    spark: usize,
+) -> Vec<StyledPiece> {
+    let glyphs = painter.glyphs();
+    let start = 3 + painter.state.alias_columns(6);
+    let known = cpu.map_or_else(|| glyphs.dot.to_owned(), |cpu| cpu.to_string());
+    let indent = "  ".repeat(process.depth.min(DEEPEST));
+    let corner = format!("{}{} ", glyphs.corners[2], glyphs.rules[0]);
+    vec![
+        piece(" ".repeat(start), Role::Text),
+        piece(column(&process.pid.to_string(), STATE, ""), Role::Faint),
+        piece(" ".repeat(spark + 1), Role::Text),
+        piece(apart(&known, 5), Role::Text),
+        piece(apart(&bytes(process.memory_bytes), 10), Role::Text),
+        piece(format!("  {indent}{corner}"), Role::Faint),
+        piece(visible::one_line(&process.command).into_owned(), Role::Text),
+    ]
+}
+
+fn task_row(
+    painter: &mut Painter<'_>,
+    task: &TaskView,
+    is_selected: bool,
+    (is_roomy, spark, columns): (bool, usize, usize),
+) -> Vec<StyledPiece> {
+    let state = painter.state(task);
+    let mark = painter.marker(is_selected);
+    let word = format!("{} {}", state.glyph, state.word);
+    let ran = painter.ran(task);
+    let glyphs = painter.glyphs();
+    let used = painter.state.view.usage.of(&task.id).filter(|_| !task.status.is_terminal());
+    let known = |value: Option<String>| value.unwrap_or_else(|| glyphs.dot.to_owned());
+    let fact = |value: fn(&UsageSamples) -> Option<String>| known(used.and_then(value));
+    let mut row = vec![
+        piece(format!(" {mark} "), Role::Accent),
+        piece(column(&alias(task), painter.state.alias_columns(6), ""), Role::Text),
+        piece(column(&word, columns, glyphs.cut), state.role),
+        piece(format!(" {}", history(used, spark, glyphs.levels)), Role::Graph),
+        piece(apart(&fact(|used| used.cpu.map(|cpu| cpu.to_string())), 5), Role::Strong),
+        piece(apart(&fact(|used| used.memory.map(bytes)), 10), Role::Text),
+    ];
+    if is_roomy {
+        row.push(piece(apart(&bytes(task.output.bytes), 11), Role::Text));
+    }
+    row.extend([
+        piece(apart(&fact(|used| used.printed.map(bytes)), 10), Role::Text),
+        piece(apart(&fact(|used| Some(count(used.typed))), 8), Role::Text),
+        piece(apart(&fact(|used| used.processes.map(|many| many.to_string())), 7), Role::Text),
+        piece(format!("{}  ", apart(&ran, 7)), Role::Faint),
+    ]);
+    row.extend(command(task));
+    row
+}
+
+/// Draws the CPU usage per second as bars; 100 percent fills the cell.
+fn history(used: Option<&UsageSamples>, seconds: usize, levels: [&str; 8]) -> String {
+    let known: Vec<u64> = used.map(|used| used.history.iter().copied().collect()).unwrap_or_default();
+    let shown = &known[known.len().saturating_sub(seconds)..];
+    let bar = |cpu: &u64| levels[usize::try_from(cpu.saturating_mul(7).div_ceil(100)).unwrap_or(7).min(7)];
+    let bars: String = shown.iter().map(bar).collect();
+    format!("{}{bars}", " ".repeat(seconds - shown.len()))
+}
