@@ -27,7 +27,7 @@ pub(in crate::runtime) enum LaneOrder {
     Leave { id: TaskId },
 }
 
-/// What a task is told of its lane.
+/// What a task is told about its lane.
 #[derive(Debug)]
 pub(in crate::runtime) enum LaneNews {
     /// It has a slot.
