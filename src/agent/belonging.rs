@@ -5,7 +5,7 @@ use tokio::sync::watch;
 
 use super::label;
 use crate::agents::AgentProgram;
-use crate::model::{AgentRoutes, LAUNCH_PROFILE, SHELL_PROFILE};
+use crate::model::{AgentRoutes, HOOK_PROFILE, LAUNCH_PROFILE, SHELL_PROFILE};
 
 /// An agent that is connected.
 #[derive(Debug)]
@@ -42,6 +42,13 @@ pub(super) struct Arrival<'a> {
     pub(super) profile: &'static str,
 }
 
+impl Arrival<'_> {
+    /// Tells whether it is one of many calls, each of which connects.
+    fn is_call(&self) -> bool {
+        [SHELL_PROFILE, HOOK_PROFILE].contains(&self.profile)
+    }
+}
+
 /// Returns the position of the agent that an arrival belongs to, and that has room for it.
 pub(super) fn place_of(sessions: &[AgentSession], arrival: &Arrival<'_>) -> Option<usize> {
     let is_launched = |pid: &u32| sessions.iter().any(|session| session.launched == Some(*pid));
@@ -73,7 +80,7 @@ impl AgentSession {
     pub(super) fn take_in(&mut self, arrival: &Arrival<'_>) {
         let is_launch = arrival.profile == LAUNCH_PROFILE;
         self.routes.set(arrival.profile, true);
-        self.is_watched |= is_launch || arrival.profile == SHELL_PROFILE;
+        self.is_watched |= is_launch || arrival.is_call();
         self.program = self.program.or(arrival.program);
         if self.name.is_none() {
             self.name.clone_from(&arrival.name);
@@ -86,8 +93,8 @@ impl AgentSession {
 
     /// Tells whether an arrival is this agent's; `launched` is the nearest launched process at or above it.
     fn is_of(&self, arrival: &Arrival<'_>, launched: Option<u32>) -> bool {
-        let is_shell = arrival.profile == SHELL_PROFILE;
-        // A further call of its shell is no further connection; a second MCP connection is another agent's.
+        let is_shell = arrival.is_call();
+        // A further call of its shell or its hooks is no further connection; a second MCP connection is another agent's.
         if self.routes.has(arrival.profile) && !is_shell {
             return false;
         }

@@ -7,6 +7,7 @@ mod belonging;
 mod client;
 pub mod codex;
 mod elicitation;
+mod hook;
 mod input_required;
 mod label;
 mod launch;
@@ -24,6 +25,7 @@ mod shim;
 mod transport;
 
 pub use client::{ClientError, ToolClient};
+pub use hook::serve as serve_hook;
 pub use launch::serve as serve_launch;
 pub use results::ENVELOPE_KEY;
 pub use script::{AgentScript, OperatorAct, ScriptError, ScriptStage, ScriptWords};

@@ -56,7 +56,7 @@ impl Membership {
     }
 }
 
-/// What a call of a shell says about its agent.
+/// What a call of a shell or of a hook says about its agent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AgentClaim<'a> {
     pub(super) agent: Option<AgentProgram>,
@@ -68,8 +68,15 @@ pub(super) struct AgentClaim<'a> {
 }
 
 impl AgentSessions {
-    /// Returns the session that a shell's call belongs to, based on its caller's ancestor processes.
-    pub(super) fn join(&self, runtime: &Handle, above: &[u32], uid: u32, said: AgentClaim<'_>) -> Membership {
+    /// Returns the session that a call of a shell or of a hook belongs to, based on its caller's ancestor processes.
+    pub(super) fn join(
+        &self,
+        runtime: &Handle,
+        above: &[u32],
+        uid: u32,
+        said: AgentClaim<'_>,
+        profile: &'static str,
+    ) -> Membership {
         let above = above.get(..DISTANCE).unwrap_or(above);
         // Only an ancestor of the caller can be its agent.
         let claimed = said.pid.filter(|pid| above.contains(pid));
@@ -82,13 +89,13 @@ impl AgentSessions {
             is_claimed: claimed.is_some(),
             above,
             chosen: said.label,
-            profile: SHELL_PROFILE,
+            profile,
         };
         let wanted = wanted(&arrival, said.agent.map(AgentProgram::label).or(said.program));
-        let peer = |pid| AgentPeer { client: format!("{wanted} (shell)"), pid, uid, profile: SHELL_PROFILE };
+        let peer = |pid| AgentPeer { client: format!("{wanted} ({profile})"), pid, uid, profile };
         let mut sessions = self.lock();
         let at = place_of(&sessions, &arrival);
-        if let Some(known) = at.and_then(|at| sessions.get(at)).filter(|known| known.routes.shell) {
+        if let Some(known) = at.and_then(|at| sessions.get(at)).filter(|known| known.routes.has(profile)) {
             return Membership::of(known);
         }
         if sessions.iter().filter(|session| !session.routes.tools).count() >= MOST {
@@ -98,7 +105,9 @@ impl AgentSessions {
         let Some(session) = sessions.get_mut(at) else { return Membership { label: wanted, ended: None } };
         let process = session.process.unwrap_or(arrival.process);
         let (tell, ended) = watch::channel(false);
-        session.ended = Some(ended);
+        if profile == SHELL_PROFILE {
+            session.ended = Some(ended);
+        }
         let membership = Membership::of(session);
         drop(sessions);
         let (own, runtime, label, peer) =

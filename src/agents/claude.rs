@@ -1,5 +1,7 @@
 //! Claude Code.
 
+mod hook;
+
 use std::borrow::Cow;
 
 use serde_json::{Value, json};
@@ -44,6 +46,7 @@ pub(super) const PROFILE: AgentProfile = AgentProfile {
         ]
     },
     own_shell: Some(SHELL),
+    hook: Some(hook::HOOK),
     session: Some(SessionPreset {
         arguments: &["-p", "--output-format", "json"],
         takes_models: true,

@@ -26,6 +26,7 @@ mod config_file;
 mod copilot;
 mod cursor;
 mod gemini;
+mod hook;
 mod kilo;
 mod opencode;
 mod own_shell;
@@ -42,11 +43,15 @@ use std::borrow::Cow;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use strum::{EnumString, IntoStaticStr, VariantArray};
+
+use crate::config::quoted;
 
 pub use self::client::{McpClient, RECEIPT_CHARS, Room};
 pub use self::codex::ENVIRONMENTS as CODEX_ENVIRONMENTS;
 pub use self::config_file::{Addition, ConfigFile, ConfigFolder, Connection, InstallScope, ShellSetting};
+pub use self::hook::{AgentHook, HookEvent, HookReport, PromptVerdict, ToolUse};
 pub use self::own_shell::{
     EnvironmentMarks, OwnShell, ScreenQuestion, ScriptedModel, ShellRedirect, Trial, TrialFile, TrialScreen,
 };
@@ -134,6 +139,19 @@ impl AgentProgram {
     #[must_use]
     pub const fn own_shell(self) -> Option<&'static OwnShell> {
         self.profile().own_shell.as_ref()
+    }
+
+    /// Returns how it runs hooks, if ours can be one of them.
+    #[must_use]
+    pub const fn hook(self) -> Option<&'static AgentHook> {
+        self.profile().hook.as_ref()
+    }
+
+    /// Returns the settings with which it runs our hook, if ours can be one of them; `program` starts this program.
+    #[must_use]
+    pub fn hook_settings(self, program: &str) -> Option<Value> {
+        let hook = self.hook()?;
+        Some((hook.settings)(&format!("{} hook {}", quoted(program), self.as_str())))
     }
 
     /// Returns the programs whose own shell can lead here.

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::client::McpClient;
 use super::config_file::{Addition, Connection, InstallScope};
+use super::hook::AgentHook;
 use super::own_shell::OwnShell;
 use super::rules::RulesImport;
 use super::session::SessionPreset;
@@ -40,6 +41,8 @@ pub struct AgentProfile {
     pub tool_meta: fn() -> Vec<(&'static str, Value)>,
     /// Its own shell, if that can lead here.
     pub own_shell: Option<OwnShell>,
+    /// How it runs hooks, if ours can be one of them.
+    pub hook: Option<AgentHook>,
     /// How it answers the sessions of a program of ours.
     pub session: Option<SessionPreset>,
     /// Its own rules about commands, if they can be read.
@@ -74,6 +77,7 @@ impl AgentProfile {
             client: None,
             tool_meta: Vec::new,
             own_shell: None,
+            hook: None,
             session: None,
             rules: None,
         }

@@ -110,9 +110,34 @@ impl AgentStart<'_> {
         let started = StartedAgent { redirect, word, name, pid, cwd: &cwd };
         let variables = started.environment(std::env::vars_os().collect(), &links);
         announce(&cwd, word, name.and_then(OsStr::to_str));
-        let own = std::iter::once(self.program.to_owned()).chain(arguments(redirect, self.args));
+        let needed = arguments(redirect, self.args).into_iter().chain(self.hook());
+        let own = std::iter::once(self.program.to_owned()).chain(needed);
         let args: Vec<OsString> = own.chain(self.args.iter().cloned()).collect();
         Err(become_program(&program, &args, &variables))
+    }
+
+    /// Returns the arguments with which it runs our hook in this session, unless its user has given such arguments.
+    fn hook(&self) -> Vec<OsString> {
+        let Some((agent, hook)) = self.agent.and_then(|agent| Some((agent, agent.hook()?))) else {
+            return Vec::new();
+        };
+        let is_given = |word: &OsString| {
+            let rest = word.to_str().and_then(|word| word.strip_prefix(hook.argument));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+        };
+        let settings = agent.hook_settings(&own_command()).filter(|_| !self.args.iter().any(is_given));
+        settings.map_or_else(Vec::new, |settings| vec![hook.argument.into(), settings.to_string().into()])
+    }
+}
+
+/// Returns what starts this program in a shell: its name where that leads to it, as in settings that `adopt` has made. An
+/// agent runs one hook that stands in both once.
+fn own_command() -> String {
+    let own = std::env::current_exe().unwrap_or_else(|_| "pilothouse".into());
+    let found = which::which("pilothouse").ok().and_then(|found| found.canonicalize().ok());
+    match found.is_some() && found == own.canonicalize().ok() {
+        true => "pilothouse".to_owned(),
+        false => own.to_string_lossy().into_owned(),
     }
 }
 

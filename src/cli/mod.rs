@@ -22,6 +22,7 @@ mod fish;
 #[cfg(feature = "console")]
 mod fleet;
 mod gate;
+mod hook;
 mod launch;
 mod launch_environment;
 mod log;
@@ -60,6 +61,7 @@ use self::args::TypedCommand;
 use self::env::ProcessHost;
 use self::program_start::ProgramStart;
 use crate::agent::codex::MIRROR;
+use crate::dispatch::cli_only::HookInput;
 use crate::dispatch::{Code, CommandReach, Danger, Failure, Response};
 use crate::envelope::SafeText;
 use crate::link::Door;
@@ -82,6 +84,10 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
     // Whatever this process becomes from here on is Pilothouse's own.
     process::forgo_core_dump();
+    // Then an agent's hook, which the agent may wait for.
+    if let Some(code) = hook::run(&argv) {
+        return code;
+    }
     // Then the fork server: each of its forks is a task host and inherits whatever is allocated here.
     if argv.get(1).is_some_and(|word| word == "__fork") {
         return process::fork_server_main();
@@ -249,6 +255,10 @@ async fn alone(matches: &ArgMatches, typed: TypedCommand<'_>) -> Result<ExitCode
         return codex::run(serde_json::from_value(input)?).await;
     }
     match typed.command.path.as_str() {
+        "hook" => {
+            let HookInput { agent } = serde_json::from_value(input)?;
+            return Ok(hook::start(agent));
+        }
         "relay.operator" => return relay::run(serde_json::from_value(input)?, Door::Operator).await,
         "relay.agent" => return relay::run(serde_json::from_value(input)?, Door::Agent).await,
         "with" => {

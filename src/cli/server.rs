@@ -141,6 +141,7 @@ impl Service {
             }
             ClientRole::Operator => link::serve_operator(client, runtime, (ended, stop_requests), stop).await,
             ClientRole::Shell => agent::shell::serve(client, runtime, agents).await,
+            ClientRole::Hook => agent::serve_hook(client, runtime, agents).await,
             ClientRole::Launch => {
                 agent::serve_launch(&client, &runtime, &agents);
                 Ok(())

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::command::{CommandReach, Danger, EffectOutput, Example, LocalCommand};
 use super::context::CommandContext;
 use super::response::Failure;
+use crate::agents::AgentProgram;
 use crate::link::ResultProfile;
 
 /// `mcp`: the shim that an agent starts.
@@ -48,6 +49,35 @@ impl LocalCommand for McpCommand {
 
     async fn dry_run(_cx: &mut CommandContext, _input: McpInput) -> Result<Value, Failure> {
         Ok(json!({ "effect": "would_serve" }))
+    }
+}
+
+/// `hook`: what an agent runs at its own events.
+pub struct HookCommand;
+
+/// Whose hook it is.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HookInput {
+    /// The agent that runs it.
+    pub agent: AgentProgram,
+}
+
+impl LocalCommand for HookCommand {
+    const PATH: &'static str = "hook";
+    const ABOUT: &'static str =
+        "Show an agent's own prompts in the console, and answer them there (its settings run this)";
+    const EXAMPLES: &'static [Example] =
+        &[Example { about: "What Claude Code runs at its events", input: r#"{"agent":"claude"}"# }];
+    // It lets a call of the agent through that a person has allowed.
+    const DANGER: Danger = Danger::Mutating;
+    const REACH: CommandReach = CommandReach::Alone("standard input and output");
+
+    type Input = HookInput;
+    type Output = EffectOutput;
+
+    async fn dry_run(_cx: &mut CommandContext, _input: HookInput) -> Result<Value, Failure> {
+        Ok(json!({ "effect": "would_report" }))
     }
 }
 

@@ -63,6 +63,7 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
     commands.extend([
         Command::of::<start_agent::StartAny>(),
         Command::of::<mcp::Adopt>(),
+        Command::of::<cli_only::HookCommand>(),
         Command::of::<cli_only::CodexExecutorCommand>(),
         Command::of::<cli_only::McpCommand>(),
         Command::of::<mcp::McpInstall>(),

@@ -68,8 +68,8 @@ impl LocalCommand for Status {
         };
         Ok(StatusOutput {
             workspace: workspace.clone(),
-            standing,
             short: standing.short(),
+            standing,
             outside,
             is_short: input.short,
         })
@@ -79,7 +79,7 @@ impl LocalCommand for Status {
         if output.is_short {
             return output.short.clone();
         }
-        let StatusCounts { running, waiting, held, questions, agents } = output.standing;
+        let StatusCounts { running, waiting, held, questions, agents, ref needs_you } = output.standing;
         let rows = [
             ("running", running),
             ("waiting for input", waiting),
@@ -90,6 +90,9 @@ impl LocalCommand for Status {
         let mut text = format!("workspace               {}", output.workspace.display());
         for (what, count) in rows {
             let _ = write!(text, "\n{what:<24}{count}");
+        }
+        for label in needs_you {
+            let _ = write!(text, "\n{:<24}{label}", "needs you");
         }
         if output.outside > 0 {
             let _ = write!(text, "\nran without a runtime   {}", output.outside);

@@ -30,6 +30,8 @@ pub enum ClientRole {
     Cli,
     /// An agent's own shell; one command follows, along with its descriptors.
     Shell,
+    /// A hook of an agent's program; one report follows, and for a prompt the answer to it.
+    Hook,
     /// A process that is about to become an agent: it is listed from then until it ends. Nothing follows; the runtime
     /// closes the connection once it is.
     Launch,

@@ -1,7 +1,7 @@
 //! The runtime's sockets: handshake, framing, and the client and server sides, shared by all front ends.
 //!
-//! There are two sockets for two levels of trust. `agent.sock` admits the roles `mcp`, `cli`, `shell` and `launch`,
-//! which may only call tools, run commands and be listed; `operator.sock` admits the role `operator` and refuses every
+//! There are two sockets for two levels of trust. `agent.sock` admits the roles `mcp`, `cli`, `shell`, `hook` and
+//! `launch`, which may only call tools, run commands, ask and be listed; `operator.sock` admits the role `operator` and refuses every
 //! process that descends from a managed task, so that an agent's command cannot act as the person.
 
 mod access;
@@ -15,6 +15,7 @@ mod frame;
 mod fuzz;
 mod hello;
 mod holder;
+mod hook;
 mod lines;
 mod lock;
 mod operator;
@@ -40,6 +41,7 @@ pub use frame::{MAX_DEPTH, MAX_FRAME, depth_within};
 pub use fuzz::fuzz_frames;
 pub use hello::{Ack, ClientName, ClientRole, Hello, ResultProfile, VERSION, dial};
 pub use holder::ForeignHolder;
+pub use hook::{AnsweredPrompt, HookCall, HookLine};
 pub use lines::{LineReader, ReceivedLine};
 pub use lock::{Holder, RuntimeAddress};
 pub use operator::{

@@ -8,6 +8,9 @@ pub const SHELL_PROFILE: &str = "shell";
 /// In place of that format: the process was launched here, and has asked for nothing yet.
 pub const LAUNCH_PROFILE: &str = "launch";
 
+/// In place of that format: hooks of the agent report what it does.
+pub const HOOK_PROFILE: &str = "hook";
+
 /// The ways in which an agent is connected; at most one connection of each kind is open.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -18,6 +21,8 @@ pub struct AgentRoutes {
     pub shell: bool,
     /// It calls tools, and reads receipts.
     pub tools: bool,
+    /// Its hooks report what it does.
+    pub hook: bool,
     /// Its last command ran in a sandbox of its own: nothing can be added to what such a command writes.
     pub is_fenced: bool,
 }
@@ -28,6 +33,7 @@ impl AgentRoutes {
         match profile {
             LAUNCH_PROFILE => self.launch = is_open,
             SHELL_PROFILE => self.shell = is_open,
+            HOOK_PROFILE => self.hook = is_open,
             _ => self.tools = is_open,
         }
     }
@@ -38,6 +44,7 @@ impl AgentRoutes {
         match profile {
             LAUNCH_PROFILE => self.launch,
             SHELL_PROFILE => self.shell,
+            HOOK_PROFILE => self.hook,
             _ => self.tools,
         }
     }
@@ -45,7 +52,7 @@ impl AgentRoutes {
     /// Tells whether any way is open.
     #[must_use]
     pub fn is_any(self) -> bool {
-        self.launch || self.shell || self.tools
+        self.launch || self.shell || self.tools || self.hook
     }
 }
 
@@ -58,8 +65,29 @@ pub struct AgentPeer {
     pub pid: u32,
     /// The user it runs as, as reported by the kernel.
     pub uid: u32,
-    /// The format of its results: `receipt`, `structured`, [`SHELL_PROFILE`] or [`LAUNCH_PROFILE`].
+    /// The format of its results: `receipt`, `structured`, [`SHELL_PROFILE`], [`LAUNCH_PROFILE`] or [`HOOK_PROFILE`].
     pub profile: &'static str,
+}
+
+/// What an agent does, as its hooks report it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentActivity {
+    /// A turn runs.
+    Working,
+    /// It asks its user something.
+    NeedsYou,
+    /// Its turn is over.
+    Idle,
+}
+
+/// What an agent does, and since when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentWork {
+    /// What it does.
+    pub activity: AgentActivity,
+    /// Since when.
+    pub since: Timestamp,
 }
 
 /// An agent, and how it is connected.
@@ -83,6 +111,9 @@ pub struct AgentView {
     pub last_call: Option<Timestamp>,
     /// Calls so far.
     pub calls: u64,
+    /// What it does, if its hooks report that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<AgentWork>,
     /// How it is connected, or was.
     #[serde(default)]
     pub routes: AgentRoutes,

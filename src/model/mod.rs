@@ -37,7 +37,9 @@ pub use input::{InputEvidence, InputNeed, InputWait, RejectionReason};
 pub use status::{HoldReason, StopSignal, TaskStatus};
 pub use task::{TaskEvent, TaskFact, TaskUpdate};
 
-pub use agent_view::{AgentPeer, AgentRoutes, AgentView, LAUNCH_PROFILE, SHELL_PROFILE};
+pub use agent_view::{
+    AgentActivity, AgentPeer, AgentRoutes, AgentView, AgentWork, HOOK_PROFILE, LAUNCH_PROFILE, SHELL_PROFILE,
+};
 pub use approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand};
 pub use call_end::CallEnd;
 pub use calls::{CallRecord, PROGRAM_CALL, STREAM_CALL};
@@ -60,16 +62,16 @@ pub use program::{
 };
 pub(crate) use question::QuestionFact;
 pub use question::{
-    AnswerInput, AnswerKind, AnswerRefusal, AnswerValue, BindingView, Comment, Evidence, ExpectedAnswerer,
-    NewQuestion, Principal, Question, QuestionId, QuestionKind, QuestionOrigin, QuestionOutcome, READING,
-    RecordedAnswer,
+    AgentPrompt, AnswerInput, AnswerKind, AnswerRefusal, AnswerValue, AnsweredPrompts, AnsweredWhich,
+    BindingView, Comment, Evidence, ExpectedAnswerer, NewQuestion, Principal, Question, QuestionId,
+    QuestionKind, QuestionOrigin, QuestionOutcome, READING, RecordedAnswer,
 };
 pub use request::{
     ExecOutcome, ExecRequest, InputOutcome, InputRejection, InputTarget, MOST_INPUT, NativeTask, ParentTask,
     ProgramStep, STEP_GRACE, Stop, StopEffect, StopOutcome, TypedInput, Until,
 };
 pub use state::TaskState;
-pub use status_counts::StatusCounts;
+pub use status_counts::{StatusCounts, needs_you};
 pub use stream::{StreamLine, StreamView};
 pub use taken_port::{PortHolder, TakenPort};
 pub use timeline::later_events;

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
     AgentView, CallEnd, CeilingHit, Exit, GateView, HoldReason, InputWait, LaneWait, Listener, Metrics,
-    PlaceLink, PlaceName, ProgramView, Question, Slot, StreamView, TakenPort, TaskEvent, TaskFact,
-    TaskStatus, timeline,
+    PlaceLink, PlaceName, ProgramView, Question, QuestionId, Slot, StreamView, TakenPort, TaskEvent,
+    TaskFact, TaskStatus, timeline,
 };
 use crate::terminal::Size;
 
@@ -304,6 +304,9 @@ pub struct Snapshot {
     /// Open questions, in the order they were asked.
     #[serde(skip)]
     pub questions: Vec<Arc<Question>>,
+    /// The agents' prompts that were last answered in the agents themselves, the last one first, bounded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub in_agents: Vec<QuestionId>,
     /// Recent notices, oldest first, bounded.
     #[serde(skip)]
     pub notices: Vec<Notice>,

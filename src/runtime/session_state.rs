@@ -9,7 +9,9 @@ use super::agent_notices::AgentNotices;
 use super::counters::Counters;
 use crate::model::calls::RecentCalls;
 use crate::model::program::RecordedPrograms;
-use crate::model::{AgentPeer, AgentRoutes, AgentView, ItemChanges, ItemKey, Notice, ProgramView};
+use crate::model::{
+    AgentActivity, AgentPeer, AgentRoutes, AgentView, AgentWork, ItemChanges, ItemKey, Notice, ProgramView,
+};
 
 /// Notices kept in memory.
 const NOTICES_KEPT: usize = 100;
@@ -90,6 +92,7 @@ impl SessionState {
             calls: 0,
             routes,
             unread: self.agent_notices.unread(&label),
+            work: None,
         };
         match self.agent(&label) {
             Some(known) => {
@@ -145,6 +148,22 @@ impl SessionState {
     pub(super) fn agent_fenced(&mut self, label: &str, is_fenced: bool) {
         if let Some(agent) = self.agent(label) {
             agent.routes.is_fenced = is_fenced;
+        }
+    }
+
+    /// Records what an agent does; `next` returns that from what it did.
+    pub(super) fn agent_works(
+        &mut self,
+        label: &str,
+        at: Timestamp,
+        next: impl FnOnce(Option<AgentActivity>) -> Option<AgentActivity>,
+    ) {
+        if let Some(agent) = self.agent(label) {
+            let activity = agent.work.map(|work| work.activity);
+            let next = next(activity);
+            if next != activity {
+                agent.work = next.map(|activity| AgentWork { activity, since: at });
+            }
         }
     }
 

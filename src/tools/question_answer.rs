@@ -146,7 +146,8 @@ pub(super) async fn answer(
     let QuestionAnswerInput { question_id, answer, comment } = input;
     let Ok(id) = question_id.parse::<QuestionId>() else { return Err(question_not_found(&question_id)) };
     let by = &cx.caller.actor;
-    let open = cx.runtime.questions().into_iter().find(|question| question.id == id);
+    let open =
+        cx.runtime.questions().into_iter().find(|question| question.id == id && question.is_of_program());
     let Some(question) = open else {
         // The runtime knows the outcome of the question.
         let late = cx.runtime.comment(by, &id, comment.or(answer).unwrap_or_default()).await;

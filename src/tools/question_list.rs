@@ -61,6 +61,7 @@ pub(super) fn listing(
     question_id: Option<String>,
 ) -> Result<QuestionListing, ToolError> {
     let mut questions = cx.runtime.questions();
+    questions.retain(|question| question.is_of_program());
     let whole = question_id.is_some();
     if let Some(id) = question_id {
         questions.retain(|question| question.id.as_str() == id);

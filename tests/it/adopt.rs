@@ -34,6 +34,11 @@ fn a_shell_is_led_here_and_back_to_the_letter_and_nothing_else_is_touched() {
     assert_eq!((&adopted["data"]["effect"], code), (&json!("installed"), 0), "{adopted}");
     let after = read();
     assert!(after.contains("/pilothouse/shells/told/bash\"") && after.contains("// mine"), "{after}");
+    // Its hooks tell of its own prompts.
+    let hooks = &serde_json::from_str::<Value>(&after.replace("// mine", "")).expect("JSON")["hooks"];
+    let hook = &hooks["PermissionRequest"][0]["hooks"][0];
+    assert!(hook["command"].as_str().is_some_and(|command| command.ends_with(" hook claude")), "{after}");
+    assert_eq!(hook["timeout"], 3_600, "the agent's own limit would end it after a minute");
     let link = after.split('"').find(|word| word.ends_with("/told/bash")).expect("a link");
     let named = std::fs::canonicalize(link).expect("the link names something");
     assert_eq!(named, program().canonicalize().expect("this program"));

@@ -12,8 +12,8 @@ use pilothouse::console::state::focus::{Mode, Screen};
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
 use pilothouse::model::{
-    AnswerValue, BindingView, BranchView, Comment, Evidence, LineRange, LoopView, ProgramEvent, ProgramView,
-    Question, QuestionKind, QuestionOrigin, RunState, Snapshot, StepState, StepView,
+    AgentPrompt, AnswerValue, BindingView, BranchView, Comment, Evidence, LineRange, LoopView, ProgramEvent,
+    ProgramView, Question, QuestionKind, QuestionOrigin, RunState, Snapshot, StepState, StepView,
 };
 use pilothouse::terminal::Size;
 
@@ -286,6 +286,49 @@ fn the_dialogs() {
     insta::assert_snapshot!("secret_80x24", shown(&app));
     insta::assert_snapshot!("in_flight_80x24", shown(&in_dialog(in_flight(), (80, 24))));
     insta::assert_snapshot!("command_80x24", shown(&in_dialog(command(), (80, 24))));
+}
+
+/// A prompt of an agent.
+fn prompt() -> Question {
+    let kind = QuestionKind::AgentPrompt(AgentPrompt {
+        session: "5e1f8a9c-77".into(),
+        subagent: None,
+        hash: String::new(),
+    });
+    let evidence = Evidence { workdir: Some("/srv/app".into()), ..Evidence::default() };
+    let text = "npm publish --tag next\n\ndescription: Publish the package";
+    let asked_by = Actor::Agent("claude-code".into());
+    let origin = QuestionOrigin { name: Some("Bash".into()), ..QuestionOrigin::default() };
+    Question { evidence, asked_by, origin, ..question(9, kind, None, text) }
+}
+
+/// The dialog of a prompt, on screen long enough to be answered.
+fn prompted() -> App {
+    let mut app = opened(vec![prompt()], (80, 24));
+    let _ = press(&mut app, &["a", "j", "Enter"]);
+    read(&mut app);
+    app
+}
+
+#[test]
+fn an_agents_prompt_says_whose_it_is_and_a_refusal_is_sent_with_its_words() {
+    insta::assert_snapshot!("prompt_80x24", shown(&prompted()));
+    let mut app = prompted();
+    let id = || prompt().id.to_string();
+    assert_eq!(answers(&press(&mut app, &["n", "n", "o"])), [], "the words come first");
+    insta::assert_snapshot!("prompt_refused_80x24", shown(&app));
+    let refused = [(id(), AnswerValue::Reject, Some("no".to_owned()))];
+    assert_eq!(answers(&press(&mut app, &["Enter"])), refused);
+    let mut app = prompted();
+    assert_eq!(answers(&press(&mut app, &["n", "Esc", "y"])), [(id(), AnswerValue::Approve, None)]);
+    let mut app = prompted();
+    let gone = Snapshot { in_agents: vec![prompt().id], ..with(at_gate(), Vec::new()) };
+    let _ = app.update(Msg::Snapshot(Arc::new(gone)));
+    assert!(shown(&app).contains("It was answered in the agent."), "{}", shown(&app));
+    assert_eq!(answers(&press(&mut app, &["y", "n", "Enter"])), []);
+    let mut app = opened(vec![gate(), prompt()], (80, 24));
+    let _ = press(&mut app, &["a"]);
+    insta::assert_snapshot!("attention_prompt_80x24", shown(&app));
 }
 
 pub(crate) fn in_flight() -> Question {

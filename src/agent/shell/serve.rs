@@ -22,7 +22,8 @@ use crate::journal::Durability;
 use crate::link::{self, Client, ServedRequest, ShellInput, ShellLine, ShellMessage, ShellReply};
 use crate::model::calls::SHELL_CALL;
 use crate::model::{
-    Error, ExecOutcome, ExecRequest, Exit, NativeTask, ParentTask, Stop, TaskView, TypedInput,
+    AgentActivity, AnsweredPrompts, AnsweredWhich, Error, ExecOutcome, ExecRequest, Exit, NativeTask,
+    ParentTask, SHELL_PROFILE, Stop, TaskView, TypedInput,
 };
 use crate::process::{CallerTerminal, EnclosingTask, Fence, Signal, SignalScope};
 use crate::runtime::{AnswerNotices, CallerStage, Handle, Leftovers, Native, NativeRequest};
@@ -62,7 +63,16 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
         pid: asked.request.agent_pid,
         label: label.as_deref(),
     };
-    let session = sessions.join(&runtime, &parents, peer.uid, said);
+    let session = sessions.join(&runtime, &parents, peer.uid, said, SHELL_PROFILE);
+    let needs_you = runtime.snapshot().borrow().needing().any(|needing| needing.label == session.label);
+    if let Some(name) = asked.request.session.clone().filter(|_| needs_you) {
+        // It runs: so the agent's own prompt about it, if there was one, has been answered.
+        let (which, at) = (CommandText::of(agent, &asked.request).cmd, runtime.clock().now().wall);
+        let which = AnsweredWhich::Command(which);
+        runtime.agent_works(&session.label, |_| Some(AgentActivity::Working));
+        let answered = AnsweredPrompts { agent: session.label.clone(), session: name, which, at };
+        runtime.answered_in_agent(answered).await;
+    }
     let runtime = runtime.within(enclosing.and_then(within));
     ShellCommand::begin(runtime, agent, session, cwd, asked).await.carry(line).await;
     Ok(())

@@ -61,7 +61,7 @@ fn asked_line(item: AttentionItem) -> Option<AwayLine> {
     let target = match item.subject {
         AttentionSubject::Input(task) => AwayTarget::Task(task),
         AttentionSubject::Held(ticket) => AwayTarget::Held(ticket),
-        AttentionSubject::Question(id) => AwayTarget::Question(id),
+        AttentionSubject::Question(id) | AttentionSubject::AgentPrompt(id) => AwayTarget::Question(id),
         _ => return None,
     };
     let AttentionItem { since: at, name, what, said, .. } = item;

@@ -40,7 +40,7 @@ impl App {
 
     fn resolve(&mut self, subject: AttentionSubject) {
         match subject {
-            AttentionSubject::Question(id) => {
+            AttentionSubject::Question(id) | AttentionSubject::AgentPrompt(id) => {
                 if let Some(question) = self.state.view.question(&id).cloned() {
                     self.open_question(question);
                 }
@@ -326,7 +326,14 @@ impl App {
             && let Layer::Question(dialog) = self.layers.remove(at)
         {
             self.state.say(format!("{} answered", questions::alias(&dialog.question)));
+            self.open_next_prompt(&dialog.question);
         }
+    }
+
+    /// Opens the oldest other prompt of an agent at the same place, to be read first.
+    fn open_next_prompt(&mut self, answered: &Question) {
+        let next = self.state.view.next_prompt(answered).cloned();
+        next.into_iter().for_each(|next| self.open_question(next));
     }
 
     /// Opens the card of a held call, if there is one.
@@ -386,7 +393,7 @@ impl App {
     pub(in crate::console) fn refresh_questions(&mut self) {
         for layer in &mut self.layers {
             if let Layer::Question(dialog) = layer {
-                self.state.is_dirty |= dialog.refresh(&self.state.view.snapshot.questions);
+                self.state.is_dirty |= dialog.refresh(&self.state.view.snapshot);
             }
         }
     }

@@ -114,7 +114,7 @@ impl App {
         }
         let Some(Layer::Question(dialog)) = self.layers.last_mut() else { return false };
         match action {
-            Some(Action::Back) if dialog.is_noting => dialog.is_noting = false,
+            Some(Action::Back) if dialog.is_noting => (dialog.is_noting, dialog.is_denying) = (false, false),
             Some(Action::Newline) => self.edit(tui_input::InputRequest::InsertChar('\n')),
             Some(_) => return false,
             None => self.edit_key(key),

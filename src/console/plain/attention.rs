@@ -56,7 +56,7 @@ impl PlainSession {
         let word = line.trim();
         let place = |number: usize| subjects.get(number.checked_sub(1)?);
         let named = |subject: &&AttentionSubject| match subject {
-            AttentionSubject::Question(id) => {
+            AttentionSubject::Question(id) | AttentionSubject::AgentPrompt(id) => {
                 let open = self.snapshot.questions.iter().find(|open| open.id == *id);
                 open.is_some_and(|open| questions::alias(open) == word)
             }
@@ -83,7 +83,7 @@ impl PlainSession {
                 let name = self.task(&id).map(|task| alias(task)).unwrap_or_default();
                 self.write(&name)
             }
-            Some(AttentionSubject::Question(id)) => {
+            Some(AttentionSubject::Question(id) | AttentionSubject::AgentPrompt(id)) => {
                 let open = self.snapshot.questions.iter().find(|open| open.id == id).cloned();
                 open.map(|open| self.open_question(QuestionDialog::new(open))).unwrap_or_default()
             }
@@ -235,6 +235,7 @@ fn question_lines(dialog: &QuestionDialog) -> Vec<PlainLine> {
         QuestionKind::Gate { .. } | QuestionKind::Command => {
             "answer approve or reject; words behind it are your note"
         }
+        QuestionKind::AgentPrompt(_) => "answer y or n; words behind n are told to the agent",
         QuestionKind::InFlight => "answer rerun, skip or abort; words behind it are your note",
     }));
     lines
@@ -311,6 +312,8 @@ fn read_answer(question: &Question, line: &str) -> Option<AnswerInput> {
             let number: usize = word.parse().ok()?;
             AnswerValue::Choice(labels.get(number.checked_sub(1)?)?.clone())
         }
+        (QuestionKind::AgentPrompt(_), "y") => AnswerValue::Approve,
+        (QuestionKind::AgentPrompt(_), "n") => AnswerValue::Reject,
         (QuestionKind::Gate { .. } | QuestionKind::Command, "a") => AnswerValue::Approve,
         (QuestionKind::Gate { .. } | QuestionKind::Command, "r") => AnswerValue::Reject,
         (_, word) => kind.read(word)?,

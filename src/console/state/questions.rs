@@ -1,6 +1,6 @@
 //! How questions are named.
 
-use crate::console::state::names;
+use crate::console::state::{agents, names};
 use crate::console::text::visible;
 use crate::model::{Question, QuestionKind};
 
@@ -8,7 +8,10 @@ use crate::model::{Question, QuestionKind};
 pub fn title(question: &Question) -> String {
     let name = question.origin.name.as_deref().map(visible::one_line);
     let name = name.map(|name| format!(" {name}")).unwrap_or_default();
-    let what = match question.kind {
+    let what = match &question.kind {
+        QuestionKind::AgentPrompt(_) => {
+            return format!("{}  {} asks:{name}", alias(question), asker(question));
+        }
         QuestionKind::Gate { .. } => "gate",
         QuestionKind::YesNo { .. } => "yes or no",
         QuestionKind::Choice { .. } => "choice",
@@ -18,6 +21,12 @@ pub fn title(question: &Question) -> String {
         QuestionKind::Command => "run this command?",
     };
     format!("{}  {what}{name}", alias(question))
+}
+
+/// Returns the name of whoever asks.
+pub fn asker(question: &Question) -> String {
+    agents::owner(&question.asked_by)
+        .map_or_else(|| "a script".to_owned(), |label| visible::one_line(&label).into_owned())
 }
 
 /// Returns the short name of a question: `q03`.

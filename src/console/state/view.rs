@@ -142,6 +142,14 @@ impl View {
         is_new
     }
 
+    /// Returns the oldest prompt of an agent besides one that was answered, at the same place.
+    pub(in crate::console) fn next_prompt(&self, answered: &Question) -> Option<&Arc<Question>> {
+        let is_next = |next: &&Arc<Question>| {
+            !next.is_of_program() && next.id != answered.id && next.place == answered.place
+        };
+        self.snapshot.questions.iter().find(is_next).filter(|_| !answered.is_of_program())
+    }
+
     /// Returns an open question.
     pub fn question(&self, id: &QuestionId) -> Option<&Arc<Question>> {
         self.snapshot.questions.iter().find(|question| question.id == *id)

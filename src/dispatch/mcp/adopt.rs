@@ -118,6 +118,9 @@ fn steps(cx: &CommandContext, agent: AgentProgram) -> Result<(Vec<InstallStep>, 
     }
     let mut step = InstallStep::new(place, path, before);
     step.add(place.format(), &setting.naming(&link))?;
+    if let Some(settings) = agent.hook_settings(&agent.command(host, InstallScope::User)) {
+        step.add(place.format(), &settings)?;
+    }
     let note = match step.keeps_any() {
         false => LED_HERE.to_owned(),
         true => format!("its sessions keep that shell: start it with `pilothouse {}`", agent.as_str()),

@@ -31,6 +31,11 @@ impl ShellCall {
     /// # Errors
     /// If no process listens, the other end belongs to another user or is slow, or the runtime refuses.
     pub fn dial(path: &Path, hello: &Hello) -> Result<Self, Error> {
+        Self::dial_within(path, hello, ANSWER)
+    }
+
+    /// Does the same with a runtime that may take this long to answer.
+    pub(in crate::link) fn dial_within(path: &Path, hello: &Hello, answer: Duration) -> Result<Self, Error> {
         let hello = hello.to_bytes()?;
         let address = socket::SocketPath::of(path)?;
         let failed = |verb| move |source| Error::Io { verb, path: path.to_owned(), source };
@@ -46,7 +51,7 @@ impl ShellCall {
         if peer.uid != rustix::process::geteuid() {
             return Err(Error::Foreign { path: path.to_owned(), uid: peer.uid.as_raw() });
         }
-        stream.set_read_timeout(Some(ANSWER)).map_err(Error::Talk)?;
+        stream.set_read_timeout(Some(answer)).map_err(Error::Talk)?;
         stream.set_write_timeout(Some(PATIENCE)).map_err(Error::Talk)?;
         let mut call = Self { stream, unread: Vec::new() };
         let sent = call.stream.write_all(&hello).map_err(Error::Talk);
@@ -152,7 +157,13 @@ impl ShellCall {
         Ok(Some(reply))
     }
 
-    fn line(&mut self) -> Result<Vec<u8>, Error> {
+    /// Sends a line.
+    pub(in crate::link) fn send_line(&mut self, line: &[u8]) -> Result<(), Error> {
+        self.stream.write_all(&[line, b"\n"].concat()).map_err(Error::Talk)
+    }
+
+    /// Waits for a line, however long it takes.
+    pub(in crate::link) fn line(&mut self) -> Result<Vec<u8>, Error> {
         loop {
             if let Some(end) = memchr::memchr(b'\n', &self.unread) {
                 let line = self.unread.drain(..=end).take(end).collect();

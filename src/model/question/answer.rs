@@ -41,7 +41,7 @@ impl QuestionKind {
         match (self, value) {
             (Self::YesNo { .. }, Yes | No | Abort)
             | (Self::Text { .. }, Text(_) | Abort)
-            | (Self::Gate { .. } | Self::Command, Approve | Reject)
+            | (Self::Gate { .. } | Self::Command | Self::AgentPrompt(_), Approve | Reject)
             | (Self::InFlight, Rerun | Skip | Abort)
             | (Self::Choice { .. }, Abort) => true,
             (Self::Choice { labels }, Choice(label)) => labels.contains(label),
@@ -57,8 +57,8 @@ impl QuestionKind {
             (Self::Choice { .. }, _) => AnswerValue::Choice(text.trim().to_owned()),
             (Self::YesNo { .. }, "yes" | "y" | "true") => AnswerValue::Yes,
             (Self::YesNo { .. }, "no" | "n" | "false") => AnswerValue::No,
-            (Self::Gate { .. } | Self::Command, "approve") => AnswerValue::Approve,
-            (Self::Gate { .. } | Self::Command, "reject") => AnswerValue::Reject,
+            (Self::Gate { .. } | Self::Command | Self::AgentPrompt(_), "approve") => AnswerValue::Approve,
+            (Self::Gate { .. } | Self::Command | Self::AgentPrompt(_), "reject") => AnswerValue::Reject,
             (Self::InFlight, "rerun") => AnswerValue::Rerun,
             (Self::InFlight, "skip") => AnswerValue::Skip,
             (Self::InFlight, "abort") => AnswerValue::Abort,
@@ -76,7 +76,7 @@ impl QuestionKind {
                 format!("exactly one of {}", quoted.join(", "))
             }
             Self::Text { .. } => "a text".to_owned(),
-            Self::Gate { .. } | Self::Command => "approve or reject".to_owned(),
+            Self::Gate { .. } | Self::Command | Self::AgentPrompt(_) => "approve or reject".to_owned(),
             Self::InFlight => "rerun, skip or abort".to_owned(),
         }
     }

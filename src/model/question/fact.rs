@@ -40,6 +40,9 @@ pub(crate) enum QuestionFact {
         id: QuestionId,
         /// When it was withdrawn.
         at: Timestamp,
+        /// Whether that was because the agent that asked had its answer in its own prompt.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        in_agent: bool,
     },
     /// Someone commented on it.
     Commented {

@@ -9,6 +9,6 @@ pub use answer::{AnswerInput, AnswerValue, Principal, QuestionOutcome, RecordedA
 pub(crate) use fact::QuestionFact;
 pub use refusal::AnswerRefusal;
 pub use view::{
-    AnswerKind, BindingView, Comment, Evidence, ExpectedAnswerer, NewQuestion, Question, QuestionId,
-    QuestionKind, QuestionOrigin, READING,
+    AgentPrompt, AnswerKind, AnsweredPrompts, AnsweredWhich, BindingView, Comment, Evidence,
+    ExpectedAnswerer, NewQuestion, Question, QuestionId, QuestionKind, QuestionOrigin, READING,
 };

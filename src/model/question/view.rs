@@ -107,6 +107,67 @@ pub enum QuestionKind {
     InFlight,
     /// A program is about to run a command; the question's text is the command.
     Command,
+    /// An agent asks its user whether it may call a tool, in a prompt of its own that stands there as well; the text is
+    /// the whole call.
+    AgentPrompt(AgentPrompt),
+}
+
+/// The call that an agent asks its user about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentPrompt {
+    /// The agent's session, as it names it.
+    pub session: String,
+    /// The session's subagent that asks, if not the session itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subagent: Option<String>,
+    /// The hash of the tool, its input and the session: an answer is for this call alone.
+    pub hash: String,
+}
+
+/// What of an agent's open prompts has been answered in the agent, as a later event of its session shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnsweredPrompts {
+    /// The agent.
+    pub agent: String,
+    /// The session.
+    pub session: String,
+    /// Which prompts of the session.
+    pub which: AnsweredWhich,
+    /// When that event happened: it says nothing of prompts that were asked later.
+    pub at: Timestamp,
+}
+
+/// Which prompts of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AnsweredWhich {
+    /// All.
+    All,
+    /// Those of the session itself, or of one of its subagents.
+    Of(Option<String>),
+    /// Those with one of these hashes.
+    Calls(Vec<String>),
+    /// The one about this command.
+    Command(String),
+}
+
+impl AnsweredPrompts {
+    /// Tells whether a question is one of them.
+    #[must_use]
+    pub fn has(&self, question: &Question) -> bool {
+        let QuestionKind::AgentPrompt(prompt) = &question.kind else { return false };
+        let is_session = prompt.session == self.session && question.asked_by.is_agent(&self.agent);
+        is_session
+            && question.asked_at <= self.at
+            && match &self.which {
+                AnsweredWhich::All => true,
+                AnsweredWhich::Of(subagent) => prompt.subagent == *subagent,
+                AnsweredWhich::Calls(hashes) => hashes.contains(&prompt.hash),
+                AnsweredWhich::Command(cmd) => question
+                    .text
+                    .strip_prefix(cmd.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with("\n\n")),
+            }
+    }
 }
 
 impl QuestionKind {
@@ -117,7 +178,11 @@ impl QuestionKind {
 
     /// Tells whether only the operator may ever answer it.
     pub fn is_operators(&self) -> bool {
-        matches!(self, Self::Gate { .. } | Self::InFlight | Self::Command | Self::Text { masked: true })
+        match self {
+            Self::Gate { .. } | Self::InFlight | Self::Command | Self::AgentPrompt(_) => true,
+            Self::Text { masked } => *masked,
+            Self::YesNo { .. } | Self::Choice { .. } => false,
+        }
     }
 }
 
@@ -256,6 +321,11 @@ pub struct Question {
 }
 
 impl Question {
+    /// Tells whether a program of ours asks it; an agent's own prompt is none of other agents' business.
+    pub fn is_of_program(&self) -> bool {
+        !matches!(self.kind, QuestionKind::AgentPrompt(_))
+    }
+
     /// Tells whether it waits for a person or an agent: no command is working on it.
     pub fn needs_somebody(&self) -> bool {
         self.expected.as_ref().is_none_or(|expected| expected.task.is_none())

@@ -19,8 +19,8 @@ use crate::terminal::host_terminal::DefaultColours;
 pub(crate) struct Viewers {
     all: Mutex<Vec<Weak<Viewer>>>,
     left: Arc<LastViewed>,
-    /// Number of consoles that have joined.
-    came: watch::Sender<u64>,
+    /// How many times a console has joined or left.
+    turns: Arc<watch::Sender<u64>>,
 }
 
 /// When the last console was closed, in milliseconds of the monotonic clock plus one; 0 before the first.
@@ -40,12 +40,14 @@ pub struct Viewer {
 struct Leaves {
     clock: Clock,
     left: Arc<LastViewed>,
+    turns: Arc<watch::Sender<u64>>,
 }
 
 impl Drop for Leaves {
     fn drop(&mut self) {
         let now = millis(self.clock.now().mono);
         self.left.0.store(now.saturating_add(1), Ordering::Relaxed);
+        self.turns.send_modify(|turns| *turns += 1);
     }
 }
 
@@ -86,13 +88,13 @@ impl Viewer {
 
 impl Viewers {
     pub(crate) fn join(&self, clock: Clock) -> Arc<Viewer> {
-        let leaves = Leaves { clock, left: self.left.clone() };
+        let leaves = Leaves { clock, left: self.left.clone(), turns: self.turns.clone() };
         let viewer = Arc::new(Viewer { wake: Arc::default(), shown: Mutex::default(), _leaves: leaves });
         let mut all = lock(&self.all);
         all.retain(|viewer| viewer.strong_count() > 0);
         all.push(Arc::downgrade(&viewer));
         drop(all);
-        self.came.send_modify(|came| *came += 1);
+        self.turns.send_modify(|turns| *turns += 1);
         viewer
     }
 
@@ -103,10 +105,19 @@ impl Viewers {
 
     /// Waits until a console is open.
     pub(crate) async fn anyone(&self) {
-        let mut came = self.came.subscribe();
-        while !self.is_anyone() {
+        self.until(true).await
+    }
+
+    /// Waits until no console is open.
+    pub(crate) async fn nobody(&self) {
+        self.until(false).await
+    }
+
+    async fn until(&self, is_anyone: bool) {
+        let mut turns = self.turns.subscribe();
+        while self.is_anyone() != is_anyone {
             // The sender lives as long as `self`.
-            let _ = came.changed().await;
+            let _ = turns.changed().await;
         }
     }
 

@@ -10,8 +10,9 @@ use super::start::PreparedStart;
 use super::usage::UnmeasuredTask;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
-    AnswerInput, BatchRequest, CloseReason, Decision, Error, ExecOutcome, ExecRequest, InputOutcome,
-    NewQuestion, ParentTask, QuestionId, QuestionOutcome, RecordedAnswer, Stop, StopOutcome, TypedInput,
+    AnswerInput, AnsweredPrompts, BatchRequest, CloseReason, Decision, Error, ExecOutcome, ExecRequest,
+    InputOutcome, NewQuestion, ParentTask, QuestionId, QuestionOutcome, RecordedAnswer, Stop, StopOutcome,
+    TypedInput,
 };
 use crate::process::{ConsoleProcess, HostEvent, RunningCommand, Signal, SignalScope};
 use crate::runtime::lanes::{LaneNews, ReturnedTicket};
@@ -75,4 +76,6 @@ pub(in crate::runtime) enum QuestionOrder {
     Recorded { id: QuestionId, written: Result<(), Error> },
     /// The asker no longer waits.
     Withdraw { id: QuestionId },
+    /// Prompts of an agent were answered there.
+    AnsweredInAgent(AnsweredPrompts),
 }

@@ -44,6 +44,7 @@ impl Driver {
             agents: session.agents.clone(),
             programs: session.programs.all(),
             questions: self.questions.machine.questions(),
+            in_agents: self.questions.machine.answered_in_agents(),
             notices: session.notices.iter().cloned().collect(),
             metrics,
             record,

@@ -44,7 +44,12 @@ impl Driver {
                 self.note_fact(&id, said, reply);
             }
             QuestionOrder::Recorded { id, written } => self.recorded(&id, written),
-            QuestionOrder::Withdraw { id } => self.withdraw(&id),
+            QuestionOrder::Withdraw { id } => self.withdraw(&id, false),
+            QuestionOrder::AnsweredInAgent(answered) => {
+                for id in self.questions.machine.prompts(&answered) {
+                    self.withdraw(&id, true);
+                }
+            }
         }
     }
 
@@ -60,7 +65,7 @@ impl Driver {
     /// Withdraws every open question because the runtime shuts down.
     pub(super) fn withdraw_questions(&mut self) {
         for id in self.questions.machine.unsettled() {
-            self.withdraw(&id);
+            self.withdraw(&id, false);
         }
     }
 
@@ -117,12 +122,15 @@ impl Driver {
         }
     }
 
-    fn withdraw(&mut self, id: &QuestionId) {
-        if let Some(fact) = self.questions.machine.withdraw(self.now(), id) {
-            self.shared.note(&Fact::Question(Cow::Borrowed(&fact)));
+    fn withdraw(&mut self, id: &QuestionId, in_agent: bool) {
+        let fact = self.questions.machine.withdraw(self.now(), id, in_agent);
+        if let Some(fact) = &fact {
+            self.shared.note(&Fact::Question(Cow::Borrowed(fact)));
         }
-        if let Some(asker) = self.questions.askers.remove(id) {
-            // The asker is already gone, unless the runtime itself withdraws the question.
+        let is_over = fact.is_some() || !in_agent;
+        // One that is gone takes no answer. Another one keeps an answer that is being recorded.
+        if let Some(asker) = is_over.then(|| self.questions.askers.remove(id)).flatten() {
+            // The asker is already gone, unless the runtime itself or an agent withdraws the question.
             let _ = asker.send(Err(Error::ShuttingDown));
         }
     }

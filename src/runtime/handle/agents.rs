@@ -3,7 +3,7 @@
 use super::Handle;
 use crate::config::OnAgentEnd;
 use crate::envelope::{mask, one_line};
-use crate::model::{AgentConnection, AgentPeer, Fact};
+use crate::model::{AgentActivity, AgentConnection, AgentPeer, Fact};
 use crate::runtime::driver::DriverOrder;
 
 /// The lower limit of a receipt's maximum length, in characters.
@@ -29,6 +29,17 @@ impl Handle {
     /// Records whether an agent's latest command runs in a sandbox of its own, which carries no words.
     pub fn agent_fenced(&self, label: &str, is_fenced: bool) {
         self.shared.session().agent_fenced(label, is_fenced);
+        self.shared.nudge.notify_one();
+    }
+
+    /// Records what an agent does, as its hooks report it; `next` returns that from what it did.
+    pub fn agent_works(
+        &self,
+        label: &str,
+        next: impl FnOnce(Option<AgentActivity>) -> Option<AgentActivity>,
+    ) {
+        let at = self.shared.clock.now().wall;
+        self.shared.session().agent_works(label, at, next);
         self.shared.nudge.notify_one();
     }
 

@@ -9,7 +9,8 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 use super::Handle;
 use crate::envelope::Actor;
 use crate::model::{
-    AnswerInput, Error, Fact, NewQuestion, ProgramView, Question, QuestionId, QuestionOutcome, RecordedAnswer,
+    AnswerInput, AnsweredPrompts, Error, Fact, NewQuestion, ProgramView, Question, QuestionId,
+    QuestionOutcome, RecordedAnswer,
 };
 use crate::process::ConsoleProcess;
 use crate::runtime::driver::{DriverOrder, QuestionOrder, Reply};
@@ -83,6 +84,11 @@ impl Handle {
         self.about(|reply| QuestionOrder::LetAgents { id, may, reply }).await
     }
 
+    /// Withdraws prompts of an agent that were answered there; an answer given here that is being recorded stands.
+    pub async fn answered_in_agent(&self, answered: AnsweredPrompts) {
+        self.tell(DriverOrder::Question(QuestionOrder::AnsweredInAgent(answered))).await
+    }
+
     /// Notes that a program is running until the returned token is dropped: a runtime that shuts down briefly waits
     /// for the program's last rows.
     pub fn program_under_way(&self) -> TaskTrackerToken {
@@ -101,6 +107,11 @@ impl Handle {
     /// Tells whether a console is open, embedded or attached, so that someone can answer.
     pub fn is_watched(&self) -> bool {
         self.shared.viewers.is_anyone()
+    }
+
+    /// Waits until no console is open.
+    pub async fn unwatched(&self) {
+        self.shared.viewers.nobody().await
     }
 
     async fn about<T>(&self, order: impl FnOnce(Reply<T>) -> QuestionOrder) -> Result<T, Error> {

@@ -10,8 +10,8 @@ use std::time::Duration;
 use crate::clock::Moment;
 use crate::envelope::{Actor, mask};
 use crate::model::{
-    AnswerInput, AnswerRefusal, AnswerValue, Comment, NewQuestion, Principal, Question, QuestionFact,
-    QuestionId, QuestionOutcome, RecordedAnswer,
+    AnswerInput, AnswerRefusal, AnswerValue, AnsweredPrompts, Comment, NewQuestion, Principal, Question,
+    QuestionFact, QuestionId, QuestionOutcome, RecordedAnswer,
 };
 
 /// Settled questions that are remembered, so that a late answer can be told how they were settled.
@@ -20,6 +20,11 @@ const SETTLED_KEPT: usize = 256;
 const COMMENTS: usize = 16;
 /// Length limit of a comment, in characters.
 const COMMENT_CHARS: usize = 2_000;
+
+/// How a prompt is settled that was answered in the agent.
+const IN_AGENT: &str = "answered in the agent";
+/// Prompts of which a snapshot says that they were answered so.
+const IN_AGENT_SHOWN: usize = 16;
 
 /// Who gets a reply once a fact is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -155,15 +160,33 @@ impl QuestionMachine {
         Ok(QuestionFact::Agents { id: id.clone(), may })
     }
 
-    /// Withdraws a question because the asker is gone. An answer that is already being recorded stands.
-    pub(in crate::runtime) fn withdraw(&mut self, now: Moment, id: &QuestionId) -> Option<QuestionFact> {
+    /// Withdraws a question because the asker is gone, or has its answer in its own prompt. An answer that is already
+    /// being recorded stands.
+    pub(in crate::runtime) fn withdraw(
+        &mut self,
+        now: Moment,
+        id: &QuestionId,
+        in_agent: bool,
+    ) -> Option<QuestionFact> {
         let is_final = matches!(self.open.get(id)?.state, QuestionStage::Settling(_));
         if is_final {
             return None;
         }
         self.open.remove(id);
-        self.remember(id.clone(), "withdrawn");
-        Some(QuestionFact::Withdrawn { id: id.clone(), at: now.wall })
+        self.remember(id.clone(), if in_agent { IN_AGENT } else { "withdrawn" });
+        Some(QuestionFact::Withdrawn { id: id.clone(), at: now.wall, in_agent })
+    }
+
+    /// Returns the agents' prompts among the open questions that have been answered there.
+    pub(in crate::runtime) fn prompts(&self, answered: &AnsweredPrompts) -> Vec<QuestionId> {
+        let open = self.open.iter().filter(|(_, entry)| answered.has(&entry.question));
+        open.map(|(id, _)| id.clone()).collect()
+    }
+
+    /// Returns the prompts that were last answered in their agents.
+    pub(in crate::runtime) fn answered_in_agents(&self) -> Vec<QuestionId> {
+        let answered = self.settled.iter().rev().filter(|(_, how)| how == IN_AGENT);
+        answered.take(IN_AGENT_SHOWN).map(|(id, _)| id.clone()).collect()
     }
 
     /// Settles every question whose deadline has passed.

@@ -148,15 +148,15 @@ fn time_decides_at_its_moment_and_an_answer_before_it_wins() {
 #[test]
 fn a_question_taken_back_is_gone_but_an_answer_stays_one() {
     let mut machine = open_question(yes_no(), Some(5), true);
-    assert!(matches!(machine.withdraw(at(1), &id(1)), Some(QuestionFact::Withdrawn { .. })));
-    assert_eq!(machine.withdraw(at(1), &id(1)), None);
+    assert!(matches!(machine.withdraw(at(1), &id(1), false), Some(QuestionFact::Withdrawn { .. })));
+    assert_eq!(machine.withdraw(at(1), &id(1), false), None);
     assert!(machine.due(at(9)).is_empty() && machine.questions().is_empty());
     let late = machine.answer(at(2), &Actor::Operator, &id(1), given(AnswerValue::Yes));
     assert_eq!(late, Err(AnswerRefusal::Settled { id: id(1), how: "withdrawn".into() }));
 
     let mut machine = self::open_question(yes_no(), None, true);
     machine.answer(at(1), &agent(), &id(1), given(AnswerValue::Yes)).expect("taken");
-    assert_eq!(machine.withdraw(at(1), &id(1)), None);
+    assert_eq!(machine.withdraw(at(1), &id(1), false), None);
     assert!(matches!(machine.recorded(&id(1), true), FactReply::Asker(_)));
 }
 
@@ -246,7 +246,7 @@ proptest! {
                     prop_assert!(is_person || taken.is_err());
                 }
                 Move::Withdraw(number) => {
-                    if machine.withdraw(at(now), &id(number)).is_some() {
+                    if machine.withdraw(at(now), &id(number), false).is_some() {
                         prop_assert!(told.insert(number), "{number} withdrawn after it was told");
                     }
                 }

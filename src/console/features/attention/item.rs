@@ -22,6 +22,8 @@ use crate::terminal::Dialogue;
 pub enum AttentionSubject {
     /// A question waits for an answer.
     Question(QuestionId),
+    /// An agent asks, in a prompt of its own as well.
+    AgentPrompt(QuestionId),
     /// A task waits for input.
     Input(TaskId),
     /// A task is quiet at what looks like a prompt.
@@ -198,7 +200,10 @@ impl WaitingItem<'_> {
     /// Returns what the item concerns.
     pub fn subject(&self) -> AttentionSubject {
         match self {
-            Self::Question(question) => AttentionSubject::Question(question.id.clone()),
+            Self::Question(question) if question.is_of_program() => {
+                AttentionSubject::Question(question.id.clone())
+            }
+            Self::Question(question) => AttentionSubject::AgentPrompt(question.id.clone()),
             Self::Held(held) => AttentionSubject::Held(held.ticket),
             Self::Input(task, _) => AttentionSubject::Input(task.id.clone()),
             Self::Capped(task) => AttentionSubject::Capped(task.id.clone()),
@@ -213,6 +218,7 @@ impl AttentionSubject {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Question(_) => "question",
+            Self::AgentPrompt(_) => "agent's prompt",
             Self::Input(_) => "input",
             Self::Prompt(_) => "prompt",
             Self::Held(_) => "held",
@@ -228,9 +234,10 @@ impl AttentionItem {
     /// Returns how much it needs the user.
     pub(in crate::console) fn need(&self) -> Need {
         match self.subject {
-            AttentionSubject::Question(_) | AttentionSubject::Input(_) | AttentionSubject::Held(_) => {
-                Need::Answer
-            }
+            AttentionSubject::Question(_)
+            | AttentionSubject::AgentPrompt(_)
+            | AttentionSubject::Input(_)
+            | AttentionSubject::Held(_) => Need::Answer,
             AttentionSubject::Left(_) if self.rings => Need::Answer,
             AttentionSubject::Prompt(_) => Need::Maybe,
             _ => Need::Look,
@@ -251,7 +258,7 @@ impl AttentionItem {
     /// Returns an id that is unique among all items, including others of the same task.
     pub(in crate::console) fn id(&self) -> String {
         match &self.subject {
-            AttentionSubject::Question(id) => id.to_string(),
+            AttentionSubject::Question(id) | AttentionSubject::AgentPrompt(id) => id.to_string(),
             AttentionSubject::Input(id) => format!("{id} waits {}", self.since),
             AttentionSubject::Prompt(id) => format!("{id} prompts {}", self.since),
             AttentionSubject::Held(ticket) => format!("held {ticket}"),

@@ -19,6 +19,7 @@ use crate::console::features::attention::watch::{TaskWatches, WatchFinding, Watc
 use crate::console::state::{Screen, State, alias};
 use crate::console::text::visible;
 use crate::envelope::TaskId;
+use crate::model::needs_you;
 
 /// What waits for the user.
 #[derive(Debug, Clone)]
@@ -169,5 +170,7 @@ fn window_title(state: &State, waiting: usize) -> String {
     let name = state.workspace_name();
     let mark = state.setup.theme.glyphs.states[2];
     let count = if waiting > 0 { format!("{mark}{waiting} ") } else { String::new() };
-    format!("{count}pilothouse {}", visible::one_line(&name))
+    let needing: Vec<String> = state.view.snapshot.needing().map(|agent| agent.label.clone()).collect();
+    let needs = needs_you(&needing).map(|text| format!("{}, ", visible::one_line(&text))).unwrap_or_default();
+    format!("{count}{needs}pilothouse {}", visible::one_line(&name))
 }

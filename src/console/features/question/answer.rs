@@ -9,7 +9,7 @@ use crate::console::keys::{Action, KeyContext};
 use crate::console::state::State;
 use crate::console::widgets::scrolled;
 use crate::link::Request;
-use crate::model::Question;
+use crate::model::{QuestionKind, Snapshot};
 
 impl QuestionDialog {
     /// Handles a key that is an action; the dialog stays open.
@@ -25,7 +25,19 @@ impl QuestionDialog {
         }
         match action {
             Note if !self.is_sent => self.is_noting = true,
-            Action::Send | Action::Choose if self.is_noting => self.is_noting = false,
+            // A refusal is sent with the words that the agent is told.
+            RejectGate if self.is_agents_prompt() && !self.is_noting => {
+                match self.is_ready(state.clock.now) {
+                    true => (self.is_noting, self.is_denying) = (true, true),
+                    false => self.decide(state, action),
+                }
+            }
+            Action::Send | Action::Choose if self.is_noting => {
+                self.is_noting = false;
+                if std::mem::take(&mut self.is_denying) {
+                    self.decide(state, RejectGate);
+                }
+            }
             Up | Down if self.context() == KeyContext::Choice => {
                 self.point(if action == Up { -1 } else { 1 });
             }
@@ -39,6 +51,10 @@ impl QuestionDialog {
                 None => self.decide(state, action),
             },
         }
+    }
+
+    fn is_agents_prompt(&self) -> bool {
+        matches!(self.question.kind, QuestionKind::AgentPrompt(_))
     }
 
     fn decide(&mut self, state: &mut State, action: Action) {
@@ -61,14 +77,15 @@ impl QuestionDialog {
 
     /// Takes the current state of its question; tells whether the dialog looks different. A dialog whose question was
     /// settled by somebody else stays open, so that a key meant for it does not act on the screen below.
-    pub(in crate::console) fn refresh(&mut self, questions: &[Arc<Question>]) -> bool {
-        match questions.iter().find(|question| question.id == self.question.id) {
+    pub(in crate::console) fn refresh(&mut self, snapshot: &Snapshot) -> bool {
+        match snapshot.questions.iter().find(|question| question.id == self.question.id) {
             Some(question) => {
                 self.question = Arc::clone(question);
                 false
             }
             None if !self.is_over => {
-                (self.is_over, self.is_noting) = (true, false);
+                (self.is_over, self.is_noting, self.is_denying) = (true, false, false);
+                self.in_agent = snapshot.in_agents.contains(&self.question.id);
                 true
             }
             None => false,

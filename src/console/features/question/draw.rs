@@ -64,7 +64,9 @@ fn more(painter: &mut Painter<'_>, area: Rect, above: usize, below: usize) {
 }
 
 fn foot(painter: &mut Painter<'_>, dialog: &QuestionDialog, area: Rect) {
-    let gate = painter.explained(Term::Gate).filter(|_| dialog.context() == KeyContext::Gate);
+    let gate = painter
+        .explained(Term::Gate)
+        .filter(|_| dialog.context() == KeyContext::Gate && dialog.question.is_of_program());
     painter.row(area, 0, gate.as_slice());
     let mut at = 1;
     match &dialog.question.kind {
@@ -108,10 +110,19 @@ fn keys(painter: &Painter<'_>, dialog: &QuestionDialog) -> Vec<StyledPiece> {
     }
     let actions: &[(Action, &str)] = match (&dialog.question.kind, dialog.is_noting) {
         _ if dialog.is_over => {
-            said.push(vec![piece("This question is no longer open.", Role::Strong)]);
+            let how = if dialog.in_agent {
+                "It was answered in the agent."
+            } else {
+                "This question is no longer open."
+            };
+            said.push(vec![piece(how, Role::Strong)]);
             &[(Back, "close")]
         }
+        (_, true) if dialog.is_denying => &[(Send, "refuse, with these words"), (Back, "back")],
         (_, true) => &[(Send, "done"), (Back, "back")],
+        (QuestionKind::AgentPrompt(_), _) => {
+            &[(ApproveGate, "allow this call"), (RejectGate, "refuse, with words"), (Back, "decide later")]
+        }
         (QuestionKind::Gate { .. } | QuestionKind::Command, _) => {
             &[(ApproveGate, "approve"), (RejectGate, "reject"), (Note, "note"), (Back, "decide later")]
         }

@@ -14,10 +14,14 @@ use crate::console::state::questions::title;
 use crate::console::text::{StyledPiece, piece, visible, wrapped};
 use crate::console::theme::Role;
 use crate::console::widgets::{has_been_read, places};
-use crate::model::{AnswerInput, AnswerValue, BindingView, ExpectedAnswerer, Question, QuestionKind};
+use crate::model::{
+    AgentPrompt, AnswerInput, AnswerValue, BindingView, ExpectedAnswerer, Question, QuestionKind,
+};
 
 /// Maximum number of rows shown of a value.
 const VALUE_LINES: usize = 6;
+/// Maximum number of characters shown of a session's name.
+const SESSION_CHARS: usize = 8;
 
 /// A question in its dialog.
 #[derive(Debug, Clone)]
@@ -34,10 +38,14 @@ pub struct QuestionDialog {
     pub note: Editor,
     /// Whether the note is being typed.
     pub is_noting: bool,
+    /// Whether the note is what the asker is told with a refusal, which is sent with it.
+    pub is_denying: bool,
     /// Whether the answer has been sent.
     pub is_sent: bool,
     /// Whether it was settled, by somebody or by a timeout, or withdrawn.
     pub is_over: bool,
+    /// Whether it was answered in the agent that asks.
+    pub in_agent: bool,
     /// When it was first on screen.
     pub shown_at: Option<Timestamp>,
 }
@@ -52,8 +60,10 @@ impl QuestionDialog {
             answer: Editor::default(),
             note: Editor::default(),
             is_noting: false,
+            is_denying: false,
             is_sent: false,
             is_over: false,
+            in_agent: false,
             shown_at: None,
         }
     }
@@ -67,7 +77,9 @@ impl QuestionDialog {
             return KeyContext::Reason;
         }
         match self.question.kind {
-            QuestionKind::Gate { .. } | QuestionKind::Command => KeyContext::Gate,
+            QuestionKind::Gate { .. } | QuestionKind::Command | QuestionKind::AgentPrompt(_) => {
+                KeyContext::Gate
+            }
             QuestionKind::YesNo { .. } => KeyContext::YesNo,
             QuestionKind::Choice { .. } => KeyContext::Choice,
             QuestionKind::Text { .. } => KeyContext::Answer,
@@ -176,7 +188,11 @@ impl QuestionDialog {
             Some(most) => format!("pass {pass} of at most {most}"),
             None => format!("pass {pass}"),
         });
-        let facts: Vec<String> = [file, line, pass].into_iter().flatten().collect();
+        let prompt = match &self.question.kind {
+            QuestionKind::AgentPrompt(prompt) => Some(prompted(prompt)),
+            _ => None,
+        };
+        let facts: Vec<String> = [file, line, pass, prompt].into_iter().flatten().collect();
         vec![piece(facts.join("  "), Role::Faint)]
     }
 
@@ -184,6 +200,19 @@ impl QuestionDialog {
     pub fn title(&self) -> String {
         title(&self.question)
     }
+}
+
+/// Says whose prompt it is, and of which session.
+fn prompted(prompt: &AgentPrompt) -> String {
+    let session: String = prompt.session.chars().take(SESSION_CHARS).collect();
+    let of = match &prompt.subagent {
+        Some(subagent) => format!(", subagent {}", visible::one_line(subagent)),
+        None => String::new(),
+    };
+    format!(
+        "the agent's own prompt; it can be answered there as well  session {}{of}",
+        visible::one_line(&session)
+    )
 }
 
 /// Describes who is expected to answer, and with which settings.

@@ -95,7 +95,7 @@ impl Effects for Played {
                     AnswerValue::Reject
                 }
             }
-            QuestionKind::Command => AnswerValue::Approve,
+            QuestionKind::Command | QuestionKind::AgentPrompt(_) => AnswerValue::Approve,
         };
         if asking.kind != QuestionKind::InFlight {
             outside.asked.push(text);

@@ -1,0 +1,129 @@
+//! The role `hook`: what an agent's program reports of its sessions. A prompt of its own becomes a question for the
+//! person, as those of programs; the first answer wins, here or there.
+
+use super::sessions::{AgentClaim, AgentSessions};
+use crate::agents::{AgentProgram, HookEvent, HookReport, PromptVerdict, ToolUse};
+use crate::envelope::Actor;
+use crate::link::{self, AnsweredPrompt, Client, HookLine};
+use crate::model::{
+    AgentActivity, AgentPrompt, AnswerValue, AnsweredPrompts, AnsweredWhich, Evidence, HOOK_PROFILE,
+    NewQuestion, QuestionKind, QuestionOrigin, QuestionOutcome,
+};
+use crate::runtime::Handle;
+
+/// Prompts of agents that may be open at once; the agents alone ask about further ones.
+const MOST_PROMPTS: usize = 256;
+
+/// Serves one report. A prompt waits here until it is answered, here or in the agent, nobody is there any more, or the
+/// hook ends; only a person's answer is told to it.
+///
+/// # Errors
+/// When the hook breaks the protocol.
+pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> Result<(), link::Error> {
+    // An agent that a managed command starts is a part of that command.
+    if client.task.as_ref().is_some_and(|task| !task.is_agent) {
+        return Ok(());
+    }
+    let (mut line, report, at) = HookLine::receive(client).await?;
+    let Some(label) = label(line.client(), &runtime, &sessions, &report) else { return Ok(()) };
+    runtime.agent_works(&label, |activity| activity_after(&report, activity));
+    let HookEvent::Prompt(call) = &report.event else {
+        if let Some(which) = answered(&report) {
+            let answered = AnsweredPrompts { agent: label, session: report.session, which, at };
+            runtime.answered_in_agent(answered).await;
+        }
+        return Ok(());
+    };
+    let is_full = runtime.questions().iter().filter(|open| !open.is_of_program()).count() >= MOST_PROMPTS;
+    if !runtime.is_watched() || is_full {
+        return Ok(());
+    }
+    let hash = report.hash(call);
+    let workdir = line.client().hello.cwd.clone();
+    let asking = asking(label.clone(), &report, call, hash.clone(), workdir);
+    let verdict = tokio::select! {
+        outcome = runtime.ask(asking) => outcome.ok().and_then(verdict),
+        () = line.gone() => None,
+        () = runtime.unwatched() => None,
+    };
+    if let Some(verdict) = verdict {
+        runtime.agent_works(&label, |_| Some(AgentActivity::Working));
+        line.answer(&AnsweredPrompt { hash, verdict }).await;
+    }
+    Ok(())
+}
+
+/// Returns the label of the agent whose hook it is.
+fn label(client: &Client, runtime: &Handle, sessions: &AgentSessions, report: &HookReport) -> Option<String> {
+    let hello = &client.hello;
+    let agent = hello.client.as_ref().and_then(|named| named.name.parse::<AgentProgram>().ok())?;
+    let said = AgentClaim {
+        agent: Some(agent),
+        program: None,
+        session: Some(&report.session),
+        pid: Some(hello.ppid),
+        label: hello.label.as_deref(),
+    };
+    Some(sessions.join(runtime, &client.parents, client.peer.uid, said, HOOK_PROFILE).label)
+}
+
+/// Returns what an agent does after a report. Some reports come late: only what the user writes begins a turn.
+fn activity_after(report: &HookReport, before: Option<AgentActivity>) -> Option<AgentActivity> {
+    use AgentActivity::{Idle, NeedsYou, Working};
+    match report.event {
+        HookEvent::Prompt(_) | HookEvent::OwnDialog => Some(NeedsYou),
+        HookEvent::TurnBegan => Some(Working),
+        HookEvent::Used(_) | HookEvent::CallsEnded(_) if before == Some(NeedsYou) => Some(Working),
+        HookEvent::TurnEnded if report.subagent.is_none() => Some(Idle),
+        HookEvent::Began => Some(Idle),
+        HookEvent::Ended => None,
+        HookEvent::Used(_) | HookEvent::CallsEnded(_) | HookEvent::TurnEnded => before,
+    }
+}
+
+/// Returns which prompts were answered in the agent, as a report shows.
+fn answered(report: &HookReport) -> Option<AnsweredWhich> {
+    match &report.event {
+        HookEvent::Prompt(_) | HookEvent::OwnDialog => None,
+        HookEvent::Used(call) => Some(AnsweredWhich::Calls(vec![report.hash(call)])),
+        HookEvent::CallsEnded(calls) => {
+            Some(AnsweredWhich::Calls(calls.iter().map(|call| report.hash(call)).collect()))
+        }
+        HookEvent::TurnBegan | HookEvent::TurnEnded => Some(AnsweredWhich::Of(report.subagent.clone())),
+        HookEvent::Began | HookEvent::Ended => Some(AnsweredWhich::All),
+    }
+}
+
+fn asking(
+    label: String,
+    report: &HookReport,
+    call: &ToolUse,
+    hash: String,
+    workdir: std::path::PathBuf,
+) -> NewQuestion {
+    NewQuestion {
+        origin: QuestionOrigin { name: Some(call.tool.clone()), ..QuestionOrigin::default() },
+        asked_by: Actor::Agent(label),
+        kind: QuestionKind::AgentPrompt(AgentPrompt {
+            session: report.session.clone(),
+            subagent: report.subagent.clone(),
+            hash,
+        }),
+        text: call.text(),
+        evidence: Evidence { workdir: Some(workdir), ..Evidence::default() },
+        // The agent ends the hook when it waits no longer.
+        within: None,
+        agents: false,
+        expected: None,
+    }
+}
+
+/// Returns what a hook is told. Only a person's own answer is anything: neither a time limit nor an end is.
+fn verdict(outcome: QuestionOutcome) -> Option<PromptVerdict> {
+    let QuestionOutcome::Answered(answer) = outcome else { return None };
+    match answer.value {
+        AnswerValue::Approve => Some(PromptVerdict::Allow),
+        AnswerValue::Reject => Some(PromptVerdict::Deny { note: answer.note.unwrap_or_default() }),
+        _ => None,
+    }
+}

@@ -1,0 +1,127 @@
+//! Claude Code's hooks, as 2.1.330 and 2.1.332 run them.
+
+use serde_json::{Map, Value, json};
+
+use crate::agents::hook::{AgentHook, HookEvent, HookReport, PromptVerdict, ToolUse};
+
+/// How long its prompt may be answered here, in seconds. Its dialog stands all the while; the hook is ended after that.
+const PROMPT_SECONDS: u32 = 3_600;
+/// How long a hook that only reports may take, in seconds.
+const REPORT_SECONDS: u32 = 5;
+/// Tools whose prompts are more than a yes or no: only its own screen can answer them.
+const OWN_DIALOGS: [&str; 2] = ["AskUserQuestion", "ExitPlanMode"];
+/// What a refusal without words says to its model.
+const DENIED: &str = "The user denied this in Pilothouse's console.";
+/// The events that only report.
+const REPORTED: [&str; 8] = [
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PostToolBatch",
+    "UserPromptSubmit",
+    "Stop",
+    "SubagentStop",
+    "SessionStart",
+    "SessionEnd",
+];
+
+pub(super) const HOOK: AgentHook = AgentHook { read, print, settings, argument: "--settings" };
+
+fn read(told: &Value) -> Option<HookReport> {
+    let text = |key: &str| told[key].as_str().map(str::to_owned);
+    let event = match told["hook_event_name"].as_str()? {
+        "PermissionRequest" => match call(told)? {
+            call if OWN_DIALOGS.contains(&call.tool.as_str()) => HookEvent::OwnDialog,
+            call => HookEvent::Prompt(call),
+        },
+        "PostToolUse" | "PostToolUseFailure" => HookEvent::Used(call(told)?),
+        "PostToolBatch" => {
+            HookEvent::CallsEnded(told["tool_calls"].as_array()?.iter().filter_map(call).collect())
+        }
+        "UserPromptSubmit" => HookEvent::TurnBegan,
+        "Stop" | "SubagentStop" => HookEvent::TurnEnded,
+        "SessionStart" => HookEvent::Began,
+        "SessionEnd" => HookEvent::Ended,
+        _ => return None,
+    };
+    Some(HookReport { session: text("session_id")?, subagent: text("agent_id"), event })
+}
+
+fn call(told: &Value) -> Option<ToolUse> {
+    Some(ToolUse { tool: told["tool_name"].as_str()?.to_owned(), input: told["tool_input"].clone() })
+}
+
+/// Never changes the call or its rules.
+fn print(verdict: &PromptVerdict) -> Value {
+    let decision = match verdict {
+        PromptVerdict::Allow => json!({ "behavior": "allow" }),
+        PromptVerdict::Deny { note } if note.is_empty() => json!({ "behavior": "deny", "message": DENIED }),
+        PromptVerdict::Deny { note } => json!({ "behavior": "deny", "message": note }),
+    };
+    json!({ "hookSpecificOutput": { "hookEventName": "PermissionRequest", "decision": decision } })
+}
+
+fn settings(command: &str) -> Value {
+    let entry = |timeout: u32, is_async: bool| {
+        let mut hook = json!({ "type": "command", "command": command, "timeout": timeout });
+        if is_async {
+            // It does not wait for them.
+            hook["async"] = json!(true);
+        }
+        json!([{ "hooks": [hook] }])
+    };
+    let reported = REPORTED.iter().map(|name| ((*name).to_owned(), entry(REPORT_SECONDS, true)));
+    let prompt = ("PermissionRequest".to_owned(), entry(PROMPT_SECONDS, false));
+    json!({ "hooks": std::iter::once(prompt).chain(reported).collect::<Map<_, _>>() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_it_tells_is_read_and_what_is_more_than_yes_or_no_is_left_to_its_screen() {
+        let told = |name: &str, tool: &str| json!({ "hook_event_name": name, "session_id": "s", "tool_name": tool, "tool_input": {"command": "ls"} });
+        let call = ToolUse { tool: "Bash".into(), input: json!({"command": "ls"}) };
+        let report = |event| Some(HookReport { session: "s".into(), subagent: None, event });
+        assert_eq!(read(&told("PermissionRequest", "Bash")), report(HookEvent::Prompt(call.clone())));
+        assert_eq!(read(&told("PostToolUse", "Bash")), report(HookEvent::Used(call.clone())));
+        assert_eq!(read(&told("Stop", "")), report(HookEvent::TurnEnded));
+        let mut batch = told("PostToolBatch", "");
+        batch["tool_calls"] = json!([told("", "Bash"), {}]);
+        assert_eq!(read(&batch), report(HookEvent::CallsEnded(vec![call.clone()])));
+        assert_eq!(read(&told("PermissionRequest", "AskUserQuestion")), report(HookEvent::OwnDialog));
+        for none in [
+            told("PreCompact", "Bash"),
+            json!({ "hook_event_name": "Stop" }),
+            json!({ "hook_event_name": "PermissionRequest", "session_id": "s" }),
+            json!([]),
+        ] {
+            assert_eq!(read(&none), None, "{none}");
+        }
+        let mut of_subagent = told("SubagentStop", "");
+        of_subagent["agent_id"] = json!("a1");
+        assert_eq!(read(&of_subagent).and_then(|report| report.subagent).as_deref(), Some("a1"));
+    }
+
+    #[test]
+    fn an_answer_says_yes_or_no_and_changes_nothing() {
+        let printed = |verdict| print(&verdict)["hookSpecificOutput"].clone();
+        let expected = json!({ "hookEventName": "PermissionRequest", "decision": {"behavior": "allow"} });
+        assert_eq!(printed(PromptVerdict::Allow), expected);
+        let denied = printed(PromptVerdict::Deny { note: "use y".into() });
+        assert_eq!(denied["decision"], json!({ "behavior": "deny", "message": "use y" }));
+        assert_eq!(printed(PromptVerdict::Deny { note: String::new() })["decision"]["message"], DENIED);
+    }
+
+    #[test]
+    fn each_event_has_its_own_limit_of_time_and_only_the_prompt_is_waited_for() {
+        let settings = settings("pilothouse hook claude");
+        let hooks = settings["hooks"].as_object().expect("hooks");
+        assert_eq!(hooks.len(), REPORTED.len() + 1);
+        for (name, entries) in hooks {
+            let hook = &entries[0]["hooks"][0];
+            assert!(hook["timeout"].is_u64(), "{name}");
+            assert_eq!(hook["async"] == true, name != "PermissionRequest", "{name}");
+        }
+    }
+}

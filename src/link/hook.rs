@@ -1,0 +1,112 @@
+//! The role `hook`: a hook of an agent's program sends one report, a line of JSON. If that is a prompt, it is answered by
+//! one line with what the person decided, or by the end of the connection: then the program's own prompt decides.
+
+use std::path::Path;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use tokio::io::AsyncWriteExt as _;
+
+use super::hello::PATIENCE;
+use super::shell::ShellCall;
+use super::{Client, Error, Hello, LineReader, ReceivedLine};
+use crate::agents::{HookEvent, HookReport, PromptVerdict};
+
+/// How long a runtime that is there may take to admit a hook, for which an agent may be waiting.
+const ADMISSION: Duration = Duration::from_millis(500);
+
+/// A person's answer to a prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnsweredPrompt {
+    /// The hash of the call that it is about.
+    pub hash: String,
+    /// What was decided.
+    pub verdict: PromptVerdict,
+}
+
+/// A report, and when its hook began: later than the event, by little.
+#[derive(Debug, Serialize, Deserialize)]
+struct TimedReport {
+    at: Timestamp,
+    report: HookReport,
+}
+
+/// The hook's end; single-threaded and without an async runtime, because an agent may wait for it.
+#[derive(Debug)]
+pub struct HookCall(ShellCall);
+
+impl HookCall {
+    /// Connects to the runtime at a socket.
+    ///
+    /// # Errors
+    /// If there is none, or it does not admit the hook within half a second.
+    pub fn dial(socket: &Path, hello: &Hello) -> Result<Self, Error> {
+        ShellCall::dial_within(socket, hello, ADMISSION).map(Self)
+    }
+
+    /// Sends a report; for a prompt, waits for its answer. `None` if there is none, or one to another call.
+    ///
+    /// # Errors
+    /// If the connection is lost, or the other end breaks the protocol.
+    pub fn report(mut self, report: HookReport, at: Timestamp) -> Result<Option<PromptVerdict>, Error> {
+        let report = TimedReport { at, report };
+        let line = serde_json::to_vec(&report).map_err(|error| Error::frame(error.to_string()))?;
+        self.0.send_line(&line)?;
+        let report = report.report;
+        let HookEvent::Prompt(call) = &report.event else { return Ok(None) };
+        let line = match self.0.line() {
+            Err(Error::Gone) => return Ok(None),
+            line => line?,
+        };
+        let answer: AnsweredPrompt =
+            serde_json::from_slice(&line).map_err(|error| Error::frame(error.to_string()))?;
+        Ok((answer.hash == report.hash(call)).then_some(answer.verdict))
+    }
+}
+
+/// The runtime's end.
+#[derive(Debug)]
+pub struct HookLine {
+    client: Client,
+}
+
+impl HookLine {
+    /// Waits at most 5 s for the report of an admitted hook.
+    ///
+    /// # Errors
+    /// If it sends something else, too much, or nothing.
+    pub async fn receive(mut client: Client) -> Result<(Self, HookReport, Timestamp), Error> {
+        let line = tokio::time::timeout(PATIENCE, next(&mut client.lines)).await;
+        let line = line.unwrap_or_else(|_| Err(Error::late("report", PATIENCE)))?;
+        let TimedReport { at, report } =
+            serde_json::from_slice(&line).map_err(|error| Error::frame(error.to_string()))?;
+        Ok((Self { client }, report, at))
+    }
+
+    /// Returns the client.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Waits until the hook is gone. Cancellation-safe.
+    pub async fn gone(&mut self) {
+        while let Ok(Some(_)) = self.client.lines.next().await {}
+    }
+
+    /// Sends the answer to a prompt. A hook that is gone has its program's own prompt.
+    pub async fn answer(mut self, answer: &AnsweredPrompt) {
+        if let Ok(mut line) = serde_json::to_vec(answer) {
+            line.push(b'\n');
+            let _ = self.client.writer.write_all(&line).await;
+        }
+    }
+}
+
+async fn next<R: tokio::io::AsyncRead + Unpin>(lines: &mut LineReader<R>) -> Result<Vec<u8>, Error> {
+    match lines.next().await.map_err(Error::Talk)? {
+        Some(ReceivedLine::Whole(line)) => Ok(line),
+        Some(ReceivedLine::TooLong) => Err(Error::frame("a report that is too long")),
+        None => Err(Error::Gone),
+    }
+}
