@@ -1,10 +1,14 @@
 //! The role `hook`: what an agent's program reports of its sessions. A prompt of its own becomes a question for the
 //! person, as those of programs; the first answer wins, here or there.
 
+use std::time::Duration;
+
+use tokio::time::Instant;
+
 use super::sessions::{AgentClaim, AgentSessions};
 use crate::agents::{AgentProgram, HookEvent, HookReport, PromptVerdict, ToolUse};
 use crate::envelope::Actor;
-use crate::link::{self, AnsweredPrompt, Client, HookLine};
+use crate::link::{self, AnsweredPrompt, Client, HookLine, HookReply};
 use crate::model::{
     AgentActivity, AgentPrompt, AnswerValue, AnsweredPrompts, AnsweredWhich, Evidence, HOOK_PROFILE,
     NewQuestion, QuestionKind, QuestionOrigin, QuestionOutcome,
@@ -13,6 +17,9 @@ use crate::runtime::Handle;
 
 /// Prompts of agents that may be open at once; the agents alone ask about further ones.
 const MOST_PROMPTS: usize = 256;
+
+/// How much earlier than its limit a hook may end because of it.
+const MARGIN: Duration = Duration::from_secs(5);
 
 /// Serves one report. A prompt waits here until it is answered, here or in the agent, nobody is there any more, or the
 /// hook ends; only a person's answer is told to it.
@@ -29,8 +36,12 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
     runtime.agent_works(&label, |activity| activity_after(&report, activity));
     let HookEvent::Prompt(call) = &report.event else {
         if let Some(which) = answered(&report) {
-            let answered = AnsweredPrompts { agent: label, session: report.session, which, at };
+            let answered =
+                AnsweredPrompts { agent: label.clone(), session: report.session.clone(), which, at };
             runtime.answered_in_agent(answered).await;
+        }
+        if let HookEvent::CallsEnded(_) = &report.event {
+            hand_over_words(&runtime, &label, line).await;
         }
         return Ok(());
     };
@@ -41,22 +52,44 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
     let hash = report.hash(call);
     let workdir = line.client().hello.cwd.clone();
     let asking = asking(label.clone(), &report, call, hash.clone(), workdir);
+    let since = Instant::now();
     let verdict = tokio::select! {
         outcome = runtime.ask(asking) => outcome.ok().and_then(verdict),
-        () = line.gone() => None,
+        () = line.gone() => {
+            let patience = agent_of(line.client()).and_then(AgentProgram::hook).map(|hook| hook.patience);
+            // An agent that is interrupted ends its hook; at the end of the hook's time, the prompt stands.
+            if patience.is_some_and(|patience| since.elapsed() + MARGIN < patience) {
+                runtime.agent_works(&label, |_| Some(AgentActivity::Idle));
+            }
+            None
+        }
         () = runtime.unwatched() => None,
     };
     if let Some(verdict) = verdict {
         runtime.agent_works(&label, |_| Some(AgentActivity::Working));
-        line.answer(&AnsweredPrompt { hash, verdict }).await;
+        line.tell(&HookReply::Answered(AnsweredPrompt { hash, verdict })).await;
     }
     Ok(())
+}
+
+/// Hands the person's words to the model that has ended its calls. Words that did not get there are kept.
+async fn hand_over_words(runtime: &Handle, label: &str, line: HookLine) {
+    let words = runtime.words_for(label);
+    let text = words.sentences().join("; ");
+    if !text.is_empty() && line.tell(&HookReply::Words(format!("the operator says: {text}"))).await {
+        words.given();
+    }
+}
+
+/// Returns the agent whose hook it is.
+fn agent_of(client: &Client) -> Option<AgentProgram> {
+    client.hello.client.as_ref().and_then(|named| named.name.parse().ok())
 }
 
 /// Returns the label of the agent whose hook it is.
 fn label(client: &Client, runtime: &Handle, sessions: &AgentSessions, report: &HookReport) -> Option<String> {
     let hello = &client.hello;
-    let agent = hello.client.as_ref().and_then(|named| named.name.parse::<AgentProgram>().ok())?;
+    let agent = agent_of(client)?;
     let said = AgentClaim {
         agent: Some(agent),
         program: None,

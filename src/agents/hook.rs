@@ -1,6 +1,7 @@
 //! What a program reports through its hooks: events of its sessions, and the tool calls for which it asks its user. Pure.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,6 +17,10 @@ pub struct AgentHook {
     pub read: fn(&Value) -> Option<HookReport>,
     /// Returns what a hook prints to answer the program's own prompt.
     pub print: fn(&PromptVerdict) -> Value,
+    /// Returns what a hook prints to hand words to the model, at the end of its calls.
+    pub words: fn(&str) -> Value,
+    /// How long a prompt may be answered here; the program ends the hook after that.
+    pub patience: Duration,
     /// Returns the settings with which the program runs our hook, started by these words of a shell's line.
     pub settings: fn(&str) -> Value,
     /// The argument that takes these settings for one session. For all of them they stand in the file that names its shell.

@@ -13,7 +13,7 @@ use super::shell::{DOOR, SWITCH};
 use super::surroundings::surroundings;
 use crate::agents::{AgentHook, AgentProgram, HookReport};
 use crate::clock::Clock;
-use crate::link::{ClientName, ClientRole, Hello, Holder, HookCall};
+use crate::link::{ClientName, ClientRole, Hello, Holder, HookCall, HookReply};
 use crate::paths::Places;
 use crate::process::{is_in_command, parent, program_name};
 
@@ -38,7 +38,7 @@ pub(super) fn start(agent: AgentProgram) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Returns what a person's answer prints, if there is one.
+/// Returns what a person's answer or words print, if there are any.
 fn answer(agent: AgentProgram, hook: &AgentHook) -> Option<String> {
     let at = Clock::start().now().wall;
     let mut told = Vec::new();
@@ -52,8 +52,11 @@ fn answer(agent: AgentProgram, hook: &AgentHook) -> Option<String> {
         return None;
     }
     let cwd = std::env::current_dir().ok()?;
-    let verdict = call(agent, &cwd)?.report(report, at).ok()??;
-    Some(format!("{}\n", (hook.print)(&verdict)))
+    let printed = match call(agent, &cwd)?.report(report, at).ok()?? {
+        HookReply::Answered(answer) => (hook.print)(&answer.verdict),
+        HookReply::Words(words) => (hook.words)(&words),
+    };
+    Some(format!("{printed}\n"))
 }
 
 /// Connects to the runtime of the agent's workspace. None is started.

@@ -1,5 +1,6 @@
 //! The role `hook`: a hook of an agent's program sends one report, a line of JSON. If that is a prompt, it is answered by
-//! one line with what the person decided, or by the end of the connection: then the program's own prompt decides.
+//! one line with what the person decided, or by the end of the connection: then the program's own prompt decides. At the end
+//! of calls, a line may have the person's words.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,6 +16,16 @@ use crate::agents::{HookEvent, HookReport, PromptVerdict};
 
 /// How long a runtime that is there may take to admit a hook, for which an agent may be waiting.
 const ADMISSION: Duration = Duration::from_millis(500);
+
+/// What a hook is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HookReply {
+    /// A person's answer to its prompt.
+    Answered(AnsweredPrompt),
+    /// A person's words for the model, at the end of its calls.
+    Words(String),
+}
 
 /// A person's answer to a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,23 +56,31 @@ impl HookCall {
         ShellCall::dial_within(socket, hello, ADMISSION).map(Self)
     }
 
-    /// Sends a report; for a prompt, waits for its answer. `None` if there is none, or one to another call.
+    /// Sends a report. For a prompt, waits for its answer, however long it takes; at the end of calls, half a second for
+    /// words. `None` if there is none, or one to another call.
     ///
     /// # Errors
     /// If the connection is lost, or the other end breaks the protocol.
-    pub fn report(mut self, report: HookReport, at: Timestamp) -> Result<Option<PromptVerdict>, Error> {
+    pub fn report(mut self, report: HookReport, at: Timestamp) -> Result<Option<HookReply>, Error> {
         let report = TimedReport { at, report };
         let line = serde_json::to_vec(&report).map_err(|error| Error::frame(error.to_string()))?;
         self.0.send_line(&line)?;
         let report = report.report;
-        let HookEvent::Prompt(call) = &report.event else { return Ok(None) };
-        let line = match self.0.line() {
+        let hash = match &report.event {
+            HookEvent::Prompt(call) => Some(report.hash(call)),
+            HookEvent::CallsEnded(_) => None,
+            _ => return Ok(None),
+        };
+        let line = match self.0.line_within(hash.is_none().then_some(ADMISSION)) {
             Err(Error::Gone) => return Ok(None),
             line => line?,
         };
-        let answer: AnsweredPrompt =
-            serde_json::from_slice(&line).map_err(|error| Error::frame(error.to_string()))?;
-        Ok((answer.hash == report.hash(call)).then_some(answer.verdict))
+        let reply = serde_json::from_slice(&line).map_err(|error| Error::frame(error.to_string()))?;
+        Ok(match reply {
+            HookReply::Answered(answer) if hash.as_ref() != Some(&answer.hash) => None,
+            HookReply::Words(_) if hash.is_some() => None,
+            reply => Some(reply),
+        })
     }
 }
 
@@ -94,12 +113,11 @@ impl HookLine {
         while let Ok(Some(_)) = self.client.lines.next().await {}
     }
 
-    /// Sends the answer to a prompt. A hook that is gone has its program's own prompt.
-    pub async fn answer(mut self, answer: &AnsweredPrompt) {
-        if let Ok(mut line) = serde_json::to_vec(answer) {
-            line.push(b'\n');
-            let _ = self.client.writer.write_all(&line).await;
-        }
+    /// Sends a reply; tells whether it was sent. A hook that is gone has its program's own prompt.
+    pub async fn tell(mut self, reply: &HookReply) -> bool {
+        let Ok(mut line) = serde_json::to_vec(reply) else { return false };
+        line.push(b'\n');
+        self.client.writer.write_all(&line).await.is_ok()
     }
 }
 

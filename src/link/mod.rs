@@ -41,7 +41,7 @@ pub use frame::{MAX_DEPTH, MAX_FRAME, depth_within};
 pub use fuzz::fuzz_frames;
 pub use hello::{Ack, ClientName, ClientRole, Hello, ResultProfile, VERSION, dial};
 pub use holder::ForeignHolder;
-pub use hook::{AnsweredPrompt, HookCall, HookLine};
+pub use hook::{AnsweredPrompt, HookCall, HookLine, HookReply};
 pub use lines::{LineReader, ReceivedLine};
 pub use lock::{Holder, RuntimeAddress};
 pub use operator::{

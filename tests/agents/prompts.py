@@ -146,6 +146,20 @@ def two_sessions(run):
     until(lambda: run.has("made"), PATIENCE, "the file of the first")
 
 
+def words(run):
+    run.dialog()
+    run.console.wait("needs you", PATIENCE)
+    run.console.keys("!")
+    run.console.wait("next answer")
+    run.console.text("use make")
+    run.console.keys("Enter")
+    run.console.wait("1 unread")
+    run.agent.keys("Enter")
+    run.over()
+    until(lambda: "unread" not in run.console.shown(), 15, "the words are read")
+    assert "the operator says: use make" in str(run.model.bodies), "in no request"
+
+
 def console_killed(run):
     run.dialog()
     run.card()
@@ -175,7 +189,8 @@ def single_prompt_refused(run):
 
 
 SITUATIONS = [
-    allowed_here, refused_here, allowed_there, refused_there, refused_there_with_words, two_sessions, console_killed,
+    allowed_here, refused_here, allowed_there, refused_there, refused_there_with_words, two_sessions, words,
+    console_killed,
     single_prompt, single_prompt_refused,
 ]
 

@@ -9,7 +9,7 @@ use pilothouse::agents::{HookEvent, HookReport, PromptVerdict, ToolUse};
 use pilothouse::clock::Clock;
 use pilothouse::config::ConnectionLimits;
 use pilothouse::envelope::Actor;
-use pilothouse::link::{ClientName, ClientRole, Hello, HookCall, Server, Sockets};
+use pilothouse::link::{ClientName, ClientRole, Hello, HookCall, HookReply, Server, Sockets};
 use pilothouse::model::{AnswerInput, AnswerValue, Question, Snapshot};
 use pilothouse::paths::Places;
 use pilothouse::process::Spawner;
@@ -187,6 +187,25 @@ fn a_process_below_a_task_neither_answers_nor_takes_a_card_away() {
     agent.leave();
 }
 
+#[test]
+fn words_go_with_the_end_of_the_models_calls() {
+    let home = Home::new();
+    let console = opened(&home);
+    assert_eq!(printed(hook(&home, &told("UserPromptSubmit", "s1", ""))), "");
+    console.shows("claude-code working");
+    console.keys(b"!");
+    console.shows("With its next answer, or a command that fails: once.");
+    console.keys(b"use make\r");
+    console.shows("1 unread");
+    let mut ended = told("PostToolBatch", "s1", "");
+    ended["tool_calls"] = json!([{"tool_name": "Bash", "tool_input": {"command": "true"}}]);
+    let answer: Value = serde_json::from_str(&printed(hook(&home, &ended))).expect("JSON");
+    let words = json!({"hookEventName": "PostToolBatch", "additionalContext": "the operator says: use make"});
+    assert_eq!(answer["hookSpecificOutput"], words);
+    console.wait_for("they are read", |screen| !screen.contents().contains("unread"));
+    assert_eq!(printed(hook(&home, &ended)), "", "once");
+}
+
 /// A runtime in this process whose socket admits hooks, with somebody there.
 struct Desk {
     runtime: Handle,
@@ -233,6 +252,10 @@ impl Desk {
                 .report(report, Clock::start().now().wall)
                 .ok()
                 .flatten()
+                .and_then(|reply| match reply {
+                    HookReply::Answered(answer) => Some(answer.verdict),
+                    HookReply::Words(_) => None,
+                })
         })
     }
 

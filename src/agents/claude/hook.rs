@@ -1,18 +1,22 @@
 //! Claude Code's hooks, as 2.1.330 and 2.1.332 run them.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value, json};
 
 use crate::agents::hook::{AgentHook, HookEvent, HookReport, PromptVerdict, ToolUse};
 
 /// How long its prompt may be answered here, in seconds. Its dialog stands all the while; the hook is ended after that.
-const PROMPT_SECONDS: u32 = 3_600;
+const PROMPT_SECONDS: u64 = 3_600;
 /// How long a hook that only reports may take, in seconds.
-const REPORT_SECONDS: u32 = 5;
+const REPORT_SECONDS: u64 = 5;
 /// Tools whose prompts are more than a yes or no: only its own screen can answer them.
 const OWN_DIALOGS: [&str; 2] = ["AskUserQuestion", "ExitPlanMode"];
 /// What a refusal without words says to its model.
 const DENIED: &str = "The user denied this in Pilothouse's console.";
-/// The events that only report.
+/// The event at which the person's words are handed over: the next request to its model has them.
+const WORDS: &str = "PostToolBatch";
+/// The events that report.
 const REPORTED: [&str; 8] = [
     "PostToolUse",
     "PostToolUseFailure",
@@ -24,7 +28,14 @@ const REPORTED: [&str; 8] = [
     "SessionEnd",
 ];
 
-pub(super) const HOOK: AgentHook = AgentHook { read, print, settings, argument: "--settings" };
+pub(super) const HOOK: AgentHook = AgentHook {
+    read,
+    print,
+    words,
+    patience: Duration::from_secs(PROMPT_SECONDS),
+    settings,
+    argument: "--settings",
+};
 
 fn read(told: &Value) -> Option<HookReport> {
     let text = |key: &str| told[key].as_str().map(str::to_owned);
@@ -60,8 +71,12 @@ fn print(verdict: &PromptVerdict) -> Value {
     json!({ "hookSpecificOutput": { "hookEventName": "PermissionRequest", "decision": decision } })
 }
 
+fn words(text: &str) -> Value {
+    json!({ "hookSpecificOutput": { "hookEventName": WORDS, "additionalContext": text } })
+}
+
 fn settings(command: &str) -> Value {
-    let entry = |timeout: u32, is_async: bool| {
+    let entry = |timeout: u64, is_async: bool| {
         let mut hook = json!({ "type": "command", "command": command, "timeout": timeout });
         if is_async {
             // It does not wait for them.
@@ -69,7 +84,7 @@ fn settings(command: &str) -> Value {
         }
         json!([{ "hooks": [hook] }])
     };
-    let reported = REPORTED.iter().map(|name| ((*name).to_owned(), entry(REPORT_SECONDS, true)));
+    let reported = REPORTED.iter().map(|name| ((*name).to_owned(), entry(REPORT_SECONDS, *name != WORDS)));
     let prompt = ("PermissionRequest".to_owned(), entry(PROMPT_SECONDS, false));
     json!({ "hooks": std::iter::once(prompt).chain(reported).collect::<Map<_, _>>() })
 }
@@ -114,14 +129,18 @@ mod tests {
     }
 
     #[test]
-    fn each_event_has_its_own_limit_of_time_and_only_the_prompt_is_waited_for() {
+    fn each_event_has_its_own_limit_of_time_and_only_what_prints_is_waited_for() {
         let settings = settings("pilothouse hook claude");
         let hooks = settings["hooks"].as_object().expect("hooks");
         assert_eq!(hooks.len(), REPORTED.len() + 1);
         for (name, entries) in hooks {
             let hook = &entries[0]["hooks"][0];
             assert!(hook["timeout"].is_u64(), "{name}");
-            assert_eq!(hook["async"] == true, name != "PermissionRequest", "{name}");
+            assert_eq!(
+                hook["async"] == true,
+                !["PermissionRequest", WORDS].contains(&name.as_str()),
+                "{name}"
+            );
         }
     }
 }

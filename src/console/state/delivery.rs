@@ -43,7 +43,8 @@ impl MessageDelivery {
         let routes = agent.routes;
         // One that was only launched has not asked for anything yet: its shell is routed here.
         let by_shell = routes.shell || routes.launch;
-        match (by_shell, routes.tools || !by_shell) {
+        // The end of its calls takes words, if its hooks report that.
+        match (by_shell, routes.tools || routes.hook || !by_shell) {
             _ if !agent.connected => Self::Gone,
             (true, _) if stops == Some(true) && !routes.is_fenced => Self::StoppedCommand,
             (false, _) => Self::Answer,
@@ -119,6 +120,7 @@ mod tests {
             (shell, Some(true), MessageDelivery::StoppedCommand),
             (AgentRoutes { launch: true, ..none }, None, MessageDelivery::Stderr),
             (both, None, MessageDelivery::First),
+            (AgentRoutes { hook: true, ..shell }, None, MessageDelivery::First),
             (both, Some(true), MessageDelivery::StoppedCommand),
             (both, Some(false), MessageDelivery::Answer),
             (fenced(shell), None, MessageDelivery::Fenced),

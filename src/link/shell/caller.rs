@@ -162,8 +162,13 @@ impl ShellCall {
         self.stream.write_all(&[line, b"\n"].concat()).map_err(Error::Talk)
     }
 
-    /// Waits for a line, however long it takes.
-    pub(in crate::link) fn line(&mut self) -> Result<Vec<u8>, Error> {
+    /// Waits for a line, this long, or however long it takes.
+    pub(in crate::link) fn line_within(&mut self, time: Option<Duration>) -> Result<Vec<u8>, Error> {
+        self.stream.set_read_timeout(time).map_err(Error::Talk)?;
+        self.line()
+    }
+
+    fn line(&mut self) -> Result<Vec<u8>, Error> {
         loop {
             if let Some(end) = memchr::memchr(b'\n', &self.unread) {
                 let line = self.unread.drain(..=end).take(end).collect();
