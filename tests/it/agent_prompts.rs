@@ -194,7 +194,7 @@ fn words_go_with_the_end_of_the_models_calls() {
     assert_eq!(printed(hook(&home, &told("UserPromptSubmit", "s1", ""))), "");
     console.shows("claude-code working");
     console.keys(b"!");
-    console.shows("With its next answer, or a command that fails: once.");
+    console.shows("It goes with the next answer to a call, as your words.");
     console.keys(b"use make\r");
     console.shows("1 unread");
     let mut ended = told("PostToolBatch", "s1", "");
