@@ -12,6 +12,7 @@
 //! - [`prose`]: `.prose` programs, from source text to a resumable run.
 //! - [`tools`]: the tools agents call: input, execution, result, receipt.
 //! - [`runtime`]: tasks, from request to end: supervisor, driver, output, approvals, questions.
+//! - [`ledger`]: what differs in the workspace's files, by a private folder of git.
 //! - [`model`]: what crosses the walls between layers, as plain data: tasks, calls, questions, what happened.
 //! - [`journal`]: the recording, a hash-chained log of lines on disk.
 //! - [`process`]: starting commands and ending their process trees.
@@ -35,6 +36,8 @@ pub mod prose;
 pub mod tools;
 
 pub mod runtime;
+
+pub mod ledger;
 
 pub mod model;
 

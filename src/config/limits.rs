@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::approval::ApprovalRule;
 use super::ceilings::{CeilingRule, Ceilings, USUAL_CPU_WEIGHT};
 use super::lanes::Lane;
+use super::ledger_mode::LedgerMode;
 use super::record::RecordSettings;
 use super::settings::{OnAgentEnd, SideTerminal};
 use super::units::{self, Ceiling, Count, Period};
@@ -107,6 +108,9 @@ pub struct Limits {
     /// What happens to the tasks of an agent that has ended.
     #[serde(skip)]
     pub on_agent_end: OnAgentEnd,
+    /// Whether what differs in the workspace's tree is looked at.
+    #[serde(skip)]
+    pub ledger: LedgerMode,
 }
 
 impl Limits {
@@ -171,6 +175,7 @@ impl Default for Limits {
             side_terminal: SideTerminal::default(),
             ask_within: Duration::from_secs(90),
             on_agent_end: OnAgentEnd::default(),
+            ledger: LedgerMode::default(),
         }
     }
 }

@@ -3,6 +3,7 @@
 mod approval;
 mod ceilings;
 mod lanes;
+mod ledger_mode;
 mod limits;
 mod load;
 mod nearest;
@@ -21,6 +22,7 @@ mod watch_rule;
 pub use approval::{ApprovalRule, STARTER_RULES};
 pub use ceilings::{CeilingRule, Ceilings, USUAL_CPU_WEIGHT};
 pub use lanes::Lane;
+pub use ledger_mode::LedgerMode;
 pub use limits::{ConnectionLimits, DEFAULT_YIELD_MS, Limits};
 pub use load::{FILE, KEYS_FILE, LoadedSettings, Origin, THEMES_FOLDER, WORKSPACE_FILE, read_own};
 pub use nearest::nearest;

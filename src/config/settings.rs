@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::approval::ApprovalRule;
 use super::lanes::Lane;
+use super::ledger_mode::LedgerMode;
 use super::limits::{ConnectionLimits, Limits};
 use super::record::RecordSettings;
 use super::sessions::SessionSettings;
@@ -28,6 +29,9 @@ pub struct Settings {
     /// Where tasks live: `embedded` in the console that starts first, or `background`, so that closing
     /// the console leaves them running.
     pub runtime: RuntimeMode,
+    /// Whether each command is listed with what differs in the workspace's files since it began: while looking takes
+    /// little time (`auto`), always (`on`) or never (`off`). Read when a runtime starts.
+    pub ledger: LedgerMode,
     /// What one runtime may use. Read when a runtime starts.
     pub limits: Limits,
     /// How the record is kept. Read when a runtime starts.
@@ -348,6 +352,7 @@ impl Settings {
             side_terminal: self.shell.terminal,
             ask_within: self.shell.ask_within,
             on_agent_end: self.services.on_agent_end,
+            ledger: self.ledger,
             ..self.limits.clone()
         }
     }

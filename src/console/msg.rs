@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::envelope::TaskId;
 use crate::link::{ForeignHolder, RunningRuntime};
-use crate::model::{CallRecord, QuestionId, Snapshot};
+use crate::model::{CallRecord, ChangesReport, ChangesSince, QuestionId, Snapshot};
 use crate::runtime::TaskUsage;
 use crate::runtime::past::Durations;
 use crate::terminal::host_terminal::DefaultColours;
@@ -54,6 +54,8 @@ pub enum Msg {
     WatchDue,
     /// A call record that was requested.
     Record(Arc<CallRecord>),
+    /// What differs in the tree since then.
+    Changes(ChangesSince, Box<ChangesReport>),
     /// A page of a task's log that was requested.
     Page(TaskId, PageView),
     /// The transcripts behind an answer, to mark what it showed of them.

@@ -11,8 +11,8 @@ use super::operator::{Card, Item, ScreenUpdate, Update};
 use crate::config::ApprovalRule;
 use crate::envelope::TaskId;
 use crate::model::{
-    AnswerInput, CallRecord, CloseReason, Decision, InputOutcome, Metrics, PortHolder, QuestionId,
-    StatusCounts, StreamView, TypedInput,
+    AnswerInput, CallRecord, ChangesReport, ChangesSince, CloseReason, Decision, InputOutcome, Metrics,
+    PortHolder, QuestionId, StatusCounts, StreamView, TypedInput,
 };
 use crate::prose::engine::run::{self, RunOutcome, RunRefusal};
 use crate::prose::engine::vm::effects::RunEvent;
@@ -92,6 +92,8 @@ pub enum Request {
     Tell { agent: String, text: String },
     /// Return the record of a call.
     Record { seq: u64 },
+    /// Return what differs in the workspace's tree since then (role `operator`).
+    Changes { since: ChangesSince },
     /// Return the full command of a task.
     Command { task: TaskId },
     /// Hold new agent calls, or release those that only the pause holds; the nonce is required if that releases
@@ -182,6 +184,7 @@ pub enum Reply {
     Answer(CallAnswer),
     Sent(InputOutcome),
     Record(Option<Arc<CallRecord>>),
+    Changes(Box<ChangesReport>),
     Command(Option<String>),
     Metrics(Box<Metrics>),
     Standing(StatusCounts),

@@ -12,7 +12,7 @@ use crate::envelope::{Actor, TaskId, mask};
 use crate::journal::{Hash, RepairReport};
 use crate::model::{
     CallRecord, GateEvent, ProgramView, QuestionFact, RejectionReason, TaskEvent, TaskStatus, TaskView,
-    UnrecordedRow,
+    TreeChanges, UnrecordedRow,
 };
 
 /// What happened: one row of the journal, as `{"kind", "data"}`.
@@ -64,6 +64,15 @@ pub(crate) enum Fact<'a> {
     Refused { task: Cow<'a, TaskId>, actor: Cow<'a, Actor>, reason: RejectionReason },
     /// A person named a task, or removed its name.
     Named { task: Cow<'a, TaskId>, name: Option<Cow<'a, str>> },
+    /// What differs in the workspace's tree since a task began. The trees are ids in the recording's ledger, the paths
+    /// the first of those that differ.
+    Changed {
+        task: Cow<'a, TaskId>,
+        #[serde(flatten)]
+        changes: Cow<'a, TreeChanges>,
+        trees: Cow<'a, [String; 2]>,
+        paths: Vec<String>,
+    },
     /// A person wrote a message for an agent; written before the message is delivered. Its secrets are masked.
     Words { actor: Cow<'a, Actor>, to: Cow<'a, str>, text: Cow<'a, str> },
     /// An agent connected or disconnected.
@@ -205,6 +214,9 @@ mod tests {
         let gate = json!({
             "at": at, "actor": "operator", "what": "paused", "call": null, "task": null, "hash": null, "note": "",
         });
+        let changed = json!({
+            "task": "task_00000000", "added": 1, "modified": 0, "deleted": 0, "trees": ["1", "2"], "paths": ["a"],
+        });
         let agent = json!({
             "label": "x", "client": "x 1", "pid": 7, "uid": 0, "profile": "receipt", "connected": true,
         });
@@ -221,6 +233,7 @@ mod tests {
             ("task", event),
             ("refused", json!({ "task": "task_00000000", "actor": "cli", "reason": "task_not_running" })),
             ("named", json!({ "task": "task_00000000", "name": null })),
+            ("changed", changed),
             ("words", json!({ "actor": "operator", "to": "x", "text": "a shorter one" })),
             ("agent", agent),
             ("question", json!({ "what": "withdrawn", "id": "question_00000000", "at": at })),

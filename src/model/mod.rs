@@ -29,6 +29,7 @@ pub(crate) mod stream;
 pub(crate) mod taken_port;
 pub(crate) mod task;
 pub(crate) mod timeline;
+pub(crate) mod tree_changes;
 pub(crate) mod unrecorded;
 pub(crate) mod view;
 
@@ -75,6 +76,7 @@ pub use status_counts::{StatusCounts, needs_you};
 pub use stream::{StreamLine, StreamView};
 pub use taken_port::{PortHolder, TakenPort};
 pub use timeline::later_events;
+pub use tree_changes::{ChangedFile, ChangesReport, ChangesSince, TreeChanges};
 pub use unrecorded::UnrecordedCommand;
 pub(crate) use unrecorded::UnrecordedRow;
 pub use view::{

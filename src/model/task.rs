@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::envelope::Actor;
 use crate::model::{
     CeilingHit, Exit, HoldReason, InputWait, LaneWait, ListenAddress, Listener, RejectionReason, StopSignal,
-    TakenPort, TaskStatus,
+    TakenPort, TaskStatus, TreeChanges,
 };
 use crate::terminal::Size;
 
@@ -41,6 +41,8 @@ pub enum TaskUpdate {
     Peak(u64),
     /// The operator named the task, or removed its name.
     Named(Option<String>),
+    /// What differs in the tree since the task began.
+    Changed(TreeChanges),
     /// The task has printed a URL of what it listens on.
     Printed(ListenAddress, String),
     /// The task failed because an address was in use.

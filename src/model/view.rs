@@ -12,7 +12,7 @@ use crate::envelope::{Actor, TaskId};
 use crate::model::{
     AgentView, CallEnd, CeilingHit, Exit, GateView, HoldReason, InputWait, LaneWait, Listener, Metrics,
     PlaceLink, PlaceName, ProgramView, Question, QuestionId, Slot, StreamView, TakenPort, TaskEvent,
-    TaskFact, TaskStatus, timeline,
+    TaskFact, TaskStatus, TreeChanges, timeline,
 };
 use crate::terminal::Size;
 
@@ -94,6 +94,9 @@ pub struct TaskView {
     /// The most memory that its processes had together, in bytes, where that is measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_memory: Option<u64>,
+    /// What differs in the workspace's tree since it began, once it has ended and that was looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<TreeChanges>,
     /// Counts of what it wrote.
     pub output: OutputView,
     /// Process id of its shell: only for the console, never for agents (docs/contract.md#execcommand).

@@ -10,6 +10,7 @@ mod export;
 mod exposition;
 mod handle;
 mod lanes;
+mod ledger;
 mod log;
 mod log_copy;
 mod output;

@@ -12,6 +12,7 @@ use tokio::sync::{Notify, watch};
 use tokio_util::task::TaskTracker;
 
 use super::bytes::{Pump, TaskIo, Viewers};
+use super::ledger::Ledger;
 use super::past::{self, Recovery};
 use super::session_state::SessionState;
 use super::task_folder::SpareFolders;
@@ -52,6 +53,8 @@ pub(super) struct RuntimeShared {
     pub(super) counted: Arc<Notify>,
     pub(super) headless: AtomicBool,
     pub(super) limits: Limits,
+    /// What differs in the tree since each command began.
+    pub(super) ledger: Ledger,
     /// The running programs.
     pub(super) programs: TaskTracker,
     /// Approval rules that consoles with settings of their own have handed over.
@@ -80,7 +83,7 @@ impl RuntimeShared {
         journal: Journal,
         (viewers, pump): (Arc<Viewers>, Arc<Pump>),
         (first, limits): (Snapshot, Limits),
-        nudge: Arc<Notify>,
+        (ledger, nudge): (Ledger, Arc<Notify>),
     ) -> Arc<Self> {
         Arc::new(Self {
             clock,
@@ -94,6 +97,7 @@ impl RuntimeShared {
             snapshot: watch::Sender::new(Arc::new(first)),
             nudge,
             counted: Arc::default(),
+            ledger,
             programs: TaskTracker::new(),
             handed: watch::Sender::default(),
             recovered: watch::Sender::new(false),

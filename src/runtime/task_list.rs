@@ -72,12 +72,12 @@ impl RecentTasks {
         self.left
     }
 
-    /// Names a task that has ended.
-    pub(super) fn rename(&mut self, id: &TaskId, name: Option<String>) {
+    /// Changes what is shown of a task that has ended.
+    pub(super) fn change(&mut self, id: &TaskId, change: impl FnOnce(&mut TaskView)) {
         let ended = &self.ended;
         let is_it = |view: &&mut Arc<TaskView>| view.id == *id && ended.contains(&view.number);
         if let Some(view) = self.tasks.iter_mut().find(is_it) {
-            Arc::make_mut(view).name = name;
+            change(Arc::make_mut(view));
             self.changed.push(view.number);
         }
     }

@@ -11,7 +11,7 @@ use super::receipt::Receipt;
 use super::task::{self, Notes, TaskKind, WaitingNote};
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask};
-use crate::model::{self, InputTarget, TaskStatus as Status, TaskView};
+use crate::model::{self, InputTarget, TaskStatus as Status, TaskView, TreeChanges};
 
 pub(super) struct TaskStatusTool;
 
@@ -64,6 +64,9 @@ struct TaskReport {
     peak_memory: Option<u64>,
     /// What it printed, in numbers.
     output: OutputReport,
+    /// Files that differ in the workspace since it began, whoever changed them; present once it has ended and that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    changes: Option<ChangesCount>,
     #[serde(flatten)]
     notes: Notes,
 }
@@ -89,6 +92,46 @@ struct CommandReport {
     accepts_input: bool,
     /// Where input goes: `stdin` or `tty`.
     input_target: Option<InputTarget>,
+}
+
+/// Files that differ in the workspace since a task began, in numbers. Files that git ignores are not looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+struct ChangesCount {
+    /// Not there before.
+    added: u64,
+    /// With other contents or another mode.
+    modified: u64,
+    /// No longer there.
+    deleted: u64,
+    /// Of all these, those that are as in the commit that git has moved to meanwhile.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    by_git: u64,
+    /// Tasks that ran at the same time and may have changed them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    shared_with: Vec<TaskId>,
+    /// Why something may be missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    incomplete: Option<String>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl ChangesCount {
+    fn of(changes: &TreeChanges) -> Self {
+        let TreeChanges { added, modified, deleted, by_git, shared_with, incomplete } = changes.clone();
+        Self { added, modified, deleted, by_git, shared_with, incomplete }
+    }
+
+    /// Returns the line of a receipt.
+    fn line(&self) -> String {
+        let Self { added, modified, deleted, .. } = self;
+        let shared = if self.shared_with.is_empty() { "" } else { ", shared with tasks that ran meanwhile" };
+        format!(
+            "Files that differ since it began: {added} added, {modified} modified, {deleted} deleted{shared}"
+        )
+    }
 }
 
 /// What a task printed, in numbers.
@@ -135,6 +178,7 @@ pub fn project(complete: &TaskDetails) -> Envelope {
             lines: task.output.lines,
             dropped_bytes: task.output.dropped_bytes,
         },
+        changes: task.changes.as_ref().map(ChangesCount::of),
         notes,
     };
     TaskStatusTool::envelope(&StatusResult { task: report })
@@ -197,6 +241,7 @@ waits for input. To wait, or to read output, use TaskOutput.";
             .lines(report.task.peak_memory.map(|peak| format!("Memory: at most {}", model::rounded(peak))))
             .line(format!("Output: {} bytes in {} lines", output.bytes, output.lines))
             .lines(task::dropped_line(output.dropped_bytes))
+            .lines(report.task.changes.as_ref().map(ChangesCount::line))
             .output("Command", "task/command/cmd", Some(&command.cmd));
         if report.task.status.is_terminal() {
             receipt.next("TaskOutput to read what it printed.")

@@ -88,6 +88,7 @@ pub(crate) fn task(number: u32, cmd: &str, age: i64, quiet: i64) -> TaskView {
         ended: None,
         ceiling: None,
         peak_memory: None,
+        changes: None,
         output: OutputView {
             bytes: 41_200,
             stderr_bytes: 0,
@@ -138,6 +139,7 @@ fn npm_init() -> TaskView {
         description: Some("scaffold the package".into()),
         ceiling: None,
         peak_memory: None,
+        changes: None,
         output: OutputView {
             bytes: 439,
             stderr_bytes: 0,
@@ -164,6 +166,7 @@ fn cargo_test() -> TaskView {
         description: Some("whole suite before the refactoring".into()),
         ceiling: None,
         peak_memory: None,
+        changes: None,
         output: OutputView {
             bytes: 1_310_201,
             stderr_bytes: 0,
@@ -236,6 +239,7 @@ pub(crate) fn tasks() -> Vec<TaskView> {
             pid: None,
             ceiling: None,
             peak_memory: None,
+            changes: None,
             output: OutputView::default(),
             ..task(9, "git push --force-with-lease origin refactor/parser", 4, 4)
         },

@@ -15,7 +15,10 @@ use pilothouse::console::state::search::FoundLine;
 use pilothouse::console::theme::Role;
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
-use pilothouse::model::{AgentView, BatchItem, Snapshot, TaskStatus, TaskView};
+use pilothouse::model::{
+    AgentView, BatchItem, ChangedFile, ChangesReport, ChangesSince, Snapshot, TaskStatus, TaskView,
+    TreeChanges,
+};
 use pilothouse::terminal::Size;
 
 use crate::console_fixture::{
@@ -402,31 +405,70 @@ fn the_time_stands_beside_each_line_of_the_pane() {
 }
 
 #[test]
-fn changed_files_are_shown_of_the_agent_of_the_task_or_of_one_chosen() {
+fn what_differs_is_asked_for_since_the_task_began_or_since_the_first_command_of_an_agent() {
     let mut state = several();
-    state.agents = vec![
-        AgentView { first_call: Some(ago(60)), ..connected("claude") },
-        AgentView { first_call: Some(ago(30)), ..connected("codex") },
-    ];
-    let asked = |effects: &[Effect]| -> Vec<(String, String)> {
-        let calls = effects.iter().filter_map(|effect| match effect {
-            Effect::Ask(Request::Call { tool, input, .. }) if tool == "ExecCommand" => Some(input.clone()),
+    state.agents = vec![AgentView { first_call: Some(ago(60)), ..connected("claude") }];
+    let asked = |effects: &[Effect]| -> Vec<ChangesSince> {
+        let since = effects.iter().filter_map(|effect| match effect {
+            Effect::Ask(Request::Changes { since }) => Some(since.clone()),
             _ => None,
         });
-        let text = |input: &serde_json::Value, name: &str| input[name].as_str().expect("a text").to_owned();
-        calls.map(|input| (text(&input, "cmd"), text(&input, "description"))).collect()
+        since.collect()
     };
     let mut app = console(state.clone(), (100, 30));
     select(&mut app, 1);
-    let shown_of = asked(&press(&mut app, &["M"]));
-    assert!(shown_of[0].0.contains("\nsince='2026-11-21T12:03:31Z'\n"), "{}", shown_of[0].0);
-    assert_eq!(shown_of[0].1, "files changed since the first call of claude");
+    assert_eq!(asked(&press(&mut app, &["M"])), []);
+    assert!(shown(&app).contains("what differs in this tree since"), "{}", shown(&app));
+    assert_eq!(asked(&press(&mut app, &["Enter"])), [ChangesSince::Task(id(1))]);
+    let _ = press(&mut app, &["M"]);
+    let of_agent = asked(&press(&mut app, &["c", "l", "a", "u", "d", "e", "Enter"]));
+    assert_eq!(of_agent, [ChangesSince::Agent("claude".into())]);
+    state.agents = Vec::new();
     let mut app = console(state, (100, 30));
     select(&mut app, 4);
-    assert_eq!(asked(&press(&mut app, &["M"])), []);
-    assert!(shown(&app).contains("first call at 12:04:01"), "{}", shown(&app));
-    let shown_of = asked(&press(&mut app, &["c", "o", "d", "e", "x", "Enter"]));
-    assert_eq!(shown_of[0].1, "files changed since the first call of codex");
-    let none = console(Snapshot { agents: Vec::new(), calls: Vec::new(), ..several() }, (100, 30));
-    assert_eq!(obstacle(&none, Action::Changes).as_deref(), Some("no agent has called yet"));
+    assert_eq!(asked(&press(&mut app, &["M"])), [ChangesSince::Task(id(4))]);
+    let none = console(Snapshot { agents: Vec::new(), tasks: Vec::new(), ..several() }, (100, 30));
+    assert_eq!(obstacle(&none, Action::Changes).as_deref(), Some("no command has run yet"));
+}
+
+#[test]
+fn what_differs_is_listed_and_each_file_shown_with_the_lines_around_its_changes() {
+    let mut state = several();
+    let changes = TreeChanges {
+        added: 1,
+        modified: 1,
+        deleted: 1,
+        by_git: 2,
+        shared_with: vec![id(2)],
+        incomplete: Some("ignore rules have changed".into()),
+    };
+    for task in &mut state.tasks {
+        let task = std::sync::Arc::make_mut(task);
+        task.changes = (task.id == id(4)).then(|| changes.clone());
+    }
+    let file = |path: &str, before: Option<&str>, after: Option<&str>| ChangedFile {
+        path: path.to_owned(),
+        was: before.is_some(),
+        is: after.is_some(),
+        before: before.map(str::to_owned),
+        after: after.map(str::to_owned),
+        note: None,
+    };
+    let before = (1..=40).map(|line| format!("line {line}\n")).collect::<String>();
+    let secret =
+        ChangedFile { note: Some("only a digest is kept".into()), was: true, ..file(".env", None, None) };
+    let files = vec![
+        secret,
+        file("new.rs", None, Some("first\n")),
+        file("src/ma\u{1b}[31min.rs", Some(&before), Some(&before.replace("line 20\n", "line twenty\n"))),
+    ];
+    for (columns, rows) in SIZES {
+        let mut app = console(state.clone(), (columns, rows));
+        assert!(shown(&app).contains("+1 ~1 -1"), "{}", shown(&app));
+        let report = ChangesReport { changes: changes.clone(), files: files.clone(), left_out: 3 };
+        let _ = app.update(Msg::Changes(ChangesSince::Task(id(4)), Box::new(report)));
+        insta::assert_snapshot!(format!("changes_{columns}x{rows}"), shown(&app));
+        let _ = press(&mut app, &["Esc"]);
+        assert!(app.state.reader.is_none());
+    }
 }

@@ -181,7 +181,7 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::Search => here(Is(
             |app| matches!(&app.state.focus.mode, Mode::Write(Prompt::Search(task), _) if *task == id(7)),
         )),
-        Action::Changes => here(Does(|effect| calls("ExecCommand")(effect))),
+        Action::Changes => here(Does(|effect| matches!(effect, Effect::Ask(Request::Changes { .. })))),
         Action::Timestamps => here(Is(|app| app.state.reading.timestamps.are_shown)),
         Action::SearchAll => {
             here(Is(|app| matches!(&app.state.focus.mode, Mode::Write(Prompt::SearchAll, _))))

@@ -112,6 +112,7 @@ mod hosts_install;
 mod hosts_pipe;
 mod hosts_ssh;
 mod lanes;
+mod ledger;
 mod link_commands;
 mod link_fleet;
 mod link_forged;

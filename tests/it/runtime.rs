@@ -13,16 +13,16 @@ use pilothouse::model::{
     TaskView, TypedInput, Until,
 };
 use pilothouse::process::environment::Environment;
-use pilothouse::runtime::{Handle, Leftovers, OutputStream};
+use pilothouse::runtime::{Handle, Leftovers, Options, OutputStream};
 
-use crate::support::start_limited;
+use crate::support::{options, start_limited};
 
 const LONG: Duration = crate::support::PATIENCE;
 
 /// A runtime in a throw-away workspace.
 pub(crate) struct Bench {
     pub(crate) runtime: Handle,
-    dir: tempfile::TempDir,
+    pub(crate) dir: tempfile::TempDir,
 }
 
 impl Bench {
@@ -34,6 +34,15 @@ impl Bench {
         let dir = tempfile::tempdir().expect("temp dir");
         let (runtime, _) = start_limited(dir.path(), limits);
         Self { runtime, dir }
+    }
+
+    /// Starts a runtime in this folder that finds programs along this path.
+    pub(crate) fn with_path(dir: tempfile::TempDir, path: std::ffi::OsString) -> Self {
+        let runtime = Handle::start(Options {
+            environment: vec![("PATH".into(), path)],
+            ..options(dir.path(), Limits::default())
+        });
+        Self { runtime: runtime.expect("runtime"), dir }
     }
 
     /// Makes this the environment of its commands.

@@ -125,6 +125,7 @@ pub(super) fn task() -> TaskView {
         }),
         ceiling: None,
         peak_memory: None,
+        changes: None,
         output: OutputView::default(),
         pid: None,
         folder: "/r".into(),

@@ -208,7 +208,7 @@ impl App {
                 let what = if action == NextFailed { "nothing has failed" } else { "nothing waits for you" };
                 need(next::next_of(&self.state, action).is_some(), what)
             }
-            Changes => runtime.and(need(changes::has_caller(&self.state), "no agent has called yet")),
+            Changes => runtime.and(need(changes::has_choice(&self.state), "no command has run yet")),
             Timestamps => pane.and(selected),
             SearchAll => need(!self.state.view.snapshot.tasks.is_empty(), "there are no tasks"),
             PreviousTask | NextTask => {

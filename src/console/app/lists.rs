@@ -154,7 +154,7 @@ impl App {
                 self.state.show(Screen::Tasks);
             }
             ListChoice::Place(at) => self.go_to_place(at),
-            ListChoice::Changes(label) => changes::show_changes_of(&mut self.state, &label),
+            ListChoice::Changes(since) => changes::ask(&mut self.state, since),
             ListChoice::Run(cmd) => self.run_here(&cmd),
             ListChoice::Only(place) => self.state.show_only(place),
             ListChoice::Open(running) => self.state.effects.push(Effect::OpenPlace(running)),

@@ -1,112 +1,126 @@
-//! What has changed in the files since an agent's first call, according to git. It runs as a task of the
-//! user's, because a repository can make git run programs of its own, and those belong where everything else
-//! that an agent could have set up runs. Nothing is written, not even git's index.
-
-use std::path::Path;
-
-use jiff::Timestamp;
-use serde_json::json;
+//! What differs in the workspace's tree since a task began, or since an agent's first command: the files, and their
+//! lines. It is read from the runtime's ledger, and drawn here: no other program takes part.
 
 use crate::console::effect::Effect;
-use crate::console::state::{ListChoice, Screen, State, who};
-use crate::console::text::visible;
+use crate::console::state::{ListChoice, State, short_alias, who};
+use crate::console::text::diff::FileDiffs;
+use crate::console::text::reading::{ReaderText, ReaderView};
+use crate::console::text::{StyledPiece, count, piece, visible};
+use crate::console::theme::Role;
 use crate::console::widgets::{Chooser, ListItem, ListKind};
 use crate::envelope::Actor;
-use crate::model::{AgentView, PlaceId};
+use crate::link::Request;
+use crate::model::{AgentView, ChangedFile, ChangesReport, ChangesSince, TreeChanges};
 
-/// The script to run; `SINCE` is replaced by the time. Files are listed by modification time, because git
-/// does not know what had been changed but not committed before the first call. No argument of `find` begins
-/// with a file name, so that a name cannot be taken for an option.
-const SCRIPT: &str = r#"# files changed since the first call of an agent
-since='SINCE'
-git='git --no-optional-locks --no-pager -c core.fsmonitor=false'
-written() { find "$@" -newermt "$since" -print 2>/dev/null | head -n 500; }
-if ! command -v git >/dev/null 2>&1; then
-  echo "git is not installed. Files written since $since, by their times:"; written . -type f; exit
-fi
-if ! top=$(git rev-parse --show-toplevel 2>/dev/null); then
-  echo "No git repository. Files written since $since, by their times:"; written . -type f; exit
-fi
-cd "$top" || exit
-echo "Written since $since and not committed, by their times, without what git ignores:"
-$git ls-files -z -m -o --exclude-standard | xargs -0 -r sh -c '
-  for file do set -- "$@" "./$file"; shift; done
-  find "$@" -maxdepth 0 -newermt "$0" -print 2>/dev/null' "$since"
-echo; echo "Against the commit of that time, with what had been changed before and was not committed:"
-$git diff --no-ext-diff --no-textconv --stat "HEAD@{$since}"
-echo; echo "Not committed now (git status --short):"
-$git status --short"#;
+/// The most tasks that are named as having run at the same time.
+const MOST_SHARED: usize = 4;
 
-/// Shows what has changed since an agent's first call: the current task's agent, the only agent, or one
-/// chosen from several.
+/// Shows what differs since the current task began, or since the first command of an agent; if there are several of
+/// these, they are listed.
 pub(in crate::console) fn show_changes(state: &mut State) -> Option<Chooser> {
-    let task = state.at_hand().cloned();
-    let own = task.as_ref().and_then(|task| began(state, &task.started_by).map(|at| (task, at)));
-    if let Some((task, at)) = own {
-        let (label, folder) = (who(&task.started_by), task.workdir.clone());
-        let place = task.place.as_ref().map(|place| place.id.clone());
-        run_changes(state, &label, at, &folder, place);
-        return None;
-    }
-    match &callers(state)[..] {
-        [] => None,
-        [(label, _)] => {
-            show_changes_of(state, &label.clone());
+    let mut items = choices(state);
+    match items.len() {
+        0 | 1 => {
+            if let Some(ListItem { choice: ListChoice::Changes(since), .. }) = items.pop() {
+                ask(state, since);
+            }
             None
         }
-        several => {
-            let items = several.iter().map(|(label, at)| {
-                let at = at
-                    .to_zoned_datetime(state.setup.zone.clone())
-                    .strftime("first call at %H:%M:%S")
-                    .to_string();
-                ListItem::new(visible::one_line(label).into_owned(), at, ListChoice::Changes(label.clone()))
-            });
-            Some(Chooser::new(ListKind::Agents, items.collect()))
-        }
+        _ => Some(Chooser::new(ListKind::Changes, items)),
     }
 }
 
-/// Does the same for the agent with this label.
-pub(in crate::console) fn show_changes_of(state: &mut State, label: &str) {
-    let Some(at) = began(state, &Actor::Agent(label.to_owned())) else { return };
-    let place = state.place_of_agent(label);
-    let workspace = place.map_or(&state.view.snapshot.workspace, |place| &place.workspace).clone();
-    let place = place.map(|place| place.name.id.clone());
-    run_changes(state, label, at, &workspace, place)
+/// Asks the runtime for what differs since then.
+pub(in crate::console) fn ask(state: &mut State, since: ChangesSince) {
+    state.effects.push(Effect::Ask(Request::Changes { since }));
 }
 
-fn run_changes(state: &mut State, label: &str, at: Timestamp, folder: &Path, place: Option<PlaceId>) {
-    let since = at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-    let input = json!({
-        "cmd": SCRIPT.replace("SINCE", &since),
-        "workdir": folder,
-        "shell": "/bin/sh",
-        "login": false,
-        "tty": true,
-        "yield_time_ms": 0,
-        "description": format!("files changed since the first call of {}", visible::one_line(label)),
+/// Tells whether there is anything since which the tree could be compared.
+pub(in crate::console) fn has_choice(state: &State) -> bool {
+    !choices(state).is_empty()
+}
+
+fn choices(state: &State) -> Vec<ListItem> {
+    let task = state.at_hand().filter(|task| task.started_at.is_some());
+    let own = task.map(|task| {
+        let known = task.changes.as_ref().map(|changes| format!("since it began: {changes}"));
+        let about = known.unwrap_or_else(|| "since it began".to_owned());
+        let since = ChangesSince::Task(task.id.clone());
+        ListItem::new(short_alias(task), about, ListChoice::Changes(since))
     });
-    state.focus.screen = Screen::Focus;
-    state.effects.push(Effect::call_at(place, "ExecCommand", input));
+    let item = |agent: &AgentView| {
+        let since = ChangesSince::Agent(agent.label.clone());
+        let name = visible::one_line(&agent.label).into_owned();
+        ListItem::new(name, "since its first command".to_owned(), ListChoice::Changes(since))
+    };
+    let agents = state.view.snapshot.agents.iter().filter(|agent| agent.first_call.is_some());
+    own.into_iter().chain(agents.map(item)).collect()
 }
 
-/// Tells whether any agent has made a call.
-pub(in crate::console) fn has_caller(state: &State) -> bool {
-    !callers(state).is_empty()
+/// Shows what the runtime has answered.
+pub(in crate::console) fn show(state: &mut State, since: &ChangesSince, report: &ChangesReport) {
+    let since = match since {
+        ChangesSince::Task(id) => match state.view.task(id) {
+            Some(task) => format!("{} began", short_alias(task)),
+            None => format!("{id} began"),
+        },
+        ChangesSince::Agent(label) => format!("the first command of {}", who(&Actor::Agent(label.clone()))),
+    };
+    state.toasts.pass();
+    let title = format!("what differs in this tree since {since}");
+    state.reader = Some(reader(title, facts(state, report), report));
 }
 
-/// Returns the agents that have made calls, with the time of their first.
-fn callers(state: &State) -> Vec<(String, Timestamp)> {
-    let agents = state.view.snapshot.agents.iter();
-    let first = |agent: &AgentView| began(state, &Actor::Agent(agent.label.clone()));
-    agents.filter_map(|agent| Some((agent.label.clone(), first(agent)?))).collect()
+/// Returns what is to be said of the list as a whole, a line each.
+fn facts(state: &State, report: &ChangesReport) -> Vec<StyledPiece> {
+    let TreeChanges { by_git, shared_with, incomplete, .. } = &report.changes;
+    let mut facts = Vec::new();
+    facts.extend(incomplete.as_ref().map(|why| piece(visible::one_line(why).into_owned(), Role::Waiting)));
+    facts.extend((*by_git > 0).then(|| piece(format!("by git: {} files", count(*by_git)), Role::Text)));
+    if !shared_with.is_empty() {
+        let name = |id| state.view.task(id).map_or_else(|| format!("{id}"), |task| short_alias(task));
+        let mut names: Vec<String> = shared_with.iter().take(MOST_SHARED).map(name).collect();
+        names.extend((shared_with.len() > MOST_SHARED).then(|| "others".to_owned()));
+        facts.push(piece(format!("shared with {}", names.join(" ")), Role::Text));
+    }
+    facts
 }
 
-/// Returns when an agent made its first call, if known.
-fn began(state: &State, actor: &Actor) -> Option<Timestamp> {
-    let Actor::Agent(label) = actor else { return None };
-    let known = state.view.snapshot.agents.iter().find(|agent| agent.label == *label);
-    let listed = || state.view.snapshot.calls.iter().find(|call| call.actor == *actor).map(|call| call.at);
-    known.and_then(|agent| agent.first_call).or_else(listed)
+/// Lays out a report: the files first, then the lines of each.
+fn reader(title: String, facts: Vec<StyledPiece>, report: &ChangesReport) -> ReaderView {
+    let mut diffs = FileDiffs::default();
+    facts.into_iter().for_each(|fact| diffs.say(vec![fact]));
+    for file in &report.files {
+        diffs.say(vec![mark(file), piece(visible::one_line(&file.path).into_owned(), Role::Text)]);
+    }
+    if report.files.is_empty() {
+        diffs.say(vec![piece("nothing differs", Role::Faint)]);
+    }
+    if report.left_out > 0 {
+        diffs.say(vec![piece(format!("and {} more files", count(report.left_out)), Role::Faint)]);
+    }
+    for file in &report.files {
+        diffs.say(Vec::new());
+        let mut head = vec![mark(file), piece(visible::one_line(&file.path).into_owned(), Role::Strong)];
+        let note = file.note.as_ref();
+        head.extend(note.map(|note| piece(format!("  {}", visible::one_line(note)), Role::Faint)));
+        diffs.part(head);
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        // Where only one of two texts is known, every line would look new.
+        if file.before.is_some() == file.was && file.after.is_some() == file.is {
+            diffs.add(&text(&file.before), &text(&file.after));
+        }
+    }
+    let (document, parts) = diffs.finish();
+    let facts = vec![piece(report.changes.to_string(), Role::Strong)];
+    ReaderView { title, facts, text: ReaderText::new(document), parts, begin: usize::MAX, part: "file" }
+}
+
+fn mark(file: &ChangedFile) -> StyledPiece {
+    let role = match file.mark() {
+        '+' => Role::Running,
+        '-' => Role::Failed,
+        _ => Role::Waiting,
+    };
+    piece(format!("{} ", file.mark()), role)
 }

@@ -119,6 +119,7 @@ pub(in crate::console) fn task_of(request: &Request) -> Option<TaskId> {
             None
         }
         Request::Decide { .. } | Request::Answer { .. } | Request::LetAgents { .. } => None,
+        Request::Changes { .. } => None,
         Request::Record { .. } | Request::Tell { .. } | Request::Pause { .. } | Request::Program(_) => None,
         Request::Rules { .. }
         | Request::Shutdown { .. }

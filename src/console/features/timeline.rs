@@ -5,12 +5,12 @@ use ratatui::layout::Rect;
 
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::ports;
-use crate::console::state::{Layout, Term, alias, cut_top, needs, roughly, short, told, who};
+use crate::console::state::{Layout, Term, alias, cut_top, needs, roughly, short, short_alias, told, who};
 use crate::console::text;
 use crate::console::text::{StyledPiece, column, count, piece, right, visible, wrapped};
 use crate::console::theme::Role;
 use crate::console::widgets::{DIALOG_COLUMNS, Painter, command_rows, dialog, in_lane, role};
-use crate::model::{HoldReason, InputEvidence, TaskEvent, TaskView};
+use crate::model::{HoldReason, InputEvidence, TaskEvent, TaskView, TreeChanges};
 
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     let state = painter.state;
@@ -136,6 +136,7 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
         }),
     );
     add("ceiling", task.ceiling.map(|hit| hit.to_string()));
+    add("tree", task.changes.as_ref().map(|changes| changes_told(painter, changes)));
     add("memory", task.peak_memory.map(|peak| format!("at most {} together", text::bytes(peak))));
     add(
         "ended",
@@ -178,6 +179,20 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
     };
     add("process", Some(format!("{terminal}, {}{pid}", task.shell)));
     facts
+}
+
+/// Says what differs in the tree since a task began.
+fn changes_told(painter: &Painter<'_>, changes: &TreeChanges) -> String {
+    let mut parts = vec![format!("{changes} differs since it began")];
+    if changes.total() == 0 {
+        parts = vec!["nothing differs since it began".to_owned()];
+    }
+    parts.extend((changes.by_git > 0).then(|| format!("by git: {}", count(changes.by_git))));
+    let name = |id| painter.state.view.task(id).map(|task| short_alias(task));
+    let shared: Vec<String> = changes.shared_with.iter().filter_map(name).take(MOST_ADDRESSES).collect();
+    parts.extend((!shared.is_empty()).then(|| format!("shared with {}", shared.join(" "))));
+    parts.extend(changes.incomplete.as_ref().map(|why| visible::one_line(why).into_owned()));
+    parts.join("; ")
 }
 
 fn started(painter: &Painter<'_>, task: &TaskView) -> String {

@@ -205,6 +205,7 @@ async fn ask(operator: &Operator, place: Option<&PlaceId>, request: Request) -> 
         (Request::Usage { .. }, Err(_)) => Some(Msg::Usage(Vec::new())),
         (_, Ok(Reply::Usage(usage))) => Some(Msg::Usage(usage)),
         (_, Ok(Reply::Record(record))) => record.map(Msg::Record),
+        (Request::Changes { since }, Ok(Reply::Changes(report))) => Some(Msg::Changes(since, report)),
         (Request::Record { .. }, Err(_)) | (_, Ok(_)) => None,
         (request, Err(error)) => Some(Msg::Failed(failure(purpose(&request), &error))),
     }
@@ -278,6 +279,7 @@ fn purpose(request: &Request) -> &str {
         Request::Rename { .. } => "name the task",
         Request::Send { .. } => "type into the task",
         Request::Record { .. } => "read the call",
+        Request::Changes { .. } => "see what differs",
         Request::Command { .. } => "read the command",
         Request::Answer { .. } => "answer the question",
         Request::Rules { .. } => "apply the approval rules",

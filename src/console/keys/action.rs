@@ -34,24 +34,20 @@ impl Action {
     #[must_use]
     pub fn changes(self) -> bool {
         use Action::{AnswerQuestion, Approve, ApproveExact, ClearFinished, Deny, LetPass, Pause, Rename};
-        use Action::{
-            Changes, Dismiss, Fit, Kill, Release, Restart, Run, SendLine, Signal, Start, Stop, TellAgent,
-        };
-        matches!(
-            self,
-            Changes | SendLine | Start | Run | Restart | Stop | Kill | Signal | Release | Fit | Dismiss
-        ) || matches!(
-            self,
-            AnswerQuestion
-                | Approve
-                | ApproveExact
-                | ClearFinished
-                | Deny
-                | LetPass
-                | Pause
-                | Rename
-                | TellAgent
-        )
+        use Action::{Dismiss, Fit, Kill, Release, Restart, Run, SendLine, Signal, Start, Stop, TellAgent};
+        matches!(self, SendLine | Start | Run | Restart | Stop | Kill | Signal | Release | Fit | Dismiss)
+            || matches!(
+                self,
+                AnswerQuestion
+                    | Approve
+                    | ApproveExact
+                    | ClearFinished
+                    | Deny
+                    | LetPass
+                    | Pause
+                    | Rename
+                    | TellAgent
+            )
     }
 }
 
@@ -195,8 +191,8 @@ actions! {
     Search "search" "Search the output, backwards" "TaskOutput"
     SearchAll "search all" "Search the output of all tasks" "" "grep find everywhere across"
     Timestamps "times" "The time beside each line, or not" "" "clock when date log"
-    Changes "changed files" "Files changed since the agent came" "ExecCommand"
-        "git status diff modified files"
+    Changes "changed files" "What differs in the tree since then" "TaskStatus"
+        "git status diff modified files ledger"
     Find "find" "Find it" ""
     Compare "compare" "Mark the call, or compare with it" ""
     ModelSaw "model saw" "What the model saw of the output" ""

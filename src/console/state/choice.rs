@@ -8,7 +8,7 @@ use crate::console::state::listing::rows::{Grouping, Sort};
 use crate::console::state::tiling::Pick;
 use crate::envelope::TaskId;
 use crate::link::RunningRuntime;
-use crate::model::PlaceId;
+use crate::model::{ChangesSince, PlaceId};
 
 /// What choosing an item does.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,8 +33,8 @@ pub enum ListChoice {
     Arranged(ListForm),
     /// Use this layout.
     Layout(Pick),
-    /// Show what has changed since the first call of this agent.
-    Changes(String),
+    /// Show what differs in the tree since then.
+    Changes(ChangesSince),
     /// Run this command in a pane.
     Run(String),
     /// Go to this search result, by index.

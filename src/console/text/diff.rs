@@ -11,6 +11,70 @@ use crate::console::theme::Role;
 /// other programs.
 const MOST_LINES: usize = 3_000;
 
+/// Lines around a change that are shown of a file.
+const CONTEXT: usize = 3;
+
+/// The differences of several files, one below the other, each with the lines around its changes.
+#[derive(Debug, Default)]
+pub struct FileDiffs {
+    lines: Vec<Vec<StyledPiece>>,
+    marks: Vec<StyledPiece>,
+    /// The lines at which files begin.
+    parts: Vec<usize>,
+}
+
+impl FileDiffs {
+    /// Adds a line that is of no file.
+    pub fn say(&mut self, line: Vec<StyledPiece>) {
+        self.lines.push(line);
+        self.marks.push(piece("", Role::Faint));
+    }
+
+    /// Adds the line at which a file begins.
+    pub fn part(&mut self, head: Vec<StyledPiece>) {
+        self.parts.push(self.lines.len());
+        self.say(head);
+    }
+
+    /// Adds how a text differs from an earlier one.
+    pub fn add(&mut self, before: &str, after: &str) {
+        let lines = |text: &str| text.lines().take(MOST_LINES).map(str::to_owned).collect::<Vec<_>>();
+        let (old, new) = (lines(before), lines(after));
+        let operations = capture_diff_slices(Algorithm::Myers, &old, &new);
+        for (at, hunk) in similar::group_diff_ops(operations, CONTEXT).iter().enumerate() {
+            if at > 0 {
+                self.say(vec![piece("...", Role::Faint)]);
+            }
+            for change in hunk.iter().flat_map(|operation| operation.iter_changes(&old, &new)) {
+                let (mark, line) = marked(change.tag(), change.value_ref());
+                self.lines.push(vec![line]);
+                self.marks.push(mark);
+            }
+        }
+        if [before, after].iter().any(|text| text.lines().nth(MOST_LINES).is_some()) {
+            self.say(vec![piece(format!("only the first {MOST_LINES} lines are compared"), Role::Faint)]);
+        }
+    }
+
+    /// Returns the text, and the lines at which files begin.
+    pub fn finish(self) -> (WrappedText, Vec<usize>) {
+        let mut document = WrappedText::new(self.lines);
+        document.set_gutter(self.marks);
+        (document, self.parts)
+    }
+}
+
+/// Returns the mark of a line, and the line.
+fn marked(tag: ChangeTag, line: &str) -> (StyledPiece, StyledPiece) {
+    let (mark, role) = match tag {
+        ChangeTag::Equal => ("  ", Role::Faint),
+        ChangeTag::Delete => ("- ", Role::Failed),
+        ChangeTag::Insert => ("+ ", Role::Running),
+    };
+    let text = visible::in_text(line).into_owned();
+    (piece(mark, role), piece(text, if role == Role::Faint { Role::Text } else { role }))
+}
+
 /// The difference between two texts.
 #[derive(Debug)]
 pub struct Diff {
@@ -36,20 +100,15 @@ impl Diff {
         let (mut added, mut removed) = (0, 0);
         for operation in capture_diff_slices(Algorithm::Myers, &old, &new) {
             for change in operation.iter_changes(&old, &new) {
-                let (mark, role) = match change.tag() {
-                    ChangeTag::Equal => ("  ", Role::Faint),
-                    ChangeTag::Delete => ("- ", Role::Failed),
-                    ChangeTag::Insert => ("+ ", Role::Running),
-                };
+                let (mark, line) = marked(change.tag(), change.value_ref());
                 removed += usize::from(change.tag() == ChangeTag::Delete);
                 added += usize::from(change.tag() == ChangeTag::Insert);
                 let last: Option<&StyledPiece> = marks.last();
-                if role != Role::Faint && last.is_none_or(|last| last.role == Role::Faint) {
+                if mark.role != Role::Faint && last.is_none_or(|last| last.role == Role::Faint) {
                     changes.push(shown.len());
                 }
-                marks.push(piece(mark, role));
-                let text = visible::in_text(change.value_ref()).into_owned();
-                shown.push(vec![piece(text, if role == Role::Faint { Role::Text } else { role })]);
+                marks.push(mark);
+                shown.push(vec![line]);
             }
         }
         let mut document = WrappedText::new(shown);

@@ -58,8 +58,8 @@ pub enum ListKind {
     Layouts,
     /// Search results across all tasks.
     Places,
-    /// Agents that have made calls.
-    Agents,
+    /// Since when the tree can be compared.
+    Changes,
     /// The runtimes that are shown, and those that could be.
     Fleet,
 }
@@ -310,7 +310,7 @@ fn title(chooser: &Chooser) -> String {
         ListKind::Listing => "order, groups and columns",
         ListKind::Layouts => "layout",
         ListKind::Places => "found in all tasks",
-        ListKind::Agents => "files changed since the first call of",
+        ListKind::Changes => "what differs in this tree since",
         ListKind::Fleet => "places",
     };
     if shown == all { format!("{name}  {all}") } else { format!("{name}  {shown} of {all}") }

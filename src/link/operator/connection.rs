@@ -83,6 +83,7 @@ pub(super) fn with_nonce(mut request: Request, of: impl Fn(&CardId) -> Option<St
         | Request::Rename { .. }
         | Request::Tell { .. }
         | Request::Record { .. }
+        | Request::Changes { .. }
         | Request::Command { .. }
         | Request::Rules { .. }
         | Request::Usage { .. }

@@ -69,6 +69,11 @@ impl LocalRuntime {
                 return runtime.input(&caller.actor, &task, input).await.map(Reply::Sent).map_err(declined);
             }
             Request::Record { seq } => return Ok(Reply::Record(runtime.call(seq).await)),
+            Request::Changes { since } => {
+                let report = runtime.changes(since).await;
+                let declined = |message| Error::Declined { message };
+                return report.map(|report| Reply::Changes(Box::new(report))).map_err(declined);
+            }
             Request::Command { task } => {
                 let whole = runtime.task(&task).filter(|task| task.cmd_chars.is_none());
                 return Ok(Reply::Command(whole.map(|task| task.cmd.clone())));

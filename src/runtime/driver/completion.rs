@@ -11,6 +11,7 @@ use super::caller::stage_at_end;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{Error, ExecOutcome, Fact, Stop, TaskEvent, TaskFact, TaskView};
 use crate::runtime::ended_outputs::EndedOutput;
+use crate::runtime::ledger::{LedgerEntry, LedgerNews};
 use crate::runtime::supervisor::SupervisorInput;
 use crate::runtime::task_folder::{self, TASKS};
 
@@ -69,6 +70,7 @@ impl Driver {
             let folder = view.folder.clone();
             self.jobs.spawn_blocking(move || crate::runtime::log::sync(&folder));
         }
+        self.shared.ledger.ended(id);
         self.shared.commands().end(id);
         let stored = view.output.bytes.saturating_sub(view.output.dropped_bytes);
         let is_recorded = self.shared.journal.health().degraded.is_none();
@@ -157,7 +159,22 @@ impl Driver {
         !self.is_open() && self.live.is_empty()
     }
 
+    /// Notes what differs in the tree since a task began, which has ended, or that there is no ledger any more.
+    pub(super) fn ledger_news(&mut self, news: LedgerNews) {
+        let LedgerEntry { task, changes, trees, paths } = match news {
+            LedgerNews::Entry(entry) => entry,
+            LedgerNews::Off(why) => {
+                let (at, text) = (self.now().wall, format!("the ledger is off from now on: {why}"));
+                return self.shared.session().notice(at, text, false);
+            }
+        };
+        let (id, shown, trees) = (Cow::Borrowed(&task), Cow::Borrowed(&changes), Cow::Owned(trees));
+        self.shared.note_late(&Fact::Changed { task: id, changes: shown, trees, paths });
+        self.tasks.change(&task, |view| view.changes = Some(changes));
+    }
+
     pub(super) async fn close(mut self) {
+        self.shared.ledger.close();
         self.publish();
         self.jobs.shutdown().await;
         self.spawner.drained().await;

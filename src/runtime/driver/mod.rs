@@ -180,10 +180,11 @@ impl Driver {
                 if let Some(task) = self.view(&id) {
                     self.shared.session().agent_notices.renamed(&task, name.as_deref());
                 }
-                self.tasks.rename(&id, name.clone());
+                self.tasks.change(&id, |task| task.name.clone_from(&name));
                 self.step(SupervisorInput::Rename { id, name });
             }
             DriverOrder::Dismiss { id } => self.tasks.remove(&id),
+            DriverOrder::Ledger { news } => self.ledger_news(*news),
             DriverOrder::Known { tasks, reply } => {
                 // The requester may be gone.
                 let _ = reply.send(Ok(self.known(&tasks)));

@@ -16,6 +16,7 @@ use crate::model::{
 };
 use crate::process::{ConsoleProcess, HostEvent, RunningCommand, Signal, SignalScope};
 use crate::runtime::lanes::{LaneNews, ReturnedTicket};
+use crate::runtime::ledger::LedgerNews;
 use crate::runtime::supervisor;
 
 pub(in crate::runtime) type Reply<T> = oneshot::Sender<Result<T, Error>>;
@@ -29,6 +30,7 @@ pub(in crate::runtime) enum DriverOrder {
     AgentEnded { label: String },
     Rename { id: TaskId, name: Option<String> },
     Dismiss { id: TaskId },
+    Ledger { news: Box<LedgerNews> },
     Known { tasks: Vec<TaskId>, reply: Reply<Vec<UnmeasuredTask>> },
     Publish { reply: Reply<()> },
     Pause { paused: bool, from: Option<ConsoleProcess> },

@@ -15,6 +15,7 @@ impl Handle {
     /// Registers an agent's connection and returns its label, which differs from `wanted` if a connected agent
     /// already has that one.
     pub fn agent_connected(&self, wanted: &str, peer: &AgentPeer) -> String {
+        self.shared.ledger.open();
         let label = self.shared.session().agent_connected(wanted, peer);
         self.agent(&label, peer, true);
         label

@@ -6,6 +6,7 @@ mod environment;
 mod folder;
 mod gate;
 mod notices;
+mod options;
 mod questions;
 mod tasks;
 #[cfg(test)]
@@ -13,10 +14,10 @@ mod tests;
 mod unrecorded;
 
 pub use notices::AnswerNotices;
+pub use options::Options;
 
 use std::collections::HashSet;
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -24,7 +25,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 use crate::clock::{Clock, millis};
-use crate::config::{EnvSettings, Limits};
+use crate::config::Limits;
 use crate::envelope::{Actor, TaskId, mask};
 use crate::journal::{self, Journal, RecordingMeta};
 use crate::model::{
@@ -37,6 +38,7 @@ use crate::runtime::PendingWrite;
 use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
 use crate::runtime::caller_command::{NativeRequest, WaitingCaller};
 use crate::runtime::driver::{Driver, DriverOrder, PreparedStart, Reply, StartingTask, prepare, to_past};
+use crate::runtime::ledger::{Ledger, LedgerNews, LedgerSetup};
 use crate::runtime::screen::TaskScreen;
 use crate::runtime::shared::RuntimeShared;
 use crate::runtime::supervisor;
@@ -44,49 +46,10 @@ use crate::terminal::{Size, Terminal};
 
 /// Orders that may be queued for the driver.
 const ORDERS: usize = 1_024;
+/// News of the ledger that may be queued for it; beyond this, the ledger waits.
+const NEWS: usize = 16;
 /// Byte events that may be queued for the driver; beyond this, the pump waits.
 const EVENTS: usize = 1_024;
-
-/// The options for starting a runtime.
-#[derive(Debug)]
-pub struct Options {
-    /// The execution root.
-    pub workspace: PathBuf,
-    /// Folder of all recordings; the new one is created in it.
-    pub recordings: PathBuf,
-    /// Folder of the lanes, which all runtimes of the user share.
-    pub lanes: PathBuf,
-    /// The agents' socket, shown to the person.
-    pub socket: PathBuf,
-    /// Whether no console is embedded in this process.
-    pub headless: bool,
-    /// The environment that commands inherit, before overrides.
-    pub environment: Vec<(OsString, OsString)>,
-    /// The overrides from the settings.
-    pub env: EnvSettings,
-    /// Starts task hosts.
-    pub spawner: Spawner,
-    /// Limits.
-    pub limits: Limits,
-}
-
-#[cfg(test)]
-impl Options {
-    /// Returns options for a runtime in a folder of a test, which cannot start any command.
-    pub(crate) fn of_test(dir: &std::path::Path) -> Self {
-        Self {
-            workspace: dir.to_owned(),
-            recordings: dir.join("recordings"),
-            lanes: dir.join("lanes"),
-            socket: dir.join("agent.sock"),
-            headless: true,
-            environment: Vec::new(),
-            env: EnvSettings::default(),
-            spawner: Spawner::with_program("/nonexistent".into()),
-            limits: Limits::default(),
-        }
-    }
-}
 
 /// A handle to one runtime.
 #[derive(Debug, Clone)]
@@ -135,14 +98,24 @@ impl Handle {
             ..Snapshot::default()
         };
         let environment = Environment::new(options.env.changed(options.environment), None);
+        let (orders, inbox) = mpsc::channel(ORDERS);
+        let ledger = LedgerSetup {
+            mode: options.limits.ledger,
+            workspace: first.workspace.clone(),
+            recording: first.recording.clone(),
+            environment: environment.clone(),
+        };
+        let (news, told) = mpsc::channel(NEWS);
+        let ledger = Ledger::start(ledger, news);
+        tokio::spawn(hand_on(told, orders.clone()));
+        let bytes = (viewers, pump);
         let shared =
-            RuntimeShared::new(clock, options.env, journal, (viewers, pump), (first, options.limits), nudge);
+            RuntimeShared::new(clock, options.env, journal, bytes, (first, options.limits), (ledger, nudge));
         shared.note(&Fact::Recording {
             workspace: shared.workspace.as_path().into(),
             pid: std::process::id(),
             program: env!("CARGO_PKG_VERSION").into(),
         });
-        let (orders, inbox) = mpsc::channel(ORDERS);
         tokio::task::spawn_blocking(claim_controllers);
         let spawner = Arc::new(options.spawner);
         let driver = Driver::new(shared.clone(), spawner.clone(), parsers, orders.clone(), options.lanes);
@@ -385,6 +358,15 @@ impl Handle {
     async fn tell(&self, order: DriverOrder) {
         // Sending fails only when the runtime has ended, and the order no longer matters.
         let _ = self.orders.send(order).await;
+    }
+}
+
+/// Hands the news of the ledger on to the driver.
+async fn hand_on(mut told: mpsc::Receiver<LedgerNews>, orders: mpsc::Sender<DriverOrder>) {
+    while let Some(news) = told.recv().await {
+        if orders.send(DriverOrder::Ledger { news: Box::new(news) }).await.is_err() {
+            return;
+        }
     }
 }
 

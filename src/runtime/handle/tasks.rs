@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Handle;
 use crate::envelope::TaskId;
-use crate::model::{Error, TaskView};
+use crate::model::{ChangesReport, ChangesSince, Error, TaskView};
 use crate::runtime::driver::{DriverOrder, TaskUsage, UnmeasuredTask};
 use crate::runtime::output::{OutputStream, StoredOutput, StoredStreams};
 
@@ -17,6 +17,14 @@ impl Handle {
         };
         let look = move || live.into_iter().map(|task: UnmeasuredTask| task.look(listed.as_ref())).collect();
         tokio::task::spawn_blocking(look).await.unwrap_or_default()
+    }
+
+    /// Returns what differs in the workspace's tree since then.
+    ///
+    /// # Errors
+    /// If that is not known: why, in a clause.
+    pub async fn changes(&self, since: ChangesSince) -> Result<ChangesReport, String> {
+        self.shared.ledger.report(since).await
     }
 
     /// Waits until the published state contains all that has happened. Whoever starts commands one after another must

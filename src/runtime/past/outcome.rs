@@ -94,6 +94,7 @@ mod tests {
             ended: None,
             ceiling: None,
             peak_memory: None,
+            changes: None,
             output: OutputView::default(),
             pid: None,
             folder: "/nowhere".into(),

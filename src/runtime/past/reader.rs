@@ -218,6 +218,9 @@ impl Recording {
                 self.events.push(PastEvent { task, event });
             }
             Fact::Named { task, name } => self.update(&task, TaskUpdate::Named(name.map(Cow::into_owned))),
+            Fact::Changed { task, changes, .. } => {
+                self.update(&task, TaskUpdate::Changed(changes.into_owned()));
+            }
             Fact::Agent(connection) => self.agents.push(connection),
             Fact::Program { program } => {
                 match self.programs.iter_mut().find(|known| known.run == program.run) {

@@ -13,6 +13,7 @@ use crate::files::{HeldFolder, KnownTree};
 use crate::journal::{
     ChainHead, Durability, Journal, JournalItem, JournalReader, RecordingMeta, is_held, is_of_journal,
 };
+use crate::ledger::is_of_ledger;
 use crate::model::{Fact, FactKind};
 use crate::runtime::task_folder::{TASKS, is_of_tasks};
 
@@ -197,7 +198,7 @@ impl Removable {
         let (above, name) = (recording.parent().unwrap_or(recording), recording.file_name());
         let (recordings, name) = (HeldFolder::open_own(above)?, PathBuf::from(name.unwrap_or_default()));
         let tree = KnownTree::read(&recordings, &name, |path, is_folder| {
-            is_of_journal(path, is_folder) || is_of_tasks(path, is_folder)
+            is_of_journal(path, is_folder) || is_of_tasks(path, is_folder) || is_of_ledger(path)
         })?;
         Ok(Self { recordings, name, tree })
     }

@@ -382,6 +382,7 @@ fn view(now: Moment, number: u32, new: &NewTask) -> TaskView {
         ended: None,
         ceiling: None,
         peak_memory: None,
+        changes: None,
         output: OutputView::default(),
         pid: None,
         folder: folder.clone(),

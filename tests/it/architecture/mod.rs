@@ -10,12 +10,13 @@ mod rooms;
 
 /// The layers from top to bottom. A layer imports only from those below it; layers in the same row never import
 /// each other.
-const LAYERS: [&[&str]; 12] = [
+const LAYERS: [&[&str]; 13] = [
     &["cli", "fuzz"],
     &["console", "agent", "dispatch"],
     &["link"],
     &["prose", "tools"],
     &["runtime"],
+    &["ledger"],
     &["model"],
     &["journal"],
     &["process"],
@@ -301,6 +302,15 @@ fn only_the_known_files_open_a_path_by_hand() {
     let is_used = |known: &str| found.iter().any(|file| file.starts_with(known));
     let unused: Vec<&str> = OPENERS.iter().map(|(known, _)| *known).filter(|known| !is_used(known)).collect();
     assert!(unused.is_empty(), "these open nothing by hand any more: {unused:?}");
+}
+
+/// Git starts what a repository names. Only its private folder has a configuration that nobody else writes.
+#[test]
+fn git_is_run_in_one_place() {
+    let ways = ["Command::new(\"git\")", "join(\"git\")", "git='git", "\ngit "];
+    let runs = |(file, code): (String, String)| ways.iter().any(|way| code.contains(way)).then_some(file);
+    let found: Vec<String> = sources().into_iter().filter_map(runs).collect();
+    assert_eq!(found, ["ledger/program.rs"]);
 }
 
 /// Whole folders are removed only by those who have just made them; all others remove what they know, name by name.

@@ -17,10 +17,17 @@ pub(crate) fn start_runtime(dir: &Path) -> (Handle, PathBuf) {
 
 /// Like `start_runtime`, with limits other than the defaults.
 pub(crate) fn start_limited(dir: &Path, limits: Limits) -> (Handle, PathBuf) {
+    let options = options(dir, limits);
+    let workspace = options.workspace.clone();
+    (Handle::start(options).expect("runtime"), workspace)
+}
+
+/// Returns what such a runtime is started with.
+pub(crate) fn options(dir: &Path, limits: Limits) -> Options {
     let workspace = dir.canonicalize().expect("a folder").join("work");
     std::fs::create_dir_all(&workspace).expect("workspace");
-    let runtime = Handle::start(Options {
-        workspace: workspace.clone(),
+    Options {
+        workspace,
         recordings: dir.join("recordings"),
         lanes: dir.join("lanes"),
         socket: dir.join("agent.sock"),
@@ -29,8 +36,7 @@ pub(crate) fn start_limited(dir: &Path, limits: Limits) -> (Handle, PathBuf) {
         env: EnvSettings::default(),
         spawner: Spawner::with_program(program()),
         limits,
-    });
-    (runtime.expect("runtime"), workspace)
+    }
 }
 
 /// What a console says that shows these tasks, with the focus on one.

@@ -155,7 +155,8 @@ fn short(
         piece(format!("{} {}  ", shown.glyph, shown.word), shown.role),
         piece(format!("{}  ", painter.ran(task)), Role::Faint),
     ];
-    let of = of.into_iter().chain(command(task));
+    let changes = changes(task).map(|changes| piece(format!("  {}", changes.text), changes.role));
+    let of = of.into_iter().chain(command(task)).chain(changes);
     if area.height > 1 {
         painter.line(area, 0, &row);
         return painter.line(area, 1, &[piece("   ", Role::Text)].into_iter().chain(of).collect::<Vec<_>>());
@@ -280,8 +281,11 @@ fn wide(
     let note = painter.note(task);
     let cmd = if batch.is_some() { short_command(task) } else { command(task) };
     let (x, taken) = described(painter, inside, (x, 0), &told(painter, cmd, batch), note);
-    // The reason follows the command if both fit, but never replaces part of it.
-    let left = usize::from(inside.width.saturating_sub(x)).saturating_sub(taken + 2);
+    // What differs and the reason follow the command if they fit, but never replace part of it.
+    let left = |x: u16| usize::from(inside.width.saturating_sub(x)).saturating_sub(taken + 2);
+    let changes = changes(task).filter(|changes| left(x) > width(&changes.text));
+    let x = changes.map_or(x, |changes| painter.row_from(inside, (x + 2, 0), &[changes]));
+    let left = left(x);
     let usual = usually(painter.state, task);
     let x = match usual.filter(|usual| left > usize::from(columns(std::slice::from_ref(usual)))) {
         Some(usual) => painter.row_from(inside, (x + 2, 0), &[usual]),
@@ -293,6 +297,12 @@ fn wide(
         let why = painter.cut(&why, left);
         painter.row_from(inside, (x + 2, 0), &why);
     }
+}
+
+/// Returns what differs in the tree since a task began, if anything does: `+3 ~12 -1`.
+fn changes(task: &TaskView) -> Option<StyledPiece> {
+    let changes = task.changes.as_ref().filter(|changes| changes.total() > 0)?;
+    Some(piece(changes.to_string(), Role::Strong))
 }
 
 /// Returns the text for a task: its command; for a batch in one row, preceded by the states of its tasks.
@@ -359,7 +369,12 @@ fn narrow(
     // usage.
     let mut right: Vec<StyledPiece> = Vec::new();
     let mut told_above = false;
-    let parts = [(Some(piece(time, Role::Faint)), false), (note.clone(), true), (busy, false)];
+    let parts = [
+        (Some(piece(time, Role::Faint)), false),
+        (note.clone(), true),
+        (busy, false),
+        (changes(task), false),
+    ];
     for (part, is_note) in parts.into_iter().filter_map(|(part, is_note)| Some((part?, is_note))) {
         let gap = if right.is_empty() { Vec::new() } else { vec![piece(" ", Role::Text)] };
         let row: Vec<StyledPiece> = [part].into_iter().chain(gap).chain(right.iter().cloned()).collect();

@@ -13,7 +13,7 @@ use crate::envelope::TaskId;
 use crate::link::Error;
 use crate::link::operator::connection::RuntimeConnection;
 use crate::link::protocol::{Reply, Request};
-use crate::model::{PlaceId, PlaceLink, Slot};
+use crate::model::{ChangesSince, PlaceId, PlaceLink, Slot};
 use crate::runtime::TaskUsage;
 
 /// The place that a request is sent to.
@@ -153,6 +153,7 @@ impl FleetState {
             | Request::Rename { task, .. }
             | Request::Command { task }
             | Request::Log { task, .. }
+            | Request::Changes { since: ChangesSince::Task(task) }
             | Request::Streams { task } => self.owner(self.owners.tasks.get(task), task.as_str())?,
             Request::Call { input, .. } if input.get("task_id").is_some() => {
                 let task = input.get("task_id").and_then(Value::as_str).unwrap_or_default();
@@ -164,7 +165,7 @@ impl FleetState {
             Request::Answer { question, .. } | Request::LetAgents { question, .. } => {
                 self.owner(self.owners.questions.get(question), question.as_str())?
             }
-            Request::Tell { agent, .. } => {
+            Request::Tell { agent, .. } | Request::Changes { since: ChangesSince::Agent(agent) } => {
                 let (name, label) = translate::parted(agent).unwrap_or(("", agent));
                 let place = self.places.iter().find(|place| place.translation.name.name == name);
                 let place = place.ok_or_else(|| declined(format!("no place has an agent {agent}")))?;

@@ -43,6 +43,7 @@ pub(in crate::runtime::driver) fn exec(
 /// Starts the process outside the loop, which reports back to the driver by an order.
 pub(in crate::runtime::driver) fn spawn(driver: &mut Driver, id: &TaskId) {
     let Some((task, view)) = driver.supervisor.get(id).zip(driver.view(id)) else { return };
+    driver.shared.ledger.began(id, &view.started_by, driver.now().wall);
     let Some(live) = driver.live.get_mut(id) else { return };
     let native = live.caller.as_mut().and_then(|caller| caller.start.take());
     let Some(StartKit { environment, host, write }) = live.kit.take() else { return };

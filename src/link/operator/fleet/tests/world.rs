@@ -110,6 +110,7 @@ pub(in crate::link::operator) fn running(id: u8, whose: &str) -> TaskView {
         ended: None,
         ceiling: None,
         peak_memory: None,
+        changes: None,
         output: OutputView::default(),
         pid: None,
         folder: "/".into(),

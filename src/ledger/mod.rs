@@ -1,0 +1,27 @@
+//! The ledger: what the files of a workspace were before a command and after it, by a private folder of git.
+//!
+//! Nothing here ever runs git in the user's `.git`: whatever is written there can make git start programs
+//! (`core.fsmonitor`, filters, `textconv`, hooks, aliases), and an agent can write there. [`PrivateGit`] is the only
+//! way to git in this program, and the only configuration it reads is its own.
+
+mod difference;
+mod program;
+mod repository;
+mod secrets;
+mod snapshot;
+
+pub use difference::{FileDifference, FileState, Found, between, count, difference, report};
+pub use program::{GitFailure, PrivateGit, find_git, global_ignores};
+pub use repository::RepositoryFiles;
+pub use snapshot::{SnapshotBounds, TreeSnapshot, take};
+
+use std::path::Path;
+
+/// The folder of a recording with the ledger.
+pub const FOLDER: &str = "ledger";
+
+/// Tells whether a path in a recording belongs to its ledger, whose files git names.
+#[must_use]
+pub fn is_of_ledger(path: &Path) -> bool {
+    path.starts_with(FOLDER)
+}

@@ -1,0 +1,292 @@
+//! One snapshot of the tree: which paths git is given to read is decided here, one by one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{FileType, Stat};
+use sha2::{Digest as _, Sha256};
+use tokio::time::Instant;
+
+use super::program::{GitFailure, PrivateGit};
+use super::secrets::is_secret;
+use crate::files::{self, FileAccess, HeldFolder, OWN};
+
+/// Files beyond this many bytes are not read, only noticed.
+const LARGE: u64 = 50 << 20;
+/// The most bytes of a new file of ignore rules in which exceptions are looked for.
+const MOST_RULES: u64 = 64 << 10;
+const RULES: &str = ".gitignore";
+
+/// What a snapshot may read.
+#[derive(Debug, Clone)]
+pub struct SnapshotBounds {
+    /// A folder that is left out: that of the recordings, should it be in the tree.
+    pub without: PathBuf,
+    /// The most files and bytes of a folder that is no repository.
+    pub plain: Option<(usize, u64)>,
+    /// What makes digests of secrets worthless elsewhere.
+    pub salt: [u8; 16],
+}
+
+/// What the files of the tree were at one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TreeSnapshot {
+    /// The id of git's tree with all files that were read.
+    pub tree: String,
+    /// Files that were not read, because they look like secrets or are large, by a digest.
+    pub unread: Arc<BTreeMap<PathBuf, String>>,
+    /// The permissions of files where they are neither 0644 nor 0755.
+    pub modes: Arc<BTreeMap<PathBuf, u32>>,
+    /// The files of ignore rules.
+    rules: Arc<BTreeMap<PathBuf, FileStamp>>,
+    /// Whether ignore rules had changed, so that new files were not read.
+    pub is_without_new: bool,
+    /// How many files could not be read.
+    pub unreadable: usize,
+    /// How many bytes were given to git to read.
+    pub read_bytes: u64,
+}
+
+/// By what a change of a file is noticed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct FileStamp([i128; 4]);
+
+impl FileStamp {
+    fn of(facts: &Stat) -> Self {
+        Self([facts.st_ino.into(), facts.st_size.into(), facts.st_ctime.into(), facts.st_ctime_nsec.into()])
+    }
+}
+
+/// Takes a snapshot. What was ignored at the one before is not read, even if it no longer is.
+///
+/// # Errors
+/// If git fails or has not answered by then, or the folder is too large.
+pub async fn take(
+    git: &PrivateGit,
+    before: Option<&TreeSnapshot>,
+    bounds: &SnapshotBounds,
+    by: Instant,
+) -> Result<TreeSnapshot, GitFailure> {
+    let known = async {
+        match before {
+            // Without this flag, git would ask the git of a nested repository, which has a configuration of its own.
+            Some(_) => {
+                git.run(&["diff-files", "--ignore-submodules=all", "-z", "--name-only"], &[], by).await
+            }
+            None => Ok(Vec::new()),
+        }
+    };
+    let others = git.run(&["ls-files", "-z", "--others", "--exclude-standard"], &[], by);
+    let (known, others) = tokio::join!(known, others);
+    let (known, others) = (paths(&known?), paths(&others?));
+    let (top, folder) = (git.top().to_owned(), git.folder().to_owned());
+    let (snapshot, bounds) = (before.cloned().unwrap_or_default(), bounds.clone());
+    let sort = move || {
+        // A git that was killed leaves it, and nobody else writes here.
+        let _ = std::fs::remove_file(folder.join("index.lock"));
+        let mut sorter = TreeReader::new(&top, snapshot, bounds)?;
+        let is_first = sorter.snapshot.tree.is_empty();
+        sorter.read(known, others)?;
+        sorter.within(is_first)
+    };
+    let sorted = tokio::task::spawn_blocking(sort).await.map_err(io::Error::other)??;
+    let TreeReader { mut snapshot, gone, present, .. } = sorted;
+    if !gone.is_empty() {
+        git.run(&["update-index", "-z", "--force-remove", "--stdin"], &gone, by).await?;
+    }
+    if !present.is_empty() {
+        git.run(&["update-index", "-z", "--add", "--replace", "--remove", "--stdin"], &present, by).await?;
+    }
+    if !gone.is_empty() || !present.is_empty() || snapshot.tree.is_empty() {
+        let tree = git.run(&["write-tree"], &[], by).await?;
+        snapshot.tree = String::from_utf8(tree).map_err(|_| GitFailure::Answer)?.trim().to_owned();
+        if snapshot.tree.len() != 40 {
+            return Err(GitFailure::Answer);
+        }
+    }
+    Ok(snapshot)
+}
+
+/// Splits what git lists.
+pub(super) fn paths(listed: &[u8]) -> BTreeSet<PathBuf> {
+    listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(path).collect()
+}
+
+pub(super) fn path(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(bytes))
+}
+
+/// Looks at the paths that git has listed.
+struct TreeReader {
+    top: HeldFolder,
+    /// The folder looked at last.
+    folder: Option<(PathBuf, HeldFolder)>,
+    bounds: SnapshotBounds,
+    snapshot: TreeSnapshot,
+    /// Paths for git to forget, each with a NUL.
+    gone: Vec<u8>,
+    /// Paths for git to read.
+    present: Vec<u8>,
+    count: usize,
+    /// The absolute path of the top.
+    at: PathBuf,
+}
+
+impl TreeReader {
+    fn new(top: &Path, snapshot: TreeSnapshot, bounds: SnapshotBounds) -> io::Result<Self> {
+        let held = HeldFolder::open(top)?;
+        let snapshot = TreeSnapshot { unreadable: 0, read_bytes: 0, is_without_new: false, ..snapshot };
+        let (gone, present, at) = (Vec::new(), Vec::new(), top.to_owned());
+        Ok(Self { top: held, folder: None, bounds, snapshot, gone, present, count: 0, at })
+    }
+
+    fn read(&mut self, known: BTreeSet<PathBuf>, others: BTreeSet<PathBuf>) -> io::Result<()> {
+        let is_first = self.snapshot.tree.is_empty();
+        self.snapshot.is_without_new = !is_first && (self.rules_changed() || self.has_exceptions(&others));
+        for path in self.snapshot.unread.keys().cloned().collect::<Vec<_>>() {
+            if !others.contains(&path) {
+                Arc::make_mut(&mut self.snapshot.unread).remove(&path);
+            }
+        }
+        for path in &known {
+            self.look(path, true);
+        }
+        for path in others {
+            // A nested repository is listed as a folder.
+            let is_folder = path.as_os_str().as_bytes().ends_with(b"/");
+            let is_new = !known.contains(&path) && path.file_name() != Some(OsStr::new(RULES));
+            let is_left_out = is_new && self.snapshot.is_without_new && !self.was_unread(&path);
+            if !is_folder && !is_left_out {
+                self.look(&path, false);
+            }
+        }
+        Ok(())
+    }
+
+    fn was_unread(&self, path: &Path) -> bool {
+        self.snapshot.unread.contains_key(path)
+    }
+
+    /// Tells whether a known file of ignore rules is another one now.
+    fn rules_changed(&mut self) -> bool {
+        let rules = Arc::clone(&self.snapshot.rules);
+        rules.iter().any(|(path, stamp)| self.facts(path).map(|facts| FileStamp::of(&facts)) != Some(*stamp))
+    }
+
+    /// Tells whether a new file of ignore rules makes exceptions, which may let in what was ignored.
+    fn has_exceptions(&mut self, others: &BTreeSet<PathBuf>) -> bool {
+        let mut new = others.iter().filter(|path| path.file_name() == Some(OsStr::new(RULES)));
+        new.any(|path| {
+            let text = files::read(&self.at.join(path), files::Links::Within, MOST_RULES);
+            text.map_or(true, |text| text.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"!")))
+        })
+    }
+
+    /// Decides what becomes of one path.
+    fn look(&mut self, path: &Path, is_known: bool) {
+        let facts = self.facts(path);
+        let kind = facts.as_ref().map(|facts| FileType::from_raw_mode(facts.st_mode));
+        let is_file = matches!(kind, Some(FileType::RegularFile | FileType::Symlink));
+        let Some(facts) = facts.filter(|_| is_file && !self.at.join(path).starts_with(&self.bounds.without))
+        else {
+            return self.forget(path, is_known);
+        };
+        let bytes = u64::try_from(facts.st_size).unwrap_or(0);
+        let is_link = kind == Some(FileType::Symlink);
+        if !is_link && (bytes > LARGE || is_secret(path)) {
+            self.forget(path, is_known);
+            let digest = self.digest(path, &facts);
+            Arc::make_mut(&mut self.snapshot.unread).insert(path.to_owned(), digest);
+            return;
+        }
+        if !is_link && !self.can_read(path) {
+            self.snapshot.unreadable += 1;
+            return self.forget(path, is_known);
+        }
+        let permissions = facts.st_mode & 0o7777;
+        let modes = Arc::make_mut(&mut self.snapshot.modes);
+        match is_link || matches!(permissions, 0o644 | 0o755) {
+            true => drop(modes.remove(path)),
+            false => drop(modes.insert(path.to_owned(), permissions)),
+        }
+        if path.file_name() == Some(OsStr::new(RULES)) {
+            Arc::make_mut(&mut self.snapshot.rules).insert(path.to_owned(), FileStamp::of(&facts));
+        }
+        self.present.extend(path.as_os_str().as_bytes());
+        self.present.push(0);
+        self.count += 1;
+        self.snapshot.read_bytes += bytes;
+    }
+
+    /// Leaves out a path that is gone, or is nothing to be read.
+    fn forget(&mut self, path: &Path, is_known: bool) {
+        if is_known {
+            self.gone.extend(path.as_os_str().as_bytes());
+            self.gone.push(0);
+        }
+        if self.snapshot.modes.contains_key(path) {
+            Arc::make_mut(&mut self.snapshot.modes).remove(path);
+        }
+        if self.snapshot.rules.contains_key(path) {
+            Arc::make_mut(&mut self.snapshot.rules).remove(path);
+        }
+    }
+
+    /// Returns the facts of what is at a path, if no link leads there.
+    fn facts(&mut self, path: &Path) -> Option<Stat> {
+        let name = Path::new(path.file_name()?);
+        self.folder_of(path)?.facts(name).ok()
+    }
+
+    fn folder_of(&mut self, path: &Path) -> Option<&HeldFolder> {
+        let above = path.parent()?;
+        if self.folder.as_ref().is_none_or(|(known, _)| known != above) {
+            self.folder = Some((above.to_owned(), self.top.folder(above).ok()?));
+        }
+        self.folder.as_ref().map(|(_, folder)| folder)
+    }
+
+    fn can_read(&mut self, path: &Path) -> bool {
+        let Some(name) = path.file_name().map(Path::new) else { return false };
+        let path = self.folder_of(path).map(|folder| folder.path(name));
+        path.is_some_and(|path| rustix::fs::access(&path, rustix::fs::Access::READ_OK).is_ok())
+    }
+
+    /// Returns a digest of a file that is not read into the ledger: of its contents, or if it is large, of its facts.
+    fn digest(&mut self, path: &Path, facts: &Stat) -> String {
+        let mut digest = Sha256::new_with_prefix(self.bounds.salt);
+        let name = path.file_name().map(Path::new).unwrap_or(path);
+        let within = self.folder_of(path).map(|folder| folder.path(name));
+        let file = within.and_then(|path| files::open(&path, OWN, FileAccess::Read).ok());
+        let small = file.filter(|_| u64::try_from(facts.st_size).is_ok_and(|bytes| bytes <= 1 << 20));
+        let mut bytes = Vec::new();
+        match small.map(|file| file.take(1 << 20).read_to_end(&mut bytes)) {
+            Some(Ok(_)) => digest.update(&bytes),
+            _ => digest.update(format!("{:?}", FileStamp::of(facts))),
+        }
+        let mode = facts.st_mode;
+        digest
+            .finalize()
+            .iter()
+            .take(8)
+            .map(|byte| format!("{byte:02x}"))
+            .chain([format!(" {mode:o}")])
+            .collect()
+    }
+
+    /// Checks the bounds of a plain folder.
+    fn within(self, is_first: bool) -> Result<Self, GitFailure> {
+        match self.bounds.plain {
+            Some((files, bytes)) if is_first && (self.count > files || self.snapshot.read_bytes > bytes) => {
+                let (files, mib) = (self.count, self.snapshot.read_bytes >> 20);
+                let text = format!("a folder without a repository, of {files} files and {mib} MiB");
+                Err(GitFailure::Io(io::Error::other(text)))
+            }
+            _ => Ok(self),
+        }
+    }
+}

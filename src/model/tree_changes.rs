@@ -1,0 +1,121 @@
+//! What differs in the workspace's tree since a command began, or since an agent's first one: counts, and files with
+//! what they held before and after. Pure.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::envelope::TaskId;
+
+/// What differs in the tree since a command began, in files. It is not all the work of that command: whatever else
+/// wrote meanwhile is counted too.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct TreeChanges {
+    /// Files that were not there.
+    pub added: u64,
+    /// Files with other contents or another mode.
+    pub modified: u64,
+    /// Files that are no longer there.
+    pub deleted: u64,
+    /// Those of all these that are as in the commit to which git has moved meanwhile.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub by_git: u64,
+    /// Commands that ran at the same time: whose a change is, nobody knows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shared_with: Vec<TaskId>,
+    /// Why the list may miss something, in a few words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub incomplete: Option<String>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl TreeChanges {
+    /// Returns how many files differ.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.added.saturating_add(self.modified).saturating_add(self.deleted)
+    }
+}
+
+/// `+3 ~12 -1`; what is zero is left out, and `none` says that nothing differs.
+impl fmt::Display for TreeChanges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts = [('+', self.added), ('~', self.modified), ('-', self.deleted)];
+        let words =
+            counts.iter().filter(|(_, count)| *count > 0).map(|(mark, count)| format!("{mark}{count}"));
+        let words: Vec<String> = words.collect();
+        f.write_str(if words.is_empty() { "none" } else { "" })?;
+        f.write_str(&words.join(" "))
+    }
+}
+
+/// Since when the tree is compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangesSince {
+    /// Since this command began; until it ended, if it has.
+    Task(TaskId),
+    /// Since the first command of the agent with this label, until now.
+    Agent(String),
+}
+
+/// What differs, file by file.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ChangesReport {
+    /// In numbers.
+    pub changes: TreeChanges,
+    /// The files, by path; those beyond the bounds of a reply are left out.
+    pub files: Vec<ChangedFile>,
+    /// How many files were left out.
+    pub left_out: u64,
+}
+
+/// A file that differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangedFile {
+    /// Its path below the workspace; what is not UTF-8 is replaced.
+    pub path: String,
+    /// Whether it was there before.
+    pub was: bool,
+    /// Whether it is there after.
+    pub is: bool,
+    /// Its text before, if it is known, is text, and not too long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// Its text after.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// What else is to be said of it, such as why its text is not shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl ChangedFile {
+    /// Returns its mark: `+`, `~` or `-`.
+    #[must_use]
+    pub fn mark(&self) -> char {
+        match (self.was, self.is) {
+            (false, _) => '+',
+            (true, true) => '~',
+            (true, false) => '-',
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_leave_out_what_is_zero() {
+        let counts = |added, modified, deleted| {
+            TreeChanges { added, modified, deleted, ..TreeChanges::default() }.to_string()
+        };
+        assert_eq!(counts(3, 12, 1), "+3 ~12 -1");
+        assert_eq!(counts(0, 2, 0), "~2");
+        assert_eq!(counts(0, 0, 0), "none");
+    }
+}

@@ -1,0 +1,247 @@
+//! The task that keeps the ledger: it takes snapshots one after another, in the order of what it is told.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::path::PathBuf;
+
+use tokio::sync::mpsc;
+
+use super::open_ledger::{LedgerSetup, OpenLedger, TreeBase, TreeEnd};
+use super::{LedgerEntry, LedgerNews, LedgerOrder};
+use crate::config::LedgerMode;
+use crate::envelope::{Actor, TaskId};
+use crate::ledger::report;
+use crate::model::{ChangesReport, ChangesSince};
+
+/// Ended commands whose lists can be shown.
+const KEPT: usize = 500;
+/// The most paths of a row, and commands that are named as having run at the same time.
+const PATHS: usize = 100;
+const SHARED: usize = 20;
+/// How long git may take for the texts of a report.
+const REPORT: std::time::Duration = std::time::Duration::from_secs(10);
+
+/// Whether there is a ledger.
+#[derive(Debug)]
+enum LedgerState {
+    /// No command has begun yet.
+    Unopened,
+    On(Box<OpenLedger>),
+    /// There is none, for this reason.
+    Off(String),
+}
+
+/// A command that runs, or has ended.
+#[derive(Debug)]
+struct LedgerTask {
+    base: TreeBase,
+    others: BTreeSet<TaskId>,
+    end: Option<TreeEnd>,
+}
+
+/// The task that keeps the ledger.
+#[derive(Debug)]
+pub(super) struct LedgerKeeper {
+    setup: LedgerSetup,
+    news: mpsc::Sender<LedgerNews>,
+    inbox: mpsc::Receiver<LedgerOrder>,
+    queue: VecDeque<LedgerOrder>,
+    state: LedgerState,
+    running: BTreeSet<TaskId>,
+    tasks: HashMap<TaskId, LedgerTask>,
+    ended: VecDeque<TaskId>,
+    /// What the tree was at the first command of each agent, by label.
+    first: HashMap<String, TreeBase>,
+}
+
+impl LedgerKeeper {
+    pub(super) fn new(
+        setup: LedgerSetup,
+        news: mpsc::Sender<LedgerNews>,
+        inbox: mpsc::Receiver<LedgerOrder>,
+    ) -> Self {
+        let state = match setup.mode {
+            LedgerMode::Off => LedgerState::Off("`ledger = \"off\"` in the settings".to_owned()),
+            LedgerMode::Auto | LedgerMode::On => LedgerState::Unopened,
+        };
+        Self {
+            setup,
+            news,
+            inbox,
+            queue: VecDeque::new(),
+            state,
+            running: BTreeSet::new(),
+            tasks: HashMap::new(),
+            ended: VecDeque::new(),
+            first: HashMap::new(),
+        }
+    }
+
+    pub(super) async fn run(mut self) {
+        while let Some(order) = self.next().await {
+            match order {
+                LedgerOrder::Open => _ = self.open().await,
+                LedgerOrder::Began { task, by, at, others } => self.began(task, &by, at, others).await,
+                LedgerOrder::Ended { task } => self.ended(task).await,
+                LedgerOrder::Report { since, reply } => {
+                    // Whoever asked may be gone.
+                    let _ = reply.send(self.report(since).await);
+                }
+            }
+            let LedgerState::On(open) = &mut self.state else { continue };
+            if let Some(why) = open.excess().await {
+                self.turn_off(why).await;
+            }
+        }
+    }
+
+    async fn next(&mut self) -> Option<LedgerOrder> {
+        match self.queue.pop_front() {
+            Some(order) => Some(order),
+            None => self.inbox.recv().await,
+        }
+    }
+
+    /// Ends the ledger for the life of this runtime.
+    async fn turn_off(&mut self, why: String) {
+        let _ = self.news.send(LedgerNews::Off(why.clone())).await;
+        self.state = LedgerState::Off(why);
+        self.tasks.clear();
+        self.running.clear();
+        self.first.clear();
+    }
+
+    /// Opens the ledger; returns whether it was not open before.
+    async fn open(&mut self) -> bool {
+        if !matches!(self.state, LedgerState::Unopened) {
+            return false;
+        }
+        self.state = match OpenLedger::open(&self.setup).await {
+            Ok(open) => LedgerState::On(Box::new(open)),
+            Err(why) => LedgerState::Off(why),
+        };
+        true
+    }
+
+    async fn began(&mut self, task: TaskId, by: &Actor, at: jiff::Timestamp, others: Vec<TaskId>) {
+        let is_first = self.open().await;
+        let LedgerState::On(open) = &mut self.state else { return };
+        let base = match open.base(at, is_first).await {
+            Ok(base) => base,
+            Err((why, is_last)) => {
+                tracing::warn!(why, "no snapshot of the tree");
+                return if is_last {
+                    self.turn_off(why).await
+                };
+            }
+        };
+        if let Actor::Agent(label) = by {
+            self.first.entry(label.clone()).or_insert_with(|| base.clone());
+        }
+        let others: BTreeSet<TaskId> = others.into_iter().chain(self.running.iter().cloned()).collect();
+        for other in &others {
+            if let Some(other) = self.tasks.get_mut(other) {
+                other.others.insert(task.clone());
+            }
+        }
+        self.running.insert(task.clone());
+        self.tasks.insert(task, LedgerTask { base, others, end: None });
+    }
+
+    /// Takes one snapshot for all commands that have ended by now.
+    async fn ended(&mut self, task: TaskId) {
+        while let Ok(order) = self.inbox.try_recv() {
+            self.queue.push_back(order);
+        }
+        let mut ended = vec![task];
+        while let Some(LedgerOrder::Ended { .. }) = self.queue.front() {
+            if let Some(LedgerOrder::Ended { task }) = self.queue.pop_front() {
+                ended.push(task);
+            }
+        }
+        ended.retain(|task| self.running.remove(task));
+        let LedgerState::On(open) = &mut self.state else { return };
+        if ended.is_empty() {
+            return;
+        }
+        let end = match open.snapshot().await {
+            Ok(end) => end,
+            Err((why, is_last)) => {
+                tracing::warn!(why, "no snapshot of the tree");
+                ended.iter().for_each(|task| drop(self.tasks.remove(task)));
+                return if is_last {
+                    self.turn_off(why).await
+                };
+            }
+        };
+        self.note_overlaps(&ended);
+        for task in ended {
+            self.enter(task, end.clone()).await;
+        }
+    }
+
+    /// Notes which commands have begun while the last snapshot was taken: something of theirs may be in it.
+    fn note_overlaps(&mut self, ended: &[TaskId]) {
+        while let Ok(order) = self.inbox.try_recv() {
+            self.queue.push_back(order);
+        }
+        for order in &mut self.queue {
+            let LedgerOrder::Began { task, others, .. } = order else { continue };
+            others.extend_from_slice(ended);
+            for other in ended {
+                if let Some(known) = self.tasks.get_mut(other) {
+                    known.others.insert(task.clone());
+                }
+            }
+        }
+    }
+
+    /// Reports what differs since a command began that has ended.
+    async fn enter(&mut self, task: TaskId, end: TreeEnd) {
+        let (LedgerState::On(open), Some(known)) = (&self.state, self.tasks.get_mut(&task)) else { return };
+        let shared = known.others.iter().take(SHARED).cloned().collect();
+        let trees = [known.base.tree().to_owned(), end.snapshot.tree.clone()];
+        match open.changes(&known.base, &end, shared).await {
+            Ok((found, changes)) => {
+                let name = |path: &PathBuf| path.to_string_lossy().into_owned();
+                let paths = found.keys().take(PATHS).map(name).collect();
+                let entry = LedgerEntry { task: task.clone(), changes, trees, paths };
+                let _ = self.news.send(LedgerNews::Entry(entry)).await;
+            }
+            Err(why) => tracing::warn!(why, "what a command left in the tree is not known"),
+        }
+        known.end = Some(end);
+        self.ended.push_back(task);
+        if self.ended.len() > KEPT
+            && let Some(oldest) = self.ended.pop_front()
+        {
+            self.tasks.remove(&oldest);
+        }
+    }
+
+    async fn report(&mut self, since: ChangesSince) -> Result<ChangesReport, String> {
+        let open = match &mut self.state {
+            LedgerState::On(open) => open,
+            LedgerState::Off(why) => return Err(format!("the ledger is off: {why}")),
+            LedgerState::Unopened => return Err("no command has run yet".to_owned()),
+        };
+        let (base, end, others) = match &since {
+            ChangesSince::Task(task) => {
+                let known =
+                    self.tasks.get(task).ok_or("what it changed is not known any more, or never was")?;
+                let others = known.others.iter().take(SHARED).cloned().collect();
+                (known.base.clone(), known.end.clone(), others)
+            }
+            ChangesSince::Agent(label) => {
+                let base = self.first.get(label).ok_or("this agent has run no command")?;
+                (base.clone(), None, Vec::new())
+            }
+        };
+        let end = match end {
+            Some(end) => end,
+            None => open.snapshot().await.map_err(|(why, _)| why)?,
+        };
+        let (found, changes) = open.changes(&base, &end, others).await?;
+        let by = tokio::time::Instant::now() + REPORT;
+        report(open.git(), &found, changes, by).await.map_err(|error| error.to_string())
+    }
+}

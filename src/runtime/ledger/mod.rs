@@ -1,0 +1,95 @@
+//! The ledger of a runtime: what differs in the workspace's tree since each command began. A snapshot is begun with a
+//! command and another one after it, in a task of its own: nothing waits for either.
+
+mod keeper;
+mod news;
+mod open_ledger;
+
+use jiff::Timestamp;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use crate::envelope::{Actor, TaskId};
+use crate::model::{ChangesReport, ChangesSince};
+use keeper::LedgerKeeper;
+pub(super) use news::{LedgerEntry, LedgerNews};
+pub(super) use open_ledger::LedgerSetup;
+
+/// Orders that may be queued; beyond this, a command has no list.
+const ORDERS: usize = 1_024;
+
+/// What the ledger is told and asked.
+#[derive(Debug)]
+pub(super) enum LedgerOrder {
+    /// Commands are to be expected.
+    Open,
+    /// A command is about to be started.
+    Began {
+        task: TaskId,
+        by: Actor,
+        at: Timestamp,
+        /// Commands whose last snapshot was being taken then.
+        others: Vec<TaskId>,
+    },
+    /// A command has ended.
+    Ended { task: TaskId },
+    /// Somebody wants to see what differs.
+    Report { since: ChangesSince, reply: oneshot::Sender<Result<ChangesReport, String>> },
+}
+
+/// A handle to the ledger.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    orders: mpsc::Sender<LedgerOrder>,
+    closed: CancellationToken,
+}
+
+impl Ledger {
+    /// Starts the task that keeps it; nothing is read before the first command.
+    pub(super) fn start(setup: LedgerSetup, news: mpsc::Sender<LedgerNews>) -> Self {
+        let (orders, inbox) = mpsc::channel(ORDERS);
+        let closed = CancellationToken::new();
+        let keeper = LedgerKeeper::new(setup, news, inbox);
+        let end = closed.clone();
+        // A git that is running is killed when this is dropped.
+        tokio::spawn(async move { end.run_until_cancelled(keeper.run()).await });
+        Self { orders, closed }
+    }
+
+    /// Reads the tree for the first time, so that the first command finds it known.
+    pub(super) fn open(&self) {
+        self.tell(LedgerOrder::Open);
+    }
+
+    /// Notes that a command is about to be started; it does not wait for this.
+    pub(super) fn began(&self, task: &TaskId, by: &Actor, at: Timestamp) {
+        self.tell(LedgerOrder::Began { task: task.clone(), by: by.clone(), at, others: Vec::new() });
+    }
+
+    /// Notes that a command has ended, and its output with it.
+    pub(super) fn ended(&self, task: &TaskId) {
+        self.tell(LedgerOrder::Ended { task: task.clone() });
+    }
+
+    fn tell(&self, order: LedgerOrder) {
+        if self.orders.try_send(order).is_err() && !self.closed.is_cancelled() {
+            tracing::warn!("the ledger does not keep up: a command has no list of changes");
+        }
+    }
+
+    /// Returns what differs.
+    ///
+    /// # Errors
+    /// If that is not known: why, in a clause.
+    pub(super) async fn report(&self, since: ChangesSince) -> Result<ChangesReport, String> {
+        let (reply, answer) = oneshot::channel();
+        let gone = || "the runtime is ending".to_owned();
+        self.orders.send(LedgerOrder::Report { since, reply }).await.map_err(|_| gone())?;
+        answer.await.unwrap_or_else(|_| Err(gone()))
+    }
+
+    /// Ends it, and a git that is running.
+    pub(super) fn close(&self) {
+        self.closed.cancel();
+    }
+}

@@ -1,0 +1,24 @@
+//! What the ledger tells the runtime.
+
+use crate::envelope::TaskId;
+use crate::model::TreeChanges;
+
+/// What the ledger tells the runtime.
+#[derive(Debug)]
+pub(in crate::runtime) enum LedgerNews {
+    /// What differs since a command began, which has ended.
+    Entry(LedgerEntry),
+    /// There is no ledger any more, for this reason.
+    Off(String),
+}
+
+/// What differs since a command began.
+#[derive(Debug)]
+pub(in crate::runtime) struct LedgerEntry {
+    pub(in crate::runtime) task: TaskId,
+    pub(in crate::runtime) changes: TreeChanges,
+    /// The ids of the trees before and after.
+    pub(in crate::runtime) trees: [String; 2],
+    /// The first paths that differ.
+    pub(in crate::runtime) paths: Vec<String>,
+}

@@ -1,0 +1,564 @@
+//! The ledger: what differs in the tree is found, nothing that is planted in a repository is started, and nothing
+//! that was ignored or looks like a secret is read.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use tempfile::TempDir;
+use tokio::time::Instant;
+
+use pilothouse::config::{LedgerMode, Limits};
+use pilothouse::envelope::{Actor, TaskId};
+use pilothouse::ledger::{
+    Found, PrivateGit, RepositoryFiles, SnapshotBounds, TreeSnapshot, count, difference, find_git, report,
+    take,
+};
+use pilothouse::model::{ChangesReport, ChangesSince, TaskView, TreeChanges};
+
+use crate::runtime::Bench;
+use crate::support::{PATIENCE, skip, wait_until, write_program};
+
+/// A tree with a ledger, outside of any runtime.
+struct Ledger {
+    dir: TempDir,
+    git: PrivateGit,
+}
+
+fn by() -> Instant {
+    Instant::now() + PATIENCE
+}
+
+/// Runs the user's own git.
+fn git(folder: &Path, args: &[&str]) {
+    let mut command = Command::new("git");
+    command.current_dir(folder).args([
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@b",
+        "-c",
+        "init.defaultBranch=main",
+    ]);
+    let ended = command.args(args).output().expect("git runs");
+    assert!(ended.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&ended.stderr));
+}
+
+/// Returns whether git is installed; says so if it is not.
+fn has_git() -> bool {
+    let found = find_git(&std::env::var_os("PATH").unwrap_or_default(), Path::new("/nowhere")).is_some();
+    if !found {
+        skip("git is not installed");
+    }
+    found
+}
+
+impl Ledger {
+    /// Opens a ledger of the folder `work`, which `make` makes.
+    fn of(make: impl FnOnce(&Path)) -> Self {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let work = dir.path().join("work");
+        fs::create_dir(&work).expect("a folder");
+        make(&work);
+        Self::open(dir, &work)
+    }
+
+    fn open(dir: TempDir, work: &Path) -> Self {
+        let program = find_git(&std::env::var_os("PATH").unwrap_or_default(), work).expect("git");
+        let repository = RepositoryFiles::find(work);
+        let folder = dir.path().join("ledger");
+        let git = PrivateGit::create(program, folder, work.to_owned(), repository.as_ref(), b"*.global\n");
+        Self { git: git.expect("created"), dir }
+    }
+
+    fn bounds(&self) -> SnapshotBounds {
+        SnapshotBounds { without: self.dir.path().join("recordings"), plain: None, salt: [7; 16] }
+    }
+
+    async fn take(&self, before: Option<&TreeSnapshot>) -> TreeSnapshot {
+        take(&self.git, before, &self.bounds(), by()).await.expect("a snapshot")
+    }
+
+    async fn between(&self, old: &TreeSnapshot, new: &TreeSnapshot) -> Found {
+        difference(&self.git, old, new, by()).await.expect("a difference")
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join("work").join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        write(&self.path(name), text);
+    }
+
+    /// Tells whether the ledger holds this text.
+    async fn holds(&self, text: &str) -> bool {
+        let id = self.git.run(&["hash-object", "--no-filters", "--stdin"], text.as_bytes(), by()).await;
+        let id = String::from_utf8(id.expect("an id")).expect("text");
+        self.git.run(&["cat-file", "-e", id.trim()], b"", by()).await.is_ok()
+    }
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+    fs::write(path, text).expect("written");
+}
+
+fn names(found: &Found) -> Vec<String> {
+    let mark = |file: &pilothouse::ledger::FileDifference| match (&file.old, &file.new) {
+        (None, _) => '+',
+        (_, None) => '-',
+        _ => '~',
+    };
+    found.iter().map(|(path, file)| format!("{}{}", mark(file), path.display())).collect()
+}
+
+/// Plants programs wherever a repository can name one; each writes to `started`.
+fn plant(work: &Path, started: &Path) {
+    let evil = work.join("evil.sh");
+    write_program(&evil, &format!("#!/bin/sh\necho \"$0 $*\" >> {}\ncat\n", started.display()));
+    let evil = evil.display();
+    fs::create_dir_all(work.join("hooks")).expect("a folder");
+    for hook in
+        ["post-index-change", "pre-commit", "post-checkout", "reference-transaction", "fsmonitor-watchman"]
+    {
+        write_program(
+            &work.join("hooks").join(hook),
+            &format!("#!/bin/sh\necho {hook} >> {}\n", started.display()),
+        );
+    }
+    write(&work.join("more.config"), &format!("[core]\n\tfsmonitor = {evil}\n[diff]\n\texternal = {evil}\n"));
+    let config = format!(
+        "[core]\n\tfsmonitor = {evil}\n\tsshCommand = {evil}\n\thooksPath = {hooks}\n\tpager = {evil}\n\teditor = {evil}\n\
+         \taskPass = {evil}\n\tgitProxy = {evil}\n\talternateRefsCommand = {evil}\n\tworktree = /\n\
+         [filter \"x\"]\n\tclean = {evil}\n\tsmudge = {evil}\n\tprocess = {evil}\n\trequired = true\n\
+         [diff \"x\"]\n\ttextconv = {evil}\n\tcommand = {evil}\n[merge \"x\"]\n\tdriver = {evil}\n\
+         [alias]\n\tls-files = !{evil}\n\tupdate-index = !{evil}\n\tdiff-files = !{evil}\n\twrite-tree = !{evil}\n\
+         [include]\n\tpath = {more}\n[credential]\n\thelper = {evil}\n[submodule \"nested\"]\n\tupdate = !{evil}\n\
+         [uploadpack]\n\tpackObjectsHook = {evil}\n[gpg]\n\tprogram = {evil}\n",
+        hooks = work.join("hooks").display(),
+        more = work.join("more.config").display(),
+    );
+    let own = fs::read_to_string(work.join(".git/config")).unwrap_or_default();
+    write(&work.join(".git/config"), &format!("{own}{config}"));
+    write(&work.join(".gitattributes"), "* filter=x diff=x merge=x\n");
+    write(&work.join(".git/info/attributes"), "* filter=x diff=x\n");
+}
+
+/// The programs that git has started.
+fn started(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}
+
+#[tokio::test]
+async fn nothing_that_is_planted_in_a_repository_is_started() {
+    if !has_git() {
+        return;
+    }
+    let outside = tempfile::tempdir().expect("temp dir");
+    let log = outside.path().join("started");
+    let ledger = Ledger::of(|work| {
+        git(work, &["init", "-q"]);
+        write(&work.join("a"), "one\n");
+        git(work, &["add", "-A"]);
+        git(work, &["commit", "-qm", "first"]);
+        let nested = work.join("nested");
+        fs::create_dir(&nested).expect("a folder");
+        git(&nested, &["init", "-q"]);
+        write(&nested.join("b"), "two\n");
+        git(&nested, &["add", "-A"]);
+        git(&nested, &["commit", "-qm", "nested"]);
+        plant(&nested, &log);
+        plant(work, &log);
+    });
+    // That it was planted well: the user's own git does start it.
+    let _ = Command::new("git").current_dir(ledger.path("")).args(["status", "--short"]).output();
+    assert!(started(&log).contains("evil.sh"), "nothing was planted");
+    fs::remove_file(&log).expect("removed");
+
+    let first = ledger.take(None).await;
+    ledger.write("a", "changed\n");
+    ledger.write("new", "text\n");
+    ledger.write("nested/b", "changed\n");
+    // A nested repository takes the place of a file, and the other way round.
+    fs::rename(ledger.path("nested"), ledger.path("moved")).expect("moved");
+    ledger.write("nested", "now a file\n");
+    let second = ledger.take(Some(&first)).await;
+    fs::remove_file(ledger.path("nested")).expect("removed");
+    fs::rename(ledger.path("moved"), ledger.path("nested")).expect("moved back");
+    let third = ledger.take(Some(&second)).await;
+    let found = ledger.between(&first, &third).await;
+    assert_eq!(names(&found), ["~a", "+new"]);
+    assert_eq!(names(&ledger.between(&first, &second).await), ["~a", "+nested", "+new"]);
+    let told = report(&ledger.git, &found, TreeChanges::default(), by()).await.expect("a report");
+    assert_eq!(told.files[0].before.as_deref(), Some("one\n"));
+    assert_eq!(told.files[0].after.as_deref(), Some("changed\n"));
+    // The commit that was moved to is read where it is.
+    let head = RepositoryFiles::find(&ledger.path("")).and_then(|files| files.head()).expect("a commit");
+    count(&ledger.git, &found, Some((&head, &head)), by()).await.expect("counted");
+    assert_eq!(started(&log), "", "started by the ledger");
+}
+
+#[tokio::test]
+async fn a_git_inside_the_workspace_is_never_run() {
+    let dir = tempfile::tempdir().expect("temp dir");
+    let work = dir.path().canonicalize().expect("a folder");
+    write_program(&work.join("git"), "#!/bin/sh\n");
+    let path = std::env::join_paths([Path::new("relative"), &work]).expect("a path");
+    assert_eq!(find_git(&path, &work), None);
+    symlink(work.join("git"), dir.path().join("link")).expect("a link");
+    let outside = tempfile::tempdir().expect("temp dir");
+    symlink(work.join("git"), outside.path().join("git")).expect("a link");
+    assert_eq!(find_git(outside.path().as_os_str(), &work), None);
+}
+
+#[tokio::test]
+async fn what_was_ignored_is_never_read_even_if_the_rules_are_emptied() {
+    if !has_git() {
+        return;
+    }
+    let ledger = Ledger::of(|work| {
+        git(work, &["init", "-q"]);
+        write(&work.join(".gitignore"), "*.log\nbuild/\n");
+        write(&work.join("kept"), "kept\n");
+        write(&work.join("a.log"), "ignored log\n");
+        write(&work.join("build/out"), "ignored build\n");
+        write(&work.join("b.global"), "ignored everywhere\n");
+        write(&work.join(".env"), "TOKEN=secret\n");
+    });
+    let first = ledger.take(None).await;
+    ledger.write(".gitignore", "");
+    ledger.write("kept", "other\n");
+    ledger.write("new", "new\n");
+    let second = ledger.take(Some(&first)).await;
+    assert!(second.is_without_new);
+    assert_eq!(names(&ledger.between(&first, &second).await), ["~.gitignore", "~kept"]);
+    for text in ["ignored log\n", "ignored build\n", "ignored everywhere\n", "TOKEN=secret\n"] {
+        assert!(!ledger.holds(text).await, "{text}");
+    }
+    // The new rules hold from the next snapshot on, but a secret is never read.
+    let third = ledger.take(Some(&second)).await;
+    assert!(!third.is_without_new && ledger.holds("ignored log\n").await);
+    ledger.write(".env", "TOKEN=another\n");
+    let fourth = ledger.take(Some(&third)).await;
+    assert_eq!(names(&ledger.between(&third, &fourth).await), ["~.env"]);
+    assert!(!ledger.holds("TOKEN=another\n").await && !ledger.holds("TOKEN=secret\n").await);
+    // Nor is what a new file of rules lets in.
+    ledger.write("deep/.gitignore", "!*\n");
+    ledger.write("deep/new", "deep\n");
+    let fifth = ledger.take(Some(&fourth)).await;
+    assert_eq!(names(&ledger.between(&fourth, &fifth).await), ["+deep/.gitignore"]);
+}
+
+#[tokio::test]
+async fn links_folders_and_files_replace_each_other() {
+    if !has_git() {
+        return;
+    }
+    let ledger = Ledger::of(|work| {
+        write(&work.join("d/x"), "x\n");
+        write(&work.join("f"), "f\n");
+        write(&work.join("t"), "t\n");
+        symlink("f", work.join("l")).expect("a link");
+        fs::create_dir(work.join("empty")).expect("a folder");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            work.join("fifo"),
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+            0,
+        )
+        .expect("a FIFO");
+    });
+    let outside = tempfile::tempdir().expect("temp dir");
+    write(&outside.path().join("x"), "outside\n");
+    let first = ledger.take(None).await;
+    fs::remove_dir_all(ledger.path("d")).expect("removed");
+    symlink(outside.path(), ledger.path("d")).expect("a link");
+    fs::remove_file(ledger.path("f")).expect("removed");
+    ledger.write("f/inside", "inside\n");
+    fs::remove_file(ledger.path("l")).expect("removed");
+    ledger.write("l", "a file now\n");
+    fs::set_permissions(ledger.path("t"), fs::Permissions::from_mode(0o755)).expect("a mode");
+    let second = ledger.take(Some(&first)).await;
+    let found = ledger.between(&first, &second).await;
+    assert_eq!(names(&found), ["+d", "-d/x", "-f", "+f/inside", "~l", "~t"]);
+    assert!(!ledger.holds("outside\n").await, "what a link leads to is not in the tree");
+}
+
+#[tokio::test]
+async fn a_linked_worktree_and_a_plain_folder_have_a_ledger() {
+    if !has_git() {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("temp dir");
+    let main = dir.path().join("main");
+    write(&main.join("a"), "one\n");
+    git(&main, &["init", "-q"]);
+    git(&main, &["add", "-A"]);
+    git(&main, &["commit", "-qm", "first"]);
+    git(&main, &["worktree", "add", "-q", "../linked"]);
+    let linked = dir.path().join("linked");
+    let ledger = Ledger::open(dir, &linked);
+    let first = ledger.take(None).await;
+    // What the repository has is not copied.
+    let objects = fs::read_dir(ledger.git.folder().join("objects")).expect("a folder");
+    assert!(ledger.holds("one\n").await && objects.flatten().all(|entry| entry.file_name() != "56"));
+    write(&linked.join("a"), "two\n");
+    let second = ledger.take(Some(&first)).await;
+    assert_eq!(names(&ledger.between(&first, &second).await), ["~a"]);
+
+    let plain = Ledger::of(|work| (0..1_000).for_each(|n| write(&work.join(format!("{}/{n}", n % 9)), "x")));
+    let first = plain.take(None).await;
+    fs::remove_file(plain.path("0/9")).expect("removed");
+    let second = plain.take(Some(&first)).await;
+    assert_eq!(names(&plain.between(&first, &second).await), ["-0/9"]);
+    let large = Ledger::of(|work| (0..9).for_each(|n| write(&work.join(n.to_string()), "x")));
+    let bounds = SnapshotBounds { plain: Some((8, u64::MAX)), ..large.bounds() };
+    assert!(take(&large.git, None, &bounds, by()).await.is_err(), "a folder that is too large");
+}
+
+/// One step of a script.
+#[derive(Debug, Clone)]
+enum Step {
+    Write(u8, u8),
+    Append(u8),
+    Remove(u8),
+    Rename(u8, u8),
+    Mode(u8),
+    Link(u8, u8),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => (0..12_u8, 0..4_u8).prop_map(|(file, text)| Step::Write(file, text)),
+        1 => (0..12_u8).prop_map(Step::Append),
+        2 => (0..12_u8).prop_map(Step::Remove),
+        2 => (0..12_u8, 0..12_u8).prop_map(|(from, to)| Step::Rename(from, to)),
+        1 => (0..12_u8).prop_map(Step::Mode),
+        1 => (0..12_u8, 0..12_u8).prop_map(|(file, to)| Step::Link(file, to)),
+    ]
+}
+
+/// The path of a file by number: some in folders, which are files elsewhere.
+fn file(number: u8) -> String {
+    match number {
+        0..=3 => format!("f{number}"),
+        4..=6 => format!("d/f{number}"),
+        7 | 8 => format!("d/e/f{number}"),
+        9 => "d/e".to_owned(),
+        10 => "new\nline".to_owned(),
+        _ => "-x y".to_owned(),
+    }
+}
+
+/// Does a step as well as it can be done.
+fn perform(work: &Path, step: &Step) {
+    let path = |number: u8| work.join(file(number));
+    let make = |path: &Path| drop(fs::create_dir_all(path.parent().expect("a folder")));
+    let _ = match step {
+        Step::Write(name, text) => {
+            make(&path(*name));
+            fs::write(path(*name), format!("{text}\n"))
+        }
+        Step::Append(name) => {
+            let text = fs::read_to_string(path(*name)).unwrap_or_default();
+            fs::write(path(*name), text + "more\n")
+        }
+        Step::Remove(name) => match path(*name).is_dir() && !path(*name).is_symlink() {
+            true => fs::remove_dir_all(path(*name)),
+            false => fs::remove_file(path(*name)),
+        },
+        Step::Rename(from, to) => {
+            make(&path(*to));
+            fs::rename(path(*from), path(*to))
+        }
+        Step::Mode(name) => {
+            let facts = fs::metadata(path(*name)).and_then(|facts| match facts.is_file() {
+                true => Ok(facts),
+                false => Err(std::io::ErrorKind::IsADirectory.into()),
+            });
+            let mode = facts.map(|facts| facts.permissions().mode() ^ 0o111);
+            mode.and_then(|mode| fs::set_permissions(path(*name), fs::Permissions::from_mode(mode)))
+        }
+        Step::Link(name, to) => {
+            make(&path(*name));
+            symlink(file(*to), path(*name))
+        }
+    };
+}
+
+/// All files of a tree: whether they can be executed, and what they hold.
+fn tree(folder: &Path, top: &Path, into: &mut BTreeMap<PathBuf, (u32, Vec<u8>)>) {
+    for entry in fs::read_dir(folder).expect("a folder").flatten() {
+        let (path, kind) = (entry.path(), entry.file_type().expect("a type"));
+        let name = path.strip_prefix(top).expect("inside").to_owned();
+        if kind.is_dir() && name != Path::new(".git") {
+            tree(&path, top, into);
+        } else if kind.is_symlink() {
+            use std::os::unix::ffi::OsStringExt as _;
+            into.insert(name, (1, fs::read_link(&path).expect("a link").into_os_string().into_vec()));
+        } else if kind.is_file() {
+            let mode = entry.metadata().expect("facts").permissions().mode() & 0o100;
+            into.insert(name, (mode, fs::read(&path).expect("read")));
+        }
+    }
+}
+
+fn whole(work: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+    let mut files = BTreeMap::new();
+    tree(work, work, &mut files);
+    files
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_list_is_the_difference_whatever_a_script_does(
+        before in prop::collection::vec(step(), 0..12), scripts in prop::collection::vec(prop::collection::vec(step(), 0..8), 1..4)
+    ) {
+        if find_git(&std::env::var_os("PATH").unwrap_or_default(), Path::new("/nowhere")).is_none() {
+            return Ok(());
+        }
+        let ledger = Ledger::of(|work| {
+            git(work, &["init", "-q"]);
+            before.iter().for_each(|step| perform(work, step));
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let work = ledger.path("");
+        let mut last = runtime.block_on(ledger.take(None));
+        for script in scripts {
+            let old = whole(&work);
+            script.iter().for_each(|step| perform(&work, step));
+            let new = whole(&work);
+            let next = runtime.block_on(ledger.take(Some(&last)));
+            let found = runtime.block_on(ledger.between(&last, &next));
+            let paths = old.keys().chain(new.keys());
+            let differs: std::collections::BTreeSet<PathBuf> =
+                paths.filter(|path| old.get(*path) != new.get(*path)).cloned().collect();
+            prop_assert_eq!(found.keys().cloned().collect::<std::collections::BTreeSet<_>>(), differs);
+            last = next;
+        }
+    }
+}
+
+async fn changes(bench: &Bench, id: &TaskId) -> TreeChanges {
+    let mut snapshots = bench.runtime.snapshot();
+    let known = snapshots.wait_for(|snapshot| {
+        snapshot.tasks.iter().any(|task: &std::sync::Arc<TaskView>| task.id == *id && task.changes.is_some())
+    });
+    let known = tokio::time::timeout(PATIENCE, known).await.expect("in time").expect("a snapshot").clone();
+    let task = known.tasks.iter().find(|task| task.id == *id).expect("the task");
+    task.changes.clone().expect("changes")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_command_has_a_list_and_files_written_in_between_are_on_none() {
+    if !has_git() {
+        return;
+    }
+    let bench = Bench::start();
+    let work = bench.dir.path().join("work");
+    // The first command begins while the tree is read for the first time.
+    let first = bench.completed(bench.request("true")).await;
+    let told = changes(&bench, &first.id).await;
+    assert!(told.incomplete.is_some() && told.total() == 0, "{told:?}");
+    let second = bench.completed(bench.request("echo one > a; echo two > b")).await;
+    let told = changes(&bench, &second.id).await;
+    assert_eq!((told.added, told.modified, told.deleted), (2, 0, 0), "{told:?}");
+    fs::write(work.join("c"), "by an editor\n").expect("written");
+    wait_until("it was written longer ago than times of files are exact to", || {
+        let written = fs::metadata(work.join("c")).and_then(|facts| facts.modified()).expect("a time");
+        written.elapsed().is_ok_and(|age| age > Duration::from_millis(40))
+    });
+    let third = bench.completed(bench.request("echo more >> a; rm b")).await;
+    let told = changes(&bench, &third.id).await;
+    assert_eq!((told.added, told.modified, told.deleted), (0, 1, 1), "{told:?}");
+    assert!(told.shared_with.is_empty());
+    let report = bench.runtime.changes(ChangesSince::Task(third.id.clone())).await.expect("a report");
+    let lines: Vec<(String, bool)> = report.files.iter().map(|file| (file.path.clone(), file.is)).collect();
+    assert_eq!(lines, [("a".to_owned(), true), ("b".to_owned(), false)]);
+    assert_eq!(report.files[0].after.as_deref(), Some("one\nmore\n"));
+    assert_eq!(report.files[1].before.as_deref(), Some("two\n"));
+    let Actor::Agent(label) = third.started_by.clone() else { panic!("an agent") };
+    let ChangesReport { changes: all, .. } =
+        bench.runtime.changes(ChangesSince::Agent(label)).await.expect("a report");
+    assert_eq!((all.added, all.modified, all.deleted), (2, 0, 0), "{all:?}");
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_that_overlap_share_their_changes() {
+    if !has_git() {
+        return;
+    }
+    let bench = Bench::start();
+    let (go, done) = (bench.dir.path().join("go"), bench.dir.path().join("done"));
+    let wait =
+        format!("until [ -e {} ]; do sleep 0.01; done; echo x > slow; : > {}", go.display(), done.display());
+    let slow = bench.promoted(bench.request(&wait)).await;
+    let quick = bench.completed(bench.request("echo x > quick")).await;
+    assert_eq!(changes(&bench, &quick.id).await.shared_with, std::slice::from_ref(&slow));
+    fs::write(&go, "").expect("written");
+    assert_eq!(changes(&bench, &slow).await.shared_with, std::slice::from_ref(&quick.id));
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_ledger_that_is_off_says_why_and_keeps_nothing() {
+    let bench = Bench::limited(Limits { ledger: LedgerMode::Off, ..Limits::default() });
+    let task = bench.completed(bench.request("echo x > a")).await;
+    let why = bench.runtime.changes(ChangesSince::Task(task.id.clone())).await.expect_err("off");
+    assert!(why.contains("off"), "{why}");
+    let folder = task.folder.parent().and_then(Path::parent).expect("the recording").join("ledger");
+    assert!(!folder.exists());
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_ledger_is_for_this_user_only() {
+    if !has_git() {
+        return;
+    }
+    let bench = Bench::start();
+    let task = bench.completed(bench.request("echo private > a")).await;
+    changes(&bench, &task.id).await;
+    let folder = task.folder.parent().and_then(Path::parent).expect("the recording").join("ledger");
+    let mut open = vec![folder];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder").flatten() {
+            let facts = entry.metadata().expect("facts");
+            let mode = facts.permissions().mode();
+            assert_eq!(mode & 0o077, 0, "{}: {mode:o}", entry.path().display());
+            open.extend(facts.is_dir().then(|| entry.path()));
+        }
+    }
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_git_that_hangs_delays_no_command_and_ends_with_the_runtime() {
+    let dir = tempfile::tempdir().expect("temp dir");
+    let work = dir.path().canonicalize().expect("a folder").join("work");
+    fs::create_dir(&work).expect("a folder");
+    let begun = dir.path().join("begun");
+    fs::create_dir(dir.path().join("bin")).expect("a folder");
+    let hangs = format!("#!/bin/sh\necho $$ >> {}\nexec sleep 1000\n", begun.display());
+    write_program(&dir.path().join("bin/git"), &hangs);
+    let path =
+        std::env::join_paths([dir.path().join("bin").as_path(), Path::new("/usr/bin"), Path::new("/bin")]);
+    let bench = Bench::with_path(dir, path.expect("a path"));
+    for n in 0..5 {
+        let task = bench.completed(bench.request(&format!("echo x > f{n}"))).await;
+        assert!(task.changes.is_none() && work.join(format!("f{n}")).exists());
+    }
+    wait_until("git was started", || begun.exists());
+    bench.runtime.shutdown().await;
+    let pid = fs::read_to_string(&begun).expect("a process").lines().next().expect("a line").to_owned();
+    wait_until("git has ended", || !Path::new("/proc").join(&pid).exists());
+}
