@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::code::Code;
 use super::host::{Host, PrivateRuntime};
 use super::response::Failure;
-use crate::envelope::{Actor, TaskId};
+use crate::envelope::{Actor, CallOutcome, TaskId};
 use crate::link::{Error, Scripts};
-use crate::model::{Metrics, StatusCounts};
+use crate::model::{Metrics, StatusCounts, UndoReport};
 use crate::paths::Places;
 use crate::runtime::StoredStreams;
 use crate::tools::{self, CallAnswer, Caller, CutHandle};
@@ -87,6 +87,31 @@ impl CommandContext {
                 embedded.runtime.streams(task).await.map_err(|error| gone(error.to_string()))
             }
             Engine::Unused => Err(gone("no runtime is known".to_owned())),
+        }
+    }
+
+    /// Undoes what differs in the workspace's tree since a task began, or tells what that would do. A runtime is started if
+    /// none runs.
+    ///
+    /// # Errors
+    /// When nothing is known that could be undone.
+    pub async fn undo(&mut self, task: &TaskId, is_dry: bool) -> Result<UndoReport, Failure> {
+        let refused =
+            |error: String| Failure::running(Code::Precondition, "It cannot be undone.").detail(error);
+        // It engages a runtime, and says if there is no such task.
+        let status = json!({"task_id": task});
+        let answer = self.call("TaskStatus", status, None, &CutHandle::default()).await?;
+        if let CallOutcome::Error(error) = answer.envelope.outcome() {
+            return Err(error.clone().into());
+        }
+        match &mut self.engine {
+            Engine::Joined(scripts) => {
+                scripts.undo(task, is_dry).await.map_err(|error| refused(error.to_string()))
+            }
+            Engine::Embedded(embedded) => {
+                embedded.runtime.undo(task, &Actor::Cli, is_dry).await.map_err(refused)
+            }
+            Engine::Unused => Err(refused("no runtime is known".to_owned())),
         }
     }
 

@@ -40,6 +40,7 @@ mod start_agent;
 mod status;
 mod table;
 mod task_export;
+mod task_undo;
 mod version;
 
 pub use code::{Code, EXITS, ExitMeaning, SideEffects, exit_of};

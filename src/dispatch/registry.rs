@@ -15,7 +15,8 @@ use super::command::Command;
 use super::exec::Exec;
 use super::{
     approvals, audit, cli_only, completions, doctor, host_install, keys, manifest, mcp, metrics_show, prose,
-    receipt, receipt_file, relay, run_program, service, settings, start_agent, status, task_export, version,
+    receipt, receipt_file, relay, run_program, service, settings, start_agent, status, task_export,
+    task_undo, version,
 };
 use crate::config::nearest;
 use crate::tools::TOOLS;
@@ -26,6 +27,7 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
         TOOLS.iter().filter(|tool| !tool.cli.is_empty()).map(Command::of_tool).collect();
     commands.extend([
         Command::of::<task_export::TaskExport>(),
+        Command::of::<task_undo::TaskUndo>(),
         Command::of::<service::ServiceList>(),
         Command::of::<service::ServiceLogs>(),
         Command::of::<service::ServiceRestart>(),

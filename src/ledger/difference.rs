@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use super::program::{GitFailure, PrivateGit};
@@ -19,7 +20,8 @@ const MOST_TEXT: usize = 64 << 10;
 const MOST_TEXTS: usize = 1 << 20;
 
 /// What a file is in a snapshot.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FileState {
     /// It was read.
     Kept {

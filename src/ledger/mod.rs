@@ -9,11 +9,17 @@ mod program;
 mod repository;
 mod secrets;
 mod snapshot;
+mod undo;
+mod undo_plan;
+mod watch;
 
 pub use difference::{FileDifference, FileState, Found, between, count, difference, report};
 pub use program::{GitFailure, PrivateGit, find_git, global_ignores};
 pub use repository::RepositoryFiles;
-pub use snapshot::{SnapshotBounds, TreeSnapshot, take};
+pub use snapshot::{SnapshotBounds, TreeSnapshot, paths, take};
+pub use undo::{SeenFiles, UndoFacts, plan};
+pub use undo_plan::UndoPlan;
+pub use watch::TreeWatch;
 
 use std::path::Path;
 

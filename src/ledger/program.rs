@@ -112,6 +112,12 @@ impl PrivateGit {
         Ok(Self { program, folder, top })
     }
 
+    /// Returns the folder of another recording's ledger of the same tree.
+    #[must_use]
+    pub fn of_recording(&self, folder: PathBuf) -> Self {
+        Self { folder, ..self.clone() }
+    }
+
     /// Returns the top of the tree.
     #[must_use]
     pub fn top(&self) -> &Path {

@@ -112,7 +112,7 @@ pub async fn take(
 }
 
 /// Splits what git lists.
-pub(super) fn paths(listed: &[u8]) -> BTreeSet<PathBuf> {
+pub fn paths(listed: &[u8]) -> BTreeSet<PathBuf> {
     listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(path).collect()
 }
 

@@ -12,7 +12,7 @@ use crate::config::ApprovalRule;
 use crate::envelope::TaskId;
 use crate::model::{
     AnswerInput, CallRecord, ChangesReport, ChangesSince, CloseReason, Decision, InputOutcome, Metrics,
-    PortHolder, QuestionId, StatusCounts, StreamView, TypedInput,
+    PortHolder, QuestionId, StatusCounts, StreamView, TypedInput, UndoReport,
 };
 use crate::prose::engine::run::{self, RunOutcome, RunRefusal};
 use crate::prose::engine::vm::effects::RunEvent;
@@ -62,7 +62,7 @@ pub struct ConsoleView {
 }
 
 /// A request from a console or a script to the runtime. A script may only `Call`, run a `Program`, and read the
-/// `Metrics`, the `StatusCounts`, the `Streams` of a task and the `Holder` of a port.
+/// `Metrics`, the `StatusCounts`, the `Streams` of a task and the `Holder` of a port, and `Undo` a task.
 ///
 /// A `nonce` is the one that the runtime sent with the card being answered, on the same connection; `Operator::ask`
 /// fills it in.
@@ -94,6 +94,8 @@ pub enum Request {
     Record { seq: u64 },
     /// Return what differs in the workspace's tree since then (role `operator`).
     Changes { since: ChangesSince },
+    /// Undo what differs in the workspace's tree since a task began; or, if it is dry, tell what that would do.
+    Undo { task: TaskId, is_dry: bool },
     /// Return the full command of a task.
     Command { task: TaskId },
     /// Hold new agent calls, or release those that only the pause holds; the nonce is required if that releases
@@ -185,6 +187,7 @@ pub enum Reply {
     Sent(InputOutcome),
     Record(Option<Arc<CallRecord>>),
     Changes(Box<ChangesReport>),
+    Undo(UndoReport),
     Command(Option<String>),
     Metrics(Box<Metrics>),
     Standing(StatusCounts),

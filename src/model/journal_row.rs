@@ -73,6 +73,8 @@ pub(crate) enum Fact<'a> {
         trees: Cow<'a, [String; 2]>,
         paths: Vec<String>,
     },
+    /// What differed since a task began was undone.
+    Undone { task: Cow<'a, TaskId>, actor: Cow<'a, Actor>, files: u64 },
     /// A person wrote a message for an agent; written before the message is delivered. Its secrets are masked.
     Words { actor: Cow<'a, Actor>, to: Cow<'a, str>, text: Cow<'a, str> },
     /// An agent connected or disconnected.
@@ -234,6 +236,7 @@ mod tests {
             ("refused", json!({ "task": "task_00000000", "actor": "cli", "reason": "task_not_running" })),
             ("named", json!({ "task": "task_00000000", "name": null })),
             ("changed", changed),
+            ("undone", json!({ "task": "task_00000000", "actor": "operator", "files": 3 })),
             ("words", json!({ "actor": "operator", "to": "x", "text": "a shorter one" })),
             ("agent", agent),
             ("question", json!({ "what": "withdrawn", "id": "question_00000000", "at": at })),

@@ -76,7 +76,7 @@ pub use status_counts::{StatusCounts, needs_you};
 pub use stream::{StreamLine, StreamView};
 pub use taken_port::{PortHolder, TakenPort};
 pub use timeline::later_events;
-pub use tree_changes::{ChangedFile, ChangesReport, ChangesSince, TreeChanges};
+pub use tree_changes::{ChangedFile, ChangesReport, ChangesSince, TreeChanges, UndoReport};
 pub use unrecorded::UnrecordedCommand;
 pub(crate) use unrecorded::UnrecordedRow;
 pub use view::{

@@ -43,6 +43,8 @@ pub enum TaskUpdate {
     Named(Option<String>),
     /// What differs in the tree since the task began.
     Changed(TreeChanges),
+    /// What differed since the task began was undone.
+    Undone,
     /// The task has printed a URL of what it listens on.
     Printed(ListenAddress, String),
     /// The task failed because an address was in use.

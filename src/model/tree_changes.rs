@@ -23,6 +23,9 @@ pub struct TreeChanges {
     /// Commands that ran at the same time: whose a change is, nobody knows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shared_with: Vec<TaskId>,
+    /// It was undone since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undone: bool,
     /// Why the list may miss something, in a few words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<String>,
@@ -50,6 +53,17 @@ impl fmt::Display for TreeChanges {
         f.write_str(if words.is_empty() { "none" } else { "" })?;
         f.write_str(&words.join(" "))
     }
+}
+
+/// What an undo would do or has done.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct UndoReport {
+    /// A line for each file: `put back a`, `remove b`.
+    pub steps: Vec<String>,
+    /// Why nothing can be undone, a line for each file or one for all.
+    pub refused: Vec<String>,
+    /// Whether it was done.
+    pub is_done: bool,
 }
 
 /// Since when the tree is compared.

@@ -62,6 +62,7 @@ enum NoticeFact {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TaskChange {
     Name,
+    Undo,
     Signal,
     Decision,
     Stop,
@@ -112,6 +113,15 @@ impl AgentNotices {
             None => format!("the operator took the name of {} away", task.id),
         };
         self.add(owner, NoticeFact::Changed { task: task.id.clone(), kind: TaskChange::Name, text });
+    }
+
+    /// Records that what differed since a task began was undone.
+    pub(super) fn undone(&mut self, task: &TaskView, by: &Actor, files: u64) {
+        let Actor::Agent(owner) = &task.started_by else { return };
+        let noun = if files == 1 { "file is" } else { "files are" };
+        let by = if *by == Actor::Operator { "the operator".to_owned() } else { by.to_string() };
+        let text = format!("{by} undid {}: {files} {noun} as before it", task.id);
+        self.add(owner, NoticeFact::Changed { task: task.id.clone(), kind: TaskChange::Undo, text });
     }
 
     /// Records that an agent cancelled a call after the time `after`; `finished` is the call's result, if it had one

@@ -109,6 +109,9 @@ struct ChangesCount {
     /// Tasks that ran at the same time and may have changed them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     shared_with: Vec<TaskId>,
+    /// They were put back since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    undone: bool,
     /// Why something may be missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     incomplete: Option<String>,
@@ -120,16 +123,18 @@ fn is_zero(count: &u64) -> bool {
 
 impl ChangesCount {
     fn of(changes: &TreeChanges) -> Self {
-        let TreeChanges { added, modified, deleted, by_git, shared_with, incomplete } = changes.clone();
-        Self { added, modified, deleted, by_git, shared_with, incomplete }
+        let TreeChanges { added, modified, deleted, by_git, shared_with, undone, incomplete } =
+            changes.clone();
+        Self { added, modified, deleted, by_git, shared_with, undone, incomplete }
     }
 
     /// Returns the line of a receipt.
     fn line(&self) -> String {
         let Self { added, modified, deleted, .. } = self;
+        let undone = if self.undone { ", put back since" } else { "" };
         let shared = if self.shared_with.is_empty() { "" } else { ", shared with tasks that ran meanwhile" };
         format!(
-            "Files that differ since it began: {added} added, {modified} modified, {deleted} deleted{shared}"
+            "Files that differ since it began: {added} added, {modified} modified, {deleted} deleted{shared}{undone}"
         )
     }
 }

@@ -439,6 +439,7 @@ fn what_differs_is_listed_and_each_file_shown_with_the_lines_around_its_changes(
         modified: 1,
         deleted: 1,
         by_git: 2,
+        undone: false,
         shared_with: vec![id(2)],
         incomplete: Some("ignore rules have changed".into()),
     };

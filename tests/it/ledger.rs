@@ -24,17 +24,17 @@ use crate::runtime::Bench;
 use crate::support::{PATIENCE, skip, wait_until, write_program};
 
 /// A tree with a ledger, outside of any runtime.
-struct Ledger {
+pub(crate) struct Ledger {
     dir: TempDir,
-    git: PrivateGit,
+    pub(crate) git: PrivateGit,
 }
 
-fn by() -> Instant {
+pub(crate) fn by() -> Instant {
     Instant::now() + PATIENCE
 }
 
 /// Runs the user's own git.
-fn git(folder: &Path, args: &[&str]) {
+pub(crate) fn git(folder: &Path, args: &[&str]) {
     let mut command = Command::new("git");
     command.current_dir(folder).args([
         "-c",
@@ -49,7 +49,7 @@ fn git(folder: &Path, args: &[&str]) {
 }
 
 /// Returns whether git is installed; says so if it is not.
-fn has_git() -> bool {
+pub(crate) fn has_git() -> bool {
     let found = find_git(&std::env::var_os("PATH").unwrap_or_default(), Path::new("/nowhere")).is_some();
     if !found {
         skip("git is not installed");
@@ -59,7 +59,7 @@ fn has_git() -> bool {
 
 impl Ledger {
     /// Opens a ledger of the folder `work`, which `make` makes.
-    fn of(make: impl FnOnce(&Path)) -> Self {
+    pub(crate) fn of(make: impl FnOnce(&Path)) -> Self {
         let dir = tempfile::tempdir().expect("temp dir");
         let work = dir.path().join("work");
         fs::create_dir(&work).expect("a folder");
@@ -79,19 +79,19 @@ impl Ledger {
         SnapshotBounds { without: self.dir.path().join("recordings"), plain: None, salt: [7; 16] }
     }
 
-    async fn take(&self, before: Option<&TreeSnapshot>) -> TreeSnapshot {
+    pub(crate) async fn take(&self, before: Option<&TreeSnapshot>) -> TreeSnapshot {
         take(&self.git, before, &self.bounds(), by()).await.expect("a snapshot")
     }
 
-    async fn between(&self, old: &TreeSnapshot, new: &TreeSnapshot) -> Found {
+    pub(crate) async fn between(&self, old: &TreeSnapshot, new: &TreeSnapshot) -> Found {
         difference(&self.git, old, new, by()).await.expect("a difference")
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join("work").join(name)
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         write(&self.path(name), text);
     }
 
@@ -103,7 +103,7 @@ impl Ledger {
     }
 }
 
-fn write(path: &Path, text: &str) {
+pub(crate) fn write(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
     fs::write(path, text).expect("written");
 }
@@ -324,7 +324,7 @@ async fn a_linked_worktree_and_a_plain_folder_have_a_ledger() {
 
 /// One step of a script.
 #[derive(Debug, Clone)]
-enum Step {
+pub(crate) enum Step {
     Write(u8, u8),
     Append(u8),
     Remove(u8),
@@ -333,7 +333,7 @@ enum Step {
     Link(u8, u8),
 }
 
-fn step() -> impl Strategy<Value = Step> {
+pub(crate) fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         3 => (0..12_u8, 0..4_u8).prop_map(|(file, text)| Step::Write(file, text)),
         1 => (0..12_u8).prop_map(Step::Append),
@@ -357,7 +357,7 @@ fn file(number: u8) -> String {
 }
 
 /// Does a step as well as it can be done.
-fn perform(work: &Path, step: &Step) {
+pub(crate) fn perform(work: &Path, step: &Step) {
     let path = |number: u8| work.join(file(number));
     let make = |path: &Path| drop(fs::create_dir_all(path.parent().expect("a folder")));
     let _ = match step {
@@ -409,7 +409,7 @@ fn tree(folder: &Path, top: &Path, into: &mut BTreeMap<PathBuf, (u32, Vec<u8>)>)
     }
 }
 
-fn whole(work: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+pub(crate) fn whole(work: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     let mut files = BTreeMap::new();
     tree(work, work, &mut files);
     files

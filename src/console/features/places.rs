@@ -112,6 +112,7 @@ pub(in crate::console) fn task_of(request: &Request) -> Option<TaskId> {
         | Request::Release { task }
         | Request::LetPass { task }
         | Request::Dismiss { task }
+        | Request::Undo { task, .. }
         | Request::Rename { task, .. } => Some(task.clone()),
         Request::Call { input, .. } => input.get("task_id").and_then(Value::as_str)?.parse().ok(),
         // They only read, or concern a call, a question, an agent or a whole place.

@@ -187,6 +187,7 @@ fn changes_told(painter: &Painter<'_>, changes: &TreeChanges) -> String {
     if changes.total() == 0 {
         parts = vec!["nothing differs since it began".to_owned()];
     }
+    parts.extend(changes.undone.then(|| "undone since".to_owned()));
     parts.extend((changes.by_git > 0).then(|| format!("by git: {}", count(changes.by_git))));
     let name = |id| painter.state.view.task(id).map(|task| short_alias(task));
     let shared: Vec<String> = changes.shared_with.iter().filter_map(name).take(MOST_ADDRESSES).collect();

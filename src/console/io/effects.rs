@@ -280,6 +280,7 @@ fn purpose(request: &Request) -> &str {
         Request::Send { .. } => "type into the task",
         Request::Record { .. } => "read the call",
         Request::Changes { .. } => "see what differs",
+        Request::Undo { .. } => "undo the task",
         Request::Command { .. } => "read the command",
         Request::Answer { .. } => "answer the question",
         Request::Rules { .. } => "apply the approval rules",

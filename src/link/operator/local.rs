@@ -74,6 +74,10 @@ impl LocalRuntime {
                 let declined = |message| Error::Declined { message };
                 return report.map(|report| Reply::Changes(Box::new(report))).map_err(declined);
             }
+            Request::Undo { task, is_dry } => {
+                let report = runtime.undo(&task, &caller.actor, is_dry).await;
+                return report.map(Reply::Undo).map_err(|message| Error::Declined { message });
+            }
             Request::Command { task } => {
                 let whole = runtime.task(&task).filter(|task| task.cmd_chars.is_none());
                 return Ok(Reply::Command(whole.map(|task| task.cmd.clone())));

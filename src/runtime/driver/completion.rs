@@ -163,6 +163,7 @@ impl Driver {
     pub(super) fn ledger_news(&mut self, news: LedgerNews) {
         let LedgerEntry { task, changes, trees, paths } = match news {
             LedgerNews::Entry(entry) => entry,
+            LedgerNews::Undone { task, by, files } => return self.undone(&task, &by, files),
             LedgerNews::Off(why) => {
                 let (at, text) = (self.now().wall, format!("the ledger is off from now on: {why}"));
                 return self.shared.session().notice(at, text, false);
@@ -171,6 +172,15 @@ impl Driver {
         let (id, shown, trees) = (Cow::Borrowed(&task), Cow::Borrowed(&changes), Cow::Owned(trees));
         self.shared.note_late(&Fact::Changed { task: id, changes: shown, trees, paths });
         self.tasks.change(&task, |view| view.changes = Some(changes));
+    }
+
+    /// Notes that what differed since a task began was undone.
+    fn undone(&mut self, id: &TaskId, by: &Actor, files: u64) {
+        self.shared.note(&Fact::Undone { task: Cow::Borrowed(id), actor: Cow::Borrowed(by), files });
+        if let Some(task) = self.view(id) {
+            self.shared.session().agent_notices.undone(&task, by, files);
+        }
+        self.tasks.change(id, |view| view.changes.iter_mut().for_each(|changes| changes.undone = true));
     }
 
     pub(super) async fn close(mut self) {

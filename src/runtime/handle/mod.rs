@@ -130,6 +130,11 @@ impl Handle {
         Self { within, ..self.clone() }
     }
 
+    /// Tells whether its holder runs in a task.
+    pub fn is_within(&self) -> bool {
+        self.within.is_some()
+    }
+
     /// Starts a command and waits until it ends or becomes a task.
     ///
     /// # Errors

@@ -1,10 +1,12 @@
 //! `Handle` methods for looking up tasks, both in memory and in the record.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::Handle;
-use crate::envelope::TaskId;
-use crate::model::{ChangesReport, ChangesSince, Error, TaskView};
+use crate::envelope::{Actor, TaskId};
+use crate::ledger::FOLDER;
+use crate::model::{ChangesReport, ChangesSince, Error, TaskView, UndoReport};
 use crate::runtime::driver::{DriverOrder, TaskUsage, UnmeasuredTask};
 use crate::runtime::output::{OutputStream, StoredOutput, StoredStreams};
 
@@ -25,6 +27,17 @@ impl Handle {
     /// If that is not known: why, in a clause.
     pub async fn changes(&self, since: ChangesSince) -> Result<ChangesReport, String> {
         self.shared.ledger.report(since).await
+    }
+
+    /// Undoes what differs in the workspace's tree since a task began, if all of it is still as the task left it; or only
+    /// tells what that would do.
+    ///
+    /// # Errors
+    /// If there is no such task, or nothing is known that could be undone.
+    pub async fn undo(&self, id: &TaskId, by: &Actor, is_dry: bool) -> Result<UndoReport, String> {
+        let task = self.find(id).await.ok_or_else(|| format!("there is no task {id}"))?;
+        let recording = task.folder.parent().and_then(Path::parent).unwrap_or(&task.folder);
+        self.shared.ledger.undo(id, recording.join(FOLDER), by, is_dry).await
     }
 
     /// Waits until the published state contains all that has happened. Whoever starts commands one after another must

@@ -1,22 +1,26 @@
 //! The task that keeps the ledger: it takes snapshots one after another, in the order of what it is told.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::path::PathBuf;
 
 use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep};
 
 use super::open_ledger::{LedgerSetup, OpenLedger, TreeBase, TreeEnd};
+use super::undo_file::UndoFile;
 use super::{LedgerEntry, LedgerNews, LedgerOrder};
 use crate::config::LedgerMode;
 use crate::envelope::{Actor, TaskId};
-use crate::ledger::report;
-use crate::model::{ChangesReport, ChangesSince};
+use crate::ledger::{SeenFiles, plan, report};
+use crate::model::{ChangesReport, ChangesSince, UndoReport};
 
 /// Ended commands whose lists can be shown.
 const KEPT: usize = 500;
 /// The most paths of a row, and commands that are named as having run at the same time.
 const PATHS: usize = 100;
 const SHARED: usize = 20;
+/// A command that runs longer is in the background.
+const FOREGROUND: std::time::Duration = std::time::Duration::from_secs(10);
 /// How long git may take for the texts of a report.
 const REPORT: std::time::Duration = std::time::Duration::from_secs(10);
 
@@ -46,7 +50,8 @@ pub(super) struct LedgerKeeper {
     inbox: mpsc::Receiver<LedgerOrder>,
     queue: VecDeque<LedgerOrder>,
     state: LedgerState,
-    running: BTreeSet<TaskId>,
+    /// The commands that run, and since when.
+    running: BTreeMap<TaskId, Instant>,
     tasks: HashMap<TaskId, LedgerTask>,
     ended: VecDeque<TaskId>,
     /// What the tree was at the first command of each agent, by label.
@@ -69,7 +74,7 @@ impl LedgerKeeper {
             inbox,
             queue: VecDeque::new(),
             state,
-            running: BTreeSet::new(),
+            running: BTreeMap::new(),
             tasks: HashMap::new(),
             ended: VecDeque::new(),
             first: HashMap::new(),
@@ -82,6 +87,11 @@ impl LedgerKeeper {
                 LedgerOrder::Open => _ = self.open().await,
                 LedgerOrder::Began { task, by, at, others } => self.began(task, &by, at, others).await,
                 LedgerOrder::Ended { task } => self.ended(task).await,
+                LedgerOrder::Undo { task, folder, by, is_dry, reply } => {
+                    let report = self.undo(&task, folder, &by, is_dry).await;
+                    // It was done, whether or not anybody hears of it.
+                    let _ = reply.send(report);
+                }
                 LedgerOrder::Report { since, reply } => {
                     // Whoever asked may be gone.
                     let _ = reply.send(self.report(since).await);
@@ -95,9 +105,25 @@ impl LedgerKeeper {
     }
 
     async fn next(&mut self) -> Option<LedgerOrder> {
-        match self.queue.pop_front() {
-            Some(order) => Some(order),
-            None => self.inbox.recv().await,
+        loop {
+            if let Some(order) = self.queue.pop_front() {
+                return Some(order);
+            }
+            let LedgerState::On(open) = &mut self.state else { return self.inbox.recv().await };
+            // What runs for long is in the background: what else moves then is to be known before the next command.
+            let is_settled = self.running.values().all(|since| since.elapsed() > FOREGROUND);
+            tokio::select! {
+                biased;
+                order = self.inbox.recv() => return order,
+                () = open.moved(), if is_settled => {}
+                () = sleep(FOREGROUND), if !is_settled => continue,
+            }
+            if let Err((why, is_last)) = open.snapshot().await {
+                tracing::warn!(why, "no snapshot of the tree");
+                if is_last {
+                    self.turn_off(why).await;
+                }
+            }
         }
     }
 
@@ -137,13 +163,13 @@ impl LedgerKeeper {
         if let Actor::Agent(label) = by {
             self.first.entry(label.clone()).or_insert_with(|| base.clone());
         }
-        let others: BTreeSet<TaskId> = others.into_iter().chain(self.running.iter().cloned()).collect();
+        let others: BTreeSet<TaskId> = others.into_iter().chain(self.running.keys().cloned()).collect();
         for other in &others {
             if let Some(other) = self.tasks.get_mut(other) {
                 other.others.insert(task.clone());
             }
         }
-        self.running.insert(task.clone());
+        self.running.insert(task.clone(), Instant::now());
         self.tasks.insert(task, LedgerTask { base, others, end: None });
     }
 
@@ -158,7 +184,7 @@ impl LedgerKeeper {
                 ended.push(task);
             }
         }
-        ended.retain(|task| self.running.remove(task));
+        ended.retain(|task| self.running.remove(task).is_some());
         let LedgerState::On(open) = &mut self.state else { return };
         if ended.is_empty() {
             return;
@@ -202,6 +228,12 @@ impl LedgerKeeper {
         let trees = [known.base.tree().to_owned(), end.snapshot.tree.clone()];
         match open.changes(&known.base, &end, shared).await {
             Ok((found, changes)) => {
+                let (file, folder, id) =
+                    (known.base.undo_file(&end, &found), open.git().folder().to_owned(), task.clone());
+                let write = move || file.write(&folder, &id);
+                if let Ok(Err(error)) = tokio::task::spawn_blocking(write).await {
+                    tracing::warn!(%error, "a command will not be undone");
+                }
                 let name = |path: &PathBuf| path.to_string_lossy().into_owned();
                 let paths = found.keys().take(PATHS).map(name).collect();
                 let entry = LedgerEntry { task: task.clone(), changes, trees, paths };
@@ -216,6 +248,50 @@ impl LedgerKeeper {
         {
             self.tasks.remove(&oldest);
         }
+    }
+
+    /// Undoes what differs since a command began, or tells what that would do.
+    async fn undo(
+        &mut self,
+        task: &TaskId,
+        folder: PathBuf,
+        by: &Actor,
+        is_dry: bool,
+    ) -> Result<UndoReport, String> {
+        if self.running.contains_key(task) {
+            return Err("it has not ended".to_owned());
+        }
+        self.open().await;
+        let open = match &mut self.state {
+            LedgerState::On(open) => open,
+            LedgerState::Off(why) => return Err(format!("the ledger is off: {why}")),
+            LedgerState::Unopened => return Err("the ledger is not open".to_owned()),
+        };
+        let (id, own) = (task.clone(), folder.clone());
+        let read = tokio::task::spawn_blocking(move || UndoFile::read(&own, &id)).await;
+        let facts = match read.map_err(|error| error.to_string())? {
+            Ok(UndoFile::Possible(facts)) => facts,
+            Ok(UndoFile::Impossible(why)) => return Err(why),
+            Err(_) => return Err("what it changed is not known".to_owned()),
+        };
+        let past = open.git().of_recording(folder);
+        let (top, seen) = (open.git().top().to_owned(), facts.clone());
+        let seen = tokio::task::spawn_blocking(move || SeenFiles::look(&top, &seen)).await;
+        let seen = seen.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+        let now = open.snapshot().await.map_err(|(why, _)| why)?.snapshot;
+        let until = Instant::now() + REPORT;
+        let plan = match plan((&past, open.git()), &facts, &now, &seen, until).await {
+            Ok(plan) => plan,
+            Err(refused) => return Ok(UndoReport { refused, ..UndoReport::default() }),
+        };
+        let steps = plan.told();
+        if is_dry || steps.is_empty() {
+            return Ok(UndoReport { steps, ..UndoReport::default() });
+        }
+        let done = tokio::task::spawn_blocking(move || plan.carry_out()).await;
+        let files = done.map_err(|error| error.to_string())?? as u64;
+        let _ = self.news.send(LedgerNews::Undone { task: task.clone(), by: by.clone(), files }).await;
+        Ok(UndoReport { steps, is_done: true, ..UndoReport::default() })
     }
 
     async fn report(&mut self, since: ChangesSince) -> Result<ChangesReport, String> {

@@ -4,13 +4,16 @@
 mod keeper;
 mod news;
 mod open_ledger;
+mod undo_file;
+
+use std::path::PathBuf;
 
 use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::envelope::{Actor, TaskId};
-use crate::model::{ChangesReport, ChangesSince};
+use crate::model::{ChangesReport, ChangesSince, UndoReport};
 use keeper::LedgerKeeper;
 pub(super) use news::{LedgerEntry, LedgerNews};
 pub(super) use open_ledger::LedgerSetup;
@@ -33,6 +36,15 @@ pub(super) enum LedgerOrder {
     },
     /// A command has ended.
     Ended { task: TaskId },
+    /// Somebody wants what differs since a command began to be undone; or only to know what would be done.
+    Undo {
+        task: TaskId,
+        /// The ledger of its recording.
+        folder: PathBuf,
+        by: Actor,
+        is_dry: bool,
+        reply: oneshot::Sender<Result<UndoReport, String>>,
+    },
     /// Somebody wants to see what differs.
     Report { since: ChangesSince, reply: oneshot::Sender<Result<ChangesReport, String>> },
 }
@@ -85,6 +97,24 @@ impl Ledger {
         let (reply, answer) = oneshot::channel();
         let gone = || "the runtime is ending".to_owned();
         self.orders.send(LedgerOrder::Report { since, reply }).await.map_err(|_| gone())?;
+        answer.await.unwrap_or_else(|_| Err(gone()))
+    }
+
+    /// Undoes what differs since a command began, or tells what that would do.
+    ///
+    /// # Errors
+    /// If nothing is known that could be undone: why, in a clause.
+    pub(super) async fn undo(
+        &self,
+        task: &TaskId,
+        folder: PathBuf,
+        by: &Actor,
+        is_dry: bool,
+    ) -> Result<UndoReport, String> {
+        let (reply, answer) = oneshot::channel();
+        let gone = || "the runtime is ending".to_owned();
+        let order = LedgerOrder::Undo { task: task.clone(), folder, by: by.clone(), is_dry, reply };
+        self.orders.send(order).await.map_err(|_| gone())?;
         answer.await.unwrap_or_else(|_| Err(gone()))
     }
 

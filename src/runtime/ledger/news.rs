@@ -1,6 +1,6 @@
 //! What the ledger tells the runtime.
 
-use crate::envelope::TaskId;
+use crate::envelope::{Actor, TaskId};
 use crate::model::TreeChanges;
 
 /// What the ledger tells the runtime.
@@ -8,6 +8,8 @@ use crate::model::TreeChanges;
 pub(in crate::runtime) enum LedgerNews {
     /// What differs since a command began, which has ended.
     Entry(LedgerEntry),
+    /// What differed since a command began was undone.
+    Undone { task: TaskId, by: Actor, files: u64 },
     /// There is no ledger any more, for this reason.
     Off(String),
 }

@@ -1,20 +1,27 @@
 //! A ledger that is open: its private folder of git, the last snapshot, and whether it stays within its bounds.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 use tokio::time::Instant;
+
+use super::undo_file::UndoFile;
 
 use crate::config::LedgerMode;
 use crate::envelope::TaskId;
 use crate::ledger::{
     FOLDER, FileDifference, Found, GitFailure, PrivateGit, RepositoryFiles, SnapshotBounds, TreeSnapshot,
-    between, count, difference, find_git, global_ignores, take,
+    TreeWatch, UndoFacts, between, count, difference, find_git, global_ignores, paths, take,
 };
 use crate::model::TreeChanges;
+use crate::process;
 use crate::process::environment::Environment;
 
 /// How long git may take for one snapshot or one answer.
@@ -30,6 +37,10 @@ const PLAIN: (usize, u64) = (5_000, 64 << 20);
 const MOST_BYTES: u64 = 512 << 20;
 /// Its size is measured after git was given so many bytes to read.
 const MEASURED_AFTER: u64 = 32 << 20;
+/// How long the tree must be quiet before a snapshot that no command asks for, and how many times as long as the last one took
+/// is waited before the next.
+const SETTLED: Duration = Duration::from_millis(100);
+const REST: u32 = 20;
 /// The kernel's times of files lag behind its clock by up to a tick.
 const TICK: SignedDuration = SignedDuration::from_millis(10);
 
@@ -54,6 +65,12 @@ pub(super) struct OpenLedger {
     slow: u32,
     failed: u32,
     unmeasured: u64,
+    /// Whether anything has moved since the last snapshot was begun, where that is known.
+    watch: Option<TreeWatch>,
+    /// Its readiness.
+    told: Option<AsyncFd<OwnedFd>>,
+    /// When the next snapshot may be taken that no command asks for.
+    rested: Instant,
 }
 
 /// What the tree was when a command began.
@@ -66,6 +83,9 @@ pub(super) struct TreeBase {
     head: Option<String>,
     /// Whether the tree was read for the first time after the command had begun.
     is_first: bool,
+    /// When the command began, less what times of files lag behind; `None` if the tree was moving then, so that what it was is
+    /// not exactly known.
+    quiet_at: Option<Timestamp>,
 }
 
 /// What the tree was at another time.
@@ -101,10 +121,16 @@ impl OpenLedger {
         let without = setup.recording.parent().unwrap_or(&setup.recording).to_owned();
         let plain = (repository.is_none() && setup.mode == LedgerMode::Auto).then_some(PLAIN);
         let bounds = SnapshotBounds { without, plain, salt };
+        let watch = watch_tree(&git, by).await;
+        let told = watch
+            .as_ref()
+            .and_then(|watch| process::watch(watch.descriptor().ok()?, Interest::READABLE).ok());
         let first = take(&git, None, &bounds, by).await.map_err(|error| error.to_string())?;
         let unmeasured = first.read_bytes;
         let last = Arc::new(first);
-        Ok(Self { mode: setup.mode, git, repository, bounds, last, slow: 0, failed: 0, unmeasured })
+        let (slow, failed, rested) = (0, 0, Instant::now());
+        let mode = setup.mode;
+        Ok(Self { mode, git, repository, bounds, last, slow, failed, unmeasured, watch, told, rested })
     }
 
     /// Returns the private git.
@@ -129,6 +155,7 @@ impl OpenLedger {
         };
         self.failed = 0;
         let took = begun.elapsed();
+        self.rested = Instant::now() + took * REST;
         self.slow = if took > PACE { self.slow + 1 } else { 0 };
         let end = TreeEnd { snapshot: taken, head: self.head().await };
         if end.snapshot.is_without_new {
@@ -140,10 +167,46 @@ impl OpenLedger {
 
     async fn take(&mut self) -> Result<Arc<TreeSnapshot>, GitFailure> {
         let by = Instant::now() + DEADLINE;
+        self.follow(by).await;
         let taken = Arc::new(take(&self.git, Some(&self.last), &self.bounds, by).await?);
         self.unmeasured = self.unmeasured.saturating_add(taken.read_bytes);
         self.last = taken.clone();
         Ok(taken)
+    }
+
+    /// Forgets what has moved so far, and watches new folders.
+    async fn follow(&mut self, by: Instant) {
+        let Some(mut watch) = self.watch.take() else { return };
+        watch.has_moved();
+        let new = watch.take_new();
+        self.watch = match new.is_empty() {
+            true => Some(watch),
+            false => match ignored(&self.git, by).await {
+                Ok(ignored) => {
+                    let follow = move || {
+                        watch.follow(new, &ignored);
+                        watch
+                    };
+                    tokio::task::spawn_blocking(follow).await.ok()
+                }
+                Err(_) => None,
+            },
+        };
+    }
+
+    /// Waits until something has moved in the tree and it has been quiet for a moment: then a snapshot is due, so that the next
+    /// command finds one that is exact.
+    pub(super) async fn moved(&mut self) {
+        let Some(told) = &self.told else { return std::future::pending().await };
+        loop {
+            let Ok(mut ready) = told.readable().await else { return std::future::pending().await };
+            tokio::time::sleep(SETTLED).await;
+            ready.clear_ready();
+            tokio::time::sleep_until(self.rested).await;
+            if self.watch.as_mut().is_some_and(TreeWatch::has_moved) {
+                return;
+            }
+        }
     }
 
     /// Returns why the ledger must not go on, in a clause.
@@ -179,15 +242,19 @@ impl OpenLedger {
         is_first: bool,
     ) -> Result<TreeBase, (String, bool)> {
         let before = self.last.clone();
+        let since = began.checked_sub(TICK).unwrap_or(began);
+        if !is_first && self.watch.as_mut().is_some_and(|watch| !watch.has_moved()) {
+            let (between, head) = (Arc::default(), self.head().await);
+            return Ok(TreeBase { snapshot: before, between, head, is_first, quiet_at: Some(since) });
+        }
         let now = self.snapshot().await?;
         let by = Instant::now() + DEADLINE;
         let failed = |error: GitFailure| (error.to_string(), false);
         let moved = difference(&self.git, &before, &now.snapshot, by).await.map_err(failed)?;
         let top = self.git.top().to_owned();
-        let began = began.checked_sub(TICK).unwrap_or(began);
-        let between = tokio::task::spawn_blocking(move || between(&top, moved, began)).await;
+        let between = tokio::task::spawn_blocking(move || between(&top, moved, since)).await;
         let between = between.map_err(|error| (error.to_string(), false))?;
-        Ok(TreeBase { snapshot: before, between: between.into(), head: now.head, is_first })
+        Ok(TreeBase { snapshot: before, between: between.into(), head: now.head, is_first, quiet_at: None })
     }
 
     /// Returns what differs between the beginning of a command and another time, in files and in numbers.
@@ -230,10 +297,31 @@ impl OpenLedger {
 }
 
 impl TreeBase {
+    /// Returns what an undo needs, or why there can be none.
+    pub(super) fn undo_file(&self, end: &TreeEnd, found: &Found) -> UndoFile {
+        match self.quiet_at {
+            Some(began) => UndoFile::Possible(UndoFacts::of(began, found, &self.snapshot, &end.snapshot)),
+            None => UndoFile::Impossible("files were changing as it began".to_owned()),
+        }
+    }
+
     /// Returns the id of its tree.
     pub(super) fn tree(&self) -> &str {
         &self.snapshot.tree
     }
+}
+
+/// Watches the tree, if the kernel lets us.
+async fn watch_tree(git: &PrivateGit, by: Instant) -> Option<TreeWatch> {
+    let ignored = ignored(git, by).await.ok()?;
+    let top = git.top().to_owned();
+    tokio::task::spawn_blocking(move || TreeWatch::over(&top, &ignored)).await.ok()?.ok()
+}
+
+/// Lists the folders and files that git ignores, without what is in them.
+async fn ignored(git: &PrivateGit, by: Instant) -> Result<BTreeSet<PathBuf>, GitFailure> {
+    let args = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
+    Ok(paths(&git.run(&args, &[], by).await?))
 }
 
 /// Returns the size of the files in a folder, in bytes. Blocks.

@@ -302,7 +302,10 @@ fn wide(
 /// Returns what differs in the tree since a task began, if anything does: `+3 ~12 -1`.
 fn changes(task: &TaskView) -> Option<StyledPiece> {
     let changes = task.changes.as_ref().filter(|changes| changes.total() > 0)?;
-    Some(piece(changes.to_string(), Role::Strong))
+    match changes.undone {
+        true => Some(piece("undone", Role::Faint)),
+        false => Some(piece(changes.to_string(), Role::Strong)),
+    }
 }
 
 /// Returns the text for a task: its command; for a batch in one row, preceded by the states of its tasks.

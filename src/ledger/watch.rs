@@ -1,0 +1,133 @@
+//! Whether anything has moved in the tree since it was last looked at, by inotify. What git ignores is not watched, nor
+//! nested repositories. It says that something moved, never who moved it.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsStr;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
+use rustix::io::Errno;
+
+/// The most folders that are watched.
+const MOST_FOLDERS: usize = 20_000;
+/// The most events that are read at once; beyond, something has moved.
+const MOST_EVENTS: usize = 100_000;
+
+/// A watch over a tree.
+#[derive(Debug)]
+pub struct TreeWatch {
+    inotify: OwnedFd,
+    top: PathBuf,
+    folders: HashMap<i32, PathBuf>,
+    /// New folders, to be watched unless they are ignored.
+    new: BTreeSet<PathBuf>,
+    /// Not all folders could be watched.
+    is_partial: bool,
+}
+
+impl TreeWatch {
+    /// Watches a tree but for the ignored folders. Blocks.
+    ///
+    /// # Errors
+    /// If the kernel gives no watch.
+    pub fn over(top: &Path, ignored: &BTreeSet<PathBuf>) -> io::Result<Self> {
+        let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
+        let (folders, new) = (HashMap::new(), BTreeSet::new());
+        let mut watch = Self { inotify, top: top.to_owned(), folders, new, is_partial: false };
+        watch.add(PathBuf::new(), ignored);
+        Ok(watch)
+    }
+
+    /// Returns the descriptor that can be read when something has moved.
+    ///
+    /// # Errors
+    /// If there are too many.
+    pub fn descriptor(&self) -> io::Result<OwnedFd> {
+        self.inotify.try_clone()
+    }
+
+    /// Watches a folder and those below it. Blocks.
+    fn add(&mut self, folder: PathBuf, ignored: &BTreeSet<PathBuf>) {
+        let flags = WatchFlags::CREATE
+            | WatchFlags::DELETE
+            | WatchFlags::MODIFY
+            | WatchFlags::ATTRIB
+            | WatchFlags::MOVE
+            | WatchFlags::ONLYDIR
+            | WatchFlags::DONT_FOLLOW;
+        let mut open = vec![folder];
+        while let Some(folder) = open.pop() {
+            let path = self.top.join(&folder);
+            let is_nested = !folder.as_os_str().is_empty() && path.join(".git").symlink_metadata().is_ok();
+            if ignored.contains(&folder) || folder == Path::new(".git") || is_nested {
+                continue;
+            }
+            if self.folders.len() >= MOST_FOLDERS {
+                self.is_partial = true;
+                return;
+            }
+            match inotify::add_watch(&self.inotify, &path, flags) {
+                Ok(id) => drop(self.folders.insert(id, folder.clone())),
+                Err(Errno::NOENT | Errno::NOTDIR) => continue,
+                Err(_) => {
+                    self.is_partial = true;
+                    continue;
+                }
+            }
+            // After it is watched: what is made from now on is told.
+            let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
+            let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+            open.extend(folders.map(|entry| folder.join(entry.file_name())));
+        }
+    }
+
+    /// Reads what has been told since the last time; returns whether anything has moved, or may have.
+    pub fn has_moved(&mut self) -> bool {
+        let mut buffer = [const { MaybeUninit::uninit() }; 16 << 10];
+        let mut reader = Reader::new(&self.inotify, &mut buffer);
+        let mut moved = self.is_partial;
+        for _ in 0..MOST_EVENTS {
+            let event = match reader.next() {
+                Ok(event) => event,
+                Err(Errno::INTR) => continue,
+                // Nothing more is told.
+                Err(Errno::AGAIN) => return moved,
+                Err(_) => break,
+            };
+            let (flags, folder) = (event.events(), self.folders.get(&event.wd()));
+            let path = match (folder, event.file_name()) {
+                (Some(folder), Some(name)) => folder.join(OsStr::from_bytes(name.to_bytes())),
+                _ => PathBuf::new(),
+            };
+            if flags.contains(ReadFlags::IGNORED) {
+                self.folders.remove(&event.wd());
+                continue;
+            }
+            if path == Path::new(".git") {
+                continue;
+            }
+            moved = true;
+            if flags.contains(ReadFlags::QUEUE_OVERFLOW) {
+                self.is_partial = true;
+            }
+            if flags.contains(ReadFlags::ISDIR) && flags.intersects(ReadFlags::CREATE | ReadFlags::MOVED_TO) {
+                self.new.insert(path);
+            }
+        }
+        true
+    }
+
+    /// Takes the new folders, which are to be watched unless they are ignored.
+    pub fn take_new(&mut self) -> BTreeSet<PathBuf> {
+        std::mem::take(&mut self.new)
+    }
+
+    /// Watches these new folders and those below them, but for the ignored ones. Blocks.
+    pub fn follow(&mut self, new: BTreeSet<PathBuf>, ignored: &BTreeSet<PathBuf>) {
+        new.into_iter().for_each(|folder| self.add(folder, ignored));
+    }
+}

@@ -1,0 +1,259 @@
+//! Undo of one command: the files are exactly as before it, or nothing is touched.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+
+use jiff::{SignedDuration, Timestamp};
+use proptest::prelude::*;
+use serde_json::json;
+
+use pilothouse::clock::Clock;
+use pilothouse::ledger::{SeenFiles, TreeSnapshot, UndoFacts, plan};
+
+use crate::ledger::{Ledger, by, git, has_git, perform, step, whole, write};
+use crate::support::{Home, exec, wait_until};
+
+/// What an undo has done, or why it was refused.
+async fn undo(
+    ledger: &Ledger,
+    began: Timestamp,
+    (before, after, last): (&TreeSnapshot, &TreeSnapshot, &TreeSnapshot),
+) -> Result<usize, Vec<String>> {
+    let found = ledger.between(before, after).await;
+    let facts = UndoFacts::of(began, &found, before, after);
+    // As it is kept.
+    let text = serde_json::to_string(&facts).expect("written");
+    let facts: UndoFacts = serde_json::from_str(&text).expect("read");
+    let seen = SeenFiles::look(&ledger.path(""), &facts).expect("a look");
+    let now = ledger.take(Some(last)).await;
+    let plan = plan((&ledger.git, &ledger.git), &facts, &now, &seen, by()).await?;
+    plan.carry_out().map_err(|error| vec![error])
+}
+
+fn began() -> Timestamp {
+    Clock::start().now().wall - SignedDuration::from_millis(10)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn an_undo_is_exact_or_touches_nothing(
+        before in prop::collection::vec(step(), 0..12),
+        scripts in prop::collection::vec(prop::collection::vec(step(), 0..6), 5),
+        which in 0..5_usize,
+    ) {
+        if !has_git() {
+            return Ok(());
+        }
+        let ledger = Ledger::of(|work| {
+            git(work, &["init", "-q"]);
+            before.iter().for_each(|step| perform(work, step));
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let work = ledger.path("");
+        let mut snapshots = vec![runtime.block_on(ledger.take(None))];
+        let mut trees = vec![whole(&work)];
+        let mut times = Vec::new();
+        for script in &scripts {
+            times.push(began());
+            script.iter().for_each(|step| perform(&work, step));
+            let next = runtime.block_on(ledger.take(snapshots.last()));
+            snapshots.push(next);
+            trees.push(whole(&work));
+        }
+        let of = (&snapshots[which], &snapshots[which + 1], &snapshots[5]);
+        let done = runtime.block_on(undo(&ledger, times[which], of));
+        let now = whole(&work);
+        let Ok(_) = done else {
+            prop_assert_eq!(now, trees[5].clone(), "refused: {:?}", done);
+            return Ok(());
+        };
+        let mut expected = trees[5].clone();
+        let paths = trees[which].keys().chain(trees[which + 1].keys());
+        for path in paths.filter(|path| trees[which].get(*path) != trees[which + 1].get(*path)) {
+            match trees[which].get(path) {
+                Some(held) => expected.insert(path.clone(), held.clone()),
+                None => expected.remove(path),
+            };
+        }
+        prop_assert_eq!(now, expected);
+        if which == 4 {
+            prop_assert_eq!(whole(&work), trees[4].clone());
+        }
+    }
+}
+
+/// What somebody else does to a tree.
+type Meanwhile = fn(&Path);
+
+#[tokio::test]
+async fn whatever_is_no_longer_as_the_command_left_it_refuses_the_whole() {
+    if !has_git() {
+        return;
+    }
+    let cases: [(&str, Meanwhile); 4] = [
+        ("it was written again", |work| write(&work.join("a"), "three\n")),
+        ("what it removed is there", |work| write(&work.join("d/gone"), "other\n")),
+        ("a link is in the place of the folder", |work| {
+            fs::rename(work.join("d"), work.join("e")).expect("moved");
+            symlink("/etc", work.join("d")).expect("a link");
+        }),
+        ("another mode", |work| {
+            fs::set_permissions(work.join("a"), fs::Permissions::from_mode(0o600)).expect("a mode");
+        }),
+    ];
+    for (what, meanwhile) in cases {
+        let ledger = Ledger::of(|work| {
+            write(&work.join("a"), "one\n");
+            write(&work.join("d/gone"), "gone\n");
+            write(&work.join("d/stays"), "stays\n");
+        });
+        let before = ledger.take(None).await;
+        let at = began();
+        ledger.write("a", "two\n");
+        ledger.write("new", "new\n");
+        fs::remove_file(ledger.path("d/gone")).expect("removed");
+        let after = ledger.take(Some(&before)).await;
+        meanwhile(&ledger.path(""));
+        let was = whole(&ledger.path(""));
+        let refused = undo(&ledger, at, (&before, &after, &after)).await.expect_err(what);
+        assert_eq!(whole(&ledger.path("")), was, "{what}: {refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_empties_the_ignore_rules_takes_nothing_along() {
+    if !has_git() {
+        return;
+    }
+    let ledger = Ledger::of(|work| {
+        git(work, &["init", "-q"]);
+        write(&work.join(".gitignore"), ".env\n*.log\n");
+        write(&work.join(".env"), "TOKEN=1\n");
+        write(&work.join("a.log"), "log\n");
+    });
+    let before = ledger.take(None).await;
+    let at = began();
+    ledger.write(".gitignore", "");
+    let after = ledger.take(Some(&before)).await;
+    // Nor does what is run after that, for which they are new.
+    let next = ledger.take(Some(&after)).await;
+    assert!(undo(&ledger, at, (&before, &after, &next)).await.is_err());
+    let later = began();
+    ledger.write("b", "b\n");
+    let last = ledger.take(Some(&next)).await;
+    assert_eq!(undo(&ledger, later, (&next, &last, &last)).await, Ok(1));
+    assert!(!ledger.path("b").exists());
+    for (name, text) in [(".env", "TOKEN=1\n"), ("a.log", "log\n"), (".gitignore", "")] {
+        assert_eq!(fs::read_to_string(ledger.path(name)).expect("there"), text);
+    }
+    // What is older than a command is not removed, even if its list should say that it is new.
+    assert!(undo(&ledger, later, (&after, &last, &last)).await.is_err());
+}
+
+#[tokio::test]
+async fn files_have_the_permissions_that_they_had_and_new_folders_go() {
+    if !has_git() {
+        return;
+    }
+    let ledger = Ledger::of(|work| {
+        write(&work.join("private"), "one\n");
+        fs::set_permissions(work.join("private"), fs::Permissions::from_mode(0o600)).expect("a mode");
+        fs::create_dir(work.join("empty")).expect("a folder");
+    });
+    let before = ledger.take(None).await;
+    let at = began();
+    fs::remove_file(ledger.path("private")).expect("removed");
+    ledger.write("empty/x", "x\n");
+    ledger.write("made/deep/y", "y\n");
+    let after = ledger.take(Some(&before)).await;
+    assert_eq!(undo(&ledger, at, (&before, &after, &after)).await, Ok(3));
+    let mode = fs::metadata(ledger.path("private")).expect("there").permissions().mode();
+    assert_eq!(mode & 0o7777, 0o600);
+    assert!(ledger.path("empty").is_dir() && !ledger.path("made").exists());
+}
+
+/// The files of a workspace of 300, of which a command changes each.
+fn numbered(work: &Path, text: &str) -> bool {
+    (0..300).all(|n| fs::read_to_string(work.join(format!("f{n}"))).is_ok_and(|held| held == text))
+}
+
+#[test]
+fn an_undo_that_was_killed_is_gone_on_with_by_another_runtime() {
+    if !has_git() {
+        return;
+    }
+    let home = Home::new();
+    let work = home.workspace();
+    git(&work, &["init", "-q"]);
+    (0..300).for_each(|n| write(&work.join(format!("f{n}")), "old\n"));
+    let mut served = home.serve();
+    let task = undoable(&home, "for f in f*; do echo new > $f; done");
+    assert!(numbered(&work, "new\n"));
+    let mut undoing = home.command(&["task", "undo", &task]).spawn().expect("starts");
+    wait_until("the undo has begun", || {
+        (0..300).any(|n| fs::read_to_string(work.join(format!("f{n}"))).is_ok_and(|held| held == "old\n"))
+    });
+    served.kill().expect("killed");
+    served.wait().expect("reaped");
+    let _ = undoing.wait();
+    let again = home.run(&["task", "undo", &task]);
+    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
+    assert!(numbered(&work, "old\n"));
+    let left = fs::read_dir(&work).expect("a folder").flatten();
+    let left: Vec<_> =
+        left.filter(|entry| entry.file_name().to_string_lossy().starts_with(".pilothouse")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// Runs a command whose changes can be undone; returns its task.
+fn undoable(home: &Home, cmd: &str) -> String {
+    let line = |cmd: &str| json!({"_cmd": "command.run", "cmd": cmd}).to_string() + "\n";
+    let first = exec(home, &[], line("true"));
+    assert_eq!(first.code, Some(0), "{}", first.stdout);
+    let ran = exec(home, &[], line(cmd));
+    assert_eq!(ran.code, Some(0), "{}", ran.stdout);
+    let listed = home.run(&["task", "list", "--scope", "all", "--output", "json"]);
+    let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("JSON");
+    let tasks = listed["data"]["tasks"].as_array().expect("tasks");
+    let own =
+        tasks.iter().find(|task| task["cmd"].as_str().is_some_and(|shown| shown.starts_with(&cmd[..6])));
+    let id = own.and_then(|task| task["task_id"].as_str()).expect("an id").to_owned();
+    wait_until("what it changed is known", || {
+        let status = home.run(&["task", "status", &id, "--output", "json"]);
+        String::from_utf8_lossy(&status.stdout).contains("\"changes\"")
+    });
+    id
+}
+
+#[test]
+fn an_undo_is_told_first_then_done_and_recorded() {
+    if !has_git() {
+        return;
+    }
+    let home = Home::new();
+    let work = home.workspace();
+    write(&work.join("a"), "one\n");
+    let mut served = home.serve();
+    let task = undoable(&home, "echo two > a; echo new > b");
+    let told = home.run(&["task", "undo", &task, "--dry-run", "--output", "json"]);
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    assert!(
+        told.contains("put back a") && told.contains("remove b") && told.contains("Not covered"),
+        "{told}"
+    );
+    assert_eq!(fs::read_to_string(work.join("a")).expect("there"), "two\n");
+    let done = home.run(&["task", "undo", &task]);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert!(fs::read_to_string(work.join("a")).expect("there") == "one\n" && !work.join("b").exists());
+    let recordings = fs::read_dir(home.places().recordings()).expect("recordings").flatten();
+    let rows = recordings.map(|recording| fs::read_to_string(recording.path().join("journal-0001.jsonl")));
+    assert!(rows.flatten().any(|rows| rows.contains("\"kind\":\"undone\"")));
+    // What runs in a task works on the files itself.
+    let inside = format!("{} task undo {task}", crate::support::program_word());
+    let refused = exec(&home, &[], json!({"_cmd": "command.run", "cmd": inside}).to_string() + "\n");
+    assert!(refused.stdout.contains("does not undo"), "{}", refused.stdout);
+    home.stop(&mut served);
+}
