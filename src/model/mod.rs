@@ -25,6 +25,7 @@ pub(crate) mod request;
 pub(crate) mod state;
 pub(crate) mod status;
 pub(crate) mod status_counts;
+mod stop_view;
 pub(crate) mod stream;
 pub(crate) mod taken_port;
 pub(crate) mod task;
@@ -73,6 +74,7 @@ pub use request::{
 };
 pub use state::TaskState;
 pub use status_counts::{StatusCounts, needs_you};
+pub use stop_view::StopView;
 pub use stream::{StreamLine, StreamView};
 pub use taken_port::{PortHolder, TakenPort};
 pub use timeline::later_events;
@@ -80,6 +82,6 @@ pub use tree_changes::{ChangedFile, ChangesReport, ChangesSince, TreeChanges, Un
 pub use unrecorded::UnrecordedCommand;
 pub(crate) use unrecorded::UnrecordedRow;
 pub use view::{
-    BatchItem, CallSummary, Lease, Notice, OutputView, PlaceState, RecordView, Snapshot, StopView, TaskEnd,
+    BatchItem, CallSummary, Lease, Notice, OutputView, PlaceState, RecordView, Snapshot, TaskEnd,
     TaskView,
 };

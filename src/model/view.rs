@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
     AgentView, CallEnd, CeilingHit, Exit, GateView, HoldReason, InputWait, LaneWait, Listener, Metrics,
-    PlaceLink, PlaceName, ProgramView, Question, QuestionId, Slot, StreamView, TakenPort, TaskEvent,
+    PlaceLink, PlaceName, ProgramView, Question, QuestionId, Slot, StopView, StreamView, TakenPort, TaskEvent,
     TaskFact, TaskStatus, TreeChanges, timeline,
 };
 use crate::terminal::Size;
@@ -163,22 +163,6 @@ pub struct Lease {
     pub holder: Actor,
     /// When it lapses, unless another key extends it.
     pub until: Timestamp,
-}
-
-/// A stop in progress or done.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StopView {
-    /// Who requested it.
-    pub by: Actor,
-    /// When it was requested.
-    pub at: Timestamp,
-    /// When the grace period ends and KILL follows.
-    pub kill_at: Option<Timestamp>,
-    /// Whether KILL was requested immediately.
-    pub force: bool,
-    /// The reason, if it adds something to `by`: the runtime ended, the caller hung up.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
 }
 
 /// How a task ended.
