@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use rustix::process::{Pid, setpriority_process};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::Command;
 use tokio::time::{Instant, timeout_at};
@@ -17,6 +18,8 @@ use crate::files;
 
 /// The most bytes of an answer of git: names of a million files.
 const MOST_ANSWER: u64 = 256 << 20;
+/// The niceness of git: commands come first, but it is not to starve beside them.
+const NICENESS: i32 = 5;
 /// The most bytes of an error of git that are kept.
 const MOST_ERROR: u64 = 4 << 10;
 /// The most bytes of the user's file of ignore rules.
@@ -165,6 +168,11 @@ async fn ask(mut command: Command, input: &[u8], by: Instant) -> Result<Vec<u8>,
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let talk = async {
         let mut child = command.spawn()?;
+        // Commands come first. Without the right to this, it is as it was.
+        let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
+        if pid.is_some() {
+            let _ = setpriority_process(pid, NICENESS);
+        }
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(mut stdin), Some(stdout), Some(stderr)) = streams else {
             return Err(io::Error::from(io::ErrorKind::BrokenPipe));

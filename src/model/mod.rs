@@ -82,6 +82,5 @@ pub use tree_changes::{ChangedFile, ChangesReport, ChangesSince, TreeChanges, Un
 pub use unrecorded::UnrecordedCommand;
 pub(crate) use unrecorded::UnrecordedRow;
 pub use view::{
-    BatchItem, CallSummary, Lease, Notice, OutputView, PlaceState, RecordView, Snapshot, TaskEnd,
-    TaskView,
+    BatchItem, CallSummary, Lease, Notice, OutputView, PlaceState, RecordView, Snapshot, TaskEnd, TaskView,
 };

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
     AgentView, CallEnd, CeilingHit, Exit, GateView, HoldReason, InputWait, LaneWait, Listener, Metrics,
-    PlaceLink, PlaceName, ProgramView, Question, QuestionId, Slot, StopView, StreamView, TakenPort, TaskEvent,
-    TaskFact, TaskStatus, TreeChanges, timeline,
+    PlaceLink, PlaceName, ProgramView, Question, QuestionId, Slot, StopView, StreamView, TakenPort,
+    TaskEvent, TaskFact, TaskStatus, TreeChanges, timeline,
 };
 use crate::terminal::Size;
 

@@ -31,8 +31,13 @@ async fn undo(
     plan.carry_out().map_err(|error| vec![error])
 }
 
+/// Returns when a command begins. All that was written before this call is older, although times of files lag behind.
 fn began() -> Timestamp {
-    Clock::start().now().wall - SignedDuration::from_millis(10)
+    let tick = SignedDuration::from_millis(10);
+    let clock = Clock::start();
+    let written = clock.now().wall;
+    wait_until("the files are older", || clock.now().wall - tick > written);
+    clock.now().wall - tick
 }
 
 proptest! {
@@ -186,6 +191,7 @@ fn an_undo_that_was_killed_is_gone_on_with_by_another_runtime() {
         return;
     }
     let home = Home::new();
+    home.configure("config.toml", "ledger = \"on\"\n");
     let work = home.workspace();
     git(&work, &["init", "-q"]);
     (0..300).for_each(|n| write(&work.join(format!("f{n}")), "old\n"));
@@ -200,7 +206,8 @@ fn an_undo_that_was_killed_is_gone_on_with_by_another_runtime() {
     served.wait().expect("reaped");
     let _ = undoing.wait();
     let again = home.run(&["task", "undo", &task]);
-    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
+    let told = String::from_utf8_lossy(&again.stdout);
+    assert!(again.status.success(), "{told} {}", String::from_utf8_lossy(&again.stderr));
     assert!(numbered(&work, "old\n"));
     let left = fs::read_dir(&work).expect("a folder").flatten();
     let left: Vec<_> =
@@ -213,6 +220,14 @@ fn undoable(home: &Home, cmd: &str) -> String {
     let line = |cmd: &str| json!({"_cmd": "command.run", "cmd": cmd}).to_string() + "\n";
     let first = exec(home, &[], line("true"));
     assert_eq!(first.code, Some(0), "{}", first.stdout);
+    // Until then, the tree is read for the first time.
+    wait_until("the ledger is open", || {
+        let listed = home.run(&["task", "list", "--scope", "all", "--output", "json"]);
+        let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap_or_default();
+        let id = listed["data"]["tasks"][0]["task_id"].as_str().unwrap_or_default().to_owned();
+        let status = home.run(&["task", "status", &id, "--output", "json"]);
+        String::from_utf8_lossy(&status.stdout).contains("\"changes\"")
+    });
     let ran = exec(home, &[], line(cmd));
     assert_eq!(ran.code, Some(0), "{}", ran.stdout);
     let listed = home.run(&["task", "list", "--scope", "all", "--output", "json"]);
@@ -234,6 +249,7 @@ fn an_undo_is_told_first_then_done_and_recorded() {
         return;
     }
     let home = Home::new();
+    home.configure("config.toml", "ledger = \"on\"\n");
     let work = home.workspace();
     write(&work.join("a"), "one\n");
     let mut served = home.serve();

@@ -85,7 +85,9 @@ impl LedgerKeeper {
         while let Some(order) = self.next().await {
             match order {
                 LedgerOrder::Open => _ = self.open().await,
-                LedgerOrder::Began { task, by, at, others } => self.began(task, &by, at, others).await,
+                LedgerOrder::Began { task, by, at, others, is_first } => {
+                    self.began(task, &by, at, others, is_first).await;
+                }
                 LedgerOrder::Ended { task } => self.ended(task).await,
                 LedgerOrder::Undo { task, folder, by, is_dry, reply } => {
                     let report = self.undo(&task, folder, &by, is_dry).await;
@@ -145,11 +147,27 @@ impl LedgerKeeper {
             Ok(open) => LedgerState::On(Box::new(open)),
             Err(why) => LedgerState::Off(why),
         };
+        // What has begun meanwhile may be in what was read.
+        while let Ok(order) = self.inbox.try_recv() {
+            self.queue.push_back(order);
+        }
+        for order in &mut self.queue {
+            if let LedgerOrder::Began { is_first, .. } = order {
+                *is_first = true;
+            }
+        }
         true
     }
 
-    async fn began(&mut self, task: TaskId, by: &Actor, at: jiff::Timestamp, others: Vec<TaskId>) {
-        let is_first = self.open().await;
+    async fn began(
+        &mut self,
+        task: TaskId,
+        by: &Actor,
+        at: jiff::Timestamp,
+        others: Vec<TaskId>,
+        is_first: bool,
+    ) {
+        let is_first = self.open().await || is_first;
         let LedgerState::On(open) = &mut self.state else { return };
         let base = match open.base(at, is_first).await {
             Ok(base) => base,

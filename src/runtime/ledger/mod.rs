@@ -33,6 +33,8 @@ pub(super) enum LedgerOrder {
         at: Timestamp,
         /// Commands whose last snapshot was being taken then.
         others: Vec<TaskId>,
+        /// Whether the tree was being read for the first time then.
+        is_first: bool,
     },
     /// A command has ended.
     Ended { task: TaskId },
@@ -75,7 +77,13 @@ impl Ledger {
 
     /// Notes that a command is about to be started; it does not wait for this.
     pub(super) fn began(&self, task: &TaskId, by: &Actor, at: Timestamp) {
-        self.tell(LedgerOrder::Began { task: task.clone(), by: by.clone(), at, others: Vec::new() });
+        self.tell(LedgerOrder::Began {
+            task: task.clone(),
+            by: by.clone(),
+            at,
+            others: Vec::new(),
+            is_first: false,
+        });
     }
 
     /// Notes that a command has ended, and its output with it.
