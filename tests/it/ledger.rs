@@ -447,6 +447,11 @@ proptest! {
     }
 }
 
+/// Starts a runtime that has a ledger.
+fn watched() -> Bench {
+    Bench::limited(Limits { ledger: LedgerMode::Auto, ..Limits::default() })
+}
+
 async fn changes(bench: &Bench, id: &TaskId) -> TreeChanges {
     let mut snapshots = bench.runtime.snapshot();
     let known = snapshots.wait_for(|snapshot| {
@@ -462,7 +467,7 @@ async fn each_command_has_a_list_and_files_written_in_between_are_on_none() {
     if !has_git() {
         return;
     }
-    let bench = Bench::start();
+    let bench = watched();
     let work = bench.dir.path().join("work");
     // The first command begins while the tree is read for the first time.
     let first = bench.completed(bench.request("true")).await;
@@ -497,7 +502,7 @@ async fn commands_that_overlap_share_their_changes() {
     if !has_git() {
         return;
     }
-    let bench = Bench::start();
+    let bench = watched();
     let (go, done) = (bench.dir.path().join("go"), bench.dir.path().join("done"));
     let wait =
         format!("until [ -e {} ]; do sleep 0.01; done; echo x > slow; : > {}", go.display(), done.display());
@@ -525,7 +530,7 @@ async fn the_ledger_is_for_this_user_only() {
     if !has_git() {
         return;
     }
-    let bench = Bench::start();
+    let bench = watched();
     let task = bench.completed(bench.request("echo private > a")).await;
     changes(&bench, &task.id).await;
     let folder = task.folder.parent().and_then(Path::parent).expect("the recording").join("ledger");

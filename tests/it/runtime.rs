@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pilothouse::config::Limits;
+use pilothouse::config::{LedgerMode, Limits};
 use pilothouse::envelope::preview::StreamText;
 use pilothouse::envelope::{Actor, TaskId};
 use pilothouse::journal;
@@ -40,7 +40,7 @@ impl Bench {
     pub(crate) fn with_path(dir: tempfile::TempDir, path: std::ffi::OsString) -> Self {
         let runtime = Handle::start(Options {
             environment: vec![("PATH".into(), path)],
-            ..options(dir.path(), Limits::default())
+            ..options(dir.path(), Limits { ledger: LedgerMode::Auto, ..Limits::default() })
         });
         Self { runtime: runtime.expect("runtime"), dir }
     }
