@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use crate::envelope::TaskId;
-use crate::model::{Snapshot, TaskStatus, TaskView};
+use crate::model::{Snapshot, TaskState, TaskStatus, TaskUpdate, TaskView};
 
 /// Ended tasks kept in memory.
 const KEPT: usize = 500;
@@ -72,12 +72,14 @@ impl RecentTasks {
         self.left
     }
 
-    /// Changes what is shown of a task that has ended.
-    pub(super) fn change(&mut self, id: &TaskId, change: impl FnOnce(&mut TaskView)) {
+    /// Applies a change to a task that has ended.
+    pub(super) fn apply(&mut self, id: &TaskId, update: TaskUpdate) {
         let ended = &self.ended;
         let is_it = |view: &&mut Arc<TaskView>| view.id == *id && ended.contains(&view.number);
         if let Some(view) = self.tasks.iter_mut().find(is_it) {
-            change(Arc::make_mut(view));
+            let mut state = TaskState::new(TaskView::clone(view));
+            state.apply(update);
+            *view = Arc::clone(state.view());
             self.changed.push(view.number);
         }
     }

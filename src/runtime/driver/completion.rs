@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::Driver;
 use super::caller::stage_at_end;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{Error, ExecOutcome, Fact, Stop, TaskEvent, TaskFact, TaskView};
+use crate::model::{Error, ExecOutcome, Fact, Stop, TaskEvent, TaskFact, TaskUpdate, TaskView};
 use crate::runtime::ended_outputs::EndedOutput;
 use crate::runtime::ledger::{LedgerEntry, LedgerNews};
 use crate::runtime::supervisor::SupervisorInput;
@@ -171,7 +171,7 @@ impl Driver {
         };
         let (id, shown, trees) = (Cow::Borrowed(&task), Cow::Borrowed(&changes), Cow::Owned(trees));
         self.shared.note_late(&Fact::Changed { task: id, changes: shown, trees, paths });
-        self.tasks.change(&task, |view| view.changes = Some(changes));
+        self.tasks.apply(&task, TaskUpdate::Changed(changes));
     }
 
     /// Notes that what differed since a task began was undone.
@@ -180,7 +180,7 @@ impl Driver {
         if let Some(task) = self.view(id) {
             self.shared.session().agent_notices.undone(&task, by, files);
         }
-        self.tasks.change(id, |view| view.changes.iter_mut().for_each(|changes| changes.undone = true));
+        self.tasks.apply(id, TaskUpdate::Undone);
     }
 
     pub(super) async fn close(mut self) {

@@ -41,7 +41,7 @@ use tokio::sync::mpsc;
 
 use crate::clock::Moment;
 use crate::envelope::TaskId;
-use crate::model::{Error, ExecOutcome, Fact, StopOutcome, TaskEvent};
+use crate::model::{Error, ExecOutcome, Fact, StopOutcome, TaskEvent, TaskUpdate};
 use crate::process::{HostEvent, HostHandle, Signal, SignalScope};
 use crate::runtime::bytes::ByteEvent;
 use crate::runtime::caller_command::CallerStage;
@@ -180,7 +180,7 @@ impl Driver {
                 if let Some(task) = self.view(&id) {
                     self.shared.session().agent_notices.renamed(&task, name.as_deref());
                 }
-                self.tasks.change(&id, |task| task.name.clone_from(&name));
+                self.tasks.apply(&id, TaskUpdate::Named(name.clone()));
                 self.step(SupervisorInput::Rename { id, name });
             }
             DriverOrder::Dismiss { id } => self.tasks.remove(&id),
