@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
+
+use crate::files;
 
 /// The inputs of tools that say what is asked for, the most telling first; the others follow with their names.
 const SUBJECTS: [&str; 6] = ["command", "file_path", "notebook_path", "url", "query", "path"];
@@ -87,12 +88,7 @@ impl HookReport {
     /// Returns the hash of a tool call in this session, 64 hexadecimal digits. An answer to one call is none to another.
     #[must_use]
     pub fn hash(&self, call: &ToolUse) -> String {
-        let mut digest = Sha256::new();
-        for part in [&self.session, &call.tool, &sorted(&call.input).to_string()] {
-            digest.update((part.len() as u64).to_be_bytes());
-            digest.update(part);
-        }
-        digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        files::digest_of_parts([&self.session, &call.tool, &sorted(&call.input).to_string()])
     }
 }
 

@@ -33,6 +33,18 @@ pub fn digest(bytes: impl AsRef<[u8]>) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Returns the SHA-256 of several parts, in hex. Each is hashed after its length, so that no two lists of parts have the
+/// same encoding.
+pub fn digest_of_parts<P: AsRef<[u8]>>(parts: impl IntoIterator<Item = P>) -> String {
+    let mut encoded = Vec::new();
+    for part in parts {
+        let part = part.as_ref();
+        encoded.extend((part.len() as u64).to_be_bytes());
+        encoded.extend(part);
+    }
+    digest(encoded)
+}
+
 /// Returns open options that create a file with mode 0600.
 pub fn private() -> OpenOptions {
     let mut options = File::options();

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{FileType, Stat};
-use sha2::{Digest as _, Sha256};
 use tokio::time::Instant;
 
 use super::program::{GitFailure, PrivateGit};
@@ -258,24 +257,16 @@ impl TreeReader {
 
     /// Returns a digest of a file that is not read into the ledger: of its contents, or if it is large, of its facts.
     fn digest(&mut self, path: &Path, facts: &Stat) -> String {
-        let mut digest = Sha256::new_with_prefix(self.bounds.salt);
         let name = path.file_name().map(Path::new).unwrap_or(path);
         let within = self.folder_of(path).map(|folder| folder.path(name));
         let file = within.and_then(|path| files::open(&path, OWN, FileAccess::Read).ok());
         let small = file.filter(|_| u64::try_from(facts.st_size).is_ok_and(|bytes| bytes <= 1 << 20));
         let mut bytes = Vec::new();
-        match small.map(|file| file.take(1 << 20).read_to_end(&mut bytes)) {
-            Some(Ok(_)) => digest.update(&bytes),
-            _ => digest.update(format!("{:?}", FileStamp::of(facts))),
+        if !matches!(small.map(|file| file.take(1 << 20).read_to_end(&mut bytes)), Some(Ok(_))) {
+            bytes = format!("{:?}", FileStamp::of(facts)).into_bytes();
         }
-        let mode = facts.st_mode;
-        digest
-            .finalize()
-            .iter()
-            .take(8)
-            .map(|byte| format!("{byte:02x}"))
-            .chain([format!(" {mode:o}")])
-            .collect()
+        let digest = files::digest([&self.bounds.salt[..], &bytes].concat());
+        format!("{} {:o}", digest.get(..16).unwrap_or(&digest), facts.st_mode)
     }
 
     /// Checks the bounds of a plain folder.

@@ -1,8 +1,7 @@
 //! Hashes requests, so that an approval is bound to the exact request.
 
-use sha2::{Digest, Sha256};
-
 use crate::envelope::Actor;
+use crate::files;
 use crate::model::{BatchRequest, ExecRequest, HeldCommand};
 use crate::terminal::Size;
 
@@ -20,23 +19,17 @@ pub(super) fn hash_of_batch(batch: &BatchRequest) -> String {
     hash("ExecCommandBatch", &batch.actor, &batch.commands, &flags)
 }
 
-/// Hashes each part after its length, so that no two different requests have the same encoding.
 fn hash(tool: &str, actor: &Actor, commands: &[HeldCommand], flags: &str) -> String {
-    let mut digest = Sha256::new();
-    let mut part = |bytes: &[u8]| {
-        digest.update((bytes.len() as u64).to_be_bytes());
-        digest.update(bytes);
-    };
-    part(tool.as_bytes());
-    part(actor.to_string().as_bytes());
-    part(flags.as_bytes());
+    let mut parts: Vec<Vec<u8>> = vec![tool.into(), actor.to_string().into(), flags.into()];
     for command in commands {
-        part(command.cmd.as_bytes());
-        part(command.workdir.as_os_str().as_encoded_bytes());
-        part(command.shell.as_deref().unwrap_or_default().as_bytes());
-        part(&[u8::from(command.login), u8::from(command.tty)]);
+        parts.extend([
+            command.cmd.as_bytes().to_vec(),
+            command.workdir.as_os_str().as_encoded_bytes().to_vec(),
+            command.shell.as_deref().unwrap_or_default().into(),
+            vec![u8::from(command.login), u8::from(command.tty)],
+        ]);
     }
-    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    files::digest_of_parts(parts)
 }
 
 #[cfg(test)]

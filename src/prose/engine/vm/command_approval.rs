@@ -4,14 +4,13 @@
 use std::path::Path;
 use std::sync::PoisonError;
 
-use sha2::{Digest as _, Sha256};
-
 use super::control_flow::{Flow, Halt, ThrownError};
 use super::effects::Effects;
 use super::exec::FilledCommand;
 use super::machine::ApprovalTurn;
 use super::{Vm, VmFrame};
 use crate::config::ExecPolicy;
+use crate::files;
 use crate::model::{AnswerValue, Evidence, Principal, QuestionKind, RecordedAnswer};
 use crate::prose::engine::record::decision::RecordedDecision;
 use crate::prose::engine::record::journal::ProgramKey;
@@ -70,12 +69,7 @@ fn verdict(decided: RecordedDecision, line: u32, key: &ProgramKey) -> Flow<()> {
 }
 
 fn hash(command: &str, cwd: &Path) -> String {
-    let mut digest = Sha256::new();
-    for part in [command.as_bytes(), cwd.as_os_str().as_encoded_bytes()] {
-        digest.update((part.len() as u64).to_be_bytes());
-        digest.update(part);
-    }
-    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    files::digest_of_parts([command.as_bytes(), cwd.as_os_str().as_encoded_bytes()])
 }
 
 #[cfg(test)]
