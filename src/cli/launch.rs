@@ -11,7 +11,7 @@ use super::announce::announce;
 use super::launch_environment::StartedAgent;
 use super::print;
 use crate::agents::{AgentProgram, CODEX_ENVIRONMENTS, ConfigFolder, ShellRedirect};
-use crate::dispatch::StartAnyInput;
+use crate::dispatch::{StartAnyInput, own_command};
 use crate::files::{self, Links};
 use crate::process::{ShellLinks, become_program};
 
@@ -125,19 +125,11 @@ impl AgentStart<'_> {
             let rest = word.to_str().and_then(|word| word.strip_prefix(hook.argument));
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
         };
-        let settings = agent.hook_settings(&own_command()).filter(|_| !self.args.iter().any(is_given));
+        // As in settings that `adopt` has made: an agent runs one hook that stands in both once.
+        let own = std::env::current_exe().unwrap_or_else(|_| "pilothouse".into());
+        let command = own_command(&own, which::which("pilothouse").ok().as_deref());
+        let settings = agent.hook_settings(&command).filter(|_| !self.args.iter().any(is_given));
         settings.map_or_else(Vec::new, |settings| vec![hook.argument.into(), settings.to_string().into()])
-    }
-}
-
-/// Returns what starts this program in a shell: its name where that leads to it, as in settings that `adopt` has made. An
-/// agent runs one hook that stands in both once.
-fn own_command() -> String {
-    let own = std::env::current_exe().unwrap_or_else(|_| "pilothouse".into());
-    let found = which::which("pilothouse").ok().and_then(|found| found.canonicalize().ok());
-    match found.is_some() && found == own.canonicalize().ok() {
-        true => "pilothouse".to_owned(),
-        false => own.to_string_lossy().into_owned(),
     }
 }
 

@@ -43,6 +43,7 @@ mod task_export;
 mod task_undo;
 mod version;
 
+pub use agents::own_command;
 pub use code::{Code, EXITS, ExitMeaning, SideEffects, exit_of};
 pub use command::{Command, CommandReach, Danger, Example, positional};
 pub use context::{CommandContext, link_failure};

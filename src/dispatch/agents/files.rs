@@ -34,15 +34,23 @@ impl AgentProgram {
     /// Returns the command by which the agent starts our program: its name if found on the agent's PATH, otherwise
     /// its path. A shared file always uses the name.
     pub(in crate::dispatch) fn command(self, host: &dyn Host, scope: InstallScope) -> String {
-        const NAME: &str = "pilothouse";
-        let Some(own) = host.program() else { return NAME.to_owned() };
-        let is_found =
-            on_path(host, NAME).is_some_and(|path| path.canonicalize().ok() == own.canonicalize().ok());
-        if scope == InstallScope::Project || is_found && !self.profile().is_graphical {
-            return NAME.to_owned();
+        match host.program() {
+            Some(own) if scope != InstallScope::Project => {
+                own_command(&own, on_path(host, NAME).filter(|_| !self.profile().is_graphical).as_deref())
+            }
+            _ => NAME.to_owned(),
         }
-        own.to_string_lossy().into_owned()
     }
+}
+
+/// The name of this program.
+const NAME: &str = "pilothouse";
+
+/// Returns what starts this program in a shell: its name if that is `found` to lead to it, otherwise its own path.
+#[must_use]
+pub fn own_command(own: &Path, found: Option<&Path>) -> String {
+    let is_own = found.is_some_and(|found| found.canonicalize().ok() == own.canonicalize().ok());
+    if is_own { NAME.to_owned() } else { own.to_string_lossy().into_owned() }
 }
 
 /// The longest file of an agent that is read.

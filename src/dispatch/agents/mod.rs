@@ -7,6 +7,7 @@ mod shell;
 use crate::agents::{AgentProgram, McpClient};
 
 pub(super) use self::entry::AgentEntry;
+pub use self::files::own_command;
 pub(super) use self::files::text;
 pub(super) use self::shell::CodexExecutor;
 
