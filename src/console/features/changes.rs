@@ -12,9 +12,6 @@ use crate::envelope::Actor;
 use crate::link::Request;
 use crate::model::{AgentView, ChangedFile, ChangesReport, ChangesSince, TreeChanges};
 
-/// The most tasks that are named as having run at the same time.
-const MOST_SHARED: usize = 4;
-
 /// Shows what differs since the current task began, or since the first command of an agent; if there are several of
 /// these, they are listed.
 pub(in crate::console) fn show_changes(state: &mut State) -> Option<Chooser> {
@@ -77,12 +74,7 @@ fn facts(state: &State, report: &ChangesReport) -> Vec<StyledPiece> {
     let mut facts = Vec::new();
     facts.extend(incomplete.as_ref().map(|why| piece(visible::one_line(why).into_owned(), Role::Waiting)));
     facts.extend((*by_git > 0).then(|| piece(format!("by git: {} files", count(*by_git)), Role::Text)));
-    if !shared_with.is_empty() {
-        let name = |id| state.view.task(id).map_or_else(|| format!("{id}"), |task| short_alias(task));
-        let mut names: Vec<String> = shared_with.iter().take(MOST_SHARED).map(name).collect();
-        names.extend((shared_with.len() > MOST_SHARED).then(|| "others".to_owned()));
-        facts.push(piece(format!("shared with {}", names.join(" ")), Role::Text));
-    }
+    facts.extend(state.shared_with(shared_with).map(|text| piece(text, Role::Text)));
     facts
 }
 

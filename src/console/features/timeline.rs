@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::ports;
-use crate::console::state::{Layout, Term, alias, cut_top, needs, roughly, short, short_alias, told, who};
+use crate::console::state::{Layout, Term, alias, cut_top, needs, roughly, short, told, who};
 use crate::console::text;
 use crate::console::text::{StyledPiece, column, count, piece, right, visible, wrapped};
 use crate::console::theme::Role;
@@ -189,9 +189,7 @@ fn changes_told(painter: &Painter<'_>, changes: &TreeChanges) -> String {
     }
     parts.extend(changes.undone.then(|| "undone since".to_owned()));
     parts.extend((changes.by_git > 0).then(|| format!("by git: {}", count(changes.by_git))));
-    let name = |id| painter.state.view.task(id).map(|task| short_alias(task));
-    let shared: Vec<String> = changes.shared_with.iter().filter_map(name).take(MOST_ADDRESSES).collect();
-    parts.extend((!shared.is_empty()).then(|| format!("shared with {}", shared.join(" "))));
+    parts.extend(painter.state.shared_with(&changes.shared_with));
     parts.extend(changes.incomplete.as_ref().map(|why| visible::one_line(why).into_owned()));
     parts.join("; ")
 }

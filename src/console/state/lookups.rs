@@ -17,6 +17,9 @@ use crate::model::{CallRecord, CallSummary, HeldCall, ProgramView, Question, Tas
 /// The colours of agents, in the order in which they connected.
 pub(in crate::console) const COLOURS: [Role; 4] = [Role::Agent1, Role::Agent2, Role::Agent3, Role::Agent4];
 
+/// The most tasks that are named as having run at the same time.
+const MOST_SHARED: usize = 4;
+
 impl State {
     /// Returns the role an actor is drawn in: an agent keeps its colour as long as the runtime runs.
     pub(crate) fn role_of(&self, actor: &Actor) -> Role {
@@ -163,6 +166,14 @@ impl State {
     pub fn selected(&self) -> Option<&Arc<TaskView>> {
         let is_at_batch = self.list.batch.is_some() && self.focus.screen == Screen::Tasks;
         self.list.selected.as_ref().filter(|_| !is_at_batch).and_then(|id| self.view.task(id))
+    }
+
+    /// Says which tasks ran at the same time, a few by name; nothing if none did.
+    pub(in crate::console) fn shared_with(&self, tasks: &[TaskId]) -> Option<String> {
+        let name = |id| self.view.task(id).map_or_else(|| format!("{id}"), |task| names::short_alias(task));
+        let mut named: Vec<String> = tasks.iter().take(MOST_SHARED).map(name).collect();
+        named.extend((tasks.len() > MOST_SHARED).then(|| "others".to_owned()));
+        (!named.is_empty()).then(|| format!("shared with {}", named.join(" ")))
     }
 
     /// Returns the batch to approve that is pointed at in the list.

@@ -1,12 +1,11 @@
 //! The table of tasks on the metrics screen: what each of them uses and, below the selected one, what each of its
 //! processes uses.
 
-use std::sync::Arc;
-
 use ratatui::layout::Rect;
 
+use crate::console::features::metrics::bars;
 use crate::console::state::usage::UsageSamples;
-use crate::console::state::{alias, command, cut_top};
+use crate::console::state::{State, alias, command, cut_top};
 use crate::console::text::{StyledPiece, apart, bytes, column, count, piece, right, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
@@ -26,9 +25,10 @@ const LONG_HISTORY: usize = 10;
 const DEEPEST: usize = 8;
 
 /// A row of the table.
-enum TableRow {
-    Task(Arc<TaskView>),
-    Process(ProcessUsage, Option<u64>),
+enum TableRow<'a> {
+    Task(&'a TaskView),
+    /// A process of the task above, and the percent of one CPU that it uses.
+    Process(&'a ProcessUsage, Option<u64>),
     /// That many more processes of the task above.
     More(usize),
 }
@@ -53,20 +53,20 @@ pub(crate) fn draw(painter: &mut Painter<'_>, area: Rect) {
     let body = cut_top(area, 1).1;
     let shown = usize::from(body.height);
     let at = state.selected_at().unwrap_or(0);
-    let processes = processes(painter, shown.saturating_sub(1));
+    let processes = processes(state, shown.saturating_sub(1));
     let top = (at + 1 + processes.len()).saturating_sub(shown);
     let tasks = state.tasks();
     let (before, after) = tasks.split_at((at + 1).min(tasks.len()));
-    let task = |task: &&Arc<TaskView>| TableRow::Task(Arc::clone(task));
-    let rows = before.iter().map(task).chain(processes).chain(after.iter().map(task));
+    let before = before.iter().map(|task| TableRow::Task(task));
+    let rows = before.chain(processes).chain(after.iter().map(|task| TableRow::Task(task)));
     painter.list(body, rows.skip(top), |painter, row| match row {
         TableRow::Task(task) => {
             let is_selected = painter.state.list.selected.as_ref() == Some(&task.id);
-            let row = task_row(painter, &task, is_selected, (is_roomy, spark, STATE));
+            let row = task_row(painter, task, is_selected, (is_roomy, spark, STATE));
             (painter.cut(&row, body.width.saturating_sub(1)), is_selected)
         }
         TableRow::Process(process, cpu) => {
-            let row = process_row(painter, &process, cpu, spark);
+            let row = process_row(painter, process, cpu, spark);
             (painter.cut(&row, body.width.saturating_sub(1)), false)
         }
         TableRow::More(many) => {
@@ -77,14 +77,13 @@ pub(crate) fn draw(painter: &mut Painter<'_>, area: Rect) {
 }
 
 /// Returns rows for the processes of the selected task, as many as there is room for.
-fn processes(painter: &Painter<'_>, room: usize) -> Vec<TableRow> {
-    let state = painter.state;
-    let used = state.list.selected.as_ref().and_then(|task| state.view.usage.of(task));
-    let Some(used) = used else { return Vec::new() };
+fn processes(state: &State, room: usize) -> Vec<TableRow<'_>> {
+    let live = state.selected().filter(|task| !task.status.is_terminal());
+    let Some(used) = live.and_then(|task| state.view.usage.of(&task.id)) else { return Vec::new() };
     let total = used.processes.and_then(|many| usize::try_from(many).ok()).unwrap_or(0).max(used.tree.len());
     let listed = if total > room { room.saturating_sub(1) } else { room };
-    let row = |(process, cpu): &(ProcessUsage, Option<u64>)| TableRow::Process(process.clone(), *cpu);
-    let mut rows: Vec<TableRow> = used.tree.iter().take(listed).map(row).collect();
+    let mut rows: Vec<TableRow<'_>> =
+        used.tree.iter().take(listed).map(|(process, cpu)| TableRow::Process(process, *cpu)).collect();
     let more = total - rows.len();
     rows.extend((more > 0 && !rows.is_empty()).then_some(TableRow::More(more)));
     rows
@@ -151,7 +150,5 @@ fn task_row(
 fn history(used: Option<&UsageSamples>, seconds: usize, levels: [&str; 8]) -> String {
     let known: Vec<u64> = used.map(|used| used.history.iter().copied().collect()).unwrap_or_default();
     let shown = &known[known.len().saturating_sub(seconds)..];
-    let bar = |cpu: &u64| levels[usize::try_from(cpu.saturating_mul(7).div_ceil(100)).unwrap_or(7).min(7)];
-    let bars: String = shown.iter().map(bar).collect();
-    format!("{}{bars}", " ".repeat(seconds - shown.len()))
+    format!("{}{}", " ".repeat(seconds - shown.len()), bars(shown, 100, levels))
 }

@@ -215,10 +215,15 @@ fn graph(painter: &Painter<'_>, values: &[u64], width: u16) -> Vec<StyledPiece> 
     let room = usize::from(width.saturating_sub(1)).min(HISTORY_SECONDS);
     let shown = &values[values.len().saturating_sub(room)..];
     let highest = shown.iter().copied().max().unwrap_or(0);
-    let levels = painter.glyphs().levels;
+    let bars = bars(shown, highest, painter.glyphs().levels);
+    vec![piece(" ", Role::Text), piece(bars, Role::Graph)]
+}
+
+/// Returns a bar of one cell for each value; `full` fills it.
+fn bars(values: &[u64], full: u64, levels: [&str; 8]) -> String {
     let bar = |value: &u64| {
-        let at = (u128::from(*value) * 7).div_ceil(u128::from(highest.max(1)));
+        let at = (u128::from(*value) * 7).div_ceil(u128::from(full.max(1)));
         levels[usize::try_from(at).unwrap_or(7).min(7)]
     };
-    vec![piece(" ", Role::Text), piece(shown.iter().map(bar).collect::<String>(), Role::Graph)]
+    values.iter().map(bar).collect()
 }
