@@ -21,8 +21,8 @@ const MOST_PROMPTS: usize = 256;
 /// How much earlier than its limit a hook may end because of it.
 const MARGIN: Duration = Duration::from_secs(5);
 
-/// Serves one report. A prompt waits here until it is answered, here or in the agent, nobody is there any more, or the
-/// hook ends; only a person's answer is told to it.
+/// Serves one report. A prompt waits here until it is answered, here or in the agent, until no console is open, or until
+/// the hook ends. Only a person's answer is sent to the hook.
 ///
 /// # Errors
 /// When the hook breaks the protocol.
@@ -151,7 +151,7 @@ fn asking(
     }
 }
 
-/// Returns what a hook is told. Only a person's own answer is anything: neither a time limit nor an end is.
+/// Returns what to send to a hook: a person's own answer. A time limit or an end sends nothing.
 fn verdict(outcome: QuestionOutcome) -> Option<PromptVerdict> {
     let QuestionOutcome::Answered(answer) = outcome else { return None };
     match answer.value {

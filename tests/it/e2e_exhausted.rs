@@ -138,8 +138,6 @@ impl Drop for Group {
 fn f19_processes_used_up_are_said_and_come_back() {
     let Some(group) = Group::make() else { return skip("no group of processes can be made") };
     let home = Home::new();
-    // No git of the ledger comes and goes while processes are counted.
-    home.configure("config.toml", "ledger = \"off\"\n");
     let enter = format!("echo $$ > {}/cgroup.procs", group.0.display());
     let Some(served) = served(&home, &["env"], &enter) else {
         return skip("the group of processes cannot be entered");

@@ -363,8 +363,6 @@ fn an_input_that_is_a_secret_is_used_and_stored_nowhere() {
 fn an_answer_that_is_a_secret_is_used_and_stored_nowhere() {
     const SECRET: &str = "hunter2-a1b2c3";
     let home = Home::new();
-    // The ledger keeps what files of the workspace held, and the answers are in one.
-    home.configure("config.toml", "ledger = \"off\"\n");
     write(
         &home,
         "p.prose",

@@ -42,7 +42,7 @@ impl Options {
             environment: Vec::new(),
             env: EnvSettings::default(),
             spawner: Spawner::with_program("/nonexistent".into()),
-            limits: Limits { ledger: crate::config::LedgerMode::Off, ..Limits::default() },
+            limits: Limits::default(),
         }
     }
 }

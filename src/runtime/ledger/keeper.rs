@@ -129,6 +129,13 @@ impl LedgerKeeper {
         }
     }
 
+    /// Moves what waits in the inbox to the queue, where it can be looked at.
+    fn take_waiting(&mut self) {
+        while let Ok(order) = self.inbox.try_recv() {
+            self.queue.push_back(order);
+        }
+    }
+
     /// Ends the ledger for the life of this runtime.
     async fn turn_off(&mut self, why: String) {
         let _ = self.news.send(LedgerNews::Off(why.clone())).await;
@@ -148,9 +155,7 @@ impl LedgerKeeper {
             Err(why) => LedgerState::Off(why),
         };
         // What has begun meanwhile may be in what was read.
-        while let Ok(order) = self.inbox.try_recv() {
-            self.queue.push_back(order);
-        }
+        self.take_waiting();
         for order in &mut self.queue {
             if let LedgerOrder::Began { is_first, .. } = order {
                 *is_first = true;
@@ -193,9 +198,7 @@ impl LedgerKeeper {
 
     /// Takes one snapshot for all commands that have ended by now.
     async fn ended(&mut self, task: TaskId) {
-        while let Ok(order) = self.inbox.try_recv() {
-            self.queue.push_back(order);
-        }
+        self.take_waiting();
         let mut ended = vec![task];
         while let Some(LedgerOrder::Ended { .. }) = self.queue.front() {
             if let Some(LedgerOrder::Ended { task }) = self.queue.pop_front() {
@@ -225,9 +228,7 @@ impl LedgerKeeper {
 
     /// Notes which commands have begun while the last snapshot was taken: something of theirs may be in it.
     fn note_overlaps(&mut self, ended: &[TaskId]) {
-        while let Ok(order) = self.inbox.try_recv() {
-            self.queue.push_back(order);
-        }
+        self.take_waiting();
         for order in &mut self.queue {
             let LedgerOrder::Began { task, others, .. } = order else { continue };
             others.extend_from_slice(ended);
