@@ -55,6 +55,8 @@ impl TreeWatch {
         let flags = WatchFlags::CREATE
             | WatchFlags::DELETE
             | WatchFlags::MODIFY
+            // What writes to a mapped file is told when it lets go of it.
+            | WatchFlags::CLOSE_WRITE
             | WatchFlags::ATTRIB
             | WatchFlags::MOVE
             | WatchFlags::ONLYDIR

@@ -210,7 +210,7 @@ impl LedgerKeeper {
         if ended.is_empty() {
             return;
         }
-        let end = match open.snapshot().await {
+        let end = match open.current().await {
             Ok(end) => end,
             Err((why, is_last)) => {
                 tracing::warn!(why, "no snapshot of the tree");
@@ -250,7 +250,9 @@ impl LedgerKeeper {
                 let (file, folder, id) =
                     (known.base.undo_file(&end, &found), open.git().folder().to_owned(), task.clone());
                 let write = move || file.write(&folder, &id);
-                if let Ok(Err(error)) = tokio::task::spawn_blocking(write).await {
+                if !found.is_empty()
+                    && let Ok(Err(error)) = tokio::task::spawn_blocking(write).await
+                {
                     tracing::warn!(%error, "a command will not be undone");
                 }
                 let name = |path: &PathBuf| path.to_string_lossy().into_owned();
@@ -291,7 +293,7 @@ impl LedgerKeeper {
         let facts = match read.map_err(|error| error.to_string())? {
             Ok(UndoFile::Possible(facts)) => facts,
             Ok(UndoFile::Impossible(why)) => return Err(why),
-            Err(_) => return Err("what it changed is not known".to_owned()),
+            Err(_) => return Err("nothing that it changed is on record".to_owned()),
         };
         let past = open.git().of_recording(folder);
         let (top, seen) = (open.git().top().to_owned(), facts.clone());
@@ -333,7 +335,7 @@ impl LedgerKeeper {
         };
         let end = match end {
             Some(end) => end,
-            None => open.snapshot().await.map_err(|(why, _)| why)?,
+            None => open.current().await.map_err(|(why, _)| why)?,
         };
         let (found, changes) = open.changes(&base, &end, others).await?;
         let by = tokio::time::Instant::now() + REPORT;

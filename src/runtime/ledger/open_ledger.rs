@@ -165,6 +165,17 @@ impl OpenLedger {
         Ok(end)
     }
 
+    /// Returns what the tree is now. Where nothing has moved, that is the last snapshot, and git is not run.
+    ///
+    /// # Errors
+    /// As [`OpenLedger::snapshot`].
+    pub(super) async fn current(&mut self) -> Result<TreeEnd, (String, bool)> {
+        if self.watch.as_mut().is_some_and(|watch| !watch.has_moved()) {
+            return Ok(TreeEnd { snapshot: self.last.clone(), head: self.head().await });
+        }
+        self.snapshot().await
+    }
+
     async fn take(&mut self) -> Result<Arc<TreeSnapshot>, GitFailure> {
         let by = Instant::now() + DEADLINE;
         self.follow(by).await;
