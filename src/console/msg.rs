@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::envelope::TaskId;
 use crate::link::{ForeignHolder, RunningRuntime};
-use crate::model::{CallRecord, ChangesReport, ChangesSince, QuestionId, Snapshot};
+use crate::model::{CallRecord, ChangesReport, ChangesSince, QuestionId, Snapshot, UndoReport};
 use crate::runtime::TaskUsage;
 use crate::runtime::past::Durations;
 use crate::terminal::host_terminal::DefaultColours;
@@ -56,6 +56,8 @@ pub enum Msg {
     Record(Arc<CallRecord>),
     /// What differs in the tree since then.
     Changes(ChangesSince, Box<ChangesReport>),
+    /// What an undo of a task would do, or has done.
+    Undo(TaskId, Box<UndoReport>),
     /// A page of a task's log that was requested.
     Page(TaskId, PageView),
     /// The transcripts behind an answer, to mark what it showed of them.

@@ -11,9 +11,6 @@ use super::response::Failure;
 use crate::envelope::TaskId;
 use crate::model::UndoReport;
 
-/// What is not covered, in one sentence.
-const LIMITS: &str = "Not covered: ignored files, empty folders, owners, times, anything outside the workspace, other processes.";
-
 pub(super) struct TaskUndo;
 
 /// Which task.
@@ -51,7 +48,9 @@ impl LocalCommand for TaskUndo {
 
     async fn dry_run(cx: &mut CommandContext, input: TaskUndoInput) -> Result<Value, Failure> {
         let report = allowed(cx.undo(&input.task_id, true).await?)?;
-        Ok(json!({"effect": "would_undo", "task_id": input.task_id, "files": report.steps, "limits": LIMITS}))
+        Ok(
+            json!({"effect": "would_undo", "task_id": input.task_id, "files": report.steps, "limits": UndoReport::LIMITS}),
+        )
     }
 
     fn text(output: &TaskUndone) -> String {

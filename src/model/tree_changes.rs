@@ -66,6 +66,11 @@ pub struct UndoReport {
     pub is_done: bool,
 }
 
+impl UndoReport {
+    /// What is not covered, in one sentence.
+    pub const LIMITS: &str = "Not covered: ignored files, empty folders, owners, times, anything outside the workspace, other processes.";
+}
+
 /// Since when the tree is compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

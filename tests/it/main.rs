@@ -44,6 +44,7 @@ mod console_styles;
 mod console_target;
 mod console_terms;
 mod console_tty;
+mod console_undo;
 mod console_update;
 mod console_use;
 mod console_walk;

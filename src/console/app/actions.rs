@@ -12,6 +12,7 @@ use crate::console::features::stop::restart::again;
 use crate::console::features::task_list::choose;
 use crate::console::features::{
     arrangement, changes, export, help, next, palette, places, program, reader, receipts, replay, task_list,
+    undo,
 };
 use crate::console::keys::{Action, KeyContext, Motion};
 use crate::console::state::{Column, ExportKind, Mode, Prompt, Screen, ShareForm, Shot, takes_input};
@@ -95,6 +96,7 @@ impl App {
                 let list = changes::show_changes(&mut self.state);
                 self.open_list(list);
             }
+            Action::UndoChanges => undo::ask(&mut self.state),
             Action::Timestamps => timestamps::toggle_stamps(&mut self.state),
             Action::SearchAll => self.everywhere.write(&mut self.state),
             Action::ArrangeList => self.open_list(choose::arrangement_list(&self.state)),
@@ -294,14 +296,14 @@ impl App {
             | StepBack | Timeline | Up | Down | PageUp | PageDown | Top | Bottom | ScrollUp | ScrollDown
             | IntoPane | PanLeft | PanRight | PreviousTask | NextTask | NextFailed | NextWaiting
             | WidenList | NarrowList | SelectLines | SelectBlock | Yank | Left | Right | LineStart
-            | LineEnd | SearchAll | Timestamps | Changes | Find | Compare | ModelSaw | Share | ShareSvg
-            | Fold | NextPart | PreviousPart | FindText | NextFound | PreviousFound | NextColumn
-            | PreviousColumn | OpenTask | SmallerBudget | LargerBudget | FullBudget | CopyText | Export
-            | Screenshot | ScreenshotHtml | ScreenshotText | ScreenshotAnsi | Layouts | NextLayout
-            | SaveLayout | ForgetLayout | Zoom | ShowTasks | ShowFocus | ShowReceipts | ShowMetrics
-            | ExportMetrics | ShowProgram | NextPane | PreviousProgram | NextProgram | Places | Palette
-            | Messages | Themes | EditSettings | Mouse | Help | Back | Confirm | Suspend | Detach
-            | StopAll | Quit => {}
+            | LineEnd | SearchAll | Timestamps | Changes | UndoChanges | Find | Compare | ModelSaw
+            | Share | ShareSvg | Fold | NextPart | PreviousPart | FindText | NextFound | PreviousFound
+            | NextColumn | PreviousColumn | OpenTask | SmallerBudget | LargerBudget | FullBudget
+            | CopyText | Export | Screenshot | ScreenshotHtml | ScreenshotText | ScreenshotAnsi | Layouts
+            | NextLayout | SaveLayout | ForgetLayout | Zoom | ShowTasks | ShowFocus | ShowReceipts
+            | ShowMetrics | ExportMetrics | ShowProgram | NextPane | PreviousProgram | NextProgram
+            | Places | Palette | Messages | Themes | EditSettings | Mouse | Help | Back | Confirm
+            | Suspend | Detach | StopAll | Quit => {}
         }
     }
 

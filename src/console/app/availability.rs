@@ -4,7 +4,7 @@ use crate::console::app::App;
 use crate::console::app::layer::Layer;
 use crate::console::features::approval::wider_for;
 use crate::console::features::pane::fit;
-use crate::console::features::{changes, next, places, task_list};
+use crate::console::features::{changes, next, places, task_list, undo};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{Breakpoint, Column, Mode, Obstacle, Prompt, Screen, takes_input};
 use crate::envelope::Actor;
@@ -130,7 +130,10 @@ impl App {
                 prompt.is_some_and(|prompt| prompt.context() == KeyContext::Search),
                 "while writing a search",
             ),
-            Confirm => place(matches!(self.layers.last(), Some(Layer::Paste(..))), "when something is asked"),
+            Confirm => place(
+                matches!(self.layers.last(), Some(Layer::Paste(..) | Layer::Undo(_))),
+                "when something is asked",
+            ),
             SelectLines | SelectBlock | Yank | Left | Right | LineStart | LineEnd => {
                 place(self.state.copying().is_some(), "while selecting text: select")
             }
@@ -209,6 +212,7 @@ impl App {
                 need(next::next_of(&self.state, action).is_some(), what)
             }
             Changes => runtime.and(need(changes::has_choice(&self.state), "no command has run yet")),
+            UndoChanges => runtime.and(undo::obstacle(&self.state).map_or(Ok(()), |why| need(false, why))),
             Timestamps => pane.and(selected),
             SearchAll => need(!self.state.view.snapshot.tasks.is_empty(), "there are no tasks"),
             PreviousTask | NextTask => {

@@ -85,6 +85,10 @@ impl App {
                 None => self.keep_open(Layer::Quit, action),
             },
             Layer::Paste(paste) if action == Action::Confirm => self.state.effects.push(paste.send()),
+            Layer::Undo(card) => {
+                let card = card.act(&mut self.state, action);
+                self.layers.extend(card.map(|card| Layer::Undo(Box::new(card))))
+            }
             // Keys of a list never get here, because letters are typed into it.
             Layer::Restart(_)
             | Layer::Paste(_)
@@ -157,6 +161,7 @@ impl App {
         match self.layers.last_mut()? {
             Layer::Question(dialog) => Some(&mut dialog.shown_at),
             Layer::Approval(card) => Some(&mut card.shown_at),
+            Layer::Undo(card) => Some(&mut card.shown_at),
             Layer::Quit => self.stopping.question.as_mut().map(|question| &mut question.shown_at),
             Layer::List(_)
             | Layer::Tell(_)
@@ -184,6 +189,7 @@ impl App {
             }
             Some(Layer::List(_) | Layer::Away(_)) => self.state.layout().breakpoint == Breakpoint::Sentence,
             Some(Layer::Left(dialog)) => dialog.tasks(&self.state.view.snapshot).is_empty(),
+            Some(Layer::Undo(_)) => self.state.view.is_lost,
             Some(Layer::Question(_) | Layer::Attention(_)) | None => false,
         };
         if is_outdated {
@@ -207,6 +213,7 @@ impl App {
             (Some(Layer::Away(_)), _) => KeyContext::Settled,
             (Some(Layer::List(_)), _) => KeyContext::List,
             (Some(Layer::Paste(..)), _) => KeyContext::Paste,
+            (Some(Layer::Undo(_)), _) => KeyContext::Undo,
             (Some(Layer::Tell(_)), _) => KeyContext::Tell,
             (Some(Layer::Approval(card)), _) => card.context(),
             (Some(Layer::Why(_)), _) => KeyContext::Settled,

@@ -14,7 +14,7 @@ use crate::console::features::status::StatusFacts;
 use crate::console::features::stop::restart;
 use crate::console::features::{
     away, message, metrics, pane, paste, program, question, reader, receipts, replay, status, stop,
-    task_list, timeline, toasts, top_bar, welcome,
+    task_list, timeline, toasts, top_bar, undo, welcome,
 };
 use crate::console::state::{Breakpoint, Layout, Screen};
 use crate::console::text::{piece, wrapped};
@@ -133,6 +133,7 @@ fn dialog(painter: &mut Painter<'_>, app: &App, layer: &Layer) {
         Layer::Left(dialog) => left::draw(painter, dialog),
         Layer::Away(sheet) => away::draw::draw(painter, sheet),
         Layer::Paste(paste) => paste::draw(painter, paste),
+        Layer::Undo(card) => undo::draw(painter, card),
         Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Restart(task) | Layer::Why(task) => {
             let Some(task) = app.state.view.task(task) else { return };
             match layer {

@@ -7,6 +7,7 @@ use crate::console::features::away::sheet::AwaySheet;
 use crate::console::features::message::MessageDialog;
 use crate::console::features::paste::UnsentPaste;
 use crate::console::features::question::QuestionDialog;
+use crate::console::features::undo::UndoCard;
 use crate::console::widgets::Chooser;
 use crate::envelope::TaskId;
 
@@ -40,6 +41,8 @@ pub enum Layer {
     Away(Box<AwaySheet>),
     /// Confirms sending this multi-line paste to its task.
     Paste(Box<UnsentPaste>),
+    /// Confirms undoing what differs since a task began.
+    Undo(Box<UndoCard>),
     /// Writes a message to an agent.
     Tell(Box<MessageDialog>),
     /// A list to choose from.

@@ -11,7 +11,10 @@ use crate::console::effect::Effect;
 use crate::console::features::pane::{copy, log, search};
 use crate::console::features::receipts::Receipts;
 use crate::console::features::status::hints;
-use crate::console::features::{arrangement, changes, export, glossary, paste, places, replay, task_list};
+use crate::console::features::undo::UndoCard;
+use crate::console::features::{
+    arrangement, changes, export, glossary, paste, places, replay, task_list, undo,
+};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::msg::Msg;
 use crate::console::options::{DemoCue, DemoView};
@@ -99,6 +102,8 @@ impl App {
             Msg::Refused(task, reason) => self.refused(&task, &reason),
             Msg::Record(record) => self.state.view.keep_record(record),
             Msg::Changes(since, report) => changes::show(&mut self.state, &since, &report),
+            Msg::Undo(task, report) if report.is_done => undo::tell(&mut self.state, &task, &report),
+            Msg::Undo(task, report) => self.open(Layer::Undo(Box::new(UndoCard::new(task, *report)))),
             Msg::Watched(task, text, next) => self.attention.watched(&mut self.state, &task, &text, next),
             Msg::WatchDue => self.attention.ring(&mut self.state),
             Msg::Page(task, page) => log::page(&mut self.state, task, page),

@@ -317,6 +317,7 @@ impl App {
                 | Layer::Left(_)
                 | Layer::Away(_)
                 | Layer::Paste(_)
+                | Layer::Undo(_)
                 | Layer::Stop { .. }
                 | Layer::Signal(_)
                 | Layer::Restart(_)

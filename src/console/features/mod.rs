@@ -30,4 +30,5 @@ pub mod task_list;
 pub mod timeline;
 pub mod toasts;
 pub mod top_bar;
+pub mod undo;
 pub mod welcome;

@@ -206,6 +206,7 @@ async fn ask(operator: &Operator, place: Option<&PlaceId>, request: Request) -> 
         (_, Ok(Reply::Usage(usage))) => Some(Msg::Usage(usage)),
         (_, Ok(Reply::Record(record))) => record.map(Msg::Record),
         (Request::Changes { since }, Ok(Reply::Changes(report))) => Some(Msg::Changes(since, report)),
+        (Request::Undo { task, .. }, Ok(Reply::Undo(report))) => Some(Msg::Undo(task, Box::new(report))),
         (Request::Record { .. }, Err(_)) | (_, Ok(_)) => None,
         (request, Err(error)) => Some(Msg::Failed(failure(purpose(&request), &error))),
     }

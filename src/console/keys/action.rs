@@ -193,6 +193,8 @@ actions! {
     Timestamps "times" "The time beside each line, or not" "" "clock when date log"
     Changes "changed files" "What differs in the tree since then" "TaskStatus"
         "git status diff modified files ledger"
+    UndoChanges "undo changes" "Put back the files that differ since" "task undo"
+        "revert restore rollback ledger files"
     Find "find" "Find it" ""
     Compare "compare" "Mark the call, or compare with it" ""
     ModelSaw "model saw" "What the model saw of the output" ""

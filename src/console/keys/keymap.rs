@@ -73,6 +73,7 @@ contexts! {
     Signal "The signal dialog."
     Quit "The quit dialog."
     Paste "The question before a paste."
+    Undo "The question before what differs is undone."
     Held "The card of a call that waits for the operator."
     Note "The note of a denial."
     Tell "Words for an agent."

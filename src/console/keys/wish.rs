@@ -48,7 +48,7 @@ impl Action {
             | LetAgents | Release | Confirm => Wish::Answer,
             LetPass | Stop | Kill | Signal | Interrupt | Terminate | HangUp | QuitSignal | User1 | User2
             | Pause | Abort | Start | Run | Restart | RunAgain | Skip | Watch | Suspend | Detach
-            | StopAll | Quit => Wish::Stop,
+            | StopAll | Quit | UndoChanges => Wish::Stop,
             PageUp | PageDown | ScrollUp | ScrollDown | PanLeft | PanRight | Search | SearchAll | Find
             | FindText | NextFound | PreviousFound | NextMatch | PreviousMatch | PreviousPrompt
             | NextPrompt | Timestamps | Changes | Compare | ModelSaw | Share | ShareSvg | Fold | NextPart

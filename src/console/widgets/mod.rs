@@ -13,7 +13,7 @@ pub mod text;
 pub mod text_field;
 
 pub use chooser::{Chooser, ListItem, ListKind};
-pub(super) use dialog::{DIALOG_COLUMNS, command_rows, dialog, has_been_read, places, scrolled};
+pub(super) use dialog::{DIALOG_COLUMNS, command_rows, dialog, has_been_read, places, rows_hidden, scrolled};
 pub use painter::FrameExtras;
 pub(super) use painter::Painter;
 pub(super) use pieces::{columns, joined};

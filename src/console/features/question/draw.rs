@@ -8,7 +8,7 @@ use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{State, Term};
 use crate::console::text::{StyledPiece, piece};
 use crate::console::theme::Role;
-use crate::console::widgets::{Painter, joined, places};
+use crate::console::widgets::{Painter, joined, places, rows_hidden};
 use crate::model::QuestionKind;
 
 /// Maximum number of labels shown at once.
@@ -38,7 +38,7 @@ pub(crate) fn draw(painter: &mut Painter<'_>, dialog: &QuestionDialog) {
     let shown = usize::from(text.height);
     let top = dialog.top.min(rows.len().saturating_sub(shown));
     painter.rows(text, rows.iter().skip(top));
-    more(painter, text, top, rows.len().saturating_sub(top + shown));
+    rows_hidden(painter, text, top, rows.len().saturating_sub(top + shown));
     foot(painter, dialog, below);
 }
 
@@ -52,15 +52,6 @@ pub(in crate::console) fn left(painter: &mut Painter<'_>, dialog: &QuestionDialo
     let role = if dialog.question.deadline.is_some() { Role::Waiting } else { Role::Faint };
     let head = Rect { width: area.width.saturating_sub(2), ..area };
     painter.row_right(head, 0, &[piece(said, role)]);
-}
-
-/// Indicates on the last row of the text how much is above and below.
-fn more(painter: &mut Painter<'_>, area: Rect, above: usize, below: usize) {
-    if above == 0 && below == 0 || area.height == 0 {
-        return;
-    }
-    let scroll = if below > 0 { format!(" +{below} rows below ") } else { format!(" {above} rows above ") };
-    painter.row_right(area, area.height - 1, &[piece(scroll, Role::Mode)]);
 }
 
 fn foot(painter: &mut Painter<'_>, dialog: &QuestionDialog, area: Rect) {

@@ -86,6 +86,7 @@ fn candidates(painter: &Painter<'_>, facts: &StatusFacts) -> &'static [Action] {
         KeyContext::Line => &[Send, Newline, Raw, Leave],
         KeyContext::Start => &[Run, Leave],
         KeyContext::Search => &[Find, Leave],
+        KeyContext::Undo => &[Confirm, Back],
         KeyContext::Held => &[Approve, Deny, NextHeld, Back],
         KeyContext::Note | KeyContext::Tell => &[Send, Leave],
         KeyContext::List => &[Choose, Up, Down, Back],

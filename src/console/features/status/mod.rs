@@ -83,6 +83,7 @@ fn mode_word(painter: &Painter<'_>) -> String {
         (KeyContext::Restart, _) => "RESTART?",
         (KeyContext::Quit, _) => "QUIT?",
         (KeyContext::Paste, _) => "PASTE?",
+        (KeyContext::Undo, _) => "UNDO?",
         (KeyContext::Tell, _) => "TELL",
         (KeyContext::Held, _) => "APPROVE?",
         (KeyContext::Note, _) if painter.focus.has_dialog => "DENY?",

@@ -1,0 +1,130 @@
+//! Undoing what differs since a task began: first a card with the files and the limits, then, on its key, the undo.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::console::effect::Effect;
+use crate::console::keys::{Action, KeyContext};
+use crate::console::state::{State, short_alias};
+use crate::console::text::{StyledPiece, count, piece, visible, wrapped};
+use crate::console::theme::Role;
+use crate::console::widgets::{Painter, has_been_read, joined, places, rows_hidden, scrolled};
+use crate::envelope::TaskId;
+use crate::link::Request;
+use crate::model::{TaskView, UndoReport};
+
+/// The rows below the text: a blank one and the keys.
+const FOOT: u16 = 2;
+
+/// The card of what an undo would do.
+#[derive(Debug, Clone)]
+pub struct UndoCard {
+    task: TaskId,
+    report: UndoReport,
+    top: usize,
+    /// Since when it has been on screen.
+    pub shown_at: Option<Timestamp>,
+}
+
+/// Asks the runtime what an undo of the current task would do.
+pub(in crate::console) fn ask(state: &mut State) {
+    let task = candidate(state).map(|task| task.id.clone());
+    state.effects.extend(task.map(|task| Effect::Ask(Request::Undo { task, is_dry: true })));
+}
+
+/// Returns why the current task cannot be undone, in a clause.
+pub(in crate::console) fn obstacle(state: &State) -> Option<&'static str> {
+    if candidate(state).is_some() {
+        return None;
+    }
+    match state.at_hand() {
+        Some(task) if !task.status.is_terminal() => Some("the task has not ended"),
+        Some(task) if task.changes.as_ref().is_some_and(|changes| changes.undone) => Some("it was undone"),
+        _ => Some("nothing is known to differ since a task began"),
+    }
+}
+
+fn candidate(state: &State) -> Option<&TaskView> {
+    let differs =
+        |task: &&Arc<TaskView>| task.changes.as_ref().is_some_and(|it| it.total() > 0 && !it.undone);
+    state.at_hand().filter(|task| task.status.is_terminal()).filter(differs).map(Arc::as_ref)
+}
+
+/// Says what was undone.
+pub(in crate::console) fn tell(state: &mut State, task: &TaskId, report: &UndoReport) {
+    let name = state.view.task(task).map_or_else(|| task.to_string(), |task| short_alias(task));
+    state.say(format!("{name} undone: {}", files(report)));
+}
+
+fn files(report: &UndoReport) -> String {
+    match report.steps.len() {
+        1 => "1 file".to_owned(),
+        many => format!("{} files", count(many as u64)),
+    }
+}
+
+impl UndoCard {
+    pub(in crate::console) fn new(task: TaskId, report: UndoReport) -> Self {
+        Self { task, report, top: 0, shown_at: None }
+    }
+
+    /// Handles a key; returns the card if it stays open.
+    pub(in crate::console) fn act(mut self, state: &mut State, action: Action) -> Option<Self> {
+        if let Some(motion) = action.motion() {
+            let rows = self.rows(state.outer.size);
+            let shown = usize::from(places(state.outer.size, rows.len(), FOOT).1.height);
+            self.top = scrolled(self.top, motion, (rows.len(), shown));
+            return Some(self);
+        }
+        match action {
+            Action::Confirm if !self.is_possible() => state.decline("it cannot be undone"),
+            Action::Confirm if !has_been_read(self.shown_at, state.clock.now) => {
+                state.decline("read it first, then press again");
+            }
+            Action::Confirm => {
+                let task = self.task;
+                state.effects.push(Effect::Ask(Request::Undo { task, is_dry: false }));
+                return None;
+            }
+            other => state.decline(format!("{}: nothing to do with it here", other.name())),
+        }
+        Some(self)
+    }
+
+    fn is_possible(&self) -> bool {
+        self.report.refused.is_empty() && !self.report.steps.is_empty()
+    }
+
+    fn rows(&self, size: (u16, u16)) -> Vec<Vec<StyledPiece>> {
+        let line = |text: &String, role| vec![piece(visible::one_line(text).into_owned(), role)];
+        let mut lines: Vec<_> = self.report.refused.iter().map(|why| line(why, Role::Failed)).collect();
+        lines.extend(self.report.steps.iter().map(|step| line(step, Role::Text)));
+        if lines.is_empty() {
+            lines.push(vec![piece("nothing to do: all is as before it", Role::Text)]);
+        }
+        lines.extend([Vec::new(), vec![piece(UndoReport::LIMITS, Role::Faint)]]);
+        wrapped(&lines, usize::from(places(size, 0, 0).1.width))
+    }
+}
+
+pub(in crate::console) fn draw(painter: &mut Painter<'_>, card: &UndoCard) {
+    let rows = card.rows(painter.size());
+    let (whole, text, foot) = places(painter.size(), rows.len(), FOOT);
+    let task = painter.state.view.task(&card.task);
+    let name = task.map_or_else(|| card.task.to_string(), |task| short_alias(task));
+    let title = match card.is_possible() {
+        true => format!("undo {name}: {}?", files(&card.report)),
+        false => format!("{name} cannot be undone; nothing was touched"),
+    };
+    painter.boxed(whole, &title);
+    let shown = usize::from(text.height);
+    let top = card.top.min(rows.len().saturating_sub(shown));
+    painter.rows(text, rows.iter().skip(top));
+    rows_hidden(painter, text, top, rows.len().saturating_sub(top + shown));
+    let confirm =
+        card.is_possible().then(|| painter.key(KeyContext::Undo, Action::Confirm, "undo all of it"));
+    let back = painter.key(KeyContext::Undo, Action::Back, "leave it");
+    let keys = confirm.into_iter().chain([back]).collect();
+    painter.line(foot, 1, &joined(keys, &piece("   ", Role::Text)));
+}
