@@ -48,6 +48,7 @@ pub mod process;
 pub use pilothouse_terminal as terminal;
 
 pub mod agents;
+pub use pilothouse_consequence as consequence;
 pub use pilothouse_envelope as envelope;
 
 pub mod clock;

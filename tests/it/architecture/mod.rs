@@ -21,7 +21,7 @@ const LAYERS: [&[&str]; 13] = [
     &["journal"],
     &["process"],
     &["terminal"],
-    &["envelope", "agents"],
+    &["envelope", "agents", "consequence"],
     &["config", "clock", "paths"],
     &["files"],
 ];
@@ -56,8 +56,9 @@ fn files_below(dir: &Path, ending: &str) -> Vec<PathBuf> {
 
 /// The folders of source files: that of the program, and those of the members of the workspace, each with the name under
 /// which the program knows it.
-const SOURCE_ROOTS: [(&str, &str); 4] = [
+const SOURCE_ROOTS: [(&str, &str); 5] = [
     ("src", ""),
+    ("crates/consequence/src", "consequence"),
     ("crates/envelope/src", "envelope"),
     ("crates/prose-syntax/src", "prose/syntax"),
     ("crates/terminal/src", "terminal"),

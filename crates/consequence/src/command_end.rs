@@ -1,0 +1,51 @@
+//! How a command ends, what it reads and prints, and whether the shell goes on after it.
+
+/// How a command ends, as far as that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Success,
+    Failure,
+    /// Success, if nothing unexpected happens.
+    Likely,
+    Unknown,
+}
+
+/// Whether the shell goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flow {
+    On,
+    Break,
+    Continue,
+    Return,
+    Exit,
+}
+
+/// What became of a command: how it ends, and what it prints, if that is known.
+#[derive(Debug, Clone)]
+pub(crate) struct CommandEnd {
+    pub(crate) outcome: Outcome,
+    pub(crate) output: Option<String>,
+}
+
+impl CommandEnd {
+    pub(crate) fn silent(outcome: Outcome) -> Self {
+        Self { outcome, output: Some(String::new()) }
+    }
+
+    pub(crate) fn unknown() -> Self {
+        Self { outcome: Outcome::Unknown, output: None }
+    }
+
+    pub(crate) fn printed(outcome: Outcome, output: String) -> Self {
+        Self { outcome, output: Some(output) }
+    }
+}
+
+/// What a command reads, if that is known, and otherwise what it comes from.
+pub(crate) type Input = Result<String, String>;
+
+/// Returns what two commands in a row are together.
+pub(crate) fn joined(first: CommandEnd, second: CommandEnd) -> CommandEnd {
+    let output = first.output.zip(second.output).map(|(first, second)| first + &second);
+    CommandEnd { outcome: second.outcome, output }
+}

@@ -1,0 +1,273 @@
+//! `find`: which files its expression reaches, and what is done with them.
+
+use crate::changes::PlacedFile;
+use crate::command_end::{CommandEnd, Outcome};
+use crate::commands::find_expression::{self, FindOrder, FindTerm, Holds};
+use crate::commands::loss::{Loss, LossVerb};
+use crate::commands::wrapper::put;
+use crate::fields::Argument;
+use crate::interpreter::Interpreter;
+use crate::look::FileKind;
+use crate::names::{shortened, text_of};
+use crate::pattern;
+
+/// What one `find` has done so far.
+struct FindWork {
+    order: FindOrder,
+    /// What is printed; `None` if that is not known.
+    output: Option<String>,
+    loss: Loss,
+    possible_loss: Loss,
+    /// The files of each command that gets all of them at once, and whether it may get fewer.
+    batches: Vec<(Vec<Argument>, Vec<Argument>, bool)>,
+    /// Whether something may have failed: a command that was run, a folder that is missing or not empty.
+    may_fail: bool,
+}
+
+/// A file that `find` has come to.
+struct FoundFile<'a> {
+    file: &'a PlacedFile,
+    /// Its path as `find` writes it.
+    written: &'a str,
+    prunes: Holds,
+}
+
+impl Interpreter<'_> {
+    pub(crate) fn find(&mut self, arguments: &[Argument]) -> CommandEnd {
+        let unknown = arguments.iter().find(|argument| argument.known().is_none());
+        let order = match unknown {
+            Some(unknown) => Err(unknown.shown().to_owned()),
+            None => find_expression::read(arguments).ok_or_else(|| {
+                shortened(&arguments.iter().map(Argument::shown).collect::<Vec<_>>().join(" "))
+            }),
+        };
+        let order = match order {
+            Ok(order) => order,
+            Err(what) => {
+                let only_reads = !arguments.iter().any(|one| {
+                    one.known().is_some_and(|text| {
+                        text == "-delete"
+                            || text.starts_with("-exec")
+                            || text.starts_with("-ok")
+                            || text.starts_with("-f")
+                    })
+                });
+                if !only_reads {
+                    self.not_known(format!("what find does: {what}"));
+                }
+                return CommandEnd::unknown();
+            }
+        };
+        let starts = order.starts.clone();
+        let mut work = FindWork {
+            order,
+            output: Some(String::new()),
+            loss: Loss::new(LossVerb::Deletes, false),
+            possible_loss: Loss::new(LossVerb::Deletes, true),
+            batches: Vec::new(),
+            may_fail: false,
+        };
+        for start in &starts {
+            let text = start.known().unwrap_or_default();
+            if text.is_empty() {
+                work.may_fail = true;
+                continue;
+            }
+            let follows = work.order.follows || text.ends_with('/');
+            let Some(path) = self.full(text) else {
+                self.not_known(format!("what find does in {text}, in a folder that is not known"));
+                work.output = None;
+                continue;
+            };
+            if let Argument::Known(known) = start {
+                self.widen(&mut work.loss, known);
+                self.widen(&mut work.possible_loss, known);
+            }
+            if let Some(file) = self.files.find(&path, follows) {
+                self.find_at(&mut work, &file, text, 0);
+            } else {
+                work.may_fail = true;
+            }
+        }
+        let may_fail = work.may_fail || !work.batches.is_empty();
+        self.report(work.loss);
+        self.report(work.possible_loss);
+        for (command, files, is_possible) in work.batches {
+            self.conditions += usize::from(is_possible);
+            let before = self.state.functions.clone();
+            self.state.functions.clear();
+            let mut run: Vec<Argument> = command;
+            run.retain(|part| part.known() != Some("{}"));
+            run.extend(files);
+            self.in_subshell(|shell| shell.dispatch(&run, &Ok(String::new())));
+            self.state.functions = before;
+            self.conditions -= usize::from(is_possible);
+        }
+        CommandEnd { outcome: if may_fail { Outcome::Unknown } else { Outcome::Likely }, output: work.output }
+    }
+
+    fn find_at(&mut self, work: &mut FindWork, file: &PlacedFile, written: &str, depth: usize) {
+        if !self.files.may_look() {
+            work.output = None;
+            return;
+        }
+        let is_folder = file.stat.kind == FileKind::Folder;
+        let term = work.order.term.clone();
+        let is_in = depth >= work.order.least;
+        let mut found = FoundFile { file, written, prunes: Holds::No };
+        if !work.order.is_deep_first && is_in {
+            self.evaluate(work, &term, &mut found, false);
+        }
+        let goes_in = is_folder && depth < work.order.deepest && found.prunes != Holds::Yes;
+        if goes_in && found.prunes == Holds::Maybe {
+            work.output = None;
+        }
+        if goes_in {
+            self.conditions += usize::from(found.prunes == Holds::Maybe);
+            for name in self.files.names(&file.path) {
+                let path = file.path.join(&name);
+                let inner = match work.order.follows {
+                    true => self.files.find(&path, true).or_else(|| self.files.at(&path)),
+                    false => self.files.at(&path),
+                };
+                if let Some(inner) = inner {
+                    let slash = if written.ends_with('/') { "" } else { "/" };
+                    self.find_at(work, &inner, &format!("{written}{slash}{}", text_of(&name)), depth + 1);
+                }
+            }
+            self.conditions -= usize::from(found.prunes == Holds::Maybe);
+        }
+        if work.order.is_deep_first && is_in {
+            self.evaluate(work, &term, &mut found, false);
+        }
+    }
+
+    /// Evaluates an expression. `may` is whether it is not known that it comes to this.
+    fn evaluate(
+        &mut self,
+        work: &mut FindWork,
+        term: &FindTerm,
+        found: &mut FoundFile<'_>,
+        may: bool,
+    ) -> Holds {
+        let holds = |is_so: bool| if is_so { Holds::Yes } else { Holds::No };
+        let stat = found.file.stat;
+        match term {
+            FindTerm::And(terms) => {
+                let mut all = Holds::Yes;
+                for term in terms {
+                    match self.evaluate(work, term, found, may || all == Holds::Maybe) {
+                        Holds::Yes => {}
+                        Holds::No => return Holds::No,
+                        Holds::Maybe => all = Holds::Maybe,
+                    }
+                }
+                all
+            }
+            FindTerm::Or(terms) => {
+                let mut any = Holds::No;
+                for term in terms {
+                    match self.evaluate(work, term, found, may || any == Holds::Maybe) {
+                        Holds::No => {}
+                        Holds::Yes => return Holds::Yes,
+                        Holds::Maybe => any = Holds::Maybe,
+                    }
+                }
+                any
+            }
+            FindTerm::Not(inner) => match self.evaluate(work, inner, found, may) {
+                Holds::Yes => Holds::No,
+                Holds::No => Holds::Yes,
+                Holds::Maybe => Holds::Maybe,
+            },
+            FindTerm::Name(pattern, is_folded) => {
+                let name = found.written.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+                let name = if *is_folded { name.to_lowercase() } else { name.to_owned() };
+                holds(pattern::matches(pattern, &name))
+            }
+            FindTerm::Path(pattern) => holds(pattern::matches(pattern, found.written)),
+            FindTerm::Kind(kinds) => holds(kinds.contains(&stat.kind)),
+            FindTerm::Empty => match stat.kind {
+                FileKind::Folder => holds(self.files.names(&found.file.path).is_empty()),
+                FileKind::File if found.file.origin.is_some() => holds(stat.bytes == 0),
+                _ => Holds::Maybe,
+            },
+            FindTerm::True => Holds::Yes,
+            FindTerm::Open => Holds::Maybe,
+            FindTerm::Prune => {
+                if !work.order.is_deep_first {
+                    found.prunes = if may { Holds::Maybe } else { Holds::Yes };
+                }
+                Holds::Yes
+            }
+            FindTerm::Delete => self.find_deletes(work, found, may),
+            FindTerm::Print(end) => {
+                match &mut work.output {
+                    Some(output) if !may && self.conditions == 0 && output.len() < 1 << 20 => {
+                        output.push_str(found.written);
+                        output.push(*end);
+                    }
+                    output => *output = None,
+                }
+                Holds::Yes
+            }
+            FindTerm::Run(command, is_all) => self.find_runs(work, command, *is_all, found, may),
+        }
+    }
+
+    fn find_deletes(&mut self, work: &mut FindWork, found: &FoundFile<'_>, may: bool) -> Holds {
+        let file = found.file;
+        let is_full = file.stat.kind == FileKind::Folder && !self.files.names(&file.path).is_empty();
+        if found.written.trim_end_matches('/') == "." {
+            return Holds::Yes;
+        }
+        work.may_fail |= is_full || may;
+        if is_full {
+            return Holds::No;
+        }
+        let loss = if may { &mut work.possible_loss } else { &mut work.loss };
+        let mut own = std::mem::replace(loss, Loss::new(LossVerb::Deletes, may));
+        self.lose(&mut own, file);
+        *(if may { &mut work.possible_loss } else { &mut work.loss }) = own;
+        if !may {
+            self.files.remove(&file.path);
+        }
+        Holds::Yes
+    }
+
+    fn find_runs(
+        &mut self,
+        work: &mut FindWork,
+        command: &[Argument],
+        is_all: bool,
+        found: &FoundFile<'_>,
+        may: bool,
+    ) -> Holds {
+        let item = Argument::text(found.written);
+        if is_all {
+            let all = work.batches.iter_mut().find(|(known, ..)| known == command);
+            match all {
+                Some((_, files, is_possible)) => {
+                    files.push(item);
+                    *is_possible |= may;
+                }
+                None => work.batches.push((command.to_vec(), vec![item], may)),
+            }
+            return Holds::Yes;
+        }
+        (work.output, work.may_fail) = (None, true);
+        let run: Vec<Argument> = command.iter().map(|part| put(part, "{}", &item)).collect();
+        let functions = std::mem::take(&mut self.state.functions);
+        let end = if may {
+            self.branch(|shell| shell.in_subshell(|shell| shell.dispatch(&run, &Ok(String::new()))))
+        } else {
+            self.in_subshell(|shell| shell.dispatch(&run, &Ok(String::new())))
+        };
+        self.state.functions = functions;
+        match end.outcome {
+            Outcome::Success | Outcome::Likely if !may => Holds::Yes,
+            Outcome::Failure if !may => Holds::No,
+            _ => Holds::Maybe,
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! `git`: which of its commands discard changes in the files.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::command_end::{CommandEnd, Outcome};
+use crate::commands::loss::{Loss, LossVerb, thousands};
+use crate::commands::options::SortedArguments;
+use crate::consequence::{Class, Fact, FactKind};
+use crate::fields::Argument;
+use crate::interpreter::Interpreter;
+use crate::look::FileKind;
+use crate::names::{shortened, text_of};
+
+/// Commands of git that discard nothing.
+const KEEPING: [&str; 27] = [
+    "status",
+    "log",
+    "diff",
+    "show",
+    "add",
+    "commit",
+    "fetch",
+    "remote",
+    "rev-parse",
+    "describe",
+    "blame",
+    "grep",
+    "ls-tree",
+    "ls-remote",
+    "cat-file",
+    "shortlog",
+    "config",
+    "init",
+    "clone",
+    "help",
+    "version",
+    "rev-list",
+    "merge-base",
+    "name-rev",
+    "symbolic-ref",
+    "check-ignore",
+    "notes",
+];
+
+/// Where a command of git works.
+#[derive(Debug, Clone)]
+pub(super) struct GitPlace {
+    pub(super) folder: PathBuf,
+    pub(super) top: PathBuf,
+}
+
+impl Interpreter<'_> {
+    pub(crate) fn run_git(&mut self, arguments: &[Argument]) -> CommandEnd {
+        let mut at = 0;
+        let mut folder = self.state.folder.clone();
+        while let Some(text) =
+            arguments.get(at).and_then(Argument::known).filter(|text| text.starts_with('-'))
+        {
+            at += 1;
+            match text {
+                "-C" => {
+                    let to = arguments.get(at).and_then(Argument::known);
+                    folder = folder.zip(to).map(|(folder, to)| folder.join(crate::names::path_of(to)));
+                    at += 1;
+                }
+                "-c" => at += 1,
+                "--no-pager" | "--no-optional-locks" | "-p" | "--paginate" | "--version" | "--help" => {}
+                _ => folder = None,
+            }
+        }
+        let rest = arguments.get(at..).unwrap_or_default();
+        let Some((command, rest)) = rest.split_first() else { return CommandEnd::unknown() };
+        let words: Vec<&str> = arguments.iter().map(Argument::shown).take(6).collect();
+        let shown = shortened(&format!("git {}", words.join(" ")));
+        let name = command.known().unwrap_or_default().to_owned();
+        let is_moved = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"]
+            .iter()
+            .any(|name| self.state.variables.contains_key(*name));
+        let folder = folder.filter(|_| !is_moved).and_then(|folder| self.files.resolve(&folder, true));
+        let place = folder.and_then(|folder| {
+            let top = self.top_of(&folder.join(".git"))?;
+            Some(GitPlace { folder, top })
+        });
+        if KEEPING.contains(&name.as_str()) {
+            return self.ask_git(&name, rest, place.as_ref());
+        }
+        let Some(place) = place else {
+            self.not_known(format!("what {shown} does"));
+            return CommandEnd::unknown();
+        };
+        let is_known = rest.iter().all(|argument| argument.known().is_some());
+        let done = match name.as_str() {
+            _ if !is_known => false,
+            "ls-files" => return self.git_ls_files(rest, &place),
+            "reset" => self.git_reset(rest, &place),
+            "checkout" | "switch" => self.git_checkout(&name, rest, &place),
+            "restore" => self.git_restore(rest, &place),
+            "rm" => self.git_rm(rest, &place),
+            "clean" => self.git_clean(rest, &place),
+            "push" => self.git_push(rest, &place, &shown),
+            "branch" => self.git_branch(rest, &place),
+            "stash" => self.git_stash(rest, &place),
+            "tag" => {
+                let deletes = SortedArguments::of(rest, "", &[]).has(&["d", "delete"]);
+                if deletes {
+                    self.warn(format!("{shown}: the tag is gone"));
+                }
+                true
+            }
+            _ => false,
+        };
+        if !done {
+            self.not_known(format!("what {shown} does"));
+        }
+        CommandEnd::unknown()
+    }
+
+    fn ask_git(&mut self, name: &str, rest: &[Argument], place: Option<&GitPlace>) -> CommandEnd {
+        let words: Option<Vec<&str>> = rest.iter().map(Argument::known).collect();
+        match (name, words.as_deref(), place) {
+            ("rev-parse", Some(["--show-toplevel"]), Some(place)) => {
+                CommandEnd::printed(Outcome::Success, text_of(place.top.as_os_str()) + "\n")
+            }
+            _ => CommandEnd::unknown(),
+        }
+    }
+
+    fn git_ls_files(&mut self, rest: &[Argument], place: &GitPlace) -> CommandEnd {
+        let is_plain = rest.iter().all(|argument| matches!(argument.known(), Some("-z" | "-c" | "--cached")));
+        let end = if rest.iter().any(|argument| argument.known() == Some("-z")) { '\0' } else { '\n' };
+        let Some(files) = self.git_files(&place.top).filter(|_| is_plain) else {
+            return CommandEnd::unknown();
+        };
+        let below = place.folder.strip_prefix(&place.top).unwrap_or(Path::new(""));
+        let names = files.tracked.iter().filter_map(|path| path.strip_prefix(below).ok());
+        let text = names.map(|path| format!("{}{end}", text_of(path.as_os_str()))).collect();
+        CommandEnd::printed(Outcome::Success, text)
+    }
+
+    /// Notes that files lose their uncommitted changes. `below` are the paths it is about, absolute; all if there are
+    /// none.
+    pub(super) fn discard_changes(&mut self, place: &GitPlace, below: &[PathBuf], is_possible: bool) {
+        let Some(files) = self.git_files(&place.top) else {
+            self.not_known("which uncommitted changes git discards");
+            return;
+        };
+        let is_meant = |path: &PathBuf| below.is_empty() || below.iter().any(|below| path.starts_with(below));
+        let changed: Vec<PathBuf> =
+            files.changed.iter().map(|path| place.top.join(path)).filter(is_meant).collect();
+        if changed.is_empty() {
+            return;
+        }
+        let is_possible = is_possible || self.conditions > 0;
+        let names: Vec<String> = changed.iter().take(3).map(|path| self.shown(path)).collect();
+        let more = changed.len().saturating_sub(3);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let count = changed.len() as u64;
+        let what = if count == 1 { "1 file".to_owned() } else { format!("{} files", thousands(count)) };
+        let verb = if is_possible { "may discard" } else { "discards" };
+        self.fact(Fact {
+            kind: FactKind::Discards,
+            is_possible,
+            text: format!("{verb} the uncommitted changes of {what}: {}{more}", names.join(", ")),
+            classes: BTreeSet::from([Class::Uncommitted]),
+            files: count,
+            bytes: 0,
+            paths: changed,
+        });
+    }
+
+    /// Returns the absolute paths of operands.
+    pub(super) fn git_paths(&self, place: &GitPlace, operands: &[&Argument]) -> Vec<PathBuf> {
+        let texts = operands.iter().filter_map(|operand| operand.known());
+        let full = texts.filter_map(|text| {
+            // A pattern is widened to the folder it begins in.
+            let plain = text.split(['*', '?', '[', ':']).next().unwrap_or_default();
+            let plain = if plain.len() < text.len() {
+                plain.rsplit_once('/').map_or("", |(above, _)| above)
+            } else {
+                text
+            };
+            self.files.resolve(&place.folder.join(crate::names::path_of(plain)), false)
+        });
+        full.collect()
+    }
+
+    fn git_checkout(&mut self, name: &str, rest: &[Argument], place: &GitPlace) -> bool {
+        let dashes = rest.iter().position(|argument| argument.known() == Some("--"));
+        let sorted = SortedArguments::of(rest, "bBcC", &["orphan", "conflict"]);
+        if sorted.has(&["p", "patch"]) {
+            return false;
+        }
+        let force: &[&str] =
+            if name == "switch" { &["f", "force", "discard-changes"] } else { &["f", "force"] };
+        let paths: Vec<&Argument> = match dashes {
+            Some(at) => rest[at + 1..].iter().collect(),
+            None if name == "checkout" => sorted
+                .operands
+                .iter()
+                .copied()
+                .filter(|operand| {
+                    let text = operand.known().unwrap_or_default();
+                    self.revision(place, text).is_none()
+                        && self.files.find(&place.folder.join(crate::names::path_of(text)), false).is_some()
+                })
+                .collect(),
+            None => Vec::new(),
+        };
+        if !paths.is_empty() {
+            let paths = self.git_paths(place, &paths);
+            self.discard_changes(place, &paths, false);
+        } else if sorted.has(force) {
+            self.discard_changes(place, &[], false);
+            self.not_known("which untracked files another commit replaces");
+        } else if sorted.has(&["B", "C"]) {
+            return false;
+        }
+        true
+    }
+
+    fn git_restore(&mut self, rest: &[Argument], place: &GitPlace) -> bool {
+        let sorted = SortedArguments::of(rest, "s", &["source", "pathspec-from-file"]);
+        if sorted.has(&["p", "patch", "pathspec-from-file"]) {
+            return false;
+        }
+        let only_index = sorted.has(&["S", "staged"]) && !sorted.has(&["W", "worktree"]);
+        if !only_index {
+            let paths = self.git_paths(place, &sorted.operands);
+            self.discard_changes(place, &paths, false);
+        }
+        true
+    }
+
+    fn git_rm(&mut self, rest: &[Argument], place: &GitPlace) -> bool {
+        let sorted = SortedArguments::of(rest, "", &[]);
+        if sorted.has(&["cached", "n", "dry-run"]) {
+            return true;
+        }
+        let Some(files) = self.git_files(&place.top) else { return false };
+        let below = self.git_paths(place, &sorted.operands);
+        // What has changes is refused without -f.
+        let mut loss = Loss::new(LossVerb::Deletes, !sorted.has(&["f", "force"]));
+        for path in files.tracked.iter().map(|path| place.top.join(path)) {
+            if below.iter().any(|below| path.starts_with(below))
+                && let Some(file) = self.files.at(&path)
+            {
+                self.lose(&mut loss, &file);
+            }
+        }
+        self.report(loss);
+        true
+    }
+
+    fn git_clean(&mut self, rest: &[Argument], place: &GitPlace) -> bool {
+        let sorted = SortedArguments::of(rest, "e", &["exclude"]);
+        if sorted.has(&["n", "dry-run"]) {
+            return true;
+        }
+        if sorted.has(&["i", "interactive", "e", "exclude"]) {
+            return false;
+        }
+        let Some(files) = self.git_files(&place.top) else { return false };
+        let (only_ignored, with_ignored) = (sorted.has(&["X"]), sorted.has(&["x", "X"]));
+        let with_folders = sorted.has(&["d"]);
+        // Without -f it does nothing, unless the user's settings say otherwise.
+        let mut loss = Loss::new(LossVerb::Deletes, !sorted.has(&["f", "force"]));
+        let below = if sorted.operands.is_empty() {
+            vec![place.folder.clone()]
+        } else {
+            self.git_paths(place, &sorted.operands)
+        };
+        let mut open = below;
+        while let Some(folder) = open.pop() {
+            for name in self.files.names(&folder) {
+                let path = folder.join(&name);
+                let Ok(relative) = path.strip_prefix(&place.top).map(Path::to_owned) else { continue };
+                if name == ".git" || files.tracked.contains(&relative) {
+                    continue;
+                }
+                let Some(file) = self.files.at(&path) else { continue };
+                let is_folder = file.stat.kind == FileKind::Folder;
+                let has_tracked = is_folder
+                    && files
+                        .tracked
+                        .range(relative.clone()..)
+                        .next()
+                        .is_some_and(|next| next.starts_with(&relative));
+                let is_ignored = relative.ancestors().any(|above| files.ignored.contains(above));
+                let has_ignored = is_folder
+                    && files
+                        .ignored
+                        .range(relative.clone()..)
+                        .next()
+                        .is_some_and(|next| next.starts_with(&relative));
+                if has_tracked || (is_folder && !is_ignored && has_ignored) {
+                    open.push(path);
+                    continue;
+                }
+                let is_kept = (is_ignored && !with_ignored)
+                    || (!is_ignored && only_ignored)
+                    || (is_folder && !with_folders && !is_ignored)
+                    || (is_folder && self.files.at(&path.join(".git")).is_some());
+                if !is_kept {
+                    self.lose(&mut loss, &file);
+                }
+            }
+        }
+        self.report(loss);
+        true
+    }
+}

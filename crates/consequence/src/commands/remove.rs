@@ -1,0 +1,172 @@
+//! Commands that delete files: `rm`, `unlink`, `rmdir`, `shred`.
+
+use crate::changes::PlacedFile;
+use crate::command_end::{CommandEnd, Outcome};
+use crate::commands::loss::{Loss, LossVerb};
+use crate::commands::options::SortedArguments;
+use crate::fields::Argument;
+use crate::interpreter::Interpreter;
+use crate::look::FileKind;
+
+impl Interpreter<'_> {
+    /// Returns what an operand leads to. Ends the search with a note if that is not known.
+    pub(crate) fn operand(&mut self, name: &str, operand: &Argument, follows: bool) -> Option<PlacedFile> {
+        let Argument::Known(known) = operand else {
+            self.not_known(format!("what {name} does with {}", operand.shown()));
+            return None;
+        };
+        if known.text.is_empty() {
+            return None;
+        }
+        let Some(path) = self.full(&known.text) else {
+            self.not_known(format!("what {name} does with {}, in a folder that is not known", known.text));
+            return None;
+        };
+        let found = self.files.find(&path, follows || known.text.ends_with('/'));
+        found.filter(|file| !known.text.ends_with('/') || file.stat.kind == FileKind::Folder)
+    }
+
+    pub(crate) fn rm(&mut self, arguments: &[Argument]) -> CommandEnd {
+        let sorted = SortedArguments::of(arguments, "", &[]);
+        if sorted.has(&["help", "version"]) || sorted.has_other("rRfidIv") {
+            return CommandEnd::unknown();
+        }
+        let is_recursive = sorted.has(&["r", "R", "recursive"]);
+        let takes_empty = sorted.has(&["d", "dir"]);
+        let is_forced = sorted.has(&["f", "force"]);
+        let asks = sorted.has(&["i", "I", "interactive", "one-file-system"]);
+        let takes_root = sorted.has(&["no-preserve-root"]);
+        let mut outcome = Outcome::Likely;
+        let mut loss = Loss::new(LossVerb::Deletes, asks);
+        let mut emptied = Loss::new(LossVerb::Empties, asks);
+        for operand in sorted.operands {
+            let text = operand.known().unwrap_or_default();
+            let last = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            let is_root = !text.is_empty() && text.trim_end_matches('/').is_empty();
+            if matches!(last, "." | "..") || (is_root && !takes_root) {
+                outcome = Outcome::Failure;
+                if is_root && is_recursive {
+                    self.warn("rm refuses to delete / (another rm than GNU's may not)".to_owned());
+                }
+                continue;
+            }
+            let Some(file) = self.operand("rm", operand, false) else {
+                let is_known = operand.known().is_some() && self.state.folder.is_some();
+                outcome = match (is_known, is_forced) {
+                    (true, true) => outcome,
+                    (true, false) => Outcome::Failure,
+                    (false, _) => Outcome::Unknown,
+                };
+                continue;
+            };
+            let is_kept = file.stat.kind == FileKind::Folder && !is_recursive;
+            if is_kept && (!takes_empty || !self.files.names(&file.path).is_empty()) {
+                outcome = Outcome::Failure;
+                continue;
+            }
+            let is_certain = !asks && !self.files.is_possible(&file.path);
+            // With a slash behind it, what a link points to loses what is in it, and stays.
+            let path = self.full(text.trim_end_matches('/'));
+            let link = path
+                .filter(|_| text.ends_with('/'))
+                .and_then(|path| self.files.find(&path, false))
+                .filter(|link| link.stat.kind == FileKind::Link);
+            if let Argument::Known(known) = operand {
+                self.widen(&mut loss, known);
+            }
+            if link.is_some() {
+                self.warn(format!("{text} with its slash empties what the link points to"));
+                outcome = Outcome::Unknown;
+                for name in self.files.names(&file.path) {
+                    if let Some(inner) = self.files.at(&file.path.join(name)) {
+                        self.lose(&mut emptied, &inner);
+                        if is_certain {
+                            self.files.remove(&inner.path);
+                        }
+                    }
+                }
+                continue;
+            }
+            self.lose(&mut loss, &file);
+            if is_certain {
+                self.files.remove(&file.path);
+            }
+        }
+        self.report(loss);
+        self.report(emptied);
+        if asks {
+            outcome = Outcome::Unknown;
+        }
+        CommandEnd { outcome, output: (!asks).then(String::new) }
+    }
+
+    pub(crate) fn rmdir(&mut self, arguments: &[Argument]) -> CommandEnd {
+        let sorted = SortedArguments::of(arguments, "", &[]);
+        let mut outcome = Outcome::Likely;
+        let with_parents = sorted.has(&["p", "parents"]);
+        for operand in sorted.operands {
+            let Some(mut file) = self.operand("rmdir", operand, false) else {
+                outcome = Outcome::Unknown;
+                continue;
+            };
+            let mut levels = if with_parents {
+                operand.known().map_or(1, |text| text.split('/').filter(|part| !part.is_empty()).count())
+            } else {
+                1
+            };
+            while levels > 0 {
+                if file.stat.kind != FileKind::Folder || !self.files.names(&file.path).is_empty() {
+                    outcome = Outcome::Failure;
+                    break;
+                }
+                let mut loss = Loss::new(LossVerb::Deletes, false);
+                self.lose(&mut loss, &file);
+                self.report(loss);
+                self.files.remove(&file.path);
+                let Some(above) = file.path.parent().and_then(|above| self.files.at(above)) else { break };
+                file = above;
+                levels -= 1;
+            }
+        }
+        CommandEnd::silent(outcome)
+    }
+
+    pub(crate) fn unlink(&mut self, arguments: &[Argument]) -> CommandEnd {
+        let operands = SortedArguments::of(arguments, "", &[]).operands;
+        let [operand] = operands[..] else { return CommandEnd::silent(Outcome::Failure) };
+        match self.operand("unlink", operand, false) {
+            Some(file) if file.stat.kind != FileKind::Folder => {
+                let mut loss = Loss::new(LossVerb::Deletes, false);
+                self.lose(&mut loss, &file);
+                self.report(loss);
+                self.files.remove(&file.path);
+                CommandEnd::silent(Outcome::Likely)
+            }
+            Some(_) => CommandEnd::silent(Outcome::Failure),
+            None => CommandEnd::silent(Outcome::Unknown),
+        }
+    }
+
+    pub(crate) fn shred(&mut self, arguments: &[Argument]) -> CommandEnd {
+        let sorted = SortedArguments::of(arguments, "ns", &["iterations", "size", "random-source"]);
+        let removes = sorted.has(&["u", "remove"]);
+        let verb = if removes { LossVerb::Deletes } else { LossVerb::Overwrites };
+        let mut loss = Loss::new(verb, false);
+        for operand in sorted.operands {
+            if let Some(file) = self.operand("shred", operand, true)
+                && file.stat.kind != FileKind::Folder
+            {
+                if let Argument::Known(known) = operand {
+                    self.widen(&mut loss, known);
+                }
+                self.device(&file);
+                self.lose(&mut loss, &file);
+                if removes {
+                    self.files.remove(&file.path);
+                }
+            }
+        }
+        self.report(loss);
+        CommandEnd::silent(Outcome::Unknown)
+    }
+}

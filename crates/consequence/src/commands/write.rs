@@ -1,0 +1,229 @@
+//! Commands and redirections that write to files: `>`, `tee`, `truncate`, `dd`, `sed -i`; and those that make new ones.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::changes::PlacedFile;
+use crate::command_end::{CommandEnd, Outcome};
+use crate::commands::loss::{Loss, LossVerb};
+use crate::commands::options::SortedArguments;
+use crate::consequence::{Class, Fact, FactKind};
+use crate::fields::Argument;
+use crate::interpreter::Interpreter;
+use crate::look::FileKind;
+
+impl Interpreter<'_> {
+    /// Notes that a command writes to a device, and tells whether it does.
+    pub(crate) fn device(&mut self, file: &PlacedFile) -> bool {
+        let is_device = file.stat.kind == FileKind::Device;
+        let name = file.path.to_string_lossy().into_owned();
+        let harmless = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/ptmx"];
+        let is_terminal = name.starts_with("/dev/tty") || name.starts_with("/dev/pts/");
+        if is_device && !harmless.contains(&&*name) && !is_terminal {
+            self.fact(Fact {
+                kind: FactKind::Overwrites,
+                is_possible: false,
+                text: format!("writes to the device {name}"),
+                classes: BTreeSet::from([Class::Outside]),
+                files: 0,
+                bytes: 0,
+                paths: vec![file.path.clone()],
+            });
+        }
+        is_device
+    }
+
+    /// Goes through writing to a file: what is in it is lost, unless the new is added. Tells whether it can be written.
+    pub(crate) fn write_file(&mut self, path: &Path, appends: bool, is_possible: bool) -> bool {
+        let Some(path) = self.files.resolve(path, true) else { return false };
+        match self.files.at(&path) {
+            Some(file) if file.stat.kind == FileKind::Folder => false,
+            Some(file) => {
+                if !self.device(&file) && !appends && file.stat.kind == FileKind::File {
+                    if file.stat.bytes > 0 {
+                        let mut loss = Loss::new(LossVerb::Overwrites, is_possible);
+                        self.lose(&mut loss, &file);
+                        self.report(loss);
+                    }
+                    if !is_possible {
+                        self.files.make(&path, FileKind::File, None, false);
+                    }
+                }
+                true
+            }
+            None => {
+                let is_there = path.parent().is_some_and(|above| self.is_folder(above));
+                if is_there {
+                    let is_possible = self.conditions > 0 && is_possible;
+                    self.files.make(&path, FileKind::File, None, is_possible);
+                }
+                is_there
+            }
+        }
+    }
+
+    /// Goes through a redirection of output. Tells whether it can be made.
+    pub(crate) fn write_to(&mut self, word: &str, appends: bool) -> bool {
+        let arguments = self.arguments_of_word(word);
+        let [argument] = &arguments[..] else { return false };
+        let Some(text) = argument.known() else {
+            self.not_known(format!("what is written to: {}", argument.shown()));
+            return true;
+        };
+        if matches!(text, "/dev/stdout" | "/dev/stderr" | "/dev/null" | "/dev/tty")
+            || text.starts_with("/dev/fd/")
+        {
+            return true;
+        }
+        if text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/") || text.is_empty() {
+            return !text.is_empty();
+        }
+        let Some(path) = self.full(text) else {
+            self.not_known(format!("what is written to {text}, in a folder that is not known"));
+            return true;
+        };
+        if self.state.has("noclobber")
+            && !appends
+            && self.files.find(&path, true).is_some_and(|file| file.stat.kind == FileKind::File)
+        {
+            return false;
+        }
+        self.write_file(&path, appends, false)
+    }
+
+    /// Goes through writing to each operand.
+    fn write_operands(
+        &mut self,
+        name: &str,
+        operands: &[&Argument],
+        appends: bool,
+        is_possible: bool,
+    ) -> CommandEnd {
+        let mut outcome = if operands.is_empty() { Outcome::Unknown } else { Outcome::Likely };
+        for operand in operands {
+            match (operand.known(), operand.known().and_then(|text| self.full(text))) {
+                (Some(""), _) => outcome = Outcome::Failure,
+                (Some(_), Some(path)) => {
+                    if !self.write_file(&path, appends, is_possible) {
+                        outcome = Outcome::Failure;
+                    }
+                }
+                _ => self.not_known(format!("what {name} writes to: {}", operand.shown())),
+            }
+        }
+        CommandEnd { outcome, output: None }
+    }
+
+    pub(crate) fn tee(&mut self, arguments: &[Argument]) -> CommandEnd {
+        let sorted = SortedArguments::of(arguments, "", &[]);
+        if sorted.has_other("aip") {
+            return CommandEnd::unknown();
+        }
+        let appends = sorted.has(&["a", "append"]);
+        self.write_operands("tee", &sorted.operands, appends, false)
+    }
+
+    pub(crate) fn truncate(&mut self, arguments: &[Argument]) -> CommandEnd {
+        let sorted = SortedArguments::of(arguments, "sr", &["size", "reference"]);
+        let size = sorted.value(&["s", "size"]).unwrap_or("?");
+        let grows = size.starts_with(['+', '>', '%']);
+        if sorted.has_other("csor") || size == "?" {
+            return CommandEnd::unknown();
+        }
+        let is_empty = size.trim_start_matches('0').is_empty() && !sorted.has(&["r", "reference"]);
+        let only_there = sorted.has(&["c", "no-create"]);
+        let mut operands = sorted.operands;
+        if only_there {
+            let is_there = |operand: &&Argument| {
+                operand
+                    .known()
+                    .and_then(|text| self.full(text))
+                    .is_none_or(|path| self.files.find(&path, true).is_some())
+            };
+            operands.retain(is_there);
+        }
+        self.write_operands("truncate", &operands, grows, !is_empty)
+    }
+
+    pub(crate) fn dd(&mut self, arguments: &[Argument]) -> CommandEnd {
+        for argument in arguments {
+            match argument.known() {
+                None => self.not_known(format!("what dd writes to: {}", argument.shown())),
+                Some(text) => {
+                    if let Some(target) = text.strip_prefix("of=") {
+                        let target = Argument::text(target);
+                        self.write_operands("dd", &[&target], false, false);
+                    }
+                }
+            }
+        }
+        CommandEnd { outcome: Outcome::Unknown, output: None }
+    }
+
+    pub(crate) fn sed(&mut self, arguments: &[Argument]) -> CommandEnd {
+        let in_place = |argument: &Argument| {
+            let text = argument.known().unwrap_or_default();
+            let is_short = text.starts_with('-') && !text.starts_with("--") && text.contains('i');
+            is_short || text.starts_with("--in-place")
+        };
+        let writes = |argument: &Argument| argument.known().is_none_or(|text| text.contains(['w', 'e']));
+        if !arguments.iter().any(in_place) {
+            if arguments.iter().any(writes) && arguments.iter().any(|one| one.known().is_none()) {
+                self.not_known("what sed writes");
+            }
+            return CommandEnd { outcome: Outcome::Likely, output: None };
+        }
+        let flag = arguments.iter().find(|argument| in_place(argument)).and_then(Argument::known);
+        let keeps = flag.is_some_and(|flag| match flag.strip_prefix("--in-place") {
+            Some(rest) => rest.len() > 1,
+            None => !flag.ends_with('i'),
+        });
+        let given: Vec<Argument> = arguments.iter().filter(|argument| !in_place(argument)).cloned().collect();
+        let sorted = SortedArguments::of(&given, "efl", &["expression", "file", "line-length"]);
+        let has_script = sorted.has(&["e", "expression", "f", "file"]);
+        let files = sorted.operands.get(usize::from(!has_script)..).unwrap_or_default().to_vec();
+        // Whether the script changes anything is not computed.
+        if keeps {
+            return CommandEnd { outcome: Outcome::Unknown, output: None };
+        }
+        self.write_operands("sed -i", &files, false, true)
+    }
+
+    pub(crate) fn make_files(&mut self, name: &str, arguments: &[Argument]) -> CommandEnd {
+        let sorted = SortedArguments::of(arguments, "mdtr", &["mode", "date", "reference"]);
+        let (kind, with_parents) = match name {
+            "mkdir" => (FileKind::Folder, sorted.has(&["p", "parents"])),
+            _ => (FileKind::File, false),
+        };
+        if sorted.has_other(if name == "mkdir" { "mpvZ" } else { "acmhdrtf" }) || sorted.operands.is_empty() {
+            return CommandEnd::unknown();
+        }
+        let mut outcome = Outcome::Likely;
+        for operand in &sorted.operands {
+            let path = operand.known().filter(|text| !text.is_empty()).and_then(|text| self.full(text));
+            let follows = kind == FileKind::File;
+            let Some(path) = path.and_then(|path| self.files.resolve(&path, follows)) else {
+                outcome = Outcome::Unknown;
+                continue;
+            };
+            if let Some(there) = self.files.find(&path, true).or_else(|| self.files.at(&path)) {
+                if kind == FileKind::Folder && !(with_parents && there.stat.kind == FileKind::Folder) {
+                    outcome = Outcome::Failure;
+                }
+                continue;
+            }
+            let mut missing: Vec<&Path> =
+                path.ancestors().take_while(|above| self.files.at(above).is_none()).collect();
+            let above = missing.last().and_then(|path| path.parent()).map(Path::to_owned);
+            if (missing.len() > 1 && !with_parents) || !above.is_some_and(|above| self.is_folder(&above)) {
+                outcome = Outcome::Failure;
+                continue;
+            }
+            missing.reverse();
+            for path in missing {
+                self.files.make(path, kind, None, false);
+            }
+        }
+        CommandEnd::silent(outcome)
+    }
+}

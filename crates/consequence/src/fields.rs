@@ -1,0 +1,102 @@
+//! The arguments that a word becomes: split into fields, with what is known of each.
+
+use crate::pattern::PatternChar;
+
+/// One argument of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Argument {
+    /// Its text, and how the word was written.
+    Known(KnownArgument),
+    /// What it comes from.
+    Unknown(String),
+}
+
+/// An argument whose text is known.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct KnownArgument {
+    pub(crate) text: String,
+    /// The word as written.
+    pub(crate) written: String,
+    /// The variables in it that are not set, or empty.
+    pub(crate) unset: Vec<UnsetVariable>,
+}
+
+/// A variable that stands for nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UnsetVariable {
+    pub(crate) name: String,
+    /// Whether it is set, to nothing.
+    pub(crate) is_empty: bool,
+}
+
+impl Argument {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self::Known(KnownArgument { written: text.clone(), text, unset: Vec::new() })
+    }
+
+    /// Returns its text, if that is known.
+    pub(crate) fn known(&self) -> Option<&str> {
+        match self {
+            Self::Known(known) => Some(&known.text),
+            Self::Unknown(_) => None,
+        }
+    }
+
+    /// Returns how it can be shown.
+    pub(crate) fn shown(&self) -> &str {
+        match self {
+            Self::Known(known) => &known.text,
+            Self::Unknown(from) => from,
+        }
+    }
+}
+
+/// A field before its pattern is expanded.
+pub(crate) type Field = Vec<PatternChar>;
+
+/// The fields of a word, piece by piece.
+#[derive(Debug, Default)]
+pub(crate) struct FieldBuilder {
+    pub(crate) done: Vec<Field>,
+    current: Field,
+    /// Whether the current field exists though nothing is in it.
+    is_open: bool,
+    pub(crate) unset: Vec<UnsetVariable>,
+    pub(crate) unknown: Option<String>,
+}
+
+impl FieldBuilder {
+    /// Adds text that is written in the word.
+    pub(crate) fn literal(&mut self, text: &str, is_quoted: bool) {
+        self.is_open |= is_quoted || !text.is_empty();
+        self.current.extend(text.chars().map(|c| (c, is_quoted)));
+    }
+
+    /// Adds the value of an expansion, which is split unless it is quoted.
+    pub(crate) fn value(&mut self, text: &str, is_quoted: bool, splits: Option<&str>) {
+        let Some(separators) = splits.filter(|_| !is_quoted) else {
+            return self.literal(text, is_quoted);
+        };
+        for c in text.chars() {
+            if separators.contains(c) {
+                self.end_field();
+            } else {
+                self.is_open = true;
+                self.current.push((c, c == '\\'));
+            }
+        }
+    }
+
+    /// Ends a field, if one has begun.
+    pub(crate) fn end_field(&mut self) {
+        if std::mem::take(&mut self.is_open) {
+            self.done.push(std::mem::take(&mut self.current));
+        }
+    }
+
+    /// Notes that nothing is known about the word.
+    pub(crate) fn unknown(&mut self, from: impl Into<String>) {
+        self.unknown.get_or_insert_with(|| from.into());
+    }
+}

@@ -1,0 +1,42 @@
+//! The bounds of what is parsed: the parser is recursive, and would overflow the stack on text nested deeply enough.
+
+/// The longest text that is looked through.
+const MOST_TEXT: usize = 64 << 10;
+/// The most openings of a level, brackets and compound commands together: as if all of them were nested.
+const MOST_OPEN: usize = 200;
+/// The words that open a compound command.
+const OPENING: [&str; 6] = ["if", "for", "while", "until", "case", "select"];
+
+/// Tells whether a text may be given to the parser. Whatever could open a level is counted, quoted or not, and nothing
+/// is taken to close one: which bracket closes what, only a parser knows.
+pub(crate) fn is_readable(text: &str) -> bool {
+    if text.len() > MOST_TEXT || text.contains('\0') {
+        return false;
+    }
+    let brackets = text.bytes().filter(|byte| matches!(byte, b'(' | b'{' | b'`')).count();
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    brackets + words.filter(|word| OPENING.contains(word)).count() < MOST_OPEN
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_long_or_too_deep_is_not_parsed() {
+        for open in ["(", "{", "$(", "`", "((", "${", "if ", "for x in ", "while ", "case ", "$((", "<("] {
+            assert!(!is_readable(&open.repeat((1 << 20) / open.len())), "1 MB of {open}");
+            assert!(!is_readable(&open.repeat(200)), "200 of {open}");
+        }
+        assert!(is_readable(&"a; ".repeat(20_000)));
+        assert!(!is_readable(&"a; ".repeat(30_000)));
+        assert!(is_readable("if a; then b; fi; case x in a) b;; esac"));
+        assert!(!is_readable("a\0b"));
+    }
+
+    #[test]
+    fn brackets_in_quotes_cannot_close_what_is_open() {
+        assert!(is_readable(&"$(echo ')' ".repeat(50)));
+        assert!(!is_readable(&"$(echo ')' ".repeat(200)));
+    }
+}

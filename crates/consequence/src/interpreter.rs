@@ -1,0 +1,360 @@
+//! The interpreter: it goes through a line as bash would, and notes what each command would cost instead of running it.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use brush_parser::ast::{
+    self, AndOr, AndOrList, Command, CompoundList, IoRedirect, Pipeline, SeparatorOperator,
+};
+
+use crate::changes::ChangedFiles;
+use crate::command_end::{CommandEnd, Flow, Input, Outcome, joined};
+use crate::consequence::{Consequence, Fact};
+use crate::guard;
+use crate::look::{GitFiles, Look};
+use crate::names::{path_of, shortened, text_of};
+use crate::shell_state::{ShellState, Value, Variable};
+
+/// The most commands that are gone through.
+const MOST_STEPS: usize = 20_000;
+/// The deepest nesting of lists, functions and texts that are run.
+const MOST_DEEP: usize = 60;
+/// The most facts, and the most things that are not known, of one line.
+const MOST_SAID: usize = 200;
+
+/// A command line, and where it would run.
+#[derive(Debug, Clone)]
+pub struct ConsequenceRequest {
+    /// The command line.
+    pub text: String,
+    /// The environment it would run in; `None` if that is not known.
+    pub environment: Option<BTreeMap<String, String>>,
+    /// The folder it would start in, absolute.
+    pub folder: PathBuf,
+    /// The folder whose files are its own business, absolute.
+    pub workspace: PathBuf,
+    /// The home folder.
+    pub home: PathBuf,
+    /// The name or path of the shell that reads it.
+    pub shell: String,
+    /// Whether that is a login shell, whose own files may set more variables.
+    pub is_login: bool,
+}
+
+/// The interpreter of one line.
+pub(crate) struct Interpreter<'a> {
+    pub(crate) request: &'a ConsequenceRequest,
+    pub(crate) state: ShellState,
+    pub(crate) files: ChangedFiles<'a>,
+    pub(crate) facts: Vec<Fact>,
+    pub(crate) unknown: Vec<String>,
+    /// How many conditions stand between here and the line's beginning.
+    pub(crate) conditions: usize,
+    pub(crate) flow: Flow,
+    pub(crate) deep: usize,
+    steps: usize,
+    pub(crate) git: BTreeMap<PathBuf, Option<Rc<GitFiles>>>,
+    /// The top of the repository of each folder that was asked about.
+    pub(crate) tops: BTreeMap<PathBuf, Option<PathBuf>>,
+    /// What is run when the shell ends.
+    pub(crate) at_exit: Vec<String>,
+}
+
+/// Computes what a command line would cost. Run it on a thread with a stack of [`crate::STACK`].
+#[must_use]
+pub fn compute(request: &ConsequenceRequest, look: &dyn Look) -> Consequence {
+    // A fault in here must not end whoever asks.
+    let computed = catch_unwind(AssertUnwindSafe(|| Interpreter::new(request, look).consequence()));
+    computed.unwrap_or_else(|_| Consequence::unknown("any of it: it could not be looked through"))
+}
+
+impl<'a> Interpreter<'a> {
+    fn new(request: &'a ConsequenceRequest, look: &'a dyn Look) -> Self {
+        let exported = |value: &String| Variable { value: Value::Text(value.clone()), is_exported: true };
+        let variables = request.environment.iter().flatten();
+        let doubt = request.environment.is_none().then_some("the environment is not known here");
+        let mut state = ShellState {
+            variables: variables.map(|(name, value)| (name.clone(), exported(value))).collect(),
+            folder: Some(request.folder.clone()),
+            last_folder: None,
+            parameters: Some(Vec::new()),
+            functions: BTreeMap::new(),
+            options: Default::default(),
+            doubt: doubt.map(str::to_owned),
+            splits: !request.shell.ends_with("zsh"),
+            missed: None,
+        };
+        // Every shell begins with its own.
+        for own in ["IFS", "PWD", "OLDPWD", "_"] {
+            state.variables.remove(own);
+        }
+        let functions = state.variables.keys().filter_map(|name| name.strip_prefix("BASH_FUNC_"));
+        let functions: Vec<String> = functions.map(|name| name.trim_end_matches("%%").to_owned()).collect();
+        state.functions.extend(functions.into_iter().map(|name| (name, None)));
+        Self {
+            request,
+            state,
+            files: ChangedFiles::new(look),
+            facts: Vec::new(),
+            unknown: Vec::new(),
+            conditions: 0,
+            flow: Flow::On,
+            deep: 0,
+            steps: 0,
+            git: BTreeMap::new(),
+            tops: BTreeMap::new(),
+            at_exit: Vec::new(),
+        }
+    }
+
+    fn consequence(mut self) -> Consequence {
+        let name = self.request.shell.rsplit('/').next().unwrap_or_default();
+        if !matches!(name, "" | "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash") {
+            return Consequence::unknown(format!("any of it: it is written for {name}"));
+        }
+        for name in ["BASH_ENV", "BASHOPTS", "SHELLOPTS", "GLOBIGNORE"] {
+            if self.state.variables.contains_key(name) {
+                self.not_known(format!("what {name} changes about the shell"));
+            }
+        }
+        let text = self.request.text.clone();
+        self.run_text(&text);
+        self.run_at_exit();
+        let unlooked = self.files.unlooked.get();
+        if unlooked.is_too_many {
+            self.not_known("the rest: more than 20,000 paths to look at".to_owned());
+        }
+        if unlooked.is_late {
+            self.not_known("the rest: looking took too long".to_owned());
+        }
+        if unlooked.is_closed {
+            self.not_known("what is in folders that cannot be read".to_owned());
+        }
+        Consequence { facts: self.facts, unknown: self.unknown }
+    }
+
+    fn run_at_exit(&mut self) {
+        self.flow = Flow::On;
+        for text in std::mem::take(&mut self.at_exit) {
+            self.conditions += 1;
+            self.run_text(&text);
+        }
+    }
+
+    /// Notes what cannot be known.
+    pub(crate) fn not_known(&mut self, what: impl Into<String>) {
+        let what = what.into();
+        if self.unknown.len() < MOST_SAID && !self.unknown.contains(&what) {
+            self.unknown.push(what);
+        }
+    }
+
+    /// Notes what it costs.
+    pub(crate) fn fact(&mut self, mut fact: Fact) {
+        fact.is_possible |= self.conditions > 0;
+        if self.facts.len() >= MOST_SAID {
+            self.not_known("the rest: too much to say");
+        } else if !self.facts.contains(&fact) {
+            self.facts.push(fact);
+        }
+    }
+
+    /// Makes everything that follows a possibility.
+    pub(crate) fn doubt_rest(&mut self) {
+        self.conditions += 1;
+    }
+
+    pub(crate) fn exit_shell(&mut self) {
+        self.flow = Flow::Exit;
+    }
+
+    /// Goes through a text as a shell would.
+    pub(crate) fn run_text(&mut self, text: &str) -> CommandEnd {
+        let Some(program) = self.parsed(text) else { return CommandEnd::unknown() };
+        let mut end = CommandEnd::silent(Outcome::Success);
+        for list in &program.complete_commands {
+            let next = self.run_list(list);
+            end = joined(end, next);
+        }
+        end
+    }
+
+    fn parsed(&mut self, text: &str) -> Option<ast::Program> {
+        if !guard::is_readable(text) || self.deep > MOST_DEEP {
+            self.not_known(format!("what `{}` does: it is too long to look through", shortened(text)));
+            return None;
+        }
+        let mut parser = brush_parser::Parser::new(text.as_bytes(), &Default::default(), &Default::default());
+        let program = parser.parse_program().ok();
+        if program.is_none() {
+            self.not_known(format!("what `{}` does: it cannot be read as a shell would", shortened(text)));
+        }
+        program
+    }
+
+    /// Returns what a command prints, going through it in a shell below this one.
+    pub(crate) fn substitute(&mut self, text: &str) -> Option<String> {
+        self.in_subshell(|shell| shell.run_text(text)).output
+    }
+
+    pub(crate) fn in_subshell(&mut self, run: impl FnOnce(&mut Self) -> CommandEnd) -> CommandEnd {
+        let (state, conditions) = (self.state.clone(), self.conditions);
+        let at_exit = std::mem::take(&mut self.at_exit);
+        let end = run(self);
+        self.run_at_exit();
+        (self.state, self.at_exit, self.conditions) = (state, at_exit, conditions);
+        // What ends it does not end this one.
+        self.flow = Flow::On;
+        end
+    }
+
+    /// Goes through a part that may run or not.
+    pub(crate) fn branch(&mut self, run: impl FnOnce(&mut Self) -> CommandEnd) -> CommandEnd {
+        let (state, files) = (self.state.clone(), self.files.clone());
+        self.steps += files.len() / 8;
+        self.conditions += 1;
+        let end = run(self);
+        self.conditions -= 1;
+        let state = std::mem::replace(&mut self.state, state);
+        let files = std::mem::replace(&mut self.files, files);
+        if self.flow == Flow::On {
+            self.state.merge(&state);
+        } else {
+            self.flow = Flow::On;
+            self.doubt_rest();
+        }
+        for path in self.files.merge(&files) {
+            self.not_known(format!("what {} is by then", self.shown(&path)));
+        }
+        CommandEnd { outcome: Outcome::Unknown, output: end.output.filter(String::is_empty) }
+    }
+
+    /// Goes through a list of commands.
+    pub(crate) fn run_list(&mut self, list: &CompoundList) -> CommandEnd {
+        let mut end = CommandEnd::silent(Outcome::Success);
+        self.deep += 1;
+        for ast::CompoundListItem(item, separator) in &list.0 {
+            if self.flow != Flow::On {
+                break;
+            }
+            let next = if matches!(separator, SeparatorOperator::Async) {
+                let before = self.files.len();
+                self.in_subshell(|shell| shell.run_and_or(item));
+                if self.files.len() != before {
+                    self.not_known("in which order what runs at the same time does its work");
+                }
+                CommandEnd { outcome: Outcome::Success, output: None }
+            } else {
+                self.run_and_or(item)
+            };
+            end = joined(end, next);
+        }
+        self.deep -= 1;
+        end
+    }
+
+    fn run_and_or(&mut self, list: &AndOrList) -> CommandEnd {
+        let mut end = self.run_pipeline(&list.first);
+        for next in &list.additional {
+            if self.flow != Flow::On {
+                return end;
+            }
+            let (pipeline, is_and) = match next {
+                AndOr::And(pipeline) => (pipeline, true),
+                AndOr::Or(pipeline) => (pipeline, false),
+            };
+            let next = match (is_and, end.outcome) {
+                (true, Outcome::Failure) | (false, Outcome::Success) => continue,
+                (true, Outcome::Success | Outcome::Likely) | (false, Outcome::Failure) => {
+                    self.run_pipeline(pipeline)
+                }
+                (_, Outcome::Unknown) | (false, Outcome::Likely) => {
+                    let likely = end.outcome == Outcome::Likely;
+                    let next = self.branch(|shell| shell.run_pipeline(pipeline));
+                    if likely { CommandEnd { outcome: Outcome::Likely, ..next } } else { next }
+                }
+            };
+            end = joined(end, next);
+        }
+        let is_plain = list.additional.is_empty() && !list.first.bang;
+        if self.state.has("errexit") && self.flow == Flow::On {
+            match end.outcome {
+                Outcome::Failure if is_plain => self.exit_shell(),
+                Outcome::Failure | Outcome::Unknown => self.doubt_rest(),
+                Outcome::Success | Outcome::Likely => {}
+            }
+        }
+        end
+    }
+
+    fn run_pipeline(&mut self, pipeline: &Pipeline) -> CommandEnd {
+        let mut end = match &pipeline.seq[..] {
+            [one] => self.run_command(one, &Err("the terminal".to_owned())),
+            stages => {
+                let mut input = Err("the terminal".to_owned());
+                let mut end = CommandEnd::silent(Outcome::Success);
+                for stage in stages {
+                    end = self.in_subshell(|shell| shell.run_command(stage, &input));
+                    let from = shortened(&stage.to_string());
+                    input = end.output.clone().ok_or(from);
+                }
+                end
+            }
+        };
+        if pipeline.bang {
+            end.outcome = match end.outcome {
+                Outcome::Success => Outcome::Failure,
+                Outcome::Failure => Outcome::Success,
+                Outcome::Likely | Outcome::Unknown => Outcome::Unknown,
+            };
+        }
+        end
+    }
+
+    fn run_command(&mut self, command: &Command, input: &Input) -> CommandEnd {
+        self.steps += 1;
+        if self.steps > MOST_STEPS || self.deep > MOST_DEEP {
+            self.not_known("the rest: too much to look through");
+            self.exit_shell();
+            return CommandEnd::unknown();
+        }
+        match command {
+            Command::Simple(simple) => self.run_simple(simple, input),
+            Command::Compound(compound, redirects) => {
+                let redirects: Vec<&IoRedirect> = redirects.iter().flat_map(|list| &list.0).collect();
+                self.redirected(&redirects, input, |shell, _| shell.run_compound(compound))
+            }
+            Command::Function(function) => {
+                let body = Rc::new(function.body.clone());
+                self.state.functions.insert(function.fname.value.clone(), Some(body));
+                CommandEnd::silent(Outcome::Success)
+            }
+            Command::ExtendedTest(test) => CommandEnd::silent(self.extended_test(&test.expr)),
+        }
+    }
+
+    /// Returns the absolute path of a text; `None` if the folder is not known.
+    pub(crate) fn full(&self, text: &str) -> Option<PathBuf> {
+        let path = path_of(text);
+        if path.is_absolute() {
+            return Some(path);
+        }
+        Some(self.state.folder.as_ref()?.join(path))
+    }
+
+    /// Returns a path as a person would write it.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        if let Ok(rest) = path.strip_prefix(&self.request.folder)
+            && !rest.as_os_str().is_empty()
+        {
+            return text_of(rest.as_os_str());
+        }
+        match path.strip_prefix(&self.request.home) {
+            Ok(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+            Ok(rest) if self.request.home != Path::new("/") => format!("~/{}", text_of(rest.as_os_str())),
+            _ => text_of(path.as_os_str()),
+        }
+    }
+}

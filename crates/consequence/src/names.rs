@@ -1,0 +1,53 @@
+//! Names as text: bytes of files' names that are no UTF-8 are kept as characters that nothing else uses; and a command's
+//! words, short enough for a sentence.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::PathBuf;
+
+/// The character for byte 0.
+const BYTES: u32 = 0x0010_F700;
+
+/// Returns a name as text.
+pub(crate) fn text_of(name: &OsStr) -> String {
+    let mut text = String::new();
+    for chunk in name.as_bytes().utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().filter_map(|byte| char::from_u32(BYTES + u32::from(*byte))));
+    }
+    text
+}
+
+/// Returns the path that a text of [`text_of`] stands for.
+pub(crate) fn path_of(text: &str) -> PathBuf {
+    let mut bytes = Vec::new();
+    for c in text.chars() {
+        match u8::try_from(u32::from(c).wrapping_sub(BYTES)) {
+            Ok(byte) => bytes.push(byte),
+            Err(_) => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    PathBuf::from(OsString::from_vec(bytes))
+}
+
+/// Returns a text short enough for a sentence, on one line.
+pub(crate) fn shortened(text: &str) -> String {
+    const MOST: usize = 48;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_comes_back() {
+        for name in [&b"a"[..], b"\xff\xfe x", "ä\u{fffd}".as_bytes(), b"\xe2\x82"] {
+            assert_eq!(path_of(&text_of(OsStr::from_bytes(name))).as_os_str().as_bytes(), name);
+        }
+    }
+}

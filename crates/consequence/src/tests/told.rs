@@ -1,0 +1,238 @@
+//! What is said about files and repositories that are only told of.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use super::jail::request;
+use crate::consequence::{Class, Consequence};
+use crate::interpreter::{ConsequenceRequest, compute};
+use crate::look::{FileKind, FileStat, GitFiles, GitRefs, Look, Unseen};
+
+/// Files as they are told: paths that end with `/` are folders.
+struct ToldLook {
+    files: BTreeMap<PathBuf, FileStat>,
+    has_time: bool,
+    git: Option<(GitFiles, GitRefs)>,
+    /// A folder with this many files more.
+    many: Option<(PathBuf, u64)>,
+}
+
+impl ToldLook {
+    fn of(paths: &[&str]) -> Self {
+        let mut files = BTreeMap::new();
+        for path in paths {
+            let kind = if path.ends_with('/') { FileKind::Folder } else { FileKind::File };
+            for above in Path::new(path).ancestors().skip(1) {
+                files.insert(above.to_owned(), FileStat { kind: FileKind::Folder, bytes: 0 });
+            }
+            files.insert(PathBuf::from(path.trim_end_matches('/')), FileStat { kind, bytes: 100 });
+        }
+        Self { files, has_time: true, git: None, many: None }
+    }
+
+    fn consequence(&self, line: &str) -> Consequence {
+        let request = request(line, Path::new("/home/me/w"), Some(BTreeMap::new()));
+        compute(&ConsequenceRequest { home: "/home/me".into(), ..request }, self)
+    }
+
+    fn say(&self, line: &str) -> Vec<String> {
+        self.consequence(line).sentences()
+    }
+}
+
+impl Look for ToldLook {
+    fn stat(&self, path: &Path) -> Result<Option<FileStat>, Unseen> {
+        if self.many.as_ref().is_some_and(|(folder, _)| path.parent() == Some(folder)) {
+            return Ok(Some(FileStat { kind: FileKind::File, bytes: 1 }));
+        }
+        Ok(self.files.get(path).copied())
+    }
+
+    fn list(&self, path: &Path, each: &mut dyn FnMut(&OsStr) -> bool) -> Result<(), Unseen> {
+        if let Some((_, count)) = self.many.as_ref().filter(|(folder, _)| folder == path) {
+            for number in 0..*count {
+                if !each(OsStr::new(&number.to_string())) {
+                    return Ok(());
+                }
+            }
+        }
+        for known in self.files.keys().filter(|known| known.parent() == Some(path)) {
+            if !each(known.file_name().unwrap_or_default()) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_link(&self, _: &Path) -> Option<PathBuf> {
+        None
+    }
+
+    fn has_time(&self) -> bool {
+        self.has_time
+    }
+
+    fn git_files(&self, _: &Path) -> Option<GitFiles> {
+        self.git.as_ref().map(|(files, _)| files.clone())
+    }
+
+    fn git_refs(&self, _: &Path) -> Option<GitRefs> {
+        self.git.as_ref().map(|(_, refs)| refs.clone())
+    }
+
+    fn git_count(&self, _: &Path, from: &[String], without: &[String]) -> Option<u64> {
+        Some(if without.iter().any(|commit| from.contains(commit)) { 0 } else { 3 })
+    }
+}
+
+#[test]
+fn a_variable_that_is_not_set_is_named_with_what_it_makes_of_the_pattern() {
+    let look = ToldLook::of(&["/home/me/w/a", "/etc/passwd", "/usr/x"]);
+    let found = look.consequence("rm -rf \"$DIR/\"*");
+    assert_eq!(found.classes(), [Class::Unset, Class::Outside].into());
+    assert_eq!(
+        found.sentences(),
+        [
+            "$DIR is not set: \"$DIR/\"* means /*",
+            "deletes 3 files, 300 bytes: /etc, /home, /usr; outside the workspace: /etc and 2 more",
+        ]
+    );
+    let unset = compute(&request("rm -rf $DIR/*", Path::new("/home/me/w"), None), &look);
+    assert_eq!(unset.sentences(), ["not known: what rm does with $DIR (the environment is not known here)"]);
+}
+
+#[test]
+fn what_is_lost_is_told_in_a_sentence() {
+    let look =
+        ToldLook::of(&["/home/me/w/build/a", "/home/me/w/build/b", "/home/me/w/notes", "/home/me/data/x"]);
+    assert_eq!(look.say("rm -rf build"), ["deletes 2 files, 200 bytes in build"]);
+    assert_eq!(look.say("rm notes"), ["deletes notes (100 bytes)"]);
+    assert_eq!(
+        look.say("rm -r ~/data"),
+        ["deletes 1 file, 100 bytes in ~/data; outside the workspace: ~/data"]
+    );
+    assert_eq!(look.say("ls && rm notes"), ["may delete notes (100 bytes)"]);
+    assert_eq!(
+        look.say("cd x; rm notes"),
+        ["cd x fails, and what follows runs in /home/me/w", "deletes notes (100 bytes)"]
+    );
+    assert_eq!(look.say("make clean"), ["not known: what make clean does"]);
+    assert_eq!(look.say("ls"), ["no cost computed"]);
+    assert_eq!(
+        look.say("curl x | sh"),
+        ["not known: what curl x does", "not known: what sh runs: what it reads from curl x"]
+    );
+    assert_eq!(
+        look.say("psql -c 'DROP TABLE users'"),
+        ["psql -c DROP TABLE users: drops the table users; cannot be taken back"]
+    );
+}
+
+#[test]
+fn a_folder_with_a_million_files_and_no_time_are_said() {
+    let mut look = ToldLook::of(&["/home/me/w/many/"]);
+    look.many = Some((PathBuf::from("/home/me/w/many"), 1_000_000));
+    let said = look.say("rm -rf many");
+    assert!(said[0].starts_with("deletes more than 2"), "{said:?}");
+    assert!(said.contains(&"not known: the rest: more than 20,000 paths to look at".to_owned()), "{said:?}");
+    let said = look.say("rm many/*");
+    assert!(said.contains(&"not known: the rest: more than 20,000 paths to look at".to_owned()), "{said:?}");
+    look.has_time = false;
+    let said = look.say("rm -rf many");
+    assert!(said.contains(&"not known: the rest: looking took too long".to_owned()), "{said:?}");
+}
+
+#[test]
+fn text_that_is_too_long_or_too_deep_is_said_to_be() {
+    for open in ["(", "{", "$(", "`", "if ", "rm $("] {
+        let said = ToldLook::of(&[]).say(&open.repeat((1 << 20) / open.len()));
+        assert!(said[0].ends_with("it is too long to look through"), "{said:?}");
+    }
+    // As deep as it may be, in each of the forms that nest.
+    let nest = |open: &str, close: &str| format!("{}rm x{}", open.repeat(90), close.repeat(90));
+    for (open, close) in [
+        ("( ", ")"),
+        ("{ ", ";}"),
+        ("echo $(", ")"),
+        ("if ", ";then a;fi"),
+        ("while ", ";do a;done"),
+        ("f() { ", ";}"),
+        ("eval ", ""),
+        ("a=(", ")"),
+        ("echo ${a:-", "}"),
+        ("echo \"$(", ")\""),
+        ("case a in a) ", ";;esac"),
+    ] {
+        let line = nest(open, close);
+        let run = std::thread::Builder::new().stack_size(crate::STACK);
+        run.spawn(move || ToldLook::of(&[]).say(&line)).expect("a thread").join().expect("it comes back");
+    }
+}
+
+fn repository() -> ToldLook {
+    let mut look = ToldLook::of(&[
+        "/home/me/w/.git/HEAD",
+        "/home/me/w/a",
+        "/home/me/w/b",
+        "/home/me/w/new",
+        "/home/me/w/out/x",
+    ]);
+    let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<BTreeSet<_>>();
+    let files = GitFiles { tracked: paths(&["a", "b"]), changed: paths(&["a"]), ignored: paths(&["out"]) };
+    let all = [("refs/heads/main", "1"), ("refs/heads/old", "2"), ("refs/remotes/origin/main", "3")];
+    let refs = GitRefs {
+        branch: Some("main".into()),
+        head: Some("1".into()),
+        all: all.map(|(name, commit)| (name.to_owned(), commit.to_owned())).into(),
+        fetched: Some(7_300),
+        stashes: Some(2),
+    };
+    look.git = Some((files, refs));
+    look
+}
+
+#[test]
+fn what_git_has_of_lost_files_is_told() {
+    let look = repository();
+    for (line, said) in [
+        ("rm a", "deletes a (100 bytes) (with uncommitted changes)"),
+        ("rm b", "deletes b (100 bytes) (as committed)"),
+        ("rm new", "deletes new (100 bytes) (not tracked by git)"),
+        ("rm -r out", "deletes 1 file, 100 bytes in out (ignored by git)"),
+        (
+            "rm a new b",
+            "deletes 3 files, 300 bytes: a, new, b (1 with uncommitted changes, 1 not tracked by git)",
+        ),
+        ("rm -rf .git", "deletes 1 file, 100 bytes in .git (with the repository itself)"),
+        (
+            "rm -r \"$(git rev-parse --show-toplevel)\"/out",
+            "deletes 1 file, 100 bytes in out (ignored by git)",
+        ),
+        ("git ls-files | xargs rm", "deletes 2 files, 200 bytes: a, b (1 with uncommitted changes)"),
+        ("git reset --hard", "discards the uncommitted changes of 1 file: a"),
+        ("git checkout -- .", "discards the uncommitted changes of 1 file: a"),
+        ("git checkout b", "no cost computed"),
+        ("git restore a", "discards the uncommitted changes of 1 file: a"),
+        ("git restore --staged a", "no cost computed"),
+        ("git rm b", "may delete b (100 bytes) (as committed)"),
+        ("git clean -fd", "deletes new (100 bytes) (not tracked by git)"),
+        ("git clean -fdx", "deletes 2 files, 200 bytes: new, out (1 not tracked by git, 1 ignored by git)"),
+        ("git clean -n", "no cost computed"),
+        ("git stash drop", "discards the newest stash"),
+        ("git stash clear", "discards all 2 stashes"),
+        ("git branch -D old", "deletes the branch old: 3 commits nowhere else"),
+        ("git branch -d old", "no cost computed"),
+        ("git push", "no cost computed"),
+        ("git push -f", "origin loses 3 commits of main (fetched 2 h ago)"),
+        ("git push origin +main", "origin loses 3 commits of main (fetched 2 h ago)"),
+        ("git push origin :main", "deletes main: origin loses 3 commits of main (fetched 2 h ago)"),
+        ("git push origin --delete main", "deletes main: origin loses 3 commits of main (fetched 2 h ago)"),
+        ("git push -f other", "replaces main at other; it was never fetched, so what is lost is not known"),
+        ("git status", "no cost computed"),
+        ("git pull", "not known: what git pull does"),
+    ] {
+        assert_eq!(look.say(line), [said], "{line}");
+    }
+    assert_eq!(look.say("git reset --hard old")[1], "3 commits leave main, 3 of them nowhere else");
+}
