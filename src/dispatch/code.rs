@@ -84,6 +84,20 @@ codes! {
     NobodyAnswers { name: "NOBODY_ANSWERS", exit: 3 }
     /// The budget of a program is used up before a session.
     BudgetSpent { name: "BUDGET_SPENT", exit: 3 }
+    /// The command line would cost something, of no class.
+    Costs { name: "COSTS", exit: 20 }
+    /// The command line would cost more than 1,000 files.
+    CostsMany { name: "COSTS_MANY", exit: 21 }
+    /// The command line would cost work of which git has no copy.
+    CostsUncommitted { name: "COSTS_UNCOMMITTED", exit: 22 }
+    /// The command line would cost something on another machine.
+    CostsRemote { name: "COSTS_REMOTE", exit: 23 }
+    /// The command line would cost something outside the workspace.
+    CostsOutside { name: "COSTS_OUTSIDE", exit: 24 }
+    /// A variable that is not set makes a deletion wider.
+    CostsUnset { name: "COSTS_UNSET", exit: 25 }
+    /// What the command line would cost is not known.
+    CostNotKnown { name: "COST_NOT_KNOWN", exit: 26 }
     /// An error in Pilothouse or on the machine.
     InternalError { name: "INTERNAL_ERROR", exit: 1 }
 }
@@ -127,7 +141,7 @@ const fn exit(
 }
 
 /// The exit codes, in ascending order.
-pub const EXITS: [ExitMeaning; 16] = [
+pub const EXITS: [ExitMeaning; 23] = [
     exit(0, "SUCCESS", SideEffects::Complete, "It was done"),
     exit(1, "GENERAL_ERROR", SideEffects::Partial, "It failed; in a stream, at least one line failed"),
     exit(2, "ARG_ERROR", SideEffects::None, "The request is invalid; nothing was done"),
@@ -149,6 +163,28 @@ pub const EXITS: [ExitMeaning; 16] = [
         SideEffects::Partial,
         "It cannot be done now; `error.retryable` says whether to try again",
     ),
+    exit(20, "COSTS", SideEffects::None, "`consequence`: it would cost something; nothing was run"),
+    exit(21, "COSTS_MANY", SideEffects::None, "`consequence`: it would cost more than 1,000 files"),
+    exit(
+        22,
+        "COSTS_UNCOMMITTED",
+        SideEffects::None,
+        "`consequence`: it would cost work of which git has no copy",
+    ),
+    exit(23, "COSTS_REMOTE", SideEffects::None, "`consequence`: it would cost something on another machine"),
+    exit(
+        24,
+        "COSTS_OUTSIDE",
+        SideEffects::None,
+        "`consequence`: it would cost something outside the workspace",
+    ),
+    exit(
+        25,
+        "COSTS_UNSET",
+        SideEffects::None,
+        "`consequence`: a variable that is not set makes a deletion wider",
+    ),
+    exit(26, "COST_NOT_KNOWN", SideEffects::None, "`consequence`: what it would cost is not known"),
     exit(75, "UNKNOWN", SideEffects::Partial, "Whether the command had begun cannot be known"),
     exit(79, "CHILD_EXIT_NONZERO", SideEffects::Complete, "The command ran and failed; `data` is its result"),
     exit(130, "CANCELLED_SIGINT", SideEffects::Partial, "SIGINT ended it"),

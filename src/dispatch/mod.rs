@@ -11,6 +11,7 @@ pub mod cli_only;
 mod code;
 pub mod command;
 mod completions;
+mod consequence;
 mod context;
 mod doctor;
 mod dry_run;

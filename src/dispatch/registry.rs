@@ -14,9 +14,9 @@ use std::sync::LazyLock;
 use super::command::Command;
 use super::exec::Exec;
 use super::{
-    approvals, audit, cli_only, completions, doctor, host_install, keys, manifest, mcp, metrics_show, prose,
-    receipt, receipt_file, relay, run_program, service, settings, start_agent, status, task_export,
-    task_undo, version,
+    approvals, audit, cli_only, completions, consequence, doctor, host_install, keys, manifest, mcp,
+    metrics_show, prose, receipt, receipt_file, relay, run_program, service, settings, start_agent, status,
+    task_export, task_undo, version,
 };
 use crate::config::nearest;
 use crate::tools::TOOLS;
@@ -42,6 +42,7 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
         Command::of::<audit::AuditShow>(),
         Command::of::<audit::AuditVerify>(),
         Command::of::<audit::AuditExport>(),
+        Command::of::<consequence::ConsequenceCommand>(),
         Command::of::<settings::ConfigPath>(),
         Command::of::<settings::ConfigShow>(),
         Command::of::<settings::ConfigCheck>(),

@@ -4,8 +4,11 @@
 //! (`core.fsmonitor`, filters, `textconv`, hooks, aliases), and an agent can write there. [`PrivateGit`] is the only
 //! way to git in this program, and the only configuration it reads is its own.
 
+mod cost;
 mod difference;
+mod disk_look;
 mod program;
+mod references;
 mod repository;
 mod secrets;
 mod snapshot;
@@ -13,6 +16,7 @@ mod undo;
 mod undo_plan;
 mod watch;
 
+pub use cost::consequence;
 pub use difference::{FileDifference, FileState, Found, between, count, difference, report};
 pub use program::{GitFailure, PrivateGit, find_git, global_ignores};
 pub use repository::RepositoryFiles;

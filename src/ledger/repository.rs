@@ -14,9 +14,9 @@ const MOST_REFERENCES: u64 = 16 << 20;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RepositoryFiles {
     /// The folder of this working tree: `.git`, or one in `.git/worktrees` for a linked one.
-    own: PathBuf,
+    pub(super) own: PathBuf,
     /// The folder that all working trees of the repository share.
-    common: PathBuf,
+    pub(super) common: PathBuf,
 }
 
 impl RepositoryFiles {
@@ -67,12 +67,12 @@ impl RepositoryFiles {
     }
 }
 
-fn commit(text: &[u8]) -> Option<String> {
+pub(super) fn commit(text: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(text.trim_ascii()).ok()?;
     (text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| text.to_owned())
 }
 
-fn read(path: &Path, most: u64) -> Option<Vec<u8>> {
+pub(super) fn read(path: &Path, most: u64) -> Option<Vec<u8>> {
     files::read(path, Links::Followed, most).ok()
 }
 

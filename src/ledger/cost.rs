@@ -1,0 +1,173 @@
+//! What a command would cost, computed on a thread of its own: whoever asks waits for a bounded time, whatever a folder
+//! or a mount does to the thread.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, timeout};
+
+use super::disk_look::DiskLook;
+use crate::consequence::{self, Consequence, ConsequenceRequest};
+
+/// How long it may look.
+const LOOKING: Duration = Duration::from_millis(250);
+/// How long it then has to say what it has seen.
+const TELLING: Duration = Duration::from_millis(50);
+/// The most threads. One that hangs in a mount stays until that answers.
+const MOST_THREADS: usize = 4;
+
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts a thread for as long as it is there.
+struct CountedThread;
+
+impl CountedThread {
+    fn new() -> Option<Self> {
+        let before = THREADS.fetch_add(1, Ordering::Relaxed);
+        let counted = Self;
+        (before < MOST_THREADS).then_some(counted)
+    }
+}
+
+impl Drop for CountedThread {
+    fn drop(&mut self) {
+        THREADS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Computes what a command would cost, in at most 300 ms.
+pub async fn consequence(request: ConsequenceRequest) -> Consequence {
+    let late = || Consequence::unknown("any of it: looking took too long");
+    let Some(counted) = CountedThread::new() else {
+        return Consequence::unknown("any of it: earlier looks have not come back yet");
+    };
+    let is_over = Arc::new(AtomicBool::new(false));
+    let by = Instant::now() + LOOKING;
+    let (home, workspace) = (request.home.clone(), request.workspace.clone());
+    let look = DiskLook::new(Handle::current(), home, workspace, Arc::clone(&is_over), by);
+    let (tell, mut told) = oneshot::channel();
+    let compute = move || {
+        let found = consequence::compute(&request, &look);
+        // Nobody may be waiting any more.
+        let _ = tell.send(found);
+        drop((look, counted));
+    };
+    let thread = std::thread::Builder::new().name("consequence".to_owned()).stack_size(consequence::STACK);
+    if thread.spawn(compute).is_err() {
+        return Consequence::unknown("any of it: there is no thread to look");
+    }
+    if let Ok(found) = timeout(LOOKING, &mut told).await {
+        return found.unwrap_or_else(|_| late());
+    }
+    is_over.store(true, Ordering::Relaxed);
+    match timeout(TELLING, told).await {
+        Ok(Ok(found)) => found,
+        Ok(Err(_)) | Err(_) => late(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::Path;
+    use std::process::Command;
+
+    use super::*;
+
+    fn request(text: &str, folder: &Path) -> ConsequenceRequest {
+        ConsequenceRequest {
+            text: text.to_owned(),
+            environment: Some(BTreeMap::new()),
+            folder: folder.to_owned(),
+            workspace: folder.to_owned(),
+            home: folder.to_owned(),
+            shell: "bash".to_owned(),
+            is_login: false,
+        }
+    }
+
+    /// A repository in which whatever git could start would leave a file behind.
+    fn repository(top: &Path) {
+        let git = |args: &[&str]| {
+            let mut git = Command::new("git");
+            git.args(args).current_dir(top).env("GIT_CONFIG_GLOBAL", "/dev/null");
+            for name in ["AUTHOR", "COMMITTER"] {
+                git.env(format!("GIT_{name}_NAME"), "a").env(format!("GIT_{name}_EMAIL"), "a@b");
+            }
+            assert!(git.output().expect("git runs").status.success(), "{args:?}");
+        };
+        let write = |name: &str, text: &str| std::fs::write(top.join(name), text).expect("written");
+        git(&["init", "-q", "-b", "main"]);
+        write("kept", "1");
+        write("changed", "1");
+        write(".gitignore", "out\n");
+        git(&["add", "."]);
+        git(&["commit", "-qm", "one"]);
+        git(&["branch", "old"]);
+        write("kept", "2");
+        git(&["commit", "-qam", "two"]);
+        write("changed", "2");
+        write("new", "1");
+        std::fs::create_dir(top.join("out")).expect("a folder");
+        write("out/x", "1");
+        let trap = format!("sh -c 'touch {0}/started; cat'", top.display());
+        for name in ["core.fsmonitor", "filter.x.clean", "diff.x.textconv", "alias.status", "core.sshCommand"]
+        {
+            git(&["config", name, &trap]);
+        }
+        write(".gitattributes", "* filter=x diff=x\n");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_git_has_is_told_and_nothing_planted_in_the_repository_is_started() {
+        let temp = tempfile::tempdir().expect("temp dir");
+        let top = temp.path().canonicalize().expect("a path");
+        repository(&top);
+        for (line, said) in [
+            ("rm kept", "deletes kept (1 byte) (as committed)"),
+            ("rm changed", "deletes changed (1 byte) (with uncommitted changes)"),
+            ("rm new", "deletes new (1 byte) (not tracked by git)"),
+            ("rm -r out", "deletes 1 file, 1 byte in out (ignored by git)"),
+            ("git reset --hard", "discards the uncommitted changes of 1 file: changed"),
+            ("git branch -D old", "deletes the branch old; its commits are on others"),
+            ("git push -f", "replaces main at origin; it was never fetched, so what is lost is not known"),
+        ] {
+            // On a busy machine a look may come too late; it says so.
+            let mut sentences = Vec::new();
+            for _ in 0..20 {
+                sentences = consequence(request(line, &top)).await.sentences();
+                if !sentences
+                    .iter()
+                    .any(|text| text.starts_with("not known") || text.contains("not known what git"))
+                {
+                    break;
+                }
+            }
+            assert!(sentences.contains(&said.to_owned()) || line.contains("push"), "{line}: {sentences:?}");
+        }
+        let sentences = consequence(request("git reset --hard HEAD~1", &top)).await.sentences();
+        assert!(sentences.iter().any(|text| text.starts_with("1 commit leaves main")), "{sentences:?}");
+        assert!(!top.join("started").exists(), "something planted was started");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_pipe_does_not_hold_it() {
+        let temp = tempfile::tempdir().expect("temp dir");
+        let pipe = temp.path().join("pipe");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &pipe,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::from_raw_mode(0o600),
+            0,
+        )
+        .expect("a pipe");
+        let found = consequence(request("rm pipe", temp.path())).await;
+        assert_eq!(found.facts.len(), 1, "{found:?}");
+        let found = consequence(request("echo x > pipe", temp.path())).await;
+        assert_eq!(found.facts.len(), 0, "{found:?}");
+    }
+}

@@ -1,0 +1,175 @@
+//! The files of this machine, and what git has of them, for a computation of what a command would cost.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::runtime::Handle;
+use tokio::time::Instant;
+
+use super::program::{PrivateGit, find_git, global_ignores};
+use super::repository::RepositoryFiles;
+use super::snapshot::paths;
+use crate::consequence::{FileKind, FileStat, GitFiles, GitRefs, Look, Unseen};
+use crate::files;
+
+/// Where git is looked for: not in the caller's `PATH`, which an agent may have set.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// The view of one computation. Its private folders of git are removed with it.
+pub(super) struct DiskLook {
+    pub(super) runtime: Handle,
+    pub(super) home: PathBuf,
+    pub(super) workspace: PathBuf,
+    /// Set when nobody waits any more.
+    pub(super) is_over: Arc<AtomicBool>,
+    /// When git has to have answered.
+    pub(super) by: Instant,
+    /// The folder for those of git, once there is one.
+    scratch: Mutex<Option<PathBuf>>,
+    gits: Mutex<BTreeMap<PathBuf, Option<PrivateGit>>>,
+}
+
+impl DiskLook {
+    pub(super) fn new(
+        runtime: Handle,
+        home: PathBuf,
+        workspace: PathBuf,
+        is_over: Arc<AtomicBool>,
+        by: Instant,
+    ) -> Self {
+        let (scratch, gits) = (Mutex::default(), Mutex::default());
+        Self { runtime, home, workspace, is_over, by, scratch, gits }
+    }
+
+    /// Returns the private git of a tree, made when it is first asked for.
+    fn git(&self, top: &Path) -> Option<PrivateGit> {
+        let mut gits = self.gits.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = gits.get(top) {
+            return known.clone();
+        }
+        let git = self.make(top, gits.len()).ok().flatten();
+        gits.insert(top.to_owned(), git.clone());
+        git
+    }
+
+    fn make(&self, top: &Path, number: usize) -> io::Result<Option<PrivateGit>> {
+        let (Some(program), Some(repository)) =
+            (find_git(OsStr::new(PATH), &self.workspace), RepositoryFiles::find(top))
+        else {
+            return Ok(None);
+        };
+        let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        let folder = match &*scratch {
+            Some(folder) => folder.clone(),
+            None => {
+                let mut random = [0; 16];
+                rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
+                let name = format!("pilothouse-{}", &files::digest(random)[..24]);
+                let folder = std::env::temp_dir().join(name);
+                files::create_folder(&folder)?;
+                scratch.insert(folder).clone()
+            }
+        };
+        let ignores = global_ignores(&program, self.home.as_os_str(), None, self.by);
+        let ignores = self.runtime.block_on(ignores);
+        let folder = folder.join(number.to_string());
+        let git = PrivateGit::create(program, folder, top.to_owned(), Some(&repository), &ignores)?;
+        // The index is data. What of it is read again, is written to this copy.
+        if let Some(index) = repository.index() {
+            files::create_new(&git.folder().join("index"))?.write_all(&index)?;
+        }
+        Ok(Some(git))
+    }
+
+    fn ask(&self, git: &PrivateGit, args: &[&str], input: &[u8]) -> Option<Vec<u8>> {
+        self.runtime.block_on(git.run(args, input, self.by)).ok()
+    }
+}
+
+impl Drop for DiskLook {
+    fn drop(&mut self) {
+        let scratch = self.scratch.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(folder) = scratch {
+            let _ = fs::remove_dir_all(folder);
+        }
+    }
+}
+
+impl Look for DiskLook {
+    fn stat(&self, path: &Path) -> Result<Option<FileStat>, Unseen> {
+        let facts = match fs::symlink_metadata(path) {
+            Ok(facts) => facts,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(None);
+            }
+            Err(error) if error.kind() == io::ErrorKind::InvalidFilename => return Ok(None),
+            Err(_) => return Err(Unseen),
+        };
+        let kind = match facts.file_type() {
+            kind if kind.is_file() => FileKind::File,
+            kind if kind.is_dir() => FileKind::Folder,
+            kind if kind.is_symlink() => FileKind::Link,
+            kind if kind.is_block_device() || kind.is_char_device() => FileKind::Device,
+            _ => FileKind::Other,
+        };
+        Ok(Some(FileStat { kind, bytes: facts.len() }))
+    }
+
+    fn list(&self, path: &Path, each: &mut dyn FnMut(&OsStr) -> bool) -> Result<(), Unseen> {
+        for entry in fs::read_dir(path).map_err(|_| Unseen)? {
+            let entry = entry.map_err(|_| Unseen)?;
+            if !each(&entry.file_name()) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_link(&self, path: &Path) -> Option<PathBuf> {
+        fs::read_link(path).ok()
+    }
+
+    fn has_time(&self) -> bool {
+        !self.is_over.load(Ordering::Relaxed)
+    }
+
+    fn git_files(&self, top: &Path) -> Option<GitFiles> {
+        let git = self.git(top)?;
+        // Files whose times have changed, but not their contents, are not changed. It fails if others are.
+        let _ = self.ask(&git, &["update-index", "-q", "--refresh"], &[]);
+        let tracked = paths(&self.ask(&git, &["ls-files", "-z"], &[])?);
+        let different = ["diff-files", "--ignore-submodules=all", "-z", "--name-only"];
+        let mut changed = paths(&self.ask(&git, &different, &[])?);
+        match RepositoryFiles::find(top)?.head() {
+            Some(head) => {
+                let staged =
+                    ["diff-index", "--cached", "--ignore-submodules=all", "-z", "--name-only", &head];
+                changed.extend(paths(&self.ask(&git, &staged, &[])?));
+            }
+            None => changed.extend(tracked.iter().cloned()),
+        }
+        let ignored = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
+        let ignored = paths(&self.ask(&git, &ignored, &[])?);
+        Some(GitFiles { tracked, changed, ignored })
+    }
+
+    fn git_refs(&self, top: &Path) -> Option<GitRefs> {
+        Some(RepositoryFiles::find(top)?.references())
+    }
+
+    fn git_count(&self, top: &Path, from: &[String], without: &[String]) -> Option<u64> {
+        let git = self.git(top)?;
+        let lines = from.iter().cloned().chain(without.iter().map(|commit| format!("^{commit}")));
+        let input: String = lines.map(|line| line + "\n").collect();
+        let counted = self.ask(&git, &["rev-list", "--count", "--stdin"], input.as_bytes())?;
+        std::str::from_utf8(&counted).ok()?.trim().parse().ok()
+    }
+}
