@@ -18,7 +18,7 @@ use super::program::{PrivateGit, find_git, global_ignores};
 use super::repository::RepositoryFiles;
 use super::snapshot::paths;
 use crate::consequence::{FileKind, FileStat, GitFiles, GitRefs, Look, Unseen};
-use crate::files;
+use crate::files::{self, HeldFolder, KnownTree};
 
 /// Where git is looked for: not in the caller's `PATH`, which an agent may have set.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -97,8 +97,15 @@ impl DiskLook {
 impl Drop for DiskLook {
     fn drop(&mut self) {
         let scratch = self.scratch.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Some(folder) = scratch {
-            let _ = fs::remove_dir_all(folder);
+        if let Some((above, name)) =
+            scratch.as_ref().and_then(|folder| folder.parent().zip(folder.file_name()))
+        {
+            let remove = |above: &HeldFolder| {
+                let name = Path::new(name);
+                KnownTree::read(above, name, |_, _| true)?.remove(above, name, Path::new(""))
+            };
+            // What is left of it is in the folder for temporary files.
+            let _ = HeldFolder::open(above).and_then(|above| remove(&above));
         }
     }
 }

@@ -18,7 +18,7 @@ impl Interpreter<'_> {
         let is_device = file.stat.kind == FileKind::Device;
         let name = file.path.to_string_lossy().into_owned();
         let harmless = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/ptmx"];
-        let is_terminal = name.starts_with("/dev/tty") || name.starts_with("/dev/pts/");
+        let is_terminal = name.starts_with("/dev/tt") || name.starts_with("/dev/pts/");
         if is_device && !harmless.contains(&&*name) && !is_terminal {
             self.fact(Fact {
                 kind: FactKind::Overwrites,
@@ -70,9 +70,7 @@ impl Interpreter<'_> {
             self.not_known(format!("what is written to: {}", argument.shown()));
             return true;
         };
-        if matches!(text, "/dev/stdout" | "/dev/stderr" | "/dev/null" | "/dev/tty")
-            || text.starts_with("/dev/fd/")
-        {
+        if matches!(text, "/dev/stdout" | "/dev/stderr" | "/dev/null") || text.starts_with("/dev/fd/") {
             return true;
         }
         if text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/") || text.is_empty() {
