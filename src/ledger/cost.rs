@@ -51,9 +51,10 @@ pub async fn consequence(request: ConsequenceRequest) -> Consequence {
     let (tell, mut told) = oneshot::channel();
     let compute = move || {
         let found = consequence::compute(&request, &look);
+        // Its folders go first: a program that has its answer may end at once.
+        drop((look, counted));
         // Nobody may be waiting any more.
         let _ = tell.send(found);
-        drop((look, counted));
     };
     let thread = std::thread::Builder::new().name("consequence".to_owned()).stack_size(consequence::STACK);
     if thread.spawn(compute).is_err() {
