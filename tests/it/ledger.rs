@@ -118,7 +118,7 @@ fn names(found: &Found) -> Vec<String> {
 }
 
 /// Plants programs wherever a repository can name one; each writes to `started`.
-fn plant(work: &Path, started: &Path) {
+pub(crate) fn plant(work: &Path, started: &Path) {
     let evil = work.join("evil.sh");
     write_program(&evil, &format!("#!/bin/sh\necho \"$0 $*\" >> {}\ncat\n", started.display()));
     let evil = evil.display();
@@ -150,7 +150,7 @@ fn plant(work: &Path, started: &Path) {
 }
 
 /// The programs that git has started.
-fn started(path: &Path) -> String {
+pub(crate) fn started(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
@@ -566,4 +566,39 @@ async fn a_git_that_hangs_delays_no_command_and_ends_with_the_runtime() {
     bench.runtime.shutdown().await;
     let pid = fs::read_to_string(&begun).expect("a process").lines().next().expect("a line").to_owned();
     wait_until("git has ended", || !Path::new("/proc").join(&pid).exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_auto_a_ledger_that_is_slow_goes_off_and_says_how_many_files_there_are() {
+    if !has_git() {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("temp dir");
+    fs::create_dir(dir.path().join("work")).expect("a folder");
+    let real = which::which("git").expect("git");
+    let slow = format!("#!/bin/sh\nsleep 0.2\nexec {} \"$@\"\n", real.display());
+    fs::create_dir(dir.path().join("bin")).expect("a folder");
+    write_program(&dir.path().join("bin/git"), &slow);
+    let path =
+        std::env::join_paths([dir.path().join("bin").as_path(), Path::new("/usr/bin"), Path::new("/bin")]);
+    let bench = Bench::with_path(dir, path.expect("a path"));
+    let mut runs = Vec::new();
+    // The first is read while the tree is; each further one needs a snapshot that is too slow.
+    for n in 0..4 {
+        runs.push(bench.completed(bench.request(&format!("echo x > f{n}"))).await);
+        if n < 2 {
+            changes(&bench, &runs[n].id).await;
+        }
+    }
+    let mut snapshots = bench.runtime.snapshot();
+    let is_told = snapshots.wait_for(|snapshot| {
+        snapshot
+            .notices
+            .iter()
+            .any(|notice| notice.text.contains("the ledger is off from now on: a snapshot of"))
+    });
+    tokio::time::timeout(PATIENCE, is_told).await.expect("in time").expect("a snapshot");
+    let why = bench.runtime.changes(ChangesSince::Task(runs[1].id.clone())).await.expect_err("off");
+    assert!(why.contains("files takes more than 150 ms"), "{why}");
+    bench.runtime.shutdown().await;
 }

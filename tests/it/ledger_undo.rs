@@ -11,7 +11,7 @@ use serde_json::json;
 use pilothouse::clock::Clock;
 use pilothouse::ledger::{SeenFiles, TreeSnapshot, UndoFacts, plan};
 
-use crate::ledger::{Ledger, by, git, has_git, perform, step, whole, write};
+use crate::ledger::{Ledger, by, git, has_git, perform, plant, started, step, whole, write};
 use crate::support::{Home, exec, wait_until};
 
 /// What an undo has done, or why it was refused.
@@ -272,4 +272,41 @@ fn an_undo_is_told_first_then_done_and_recorded() {
     let refused = exec(&home, &[], json!({"_cmd": "command.run", "cmd": inside}).to_string() + "\n");
     assert!(refused.stdout.contains("does not undo"), "{}", refused.stdout);
     home.stop(&mut served);
+}
+
+#[test]
+fn no_part_of_the_program_starts_what_is_planted_in_the_repository() {
+    if !has_git() {
+        return;
+    }
+    let home = Home::new();
+    home.configure("config.toml", "ledger = \"on\"\n");
+    let work = home.workspace();
+    git(&work, &["init", "-q"]);
+    write(&work.join("a"), "one\n");
+    git(&work, &["add", "-A"]);
+    git(&work, &["commit", "-qm", "first"]);
+    let outside = tempfile::tempdir().expect("temp dir");
+    let log = outside.path().join("started");
+    plant(&work, &log);
+    let _ = std::process::Command::new("git").current_dir(&work).args(["status", "--short"]).output();
+    assert!(started(&log).contains("evil.sh"), "nothing was planted");
+    fs::remove_file(&log).expect("removed");
+
+    let mut served = home.serve();
+    let task = undoable(&home, "echo two > a; echo new > b");
+    for command in [
+        &["task", "status", &task][..],
+        &["task", "undo", &task, "--dry-run"],
+        &["task", "undo", &task],
+        &["status"],
+        &["doctor"],
+        &["audit", "list"],
+        &["relay", "list"],
+    ] {
+        let _ = home.run(command);
+    }
+    assert_eq!(fs::read_to_string(work.join("a")).expect("there"), "one\n", "it was undone");
+    home.stop(&mut served);
+    assert_eq!(started(&log), "");
 }

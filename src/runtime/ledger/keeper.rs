@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::path::PathBuf;
 
 use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::open_ledger::{LedgerSetup, OpenLedger, TreeBase, TreeEnd};
-use super::undo_file::UndoFile;
+use super::undo_file::{UndoFile, UndoLock};
 use super::{LedgerEntry, LedgerNews, LedgerOrder};
 use crate::config::LedgerMode;
 use crate::envelope::{Actor, TaskId};
@@ -21,6 +21,8 @@ const PATHS: usize = 100;
 const SHARED: usize = 20;
 /// A command that runs longer is in the background.
 const FOREGROUND: std::time::Duration = std::time::Duration::from_secs(10);
+/// How long another undo in the same tree is waited for.
+const UNDONE_BY: std::time::Duration = std::time::Duration::from_secs(10);
 /// How long git may take for the texts of a report.
 const REPORT: std::time::Duration = std::time::Duration::from_secs(10);
 
@@ -296,6 +298,10 @@ impl LedgerKeeper {
             Err(_) => return Err("nothing that it changed is on record".to_owned()),
         };
         let past = open.git().of_recording(folder);
+        let top = open.git().top().to_owned();
+        let lock = tokio::task::spawn_blocking(move || UndoLock::wait(&top));
+        let lock = timeout(UNDONE_BY, lock).await.map_err(|_| "another undo is going on")?;
+        let lock = lock.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
         let (top, seen) = (open.git().top().to_owned(), facts.clone());
         let seen = tokio::task::spawn_blocking(move || SeenFiles::look(&top, &seen)).await;
         let seen = seen.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
@@ -309,7 +315,12 @@ impl LedgerKeeper {
         if is_dry || steps.is_empty() {
             return Ok(UndoReport { steps, ..UndoReport::default() });
         }
-        let done = tokio::task::spawn_blocking(move || plan.carry_out()).await;
+        let carry_out = move || {
+            let done = plan.carry_out();
+            drop(lock);
+            done
+        };
+        let done = tokio::task::spawn_blocking(carry_out).await;
         let files = done.map_err(|error| error.to_string())?? as u64;
         let _ = self.news.send(LedgerNews::Undone { task: task.clone(), by: by.clone(), files }).await;
         Ok(UndoReport { steps, is_done: true, ..UndoReport::default() })
