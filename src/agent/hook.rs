@@ -8,10 +8,10 @@ use tokio::time::Instant;
 use super::sessions::{AgentClaim, AgentSessions};
 use crate::agents::{AgentProgram, HookEvent, HookReport, PromptVerdict, ToolUse};
 use crate::envelope::Actor;
-use crate::link::{self, AnsweredPrompt, Client, HookLine, HookReply};
+use crate::link::{self, AnsweredPrompt, Client, Hello, HookLine, HookReply};
 use crate::model::{
-    AgentActivity, AgentPrompt, AnswerValue, AnsweredPrompts, AnsweredWhich, Evidence, HOOK_PROFILE,
-    NewQuestion, QuestionKind, QuestionOrigin, QuestionOutcome,
+    AgentActivity, AgentPrompt, AlikeAnswers, AnswerValue, AnsweredPrompts, AnsweredWhich, Evidence,
+    HOOK_PROFILE, NewQuestion, QuestionKind, QuestionOrigin, QuestionOutcome,
 };
 use crate::runtime::Handle;
 
@@ -50,8 +50,7 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
         return Ok(());
     }
     let hash = report.hash(call);
-    let workdir = line.client().hello.cwd.clone();
-    let asking = asking(label.clone(), &report, call, hash.clone(), workdir);
+    let asking = asking(label.clone(), &report, call, line.client());
     let since = Instant::now();
     let verdict = tokio::select! {
         outcome = runtime.ask(asking) => outcome.ok().and_then(verdict),
@@ -127,23 +126,23 @@ fn answered(report: &HookReport) -> Option<AnsweredWhich> {
     }
 }
 
-fn asking(
-    label: String,
-    report: &HookReport,
-    call: &ToolUse,
-    hash: String,
-    workdir: std::path::PathBuf,
-) -> NewQuestion {
+fn asking(label: String, report: &HookReport, call: &ToolUse, client: &Client) -> NewQuestion {
+    let shell_tool = agent_of(client).and_then(AgentProgram::hook).map_or("", |hook| hook.shell_tool);
+    let Hello { cwd: workdir, ppid, .. } = &client.hello;
     NewQuestion {
         origin: QuestionOrigin { name: Some(call.tool.clone()), ..QuestionOrigin::default() },
         asked_by: Actor::Agent(label),
         kind: QuestionKind::AgentPrompt(AgentPrompt {
             session: report.session.clone(),
             subagent: report.subagent.clone(),
-            hash,
+            hash: report.hash(call),
+            alike: report.likeness(call, shell_tool, workdir, *ppid),
+            before: AlikeAnswers::default(),
+            rule: None,
+            command: call.command(shell_tool).map(str::to_owned),
         }),
         text: call.text(),
-        evidence: Evidence { workdir: Some(workdir), ..Evidence::default() },
+        evidence: Evidence { workdir: Some(workdir.clone()), ..Evidence::default() },
         // The agent ends the hook when it waits no longer.
         within: None,
         agents: false,
@@ -155,7 +154,9 @@ fn asking(
 fn verdict(outcome: QuestionOutcome) -> Option<PromptVerdict> {
     let QuestionOutcome::Answered(answer) = outcome else { return None };
     match answer.value {
-        AnswerValue::Approve => Some(PromptVerdict::Allow),
+        AnswerValue::Approve | AnswerValue::ApproveTurn | AnswerValue::ApproveAlike => {
+            Some(PromptVerdict::Allow)
+        }
         AnswerValue::Reject => Some(PromptVerdict::Deny { note: answer.note.unwrap_or_default() }),
         _ => None,
     }

@@ -1,15 +1,20 @@
 //! What a program reports through its hooks: events of its sessions, and the tool calls for which it asks its user. Pure.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::config::Prefix;
 use crate::files;
 
 /// The inputs of tools that say what is asked for, the most telling first; the others follow with their names.
 const SUBJECTS: [&str; 6] = ["command", "file_path", "notebook_path", "url", "query", "path"];
+
+/// Inputs of a command that make it no other: what it is for, in words, and how long it may take.
+const ASIDE: [&str; 2] = ["description", "timeout"];
 
 /// How a program runs hooks, and what they read and print.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +29,8 @@ pub struct AgentHook {
     pub patience: Duration,
     /// Returns the settings with which the program runs our hook, started by these words of a shell's line.
     pub settings: fn(&str) -> Value,
+    /// The tool that runs commands in its shell; their text is the input `command`.
+    pub shell_tool: &'static str,
     /// The argument that takes these settings for one session. For all of them they stand in the file that names its shell.
     pub argument: &'static str,
 }
@@ -71,6 +78,17 @@ pub struct ToolUse {
     pub input: Value,
 }
 
+/// What calls like each other have in common.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CallLikeness {
+    /// The hash of it, 64 hexadecimal digits: session, process, tool, directory, its words or its whole text, and all other
+    /// input.
+    pub hash: String,
+    /// The first words that their commands have in common; without them, the whole call is the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
+}
+
 /// The answer to a program's own prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -90,9 +108,55 @@ impl HookReport {
     pub fn hash(&self, call: &ToolUse) -> String {
         files::digest_of_parts([&self.session, &call.tool, &sorted(&call.input).to_string()])
     }
+
+    /// Returns what makes other calls in this session like this one, which the agent's `process` makes in a directory.
+    #[must_use]
+    pub fn likeness(&self, call: &ToolUse, shell_tool: &str, workdir: &Path, process: u32) -> CallLikeness {
+        let Some(command) = call.command(shell_tool) else {
+            return self.likeness_by(None, &call.tool, &call.input, (workdir, process));
+        };
+        let mut rest = call.input.clone();
+        if let Some(inputs) = rest.as_object_mut() {
+            inputs.retain(|name, _| name != "command" && !ASIDE.contains(&name.as_str()));
+        }
+        let words = Prefix::of_alike(command);
+        let by = match &words {
+            Some(words) => ("begins", words.text()),
+            None => ("is", command),
+        };
+        let alike = self.likeness_by(Some(by), &call.tool, &rest, (workdir, process));
+        CallLikeness { words: words.map(String::from), ..alike }
+    }
+
+    fn likeness_by(
+        &self,
+        command: Option<(&str, &str)>,
+        tool: &str,
+        rest: &Value,
+        (workdir, process): (&Path, u32),
+    ) -> CallLikeness {
+        let (how, text) = command.unwrap_or_default();
+        let (rest, process) = (sorted(rest).to_string(), process.to_string());
+        let parts: [&[u8]; 7] = [
+            self.session.as_bytes(),
+            process.as_bytes(),
+            tool.as_bytes(),
+            workdir.as_os_str().as_encoded_bytes(),
+            how.as_bytes(),
+            text.as_bytes(),
+            rest.as_bytes(),
+        ];
+        CallLikeness { hash: files::digest_of_parts(parts), words: None }
+    }
 }
 
 impl ToolUse {
+    /// Returns the command, if it is a call of this tool that runs one.
+    #[must_use]
+    pub fn command(&self, shell_tool: &str) -> Option<&str> {
+        self.input["command"].as_str().filter(|_| self.tool == shell_tool)
+    }
+
     /// Returns the whole call as text: what it is for on the first lines, then each other input with its name.
     #[must_use]
     pub fn text(&self) -> String {
@@ -149,6 +213,42 @@ mod tests {
             of("s", &call("Bash", json!({"command": "touch y", "timeout": 5}))),
         ];
         assert!(!others.contains(&of("s", &one)));
+    }
+
+    #[test]
+    fn calls_are_alike_in_the_same_place_by_the_same_words_and_nothing_more() {
+        let report = |session: &str| HookReport {
+            session: session.into(),
+            subagent: None,
+            event: HookEvent::TurnBegan,
+        };
+        let of = |session: &str, tool: &str, input: Value, at: &str, process: u32| {
+            report(session).likeness(&call(tool, input), "Bash", Path::new(at), process)
+        };
+        let push =
+            |more: &str| json!({"command": format!("git push{more}"), "description": more, "timeout": more});
+        let one = of("s", "Bash", push(""), "/w", 1);
+        assert_eq!(one.words.as_deref(), Some("git push"));
+        assert_eq!(of("s", "Bash", push(" -f"), "/w", 1), one);
+        for other in [
+            of("t", "Bash", push(""), "/w", 1),
+            of("s", "Zsh", push(""), "/w", 1),
+            of("s", "Bash", push(""), "/", 1),
+            of("s", "Bash", push(""), "/w", 2),
+            of("s", "Bash", push(" && ls"), "/w", 1),
+            of("s", "Bash", push(" > log"), "/w", 1),
+            of("s", "Bash", push(" $(ls)"), "/w", 1),
+            of("s", "Bash", json!({"command": "git push", "shell": "/bin/zsh"}), "/w", 1),
+            of("s", "Bash", json!({"command": "git push", "dangerouslyDisableSandbox": true}), "/w", 1),
+        ] {
+            assert_ne!(other.hash, one.hash);
+        }
+        // The words of one command are not the text of another.
+        let text = of("s", "Bash", json!({"command": "git push;"}), "/w", 1);
+        assert_eq!(text.words, None);
+        assert_ne!(text.hash, of("s", "Bash", json!({"command": "git push ;"}), "/w", 1).hash);
+        let edit = |text: &str| of("s", "Edit", json!({"file_path": "a", "description": text}), "/w", 1);
+        assert_eq!((edit("x") == edit("x"), edit("x") == edit("y")), (true, false));
     }
 
     #[test]

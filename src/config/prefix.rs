@@ -6,7 +6,46 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::shell_words::plain_commands;
+use super::shell_words::{plain_commands, plain_words};
+
+/// Programs whose second word says what they do.
+const SUBCOMMANDED: [&str; 31] = [
+    "apt",
+    "apt-get",
+    "brew",
+    "bun",
+    "bundle",
+    "cargo",
+    "composer",
+    "deno",
+    "docker",
+    "dotnet",
+    "gh",
+    "git",
+    "go",
+    "gradle",
+    "helm",
+    "just",
+    "kubectl",
+    "make",
+    "mix",
+    "mvn",
+    "npm",
+    "pip",
+    "pip3",
+    "pnpm",
+    "podman",
+    "poetry",
+    "rake",
+    "systemctl",
+    "terraform",
+    "uv",
+    "yarn",
+];
+/// Second words after which any program may stand.
+const OPEN: [&str; 7] = ["dlx", "eval", "exec", "run", "shell", "tool", "x"];
+/// What separates commands.
+const SEPARATORS: [char; 3] = [';', '&', '|'];
 
 /// Words that one command begins with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +82,19 @@ impl Prefix {
         let many = if words.get(1).filter(is_name).is_some() { 2 } else { 1 };
         let prefix = Self::new(&words[..many.min(words.len())].join(" ")).ok()?;
         prefix.covers(line).then_some(prefix)
+    }
+
+    /// Returns the first words by which a command is like others, where nobody looks at each of them: a program and its
+    /// subcommand, if the line is that one command and nothing else.
+    pub fn of_alike(line: &str) -> Option<Self> {
+        let words = plain_words(line)?;
+        let bare = line.trim_matches([' ', '\t']);
+        let is_one = !bare.starts_with(SEPARATORS) && !bare.ends_with(SEPARATORS);
+        let [program, subcommand, ..] = &words[..] else { return None };
+        let is_word = subcommand.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && subcommand.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+        let is_closed = SUBCOMMANDED.contains(&program.as_str()) && !OPEN.contains(&subcommand.as_str());
+        (is_one && is_word && is_closed).then(|| Self::new(&format!("{program} {subcommand}")).ok())?
     }
 
     /// Returns the words as they were written.
@@ -131,6 +183,42 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(Prefix::of(line).as_ref().map(Prefix::text), offered, "{line}");
+        }
+    }
+
+    #[test]
+    fn commands_are_alike_by_a_subcommand_of_a_line_that_is_nothing_else() {
+        for (line, alike) in [
+            ("git push -f origin", Some("git push")),
+            (" cargo test -- --nocapture", Some("cargo test")),
+            ("git 'push' x", Some("git push")),
+            ("git push;", None),
+            ("git push &", None),
+            ("git push a && git push b", None),
+            ("git push; git push", None),
+            ("git push | git push", None),
+            ("git push || git push", None),
+            ("; git push", None),
+            ("git push > log", None),
+            ("git push < log", None),
+            ("git push $(ls)", None),
+            ("git push `ls`", None),
+            ("git push $HOME", None),
+            ("git push\nls", None),
+            ("git push\\\n", None),
+            ("git -C x push", None),
+            ("git \"$X\"", None),
+            ("A=1 git push", None),
+            ("rm build", None),
+            ("ls -la", None),
+            ("sudo git push", None),
+            ("docker run alpine", None),
+            ("npm exec x", None),
+            ("make ./x", None),
+            ("git", None),
+            ("", None),
+        ] {
+            assert_eq!(Prefix::of_alike(line).as_ref().map(Prefix::text), alike, "{line:?}");
         }
     }
 

@@ -127,6 +127,8 @@ pub enum Request {
         #[serde(default)]
         nonce: Option<String>,
     },
+    /// End what is permitted of agents' further prompts.
+    EndPermissions,
     /// Additionally apply the approval rules of a console whose settings are stored elsewhere.
     Rules { config: PathBuf, rules: Vec<ApprovalRule> },
     /// Measure the current resource usage of live tasks, and of each process of the one that is `listed`.

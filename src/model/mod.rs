@@ -64,9 +64,10 @@ pub use program::{
 };
 pub(crate) use question::QuestionFact;
 pub use question::{
-    AgentPrompt, AnswerInput, AnswerKind, AnswerRefusal, AnswerValue, AnsweredPrompts, AnsweredWhich,
-    BindingView, Comment, Evidence, ExpectedAnswerer, NewQuestion, Principal, Question, QuestionId,
-    QuestionKind, QuestionOrigin, QuestionOutcome, READING, RecordedAnswer,
+    ALIKE_FOR, AgentPrompt, AlikeAnswers, AnswerInput, AnswerKind, AnswerRefusal, AnswerValue,
+    AnsweredPrompts, AnsweredWhich, BindingView, Comment, Evidence, ExpectedAnswerer, NewQuestion,
+    PermissionEnd, PermittedPrompts, Principal, PromptPermission, Question, QuestionId, QuestionKind,
+    QuestionOrigin, QuestionOutcome, READING, RecordedAnswer, alike_in_words,
 };
 pub use request::{
     ExecOutcome, ExecRequest, InputOutcome, InputRejection, InputTarget, MOST_INPUT, NativeTask, ParentTask,

@@ -57,6 +57,8 @@ pub struct NativeTask {
     pub id: TaskId,
     /// Whether its terminal stands for one of its caller, which types there and reads what the command writes.
     pub has_callers_terminal: bool,
+    /// The agent's session that runs it, as the agent names it.
+    pub session: Option<String>,
 }
 
 impl ExecRequest {

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
     AgentView, CallEnd, CeilingHit, Exit, GateView, HoldReason, InputWait, LaneWait, Listener, Metrics,
-    PlaceLink, PlaceName, ProgramView, Question, QuestionId, Slot, StopView, StreamView, TakenPort,
-    TaskEvent, TaskFact, TaskStatus, TreeChanges, timeline,
+    PlaceLink, PlaceName, ProgramView, PromptPermission, Question, QuestionId, Slot, StopView, StreamView,
+    TakenPort, TaskEvent, TaskFact, TaskStatus, TreeChanges, timeline,
 };
 use crate::terminal::Size;
 
@@ -294,6 +294,9 @@ pub struct Snapshot {
     /// The agents' prompts that were last answered in the agents themselves, the last one first, bounded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub in_agents: Vec<QuestionId>,
+    /// What the person has permitted of agents' further prompts, bounded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub permissions: Vec<PromptPermission>,
     /// Recent notices, oldest first, bounded.
     #[serde(skip)]
     pub notices: Vec<Notice>,

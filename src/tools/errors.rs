@@ -194,6 +194,7 @@ fn not_accepted(refusal: &AnswerRefusal) -> ToolError {
             id,
             "the operator may open it to agents; you may say something beside it with `comment`",
         ),
+        AnswerRefusal::Paused { id } => (ErrorKind::OperatorOnly, id, "the operator answers it at a console"),
         AnswerRefusal::DoesNotFit { id, .. } => {
             (ErrorKind::InvalidToolInput, id, "answer as the question says; it is still open")
         }

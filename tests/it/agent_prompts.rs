@@ -21,10 +21,10 @@ use tokio_util::sync::CancellationToken;
 use crate::support::{Agent, Console, Home, PATIENCE, program, program_word, read_it, send, wait_until};
 
 const SIZE: (u16, u16) = (120, 30);
-const ALLOW: &str =
+pub(crate) const ALLOW: &str =
     r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}"#;
 
-fn told(event: &str, session: &str, cmd: &str) -> Value {
+pub(crate) fn told(event: &str, session: &str, cmd: &str) -> Value {
     json!({
         "hook_event_name": event, "session_id": session, "transcript_path": "/t", "cwd": "/", "permission_mode": "default",
         "tool_name": "Bash", "tool_input": {"command": cmd, "description": "Create a file"},
@@ -32,7 +32,7 @@ fn told(event: &str, session: &str, cmd: &str) -> Value {
 }
 
 /// A hook as the agent starts it: this process is the agent.
-fn hook(home: &Home, told: &Value) -> Child {
+pub(crate) fn hook(home: &Home, told: &Value) -> Child {
     let mut hook = home.command(&["hook", "claude"]);
     for variable in ["CLAUDE_PID", "PILOTHOUSE_SHELL_DOOR", "PILOTHOUSE_AGENT_NAME", "PILOTHOUSE_SHELL"] {
         hook.env_remove(variable);
@@ -43,21 +43,21 @@ fn hook(home: &Home, told: &Value) -> Child {
 }
 
 /// What a hook printed. It never fails.
-fn printed(mut hook: Child) -> String {
+pub(crate) fn printed(mut hook: Child) -> String {
     wait_until("the hook ends", || hook.try_wait().expect("waited").is_some());
     let output = hook.wait_with_output().expect("ends");
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).expect("text")
 }
 
-fn opened(home: &Home) -> Console {
+pub(crate) fn opened(home: &Home) -> Console {
     let console = Console::open(home, &[], SIZE);
     console.shows(" OBSERVE ");
     console
 }
 
 /// Opens the card of a prompt, and reads it.
-fn read_card(console: &Console) {
+pub(crate) fn read_card(console: &Console) {
     console.shows("claude-code asks: Bash");
     console.keys(b"a");
     console.shows("1 thing waits for you");
@@ -207,15 +207,15 @@ fn words_go_with_the_end_of_the_models_calls() {
 }
 
 /// A runtime in this process whose socket admits hooks, with somebody there.
-struct Desk {
-    runtime: Handle,
+pub(crate) struct Desk {
+    pub(crate) runtime: Handle,
     places: Places,
     stop: CancellationToken,
     _dir: tempfile::TempDir,
 }
 
 impl Desk {
-    fn open() -> Self {
+    pub(crate) fn open() -> Self {
         let dir = tempfile::tempdir().expect("temp dir");
         let places = Places::beneath(dir.path(), &dir.path().join("state"), None).expect("places");
         let runtime = Handle::start(Options {
@@ -241,7 +241,7 @@ impl Desk {
     }
 
     /// Reports in the background.
-    fn report(&self, report: HookReport) -> tokio::task::JoinHandle<Option<PromptVerdict>> {
+    pub(crate) fn report(&self, report: HookReport) -> tokio::task::JoinHandle<Option<PromptVerdict>> {
         let socket = self.places.agent_socket();
         tokio::task::spawn_blocking(move || {
             let client = ClientName { name: "claude".into(), version: String::new() };
@@ -259,14 +259,19 @@ impl Desk {
         })
     }
 
-    async fn gone(&self, card: &Question) {
+    pub(crate) async fn close(self) {
+        self.stop.cancel();
+        self.runtime.shutdown().await;
+    }
+
+    pub(crate) async fn gone(&self, card: &Question) {
         let mut snapshots = self.runtime.snapshot();
         let is_gone = |snapshot: &Arc<Snapshot>| snapshot.questions.iter().all(|open| open.id != card.id);
         let told = tokio::time::timeout(PATIENCE, snapshots.wait_for(is_gone)).await.expect("in time");
         told.expect("a runtime");
     }
 
-    async fn asked(&self, text: &str) -> Arc<Question> {
+    pub(crate) async fn asked(&self, text: &str) -> Arc<Question> {
         let mut snapshots = self.runtime.snapshot();
         let is_it = |question: &&Arc<Question>| question.text == text;
         let has = |snapshot: &Arc<Snapshot>| snapshot.questions.iter().any(|question| is_it(&question));
@@ -275,11 +280,11 @@ impl Desk {
     }
 }
 
-fn call(cmd: &str) -> ToolUse {
+pub(crate) fn call(cmd: &str) -> ToolUse {
     ToolUse { tool: "Bash".into(), input: json!({"command": cmd}) }
 }
 
-fn report(event: HookEvent) -> HookReport {
+pub(crate) fn report(event: HookEvent) -> HookReport {
     HookReport { session: "s".into(), subagent: None, event }
 }
 
@@ -324,8 +329,7 @@ async fn race(rounds: usize) {
         assert_eq!(second.await.expect("asked"), Some(refused), "{round}");
     }
     assert!(rounds < 100 || (1..rounds).contains(&answered), "both came first: {answered} of {rounds}");
-    desk.stop.cancel();
-    desk.runtime.shutdown().await;
+    desk.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
+use pilothouse::agents::CallLikeness;
 use pilothouse::console::app::App;
 use pilothouse::console::app::layer::Layer;
 use pilothouse::console::keys::keymap::KeyContext;
@@ -12,8 +13,9 @@ use pilothouse::console::state::focus::{Mode, Screen};
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
 use pilothouse::model::{
-    AgentPrompt, AnswerValue, BindingView, BranchView, Comment, Evidence, LineRange, LoopView, ProgramEvent,
-    ProgramView, Question, QuestionKind, QuestionOrigin, RunState, Snapshot, StepState, StepView,
+    AgentPrompt, AlikeAnswers, AnswerValue, BindingView, BranchView, Comment, Evidence, LineRange, LoopView,
+    ProgramEvent, ProgramView, Question, QuestionKind, QuestionOrigin, RunState, Snapshot, StepState,
+    StepView,
 };
 use pilothouse::terminal::Size;
 
@@ -292,8 +294,9 @@ fn the_dialogs() {
 fn prompt() -> Question {
     let kind = QuestionKind::AgentPrompt(AgentPrompt {
         session: "5e1f8a9c-77".into(),
-        subagent: None,
-        hash: String::new(),
+        alike: CallLikeness { hash: "a".into(), words: Some("npm publish".into()) },
+        before: AlikeAnswers { allowed: 3, refused: 1 },
+        ..AgentPrompt::default()
     });
     let evidence = Evidence { workdir: Some("/srv/app".into()), ..Evidence::default() };
     let text = "npm publish --tag next\n\ndescription: Publish the package";
@@ -321,6 +324,10 @@ fn an_agents_prompt_says_whose_it_is_and_a_refusal_is_sent_with_its_words() {
     assert_eq!(answers(&press(&mut app, &["Enter"])), refused);
     let mut app = prompted();
     assert_eq!(answers(&press(&mut app, &["n", "Esc", "y"])), [(id(), AnswerValue::Approve, None)]);
+    for (key, value) in [("t", AnswerValue::ApproveTurn), ("l", AnswerValue::ApproveAlike)] {
+        let mut app = prompted();
+        assert_eq!(answers(&press(&mut app, &[key])), [(id(), value, None)]);
+    }
     let mut app = prompted();
     let gone = Snapshot { in_agents: vec![prompt().id], ..with(at_gate(), Vec::new()) };
     let _ = app.update(Msg::Snapshot(Arc::new(gone)));

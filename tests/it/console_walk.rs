@@ -102,6 +102,8 @@ fn expected(action: Action) -> (Place, Seen) {
         | Action::Abort
         | Action::Note
         | Action::LetAgents => here(Why(QUESTION)),
+        Action::ApproveTurn | Action::ApproveAlike => here(Why("on the card of an agent's prompt")),
+        Action::EndPermissions => here(Why("each prompt is asked about already")),
         // The palette's own actions: they open it, and choose in it.
         Action::Palette | Action::Choose => here(Is(|app| app.layers.is_empty())),
         Action::Start => here(Is(|app| matches!(app.state.focus.mode, Mode::Write(Prompt::Start, _)))),

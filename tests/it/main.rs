@@ -2,6 +2,7 @@
 
 mod adopt;
 mod agent_fixtures;
+mod agent_permissions;
 mod agent_prompts;
 mod approvals_from;
 mod architecture;

@@ -143,6 +143,7 @@ impl ShellCommand {
             native: Some(NativeTask {
                 id: id.clone(),
                 has_callers_terminal: request.input == ShellInput::CallersTerminal,
+                session: request.session.clone(),
             }),
         };
         let asked = exec.clone();

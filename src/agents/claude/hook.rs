@@ -34,6 +34,7 @@ pub(super) const HOOK: AgentHook = AgentHook {
     words,
     patience: Duration::from_secs(PROMPT_SECONDS),
     settings,
+    shell_tool: "Bash",
     argument: "--settings",
 };
 

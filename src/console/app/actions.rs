@@ -8,6 +8,7 @@ use crate::console::features::approval::card::Card;
 use crate::console::features::approval::decide;
 use crate::console::features::arrangement::tilings;
 use crate::console::features::pane::{copy, fit, log, reflow, search, timestamps};
+use crate::console::features::question::permission;
 use crate::console::features::stop::restart::again;
 use crate::console::features::task_list::choose;
 use crate::console::features::{
@@ -137,6 +138,7 @@ impl App {
             }
             Action::ShowProgram => self.state.show(Screen::Program),
             Action::AnswerQuestion => self.answer_program(),
+            Action::EndPermissions => permission::end_permissions(&mut self.state),
             Action::NextPane => program::cycle_pane(&mut self.state),
             Action::PreviousProgram => program::step_program(&mut self.state, -1),
             Action::NextProgram => program::step_program(&mut self.state, 1),
@@ -290,20 +292,20 @@ impl App {
             // Done on a screen, or meant for what lies over one.
             Leave | Send | SendOn | Newline | Raw | Pause | TellAgent | Approvals | Approve
             | ApproveExact | ApproveWider | Deny | NextHeld | Attention | LeftRunning | WhileAway
-            | AnswerQuestion | ApproveGate | RejectGate | Yes | No | Choose | RunAgain | Skip | Abort
-            | Note | LetAgents | Start | Run | Interrupt | Terminate | HangUp | QuitSignal | User1
-            | User2 | ClearFinished | Undo | Filter | ArrangeList | Play | Faster | Slower | StepForward
-            | StepBack | Timeline | Up | Down | PageUp | PageDown | Top | Bottom | ScrollUp | ScrollDown
-            | IntoPane | PanLeft | PanRight | PreviousTask | NextTask | NextFailed | NextWaiting
-            | WidenList | NarrowList | SelectLines | SelectBlock | Yank | Left | Right | LineStart
-            | LineEnd | SearchAll | Timestamps | Changes | UndoChanges | Find | Compare | ModelSaw
-            | Share | ShareSvg | Fold | NextPart | PreviousPart | FindText | NextFound | PreviousFound
-            | NextColumn | PreviousColumn | OpenTask | SmallerBudget | LargerBudget | FullBudget
-            | CopyText | Export | Screenshot | ScreenshotHtml | ScreenshotText | ScreenshotAnsi | Layouts
-            | NextLayout | SaveLayout | ForgetLayout | Zoom | ShowTasks | ShowFocus | ShowReceipts
-            | ShowMetrics | ExportMetrics | ShowProgram | NextPane | PreviousProgram | NextProgram
-            | Places | Palette | Messages | Themes | EditSettings | Mouse | Help | Back | Confirm
-            | Suspend | Detach | StopAll | Quit => {}
+            | AnswerQuestion | ApproveGate | ApproveTurn | ApproveAlike | EndPermissions | RejectGate
+            | Yes | No | Choose | RunAgain | Skip | Abort | Note | LetAgents | Start | Run | Interrupt
+            | Terminate | HangUp | QuitSignal | User1 | User2 | ClearFinished | Undo | Filter
+            | ArrangeList | Play | Faster | Slower | StepForward | StepBack | Timeline | Up | Down
+            | PageUp | PageDown | Top | Bottom | ScrollUp | ScrollDown | IntoPane | PanLeft | PanRight
+            | PreviousTask | NextTask | NextFailed | NextWaiting | WidenList | NarrowList | SelectLines
+            | SelectBlock | Yank | Left | Right | LineStart | LineEnd | SearchAll | Timestamps | Changes
+            | UndoChanges | Find | Compare | ModelSaw | Share | ShareSvg | Fold | NextPart | PreviousPart
+            | FindText | NextFound | PreviousFound | NextColumn | PreviousColumn | OpenTask
+            | SmallerBudget | LargerBudget | FullBudget | CopyText | Export | Screenshot | ScreenshotHtml
+            | ScreenshotText | ScreenshotAnsi | Layouts | NextLayout | SaveLayout | ForgetLayout | Zoom
+            | ShowTasks | ShowFocus | ShowReceipts | ShowMetrics | ExportMetrics | ShowProgram | NextPane
+            | PreviousProgram | NextProgram | Places | Palette | Messages | Themes | EditSettings | Mouse
+            | Help | Back | Confirm | Suspend | Detach | StopAll | Quit => {}
         }
     }
 

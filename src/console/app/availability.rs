@@ -4,6 +4,7 @@ use crate::console::app::App;
 use crate::console::app::layer::Layer;
 use crate::console::features::approval::wider_for;
 use crate::console::features::pane::fit;
+use crate::console::features::question::permission;
 use crate::console::features::{changes, next, places, task_list, undo};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{Breakpoint, Column, Mode, Obstacle, Prompt, Screen, takes_input};
@@ -332,6 +333,17 @@ impl App {
                 // Read it can be wherever it was asked; its dialog says where it cannot be answered.
                 program.and(anywhere).and(need(asks, "the program asks nothing"))
             }
+            ApproveTurn | ApproveAlike => {
+                let Some(Layer::Question(dialog)) = self.layers.last() else {
+                    return Err(self::Obstacle::Elsewhere("on the card of an agent's prompt"));
+                };
+                permission::can_permit(&dialog.question)?;
+                self.state.question_is_attached(&dialog.question)
+            }
+            EndPermissions => anywhere.and(need(
+                !self.state.view.snapshot.permissions.is_empty(),
+                "each prompt is asked about already",
+            )),
             ApproveGate | RejectGate | Yes | No | Choose | RunAgain | Skip | Abort | Note | LetAgents => {
                 let Some(Layer::Question(dialog)) = self.layers.last() else {
                     return Err(self::Obstacle::Elsewhere("in the dialog of a question"));

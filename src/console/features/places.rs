@@ -122,7 +122,8 @@ pub(in crate::console) fn task_of(request: &Request) -> Option<TaskId> {
         Request::Decide { .. } | Request::Answer { .. } | Request::LetAgents { .. } => None,
         Request::Changes { .. } => None,
         Request::Record { .. } | Request::Tell { .. } | Request::Pause { .. } | Request::Program(_) => None,
-        Request::Rules { .. }
+        Request::EndPermissions
+        | Request::Rules { .. }
         | Request::Shutdown { .. }
         | Request::Metrics
         | Request::Standing

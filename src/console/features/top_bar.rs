@@ -53,6 +53,7 @@ pub(in crate::console) fn right(
         groups.push(vec![piece("NOT ON RECORD", Role::Interrupted)]);
     }
     groups.extend(gate(painter));
+    groups.extend(permitted(painter));
     if painter.state.setup.is_root {
         groups.push(vec![piece("ROOT", Role::Strong)]);
     }
@@ -96,6 +97,20 @@ pub(in crate::console) fn gate(painter: &Painter<'_>) -> Option<Vec<StyledPiece>
     };
     let words: Vec<String> = paused.into_iter().chain(held).collect();
     (!words.is_empty()).then(|| vec![piece(words.join(" "), Role::Waiting)])
+}
+
+/// Returns what is permitted of agents' further prompts: how many permissions, and for how long the last of them.
+fn permitted(painter: &mut Painter<'_>) -> Option<Vec<StyledPiece>> {
+    let permissions = painter.state.view.snapshot.permissions.clone();
+    let what = match &permissions[..] {
+        [] => return None,
+        [_] => "ALLOWED".to_owned(),
+        many => format!("{} ALLOWED", many.len()),
+    };
+    let is_turn = permissions.iter().any(|permission| permission.until.is_none());
+    let last = permissions.iter().filter_map(|permission| permission.until).max().filter(|_| !is_turn);
+    let time = last.map_or_else(|| "this turn".to_owned(), |last| painter.left(last));
+    Some(vec![piece(format!("{what} {time}"), Role::Waiting)])
 }
 
 pub(in crate::console) fn counts(painter: &Painter<'_>) -> Vec<StyledPiece> {

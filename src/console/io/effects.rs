@@ -284,6 +284,7 @@ fn purpose(request: &Request) -> &str {
         Request::Undo { .. } => "undo the task",
         Request::Command { .. } => "read the command",
         Request::Answer { .. } => "answer the question",
+        Request::EndPermissions => "end what is permitted",
         Request::Rules { .. } => "apply the approval rules",
         Request::Usage { .. } => "measure the tasks",
         Request::Shutdown { .. } => "end the runtime",

@@ -33,8 +33,12 @@ impl Action {
     /// Tells whether it affects a task or starts one, which recordings do not allow.
     #[must_use]
     pub fn changes(self) -> bool {
-        use Action::{AnswerQuestion, Approve, ApproveExact, ClearFinished, Deny, LetPass, Pause, Rename};
-        use Action::{Dismiss, Fit, Kill, Release, Restart, Run, SendLine, Signal, Start, Stop, TellAgent};
+        use Action::{
+            AnswerQuestion, Approve, ApproveExact, ClearFinished, Deny, EndPermissions, LetPass, Pause,
+        };
+        use Action::{
+            Dismiss, Fit, Kill, Release, Rename, Restart, Run, SendLine, Signal, Start, Stop, TellAgent,
+        };
         matches!(self, SendLine | Start | Run | Restart | Stop | Kill | Signal | Release | Fit | Dismiss)
             || matches!(
                 self,
@@ -43,6 +47,7 @@ impl Action {
                     | ApproveExact
                     | ClearFinished
                     | Deny
+                    | EndPermissions
                     | LetPass
                     | Pause
                     | Rename
@@ -120,6 +125,10 @@ actions! {
         "leftovers orphans agent gone ended"
     AnswerQuestion "answer" "Answer what the program asks" "QuestionAnswer"
     ApproveGate "approve" "Approve: the program goes on" ""
+    ApproveTurn "all this turn" "Allow an agent all of its turn" "" "allow session prompts everything"
+    ApproveAlike "alike" "Allow what is like it for 15 minutes" "" "allow prefix same command prompts"
+    EndPermissions "ask again" "Ask again about each agent's prompt" ""
+        "revoke permission end take back turn alike 15 minutes"
     RejectGate "reject" "Reject: the program does as it says" ""
     Yes "yes" "Yes" "QuestionAnswer"
     No "no" "No" "QuestionAnswer"

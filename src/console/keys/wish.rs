@@ -44,8 +44,8 @@ impl Action {
             | NextPane | PreviousProgram | NextProgram | NextHeld | Choose | Palette | Places | Messages
             | Help | Back => Wish::See,
             Input | SendLine | Leave | Send | SendOn | Newline | Raw | TellAgent | Approve | ApproveExact
-            | ApproveWider | Deny | AnswerQuestion | ApproveGate | RejectGate | Yes | No | Note
-            | LetAgents | Release | Confirm => Wish::Answer,
+            | ApproveWider | Deny | AnswerQuestion | ApproveGate | ApproveTurn | ApproveAlike
+            | EndPermissions | RejectGate | Yes | No | Note | LetAgents | Release | Confirm => Wish::Answer,
             LetPass | Stop | Kill | Signal | Interrupt | Terminate | HangUp | QuitSignal | User1 | User2
             | Pause | Abort | Start | Run | Restart | RunAgain | Skip | Watch | Suspend | Detach
             | StopAll | Quit | UndoChanges => Wish::Stop,

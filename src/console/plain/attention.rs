@@ -235,7 +235,12 @@ fn question_lines(dialog: &QuestionDialog) -> Vec<PlainLine> {
         QuestionKind::Gate { .. } | QuestionKind::Command => {
             "answer approve or reject; words behind it are your note"
         }
-        QuestionKind::AgentPrompt(_) => "answer y or n; words behind n are told to the agent",
+        QuestionKind::AgentPrompt(prompt) if prompt.rule.is_some() => {
+            "answer y or n; words behind n are told to the agent"
+        }
+        QuestionKind::AgentPrompt(_) => {
+            "answer y, turn (all of this turn), alike (what is alike for 15 minutes) or n; words behind n are told to the agent"
+        }
         QuestionKind::InFlight => "answer rerun, skip or abort; words behind it are your note",
     }));
     lines

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::console::features::attention::left::left_by;
+use crate::console::features::question::permission;
 use crate::console::plain::line::PlainLine;
 use crate::console::plain::tasks::{after, command, end};
 use crate::console::state::{alias, call_name};
@@ -38,6 +39,7 @@ pub fn events(before: &Snapshot, after: &Snapshot) -> Vec<PlainLine> {
         }
     }
     questions(before, after, &mut lines);
+    permissions(before, after, &mut lines);
     calls(before, after, &mut lines);
     lines
 }
@@ -198,6 +200,17 @@ fn questions(before: &Snapshot, after: &Snapshot, lines: &mut Vec<PlainLine>) {
     }
     for question in needed(before).iter().filter(|question| !knows(after, question.id.clone())) {
         lines.push(PlainLine::system(format!("{} is settled", questions::alias(question))));
+    }
+}
+
+/// Reports what is permitted of agents' further prompts, and what no longer is.
+fn permissions(before: &Snapshot, after: &Snapshot, lines: &mut Vec<PlainLine>) {
+    let knows = |snapshot: &Snapshot, id| snapshot.permissions.iter().any(|known| known.question == id);
+    for given in after.permissions.iter().filter(|given| !knows(before, given.question.clone())) {
+        lines.push(PlainLine::by(&Actor::Operator, format!("allowed {}", permission::named(given))));
+    }
+    for over in before.permissions.iter().filter(|over| !knows(after, over.question.clone())) {
+        lines.push(PlainLine::system(format!("asked about again: {}", permission::named(over))));
     }
 }
 

@@ -24,6 +24,8 @@ pub enum MenuCommand {
     Attend,
     /// Pause or resume agent calls.
     Pause,
+    /// Ask again about each prompt of agents.
+    EndPermissions,
     /// Show what agents were told.
     Receipts,
     /// Send a signal to a task.
@@ -56,7 +58,7 @@ const fn entry(number: u8, verb: MenuCommand, word: &'static str, about: &'stati
     MenuEntry { number, verb, word, about }
 }
 
-const MENU: [MenuEntry; 18] = [
+const MENU: [MenuEntry; 19] = [
     entry(1, MenuCommand::Tasks, "tasks", "list them"),
     entry(2, MenuCommand::Output, "output", "what a task wrote since you last asked: output t01"),
     entry(3, MenuCommand::Line, "line", "type a line into a task: line t01, or line t01 TEXT"),
@@ -89,6 +91,12 @@ const MENU: [MenuEntry; 18] = [
         "list them; with several, start in PLACE COMMAND starts a command there",
     ),
     entry(17, MenuCommand::Left, "left", "what agents that have gone left running; left end AGENT ends it"),
+    entry(
+        18,
+        MenuCommand::EndPermissions,
+        "ask",
+        "ask again about each of the agents' own prompts",
+    ),
     entry(0, MenuCommand::Quit, "quit", "quit the console"),
 ];
 
@@ -150,6 +158,7 @@ impl MenuCommand {
             Self::Pause => Action::Pause,
             Self::Places => Action::Places,
             Self::Left => Action::LeftRunning,
+            Self::EndPermissions => Action::EndPermissions,
             Self::Output | Self::Screen | Self::Follow => return None,
         })
     }

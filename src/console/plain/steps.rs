@@ -7,6 +7,7 @@ use crate::link::Request;
 use crate::model::{QuestionKind, TaskView};
 
 use crate::console::effect::Leave;
+use crate::console::features::question::permission;
 use crate::console::msg;
 use crate::console::plain::line::PlainLine;
 use crate::console::plain::menu::{self, MenuCommand};
@@ -191,6 +192,13 @@ impl PlainSession {
                 paused: !self.snapshot.is_paused(),
                 nonce: None,
             }))],
+            MenuCommand::EndPermissions if self.snapshot.permissions.is_empty() => {
+                vec![reply("each prompt is asked about already")]
+            }
+            MenuCommand::EndPermissions => {
+                let (effects, told) = permission::ends(&self.snapshot);
+                effects.into_iter().map(PlainEffect::Do).chain([reply(told)]).collect()
+            }
             MenuCommand::Receipts => self.receipts(rest),
             MenuCommand::Quit => self.quit(),
         }

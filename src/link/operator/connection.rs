@@ -86,6 +86,7 @@ pub(super) fn with_nonce(mut request: Request, of: impl Fn(&CardId) -> Option<St
         | Request::Changes { .. }
         | Request::Undo { .. }
         | Request::Command { .. }
+        | Request::EndPermissions
         | Request::Rules { .. }
         | Request::Usage { .. }
         | Request::Shutdown { .. }

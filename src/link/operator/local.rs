@@ -112,6 +112,7 @@ impl LocalRuntime {
             Request::LetAgents { question, may, .. } => {
                 runtime.let_agents(&question, may).await.map_err(declined)?;
             }
+            Request::EndPermissions => runtime.revoke_permissions(console).await,
             Request::Rules { config, rules } => runtime.hand_over(&config, &rules),
             Request::Shutdown { closing } => {
                 runtime.shut_down(closing).await;

@@ -22,6 +22,10 @@ pub enum AnswerValue {
     Text(String),
     /// Open the gate, or let the command run.
     Approve,
+    /// Let an agent make this call, and all others of its turn.
+    ApproveTurn,
+    /// Let an agent make this call, and those like it for a while.
+    ApproveAlike,
     /// Do not.
     Reject,
     /// Run the command in doubt again.
@@ -37,13 +41,16 @@ pub enum AnswerValue {
 impl QuestionKind {
     /// Tells whether a value is a valid answer to such a question.
     pub fn accepts(&self, value: &AnswerValue) -> bool {
-        use AnswerValue::{Abort, Approve, Choice, No, Reject, Rerun, Skip, Text, Yes};
+        use AnswerValue::{
+            Abort, Approve, ApproveAlike, ApproveTurn, Choice, No, Reject, Rerun, Skip, Text, Yes,
+        };
         match (self, value) {
             (Self::YesNo { .. }, Yes | No | Abort)
             | (Self::Text { .. }, Text(_) | Abort)
             | (Self::Gate { .. } | Self::Command | Self::AgentPrompt(_), Approve | Reject)
             | (Self::InFlight, Rerun | Skip | Abort)
             | (Self::Choice { .. }, Abort) => true,
+            (Self::AgentPrompt(prompt), ApproveTurn | ApproveAlike) => prompt.rule.is_none(),
             (Self::Choice { labels }, Choice(label)) => labels.contains(label),
             _ => false,
         }
@@ -59,6 +66,8 @@ impl QuestionKind {
             (Self::YesNo { .. }, "no" | "n" | "false") => AnswerValue::No,
             (Self::Gate { .. } | Self::Command | Self::AgentPrompt(_), "approve") => AnswerValue::Approve,
             (Self::Gate { .. } | Self::Command | Self::AgentPrompt(_), "reject") => AnswerValue::Reject,
+            (Self::AgentPrompt(_), "turn") => AnswerValue::ApproveTurn,
+            (Self::AgentPrompt(_), "alike") => AnswerValue::ApproveAlike,
             (Self::InFlight, "rerun") => AnswerValue::Rerun,
             (Self::InFlight, "skip") => AnswerValue::Skip,
             (Self::InFlight, "abort") => AnswerValue::Abort,
@@ -92,6 +101,8 @@ pub enum Principal {
     File,
     /// The command of a session, named by its program.
     Command(String),
+    /// What the operator permitted with the answer to the question of this number.
+    Permission(u32),
 }
 
 impl fmt::Display for Principal {
@@ -100,16 +111,19 @@ impl fmt::Display for Principal {
             Self::Actor(actor) => actor.fmt(f),
             Self::File => f.write_str("file"),
             Self::Command(program) => write!(f, "command:{program}"),
+            Self::Permission(question) => write!(f, "permission:{question}"),
         }
     }
 }
 
 impl From<String> for Principal {
     fn from(text: String) -> Self {
-        match text.strip_prefix("command:") {
-            Some(program) => Self::Command(program.to_owned()),
-            None if text == "file" => Self::File,
-            None => Self::Actor(text.into()),
+        let permission = text.strip_prefix("permission:").and_then(|number| number.parse().ok());
+        match (text.strip_prefix("command:"), permission) {
+            (Some(program), _) => Self::Command(program.to_owned()),
+            (None, Some(question)) => Self::Permission(question),
+            (None, None) if text == "file" => Self::File,
+            (None, None) => Self::Actor(text.into()),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Comment, Question, QuestionId, RecordedAnswer};
+use crate::model::{Comment, PermissionEnd, Question, QuestionId, RecordedAnswer};
 use crate::process::ConsoleProcess;
 
 /// A fact recorded about a question.
@@ -51,6 +51,18 @@ pub(crate) enum QuestionFact {
         /// The comment.
         comment: Comment,
     },
+    /// What the operator permitted with the answer to it is over.
+    PermissionEnded {
+        /// The question.
+        id: QuestionId,
+        /// Why.
+        why: PermissionEnd,
+        /// When.
+        at: Timestamp,
+        /// The console in which the operator ended it, if any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        console: Option<ConsoleProcess>,
+    },
     /// The operator allowed agents to answer it, or no longer does.
     Agents {
         /// The question.
@@ -65,6 +77,7 @@ impl QuestionFact {
     pub(crate) fn given_in(self, console: Option<ConsoleProcess>) -> Self {
         match self {
             Self::Answered { id, answer, .. } => Self::Answered { id, answer, console },
+            Self::PermissionEnded { id, why, at, .. } => Self::PermissionEnded { id, why, at, console },
             other => other,
         }
     }

@@ -2,11 +2,15 @@
 
 mod answer;
 mod fact;
+mod permission;
 mod refusal;
 mod view;
 
 pub use answer::{AnswerInput, AnswerValue, Principal, QuestionOutcome, RecordedAnswer};
 pub(crate) use fact::QuestionFact;
+pub use permission::{
+    ALIKE_FOR, AlikeAnswers, PermissionEnd, PermittedPrompts, PromptPermission, alike_in_words,
+};
 pub use refusal::AnswerRefusal;
 pub use view::{
     AgentPrompt, AnswerKind, AnsweredPrompts, AnsweredWhich, BindingView, Comment, Evidence,

@@ -28,6 +28,12 @@ pub enum AnswerRefusal {
         /// The question.
         id: QuestionId,
     },
+    /// Agents are paused: nothing beyond a single call is permitted.
+    #[error("agents are paused: question {id} can only be answered for this one call")]
+    Paused {
+        /// The question.
+        id: QuestionId,
+    },
     /// The answer does not fit this question, which stays open.
     #[error("the answer to question {id} has to be {expected}")]
     DoesNotFit {

@@ -9,6 +9,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::permission::AlikeAnswers;
+use crate::agents::CallLikeness;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{LineRange, PlaceName};
 
@@ -113,7 +115,7 @@ pub enum QuestionKind {
 }
 
 /// The call that an agent asks its user about.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct AgentPrompt {
     /// The agent's session, as it names it.
     pub session: String,
@@ -122,6 +124,18 @@ pub struct AgentPrompt {
     pub subagent: Option<String>,
     /// The hash of the tool, its input and the session: an answer is for this call alone.
     pub hash: String,
+    /// What calls like it have in common.
+    #[serde(default)]
+    pub alike: CallLikeness,
+    /// How those were answered.
+    #[serde(default)]
+    pub before: AlikeAnswers,
+    /// The approval rule of ours that asks about the same call, if one does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// The command, if the tool runs one in the agent's shell. Nobody is sent it; the text has it.
+    #[serde(skip)]
+    pub command: Option<String>,
 }
 
 /// What of an agent's open prompts has been answered in the agent, as a later event of its session shows.

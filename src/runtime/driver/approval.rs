@@ -48,6 +48,7 @@ impl Driver {
 
     /// Holds new calls from agents from now on, or releases those that only the pause holds.
     pub(super) fn pause(&mut self, paused: bool, from: Option<&ConsoleProcess>) {
+        self.pause_permissions(paused, from);
         let actions = self.supervisor.step(self.now(), SupervisorInput::Pause { paused });
         self.carry_out(at_console(actions, from));
     }

@@ -80,4 +80,8 @@ pub(in crate::runtime) enum QuestionOrder {
     Withdraw { id: QuestionId },
     /// Prompts of an agent were answered there.
     AnsweredInAgent(AnsweredPrompts),
+    /// An agent is gone: what was permitted to it is over.
+    AgentGone { label: String },
+    /// The operator ends what is permitted of agents' further prompts.
+    Revoke { from: ConsoleProcess },
 }

@@ -45,6 +45,7 @@ impl Driver {
             programs: session.programs.all(),
             questions: self.questions.machine.questions(),
             in_agents: self.questions.machine.answered_in_agents(),
+            permissions: self.questions.machine.permissions(),
             notices: session.notices.iter().cloned().collect(),
             metrics,
             record,

@@ -7,11 +7,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::Driver;
 use super::order::{DriverOrder, QuestionOrder, Reply};
+use crate::envelope::Actor;
 use crate::journal::Durability;
 use crate::model::{
-    AnswerRefusal, Error, Fact, ItemKey, NewQuestion, QuestionFact, QuestionId, QuestionOutcome,
+    AnswerRefusal, AnswerValue, Error, Fact, ItemKey, NewQuestion, Principal, Question, QuestionFact,
+    QuestionId, QuestionKind, QuestionOutcome,
 };
+use crate::process::ConsoleProcess;
 use crate::runtime::question::FactReply;
+use crate::runtime::supervisor::{PromptedCommand, SupervisorInput};
 
 impl Driver {
     /// Carries out an order about questions.
@@ -46,19 +50,53 @@ impl Driver {
             QuestionOrder::Recorded { id, written } => self.recorded(&id, written),
             QuestionOrder::Withdraw { id } => self.withdraw(&id, false),
             QuestionOrder::AnsweredInAgent(answered) => {
+                let ended = self.questions.machine.heard(now, &answered);
+                self.note_ended(ended, None);
                 for id in self.questions.machine.prompts(&answered) {
                     self.withdraw(&id, true);
                 }
             }
+            QuestionOrder::AgentGone { label } => {
+                let ended = self.questions.machine.agent_gone(now, &label);
+                self.note_ended(ended, None);
+            }
+            QuestionOrder::Revoke { from } => {
+                let ended = self.questions.machine.revoke(now);
+                if !ended.is_empty() {
+                    let text = format!("what prompts were permitted was ended in another console: {from}");
+                    self.shared.notice_of(&from, text);
+                }
+                self.note_ended(ended, Some(&from));
+            }
         }
     }
 
-    /// Settles the questions that have timed out.
+    /// Settles the questions that have timed out, and ends the permissions that have expired.
     pub(super) fn late_questions(&mut self) {
-        for fact in self.questions.machine.due(self.now()) {
+        let (late, ended): (Vec<_>, Vec<_>) = self
+            .questions
+            .machine
+            .due(self.now())
+            .into_iter()
+            .partition(|fact| matches!(fact, QuestionFact::TimedOut { .. }));
+        for fact in late {
             if let QuestionFact::TimedOut { id, .. } = &fact {
                 self.record(id.clone(), fact);
             }
+        }
+        self.note_ended(ended, None);
+    }
+
+    /// Ends what is permitted of agents' further prompts while they are paused.
+    pub(super) fn pause_permissions(&mut self, is_paused: bool, from: Option<&ConsoleProcess>) {
+        let ended = self.questions.machine.pause(self.now(), is_paused);
+        self.note_ended(ended, from);
+    }
+
+    /// Records the ends of permissions.
+    fn note_ended(&self, ended: Vec<QuestionFact>, from: Option<&ConsoleProcess>) {
+        for fact in ended {
+            self.shared.note(&Fact::Question(Cow::Owned(fact.given_in(from.cloned()))));
         }
     }
 
@@ -69,11 +107,17 @@ impl Driver {
         }
     }
 
-    fn ask(&mut self, asking: NewQuestion, reply: Reply<QuestionOutcome>, waits: CancellationToken) {
+    fn ask(&mut self, mut asking: NewQuestion, reply: Reply<QuestionOutcome>, waits: CancellationToken) {
         if !self.is_open() {
             // The asker may be gone as well.
             let _ = reply.send(Err(Error::ShuttingDown));
             return;
+        }
+        if let (QuestionKind::AgentPrompt(prompt), Some(workdir)) =
+            (&mut asking.kind, &asking.evidence.workdir)
+            && let Some(cmd) = &prompt.command
+        {
+            prompt.rule = self.supervisor.rule_of_prompt(&asking.asked_by, cmd, workdir);
         }
         let id = new_id();
         let fact = self.questions.machine.ask(self.now(), id.clone(), asking);
@@ -99,8 +143,17 @@ impl Driver {
 
     fn recorded(&mut self, id: &QuestionId, written: Result<(), Error>) {
         let answerer = self.questions.answerers.remove(id);
-        match self.questions.machine.recorded(id, written.is_ok()) {
+        let question = self.questions.machine.question(id);
+        match self.questions.machine.recorded(self.now(), id, written.is_ok()) {
             FactReply::Nobody => {}
+            FactReply::Opened => {
+                // Without a console, nobody could take it back.
+                let is_watched = self.shared.viewers.is_anyone();
+                let permitted = is_watched.then(|| self.questions.machine.permit(self.now(), id)).flatten();
+                if let Some(fact) = permitted {
+                    self.record(id.clone(), fact);
+                }
+            }
             FactReply::NotAsked => {
                 if let (Some(asker), Err(error)) = (self.questions.askers.remove(id), written) {
                     let _ = asker.send(Err(error));
@@ -112,6 +165,10 @@ impl Driver {
                 }
             }
             FactReply::Asker(settled) => {
+                let prompted = question.and_then(|question| prompted(&question, &settled));
+                if let Some(command) = prompted.map(Box::new) {
+                    self.step(SupervisorInput::Prompted { command });
+                }
                 if let (QuestionOutcome::Answered(answer), Some(answerer)) = (&settled, answerer) {
                     let _ = answerer.send(Ok(answer.clone()));
                 }
@@ -147,6 +204,25 @@ impl Driver {
             Err(refusal) => refuse(reply, refusal),
         }
     }
+}
+
+/// Returns the command that the operator has allowed with this answer to its agent's prompt, if a rule of ours asks about it
+/// as well.
+fn prompted(question: &Question, settled: &QuestionOutcome) -> Option<PromptedCommand> {
+    let (QuestionKind::AgentPrompt(prompt), QuestionOutcome::Answered(answer)) = (&question.kind, settled)
+    else {
+        return None;
+    };
+    let is_persons =
+        answer.principal == Principal::Actor(Actor::Operator) && answer.value == AnswerValue::Approve;
+    prompt.rule.as_ref().filter(|_| is_persons)?;
+    Some(PromptedCommand {
+        agent: question.asked_by.clone(),
+        session: prompt.session.clone(),
+        cmd: prompt.command.clone()?,
+        workdir: question.evidence.workdir.clone()?,
+        question: question.number,
+    })
 }
 
 /// Reports the refusal to the caller, if it is still there.

@@ -4,7 +4,7 @@ use super::Handle;
 use crate::config::OnAgentEnd;
 use crate::envelope::{mask, one_line};
 use crate::model::{AgentActivity, AgentConnection, AgentPeer, Fact};
-use crate::runtime::driver::DriverOrder;
+use crate::runtime::driver::{DriverOrder, QuestionOrder};
 
 /// The lower limit of a receipt's maximum length, in characters.
 const LEAST_RECEIPT_CHARS: usize = 2_000;
@@ -54,6 +54,10 @@ impl Handle {
             left.filter(|task| !task.status.is_terminal()).map(|task| task.cmd.as_str()).collect();
         let mut session = self.shared.session();
         if session.agent_gone(label, peer.profile) {
+            let gone = QuestionOrder::AgentGone { label: label.to_owned() };
+            if self.orders.try_send(DriverOrder::Question(gone)).is_err() {
+                tracing::warn!(label, "what was permitted to an agent that is gone could not be ended");
+            }
             if !session.has_agent() {
                 self.spawner.give_up_spares();
             }

@@ -89,6 +89,11 @@ impl Handle {
         self.tell(DriverOrder::Question(QuestionOrder::AnsweredInAgent(answered))).await
     }
 
+    /// Ends what is permitted of agents' further prompts; for the operator.
+    pub async fn revoke_permissions(&self, console: &ConsoleProcess) {
+        self.tell(DriverOrder::Question(QuestionOrder::Revoke { from: console.clone() })).await
+    }
+
     /// Notes that a program is running until the returned token is dropped: a runtime that shuts down briefly waits
     /// for the program's last rows.
     pub fn program_under_way(&self) -> TaskTrackerToken {

@@ -38,6 +38,7 @@ impl Recording {
             programs: self.programs.iter().map(|program| Arc::new(ended(program, last))).collect(),
             questions: Vec::new(),
             in_agents: Vec::new(),
+            permissions: Vec::new(),
             notices: self.notices(last),
             record: RecordView::default(),
             gate: GateView::default(),

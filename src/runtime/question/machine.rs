@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::permissions::PromptPermissions;
 use crate::clock::Moment;
 use crate::envelope::{Actor, mask};
 use crate::model::{
-    AnswerInput, AnswerRefusal, AnswerValue, AnsweredPrompts, Comment, NewQuestion, Principal, Question,
-    QuestionFact, QuestionId, QuestionOutcome, RecordedAnswer,
+    AnswerInput, AnswerRefusal, AnswerValue, AnsweredPrompts, Comment, NewQuestion, Principal,
+    PromptPermission, Question, QuestionFact, QuestionId, QuestionKind, QuestionOutcome, RecordedAnswer,
 };
 
 /// Settled questions that are remembered, so that a late answer can be told how they were settled.
@@ -35,6 +36,8 @@ pub(in crate::runtime) enum FactReply {
     NotAsked,
     /// The asker, with this outcome.
     Asker(QuestionOutcome),
+    /// Nobody: the question is open from now on, and may be permitted already.
+    Opened,
     /// The answerer: the answer could not be recorded, and the question is open again.
     NotAnswered,
 }
@@ -45,6 +48,7 @@ pub(in crate::runtime) struct QuestionMachine {
     open: BTreeMap<QuestionId, QuestionEntry>,
     settled: VecDeque<(QuestionId, String)>,
     numbers: u32,
+    permissions: PromptPermissions,
 }
 
 #[derive(Debug)]
@@ -72,7 +76,10 @@ impl QuestionMachine {
         asking: NewQuestion,
     ) -> QuestionFact {
         self.numbers += 1;
-        let NewQuestion { origin, asked_by, kind, text, evidence, within, agents, expected } = asking;
+        let NewQuestion { origin, asked_by, mut kind, text, evidence, within, agents, expected } = asking;
+        if let QuestionKind::AgentPrompt(prompt) = &mut kind {
+            prompt.before = self.permissions.before(&asked_by, prompt);
+        }
         let question = Arc::new(Question {
             id: id.clone(),
             number: self.numbers,
@@ -105,8 +112,12 @@ impl QuestionMachine {
         id: &QuestionId,
         given: AnswerInput,
     ) -> Result<QuestionFact, AnswerRefusal> {
+        let is_paused = self.permissions.is_paused();
         let entry = self.entry(id)?;
         entry.admit(by)?;
+        if is_paused && matches!(given.value, AnswerValue::ApproveTurn | AnswerValue::ApproveAlike) {
+            return Err(AnswerRefusal::Paused { id: id.clone() });
+        }
         if !entry.question.kind.accepts(&given.value) || (given.value == AnswerValue::Abort && !is_person(by))
         {
             return Err(AnswerRefusal::DoesNotFit {
@@ -120,6 +131,21 @@ impl QuestionMachine {
         let recorded = answer.as_recorded(&entry.question.kind);
         entry.state = QuestionStage::Settling(QuestionOutcome::Answered(answer));
         Ok(QuestionFact::Answered { id: id.clone(), answer: recorded, console: None })
+    }
+
+    /// Answers a prompt that has just become open, if a permission covers it. Like any answer, it is final once the returned
+    /// fact is recorded.
+    pub(in crate::runtime) fn permit(&mut self, now: Moment, id: &QuestionId) -> Option<QuestionFact> {
+        let entry = self.open.get_mut(id).filter(|entry| entry.state == QuestionStage::Open)?;
+        let permission = self.permissions.covering(now, &entry.question)?;
+        let answer = RecordedAnswer {
+            value: AnswerValue::Approve,
+            principal: Principal::Permission(permission.number),
+            at: now.wall,
+            note: Some(permission.told()),
+        };
+        entry.state = QuestionStage::Settling(QuestionOutcome::Answered(answer.clone()));
+        Some(QuestionFact::Answered { id: id.clone(), answer, console: None })
     }
 
     /// Adds a comment to a question.
@@ -189,8 +215,9 @@ impl QuestionMachine {
         answered.take(IN_AGENT_SHOWN).map(|(id, _)| id.clone()).collect()
     }
 
-    /// Settles every question whose deadline has passed.
+    /// Settles every question whose deadline has passed, and ends the permissions whose time is over.
     pub(in crate::runtime) fn due(&mut self, now: Moment) -> Vec<QuestionFact> {
+        let mut over = self.permissions.due(now);
         let late = |entry: &QuestionEntry| {
             entry.state == QuestionStage::Open && entry.due.is_some_and(|due| due <= now.mono)
         };
@@ -199,20 +226,52 @@ impl QuestionMachine {
             entry.state = QuestionStage::Settling(QuestionOutcome::TimedOut { at: now.wall });
             QuestionFact::TimedOut { id: id.clone(), at: now.wall }
         };
-        late.map(settle).collect()
+        over.extend(late.map(settle));
+        over
     }
 
-    /// Returns when the next question times out.
+    /// Returns when the next question times out, or the next permission expires.
     pub(in crate::runtime) fn next_due(&self) -> Option<Duration> {
         let open = self.open.values().filter(|entry| entry.state == QuestionStage::Open);
-        open.filter_map(|entry| entry.due).min()
+        open.filter_map(|entry| entry.due).chain(self.permissions.next_due()).min()
+    }
+
+    /// Returns what is permitted of agents' further prompts.
+    pub(in crate::runtime) fn permissions(&self) -> Vec<PromptPermission> {
+        self.permissions.shown()
+    }
+
+    /// Ends the permissions that an event of their session ends.
+    pub(in crate::runtime) fn heard(&mut self, now: Moment, event: &AnsweredPrompts) -> Vec<QuestionFact> {
+        self.permissions.heard(now, event)
+    }
+
+    /// Ends what was permitted to an agent that is gone.
+    pub(in crate::runtime) fn agent_gone(&mut self, now: Moment, agent: &str) -> Vec<QuestionFact> {
+        self.permissions.agent_gone(now, agent)
+    }
+
+    /// Takes note that agents were paused, which ends all permissions, or resumed.
+    pub(in crate::runtime) fn pause(&mut self, now: Moment, is_paused: bool) -> Vec<QuestionFact> {
+        self.permissions.pause(now, is_paused)
+    }
+
+    /// Ends all permissions because the operator says so.
+    pub(in crate::runtime) fn revoke(&mut self, now: Moment) -> Vec<QuestionFact> {
+        self.permissions.revoke(now)
     }
 
     /// Applies whether the last fact about a question was recorded.
-    pub(in crate::runtime) fn recorded(&mut self, id: &QuestionId, is_recorded: bool) -> FactReply {
+    pub(in crate::runtime) fn recorded(
+        &mut self,
+        now: Moment,
+        id: &QuestionId,
+        is_recorded: bool,
+    ) -> FactReply {
         let Some(entry) = self.open.get_mut(id) else { return FactReply::Nobody };
         match (std::mem::replace(&mut entry.state, QuestionStage::Open), is_recorded) {
-            (QuestionStage::Announced, true) | (QuestionStage::Open, _) => FactReply::Nobody,
+            (QuestionStage::Announced, true) => FactReply::Opened,
+            (QuestionStage::Open, _) => FactReply::Nobody,
             (QuestionStage::Announced, false) => {
                 self.open.remove(id);
                 FactReply::NotAsked
@@ -220,7 +279,9 @@ impl QuestionMachine {
             // An answer that is not recorded has no effect. A timeout takes effect regardless.
             (QuestionStage::Settling(QuestionOutcome::Answered(_)), false) => FactReply::NotAnswered,
             (QuestionStage::Settling(settled), _) => {
-                self.open.remove(id);
+                if let (Some(entry), QuestionOutcome::Answered(answer)) = (self.open.remove(id), &settled) {
+                    self.permissions.answered(now, &entry.question, &answer.value);
+                }
                 self.remember(id.clone(), &how(&settled));
                 FactReply::Asker(settled)
             }
@@ -233,6 +294,11 @@ impl QuestionMachine {
         let mut questions: Vec<Arc<Question>> = open.map(|entry| entry.question.clone()).collect();
         questions.sort_by_key(|question| question.number);
         questions
+    }
+
+    /// Returns a question that is not settled yet.
+    pub(in crate::runtime) fn question(&self, id: &QuestionId) -> Option<Arc<Question>> {
+        self.open.get(id).map(|entry| Arc::clone(&entry.question))
     }
 
     /// Returns the number of a question that is not settled yet.

@@ -4,7 +4,10 @@
 //! answer a gate; agents may answer other questions where these allow it.
 
 mod machine;
+mod permissions;
 
+#[cfg(test)]
+mod permission_tests;
 #[cfg(test)]
 mod tests;
 

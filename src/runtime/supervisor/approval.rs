@@ -1,5 +1,7 @@
 //! What passes the approval gate: the pause, the rules, the held calls and the decisions about them.
 
+use std::path::Path;
+
 use super::Supervisor;
 use super::gate::{AllowedPrefix, ApprovalGate, BATCH, Callers, EXEC, command_of, is_agent};
 use super::message::{BatchVerdict, CallOrigin, SupervisorAction};
@@ -7,7 +9,7 @@ use super::request_hash::{hash_of, hash_of_batch};
 use super::task::SupervisedTask;
 use crate::clock::Moment;
 use crate::config::ApprovalRule;
-use crate::envelope::Actor;
+use crate::envelope::{Actor, TaskId};
 use crate::model::{
     BatchRequest, Decision, ExecRequest, GateEvent, GateEventKind, GateView, HeldCall, HoldReason, ParentTask,
 };
@@ -34,6 +36,25 @@ impl Supervisor {
         self.gate.reason(EXEC, callers, std::slice::from_ref(&command), &hash).is_none()
     }
 
+    /// Returns the rule that asks about a command which an agent is about to run in its own shell.
+    pub(crate) fn rule_of_prompt(&self, agent: &Actor, cmd: &str, workdir: &Path) -> Option<String> {
+        self.gate.rule_of_prompt(agent, cmd, workdir)
+    }
+
+    /// Lets a new task go that is held by a rule, if the operator has just allowed this very command in the agent's prompt.
+    pub(super) fn go_if_prompted(
+        &mut self,
+        now: Moment,
+        id: &TaskId,
+        question: u32,
+    ) -> Vec<SupervisorAction> {
+        let Some(call) = self.tasks.get(id).and_then(held_task) else { return Vec::new() };
+        let note = format!("with the agent's prompt, question {question}");
+        let mut actions = vec![event(now, GateEventKind::Approved, Some(&call), &note)];
+        actions.extend(self.tasks.get_mut(id).map(|task| task.let_go(now, &note)).unwrap_or_default());
+        actions
+    }
+
     /// Returns everything that waits for the operator.
     pub(crate) fn gate(&self) -> GateView {
         let tasks = self.tasks.values().filter_map(held_task);
@@ -50,6 +71,7 @@ impl Supervisor {
         }
         self.gate.paused = paused.then_some(now.wall);
         self.gate.turns += 1;
+        self.gate.forget_prompted();
         let mut actions =
             vec![event(now, if paused { GateEventKind::Paused } else { GateEventKind::Resumed }, None, "")];
         if paused {
@@ -96,6 +118,7 @@ impl Supervisor {
         }
         let told: Vec<String> = rules.iter().map(ToString::to_string).collect();
         self.gate.rules = rules;
+        self.gate.forget_prompted();
         let said = gate_event(now, GateEventKind::Rules, None, &told.join("; "));
         vec![SupervisorAction::Gate(GateEvent { actor: Actor::System, ..said })]
     }
@@ -245,10 +268,9 @@ mod tests {
 
     use super::*;
     use crate::config::{Limits, Prefix};
-    use crate::envelope::TaskId;
-    use crate::model::{CloseReason, HeldCommand, ProgramStep, TaskStatus};
+    use crate::model::{CloseReason, HeldCommand, NativeTask, ProgramStep, TaskStatus};
     use crate::runtime::supervisor::tests::{at, id, new_task, request, status, stop_task};
-    use crate::runtime::supervisor::{Stop, StopEffect, SupervisorInput, Timer};
+    use crate::runtime::supervisor::{NewTask, PromptedCommand, Stop, StopEffect, SupervisorInput, Timer};
 
     fn rules() -> Limits {
         let rule = ApprovalRule { prefix: Some("git push".into()), ..ApprovalRule::default() };
@@ -491,6 +513,69 @@ mod tests {
         assert!(supervisor.admit_batch(at(50_000), batch(&["ls"], 8), None).0.is_some());
         supervisor.step(at(50_001), SupervisorInput::Withdraw { call: 8 });
         assert_eq!(supervisor.gate().held, []);
+    }
+
+    /// A command of an agent's own shell.
+    fn native(cmd: &str, session: &str) -> NewTask {
+        let native =
+            Some(NativeTask { id: id(), has_callers_terminal: false, session: Some(session.into()) });
+        let SupervisorInput::Start(new) = new_task(ExecRequest { native, ..asked(cmd, agent()) }) else {
+            panic!("a start")
+        };
+        *new
+    }
+
+    #[test]
+    fn a_command_allowed_in_its_agents_prompt_is_not_held_by_a_rule_once_and_soon() {
+        let workdir = native("git push", "s").workdir;
+        let prompted = |cmd: &str| PromptedCommand {
+            agent: agent(),
+            session: "s".into(),
+            cmd: cmd.into(),
+            workdir: workdir.clone(),
+            question: 3,
+        };
+        let goes = |supervisor: &mut Supervisor, ms: u64, new: NewTask| {
+            let actions = supervisor.step(at(ms), SupervisorInput::Start(Box::new(new)));
+            supervisor.tasks.clear();
+            actions.contains(&SupervisorAction::Spawn(id()))
+        };
+        let allowed = || {
+            let mut supervisor = Supervisor::new(&rules());
+            assert!(supervisor.rule_of_prompt(&agent(), "git push", &workdir).is_some());
+            assert_eq!(supervisor.rule_of_prompt(&agent(), "git pull", &workdir), None);
+            let command = Box::new(prompted("git push"));
+            assert_eq!(supervisor.step(at(0), SupervisorInput::Prompted { command }), []);
+            supervisor
+        };
+        let mut supervisor = allowed();
+        let actions = supervisor.step(at(5), SupervisorInput::Start(Box::new(native("git push", "s"))));
+        let is_noted = |action: &SupervisorAction| matches!(action, SupervisorAction::Gate(event) if event.what == GateEventKind::Approved && event.note.ends_with("question 3"));
+        let [noted, goes_at] = [
+            actions.iter().position(is_noted),
+            actions.iter().position(|action| *action == SupervisorAction::Spawn(id())),
+        ];
+        assert!(noted.is_some() && noted < goes_at, "on record first: {actions:?}");
+        supervisor.tasks.clear();
+        assert!(!goes(&mut supervisor, 6, native("git push", "s")), "once");
+        let others: [fn(&mut NewTask); 5] = [
+            |new| new.request.cmd.push_str(" -f"),
+            |new| new.workdir = "/elsewhere".into(),
+            |new| new.request.actor = Actor::Agent("b".into()),
+            |new| new.request.native = None,
+            |new| new.request.native.iter_mut().for_each(|native| native.session = Some("t".into())),
+        ];
+        for change in others {
+            let mut other = native("git push", "s");
+            change(&mut other);
+            let told = format!("{other:?}");
+            assert!(!goes(&mut allowed(), 5, other), "{told}");
+        }
+        assert!(!goes(&mut allowed(), 10_000, native("git push", "s")), "late");
+        let mut paused = allowed();
+        paused.pause(at(1), true);
+        paused.pause(at(2), false);
+        assert!(!goes(&mut paused, 5, native("git push", "s")), "a pause came between");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::holding::OperatorHold;
-use super::message::{CallOrigin, NewTask};
+use super::message::{CallOrigin, NewTask, PromptedCommand};
 use super::request_hash::{hash_of, hash_of_batch};
 use crate::clock::Moment;
 use crate::config::{ApprovalRule, Limits, Prefix};
@@ -16,6 +16,11 @@ use crate::model::{BatchRequest, ExecRequest, HeldCall, HeldCommand, HoldReason}
 
 pub(super) const EXEC: &str = "ExecCommand";
 pub(super) const BATCH: &str = "ExecCommandBatch";
+
+/// How long a command that was allowed with its agent's prompt may take to come here.
+const PROMPTED_FOR: Duration = Duration::from_secs(10);
+/// How many of them are kept; the oldest goes for another.
+const MOST_PROMPTED: usize = 32;
 
 const SCRIPT: &Actor = &Actor::Cli;
 
@@ -30,6 +35,8 @@ pub(super) struct ApprovalGate {
     pub(super) allowed: BTreeSet<String>,
     /// Command prefixes that no longer need approval.
     pub(super) wider: Vec<AllowedPrefix>,
+    /// Commands that the operator has just allowed in their agents' own prompts, and until when each counts.
+    prompted: Vec<(PromptedCommand, Duration)>,
     pub(super) batches: BTreeMap<u64, HeldCall>,
     pub(super) patience: Duration,
     tickets: u64,
@@ -43,6 +50,7 @@ impl ApprovalGate {
             rules: limits.approvals.clone(),
             allowed: BTreeSet::new(),
             wider: Vec::new(),
+            prompted: Vec::new(),
             batches: BTreeMap::new(),
             patience: limits.batch_hold,
             tickets: 0,
@@ -67,6 +75,38 @@ impl ApprovalGate {
         let callers = Callers::of(request, new.behind.as_ref());
         let reason = self.reason(EXEC, callers, std::slice::from_ref(&command), &hash)?;
         Some((reason, hash))
+    }
+
+    /// Returns the rule that asks about a command which an agent is about to run in its own shell.
+    pub(super) fn rule_of_prompt(&self, agent: &Actor, cmd: &str, workdir: &Path) -> Option<String> {
+        let name = agent.to_string();
+        let is_allowed = || {
+            let covers = |wider: &AllowedPrefix| wider.actor == *agent && wider.like.workdir == workdir;
+            self.wider.iter().any(|wider| covers(wider) && wider.prefix.covers(cmd))
+        };
+        let rule = self.rules.iter().find(|rule| rule.asks(EXEC, &name, cmd)).filter(|_| !is_allowed());
+        rule.map(ToString::to_string)
+    }
+
+    /// Keeps a command that the operator has allowed in its agent's own prompt, where they were told that a rule asks about
+    /// it as well.
+    pub(super) fn allow_prompted(&mut self, now: Moment, command: PromptedCommand) {
+        if self.prompted.len() == MOST_PROMPTED {
+            self.prompted.remove(0);
+        }
+        self.prompted.push((command, now.mono.saturating_add(PROMPTED_FOR)));
+    }
+
+    /// Forgets those commands.
+    pub(super) fn forget_prompted(&mut self) {
+        self.prompted.clear();
+    }
+
+    /// Returns the number of the question with which the operator has allowed this very command, and forgets it.
+    pub(super) fn take_prompted(&mut self, now: Moment, new: &NewTask) -> Option<u32> {
+        self.prompted.retain(|(_, until)| now.mono < *until);
+        let at = self.prompted.iter().position(|(command, _)| command.is(new))?;
+        Some(self.prompted.remove(at).0.question)
     }
 
     /// Tells whether a batch would have to wait.

@@ -27,6 +27,28 @@ pub(crate) struct NewTask {
     pub(crate) lane: Option<Lane>,
 }
 
+/// A command that the operator has allowed in its agent's own prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PromptedCommand {
+    pub(crate) agent: Actor,
+    pub(crate) session: String,
+    pub(crate) cmd: String,
+    pub(crate) workdir: PathBuf,
+    /// The number of the question that was answered.
+    pub(crate) question: u32,
+}
+
+impl PromptedCommand {
+    /// Tells whether a new task is this command, run by the agent's session in its own shell.
+    pub(super) fn is(&self, new: &NewTask) -> bool {
+        let session = new.request.native.as_ref().and_then(|native| native.session.as_deref());
+        session == Some(&*self.session)
+            && new.request.actor == self.agent
+            && new.request.cmd == self.cmd
+            && new.workdir == self.workdir
+    }
+}
+
 /// The origin of a call that came out of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CallOrigin {
@@ -48,6 +70,10 @@ impl CallOrigin {
 #[derive(Debug)]
 pub(crate) enum SupervisorInput {
     Start(Box<NewTask>),
+    /// The operator has allowed a command in its agent's own prompt, where they were told that a rule asks about it as well.
+    Prompted {
+        command: Box<PromptedCommand>,
+    },
     Started {
         id: TaskId,
         pid: u32,

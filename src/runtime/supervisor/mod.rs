@@ -25,15 +25,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(crate) use message::{BatchVerdict, HostOrder, NewTask, SupervisorAction, SupervisorInput, Timer};
+pub(crate) use message::{
+    BatchVerdict, HostOrder, NewTask, PromptedCommand, SupervisorAction, SupervisorInput, Timer,
+};
 pub(crate) use task::SupervisedTask;
 
 use crate::clock::Moment;
 use crate::config::{Lane, Limits};
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
-    CloseReason, InputRejection, OutputView, RejectionReason, Stop, StopEffect, StopSignal, TaskUpdate,
-    TaskView,
+    CloseReason, HoldReason, InputRejection, OutputView, RejectionReason, Stop, StopEffect, StopSignal,
+    TaskUpdate, TaskView,
 };
 
 /// The state of all tasks of one recording.
@@ -88,6 +90,10 @@ impl Supervisor {
                 Some(signal) => self.with(&id, |task, _| task.passed_on(now, &by, signal)),
                 None => Vec::new(),
             },
+            SupervisorInput::Prompted { command } => {
+                self.gate.allow_prompted(now, *command);
+                Vec::new()
+            }
             SupervisorInput::HoldOver { ticket } => self.hold_over(now, ticket),
             SupervisorInput::Withdraw { call } => self.withdraw(now, call),
             SupervisorInput::Started { id, pid } => self.with(&id, |task, _| task.started(now, pid)),
@@ -193,9 +199,14 @@ impl Supervisor {
         self.numbers += 1;
         let id = new.id.clone();
         let held = self.gate.hold(now, &new);
+        let is_ruled = held.as_ref().is_some_and(|held| matches!(held.reason, HoldReason::Rule(_)));
+        let prompted = is_ruled.then(|| self.gate.take_prompted(now, &new)).flatten();
         let lane = self.lane(&new);
         let (task, mut actions) = SupervisedTask::queued(now, self.numbers, new, held, lane);
         self.tasks.insert(id.clone(), task);
+        if let Some(question) = prompted.filter(|_| self.closing.is_none()) {
+            actions.extend(self.go_if_prompted(now, &id, question));
+        }
         if let (Some(task), Some(closing)) = (self.tasks.get_mut(&id), &self.closing) {
             actions.extend(task.interrupt(now, Duration::ZERO, closing));
         }

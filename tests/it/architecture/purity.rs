@@ -11,6 +11,7 @@ const PURE: [&str; 15] = [
     "terminal/",
     "runtime/supervisor/",
     "runtime/question/machine.rs",
+    "runtime/question/permissions.rs",
     "prose/syntax/",
     "prose/engine/vm/",
     "console/app/",

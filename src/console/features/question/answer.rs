@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::console::effect::Effect;
 use crate::console::features::question::QuestionDialog;
 use crate::console::features::question::draw::rows;
+use crate::console::features::question::permission::can_permit;
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::State;
 use crate::console::widgets::scrolled;
@@ -23,7 +24,18 @@ impl QuestionDialog {
             state.say(told);
             return;
         }
+        if action == ApproveGate
+            && self.has_rule()
+            && !self.is_at_end(state)
+            && self.is_ready(state.clock.now)
+        {
+            state.say("a rule holds it as well: read it to its end first");
+            return;
+        }
         match action {
+            ApproveTurn | ApproveAlike if can_permit(&self.question).is_err() => {
+                can_permit(&self.question).map_err(|why| state.say(why.to_string())).unwrap_or_default();
+            }
             Note if !self.is_sent => self.is_noting = true,
             // A refusal is sent with the words that the agent is told.
             RejectGate if self.is_agents_prompt() && !self.is_noting => {
@@ -51,6 +63,17 @@ impl QuestionDialog {
                 None => self.decide(state, action),
             },
         }
+    }
+
+    /// Tells whether a rule of ours asks about the same call, so that its answer is the one to a held call too.
+    fn has_rule(&self) -> bool {
+        matches!(&self.question.kind, QuestionKind::AgentPrompt(prompt) if prompt.rule.is_some())
+    }
+
+    /// Tells whether its last row is on screen.
+    fn is_at_end(&self, state: &State) -> bool {
+        let (rows, shown) = rows(state, self);
+        self.top + shown >= rows
     }
 
     fn is_agents_prompt(&self) -> bool {

@@ -3,7 +3,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::console::features::question::QuestionDialog;
+use crate::console::features::question::{QuestionDialog, permission};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{State, Term};
 use crate::console::text::{StyledPiece, piece};
@@ -59,6 +59,17 @@ fn foot(painter: &mut Painter<'_>, dialog: &QuestionDialog, area: Rect) {
         .explained(Term::Gate)
         .filter(|_| dialog.context() == KeyContext::Gate && dialog.question.is_of_program());
     painter.row(area, 0, gate.as_slice());
+    if permission::can_permit(&dialog.question).is_ok()
+        && dialog.context() == KeyContext::Gate
+        && !dialog.is_sent
+    {
+        let keys = [
+            (Action::ApproveTurn, "all of this turn"),
+            (Action::ApproveAlike, "what is alike for 15 minutes"),
+        ];
+        let keys = keys.map(|(action, word)| painter.key(KeyContext::Gate, action, word));
+        painter.line(area, 0, &joined(keys.into(), &piece("   ", Role::Text)));
+    }
     let mut at = 1;
     match &dialog.question.kind {
         QuestionKind::Choice { labels } => {

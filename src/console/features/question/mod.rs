@@ -3,6 +3,7 @@
 
 pub mod answer;
 pub mod draw;
+pub mod permission;
 
 use std::sync::Arc;
 
@@ -110,6 +111,8 @@ impl QuestionDialog {
             (Action::Yes, _) => AnswerValue::Yes,
             (Action::No, _) => AnswerValue::No,
             (Action::ApproveGate, _) => AnswerValue::Approve,
+            (Action::ApproveTurn, _) => AnswerValue::ApproveTurn,
+            (Action::ApproveAlike, _) => AnswerValue::ApproveAlike,
             (Action::RejectGate, _) => AnswerValue::Reject,
             (Action::RunAgain, _) => AnswerValue::Rerun,
             (Action::Skip, _) => AnswerValue::Skip,
@@ -152,6 +155,9 @@ impl QuestionDialog {
             let path = visible::one_line(&workdir.to_string_lossy()).into_owned();
             lines.push(Vec::new());
             lines.push(vec![piece(format!("in {path}"), Role::Faint)]);
+        }
+        if let QuestionKind::AgentPrompt(prompt) = kind {
+            lines.extend(permission::lines(prompt));
         }
         if let Some(command) = &evidence.command {
             lines.push(Vec::new());

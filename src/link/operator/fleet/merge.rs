@@ -80,6 +80,7 @@ pub(super) fn merged(seq: u64, places: &[FleetPlace], notices: &PlaceNotices) ->
         agents: parts().flat_map(|part| part.agents.iter().cloned()).collect(),
         programs: parts().flat_map(|part| part.programs.iter().cloned()).collect(),
         in_agents: live().flat_map(|snapshot| snapshot.in_agents.iter().cloned()).collect(),
+        permissions: live().flat_map(|snapshot| snapshot.permissions.iter().cloned()).collect(),
         questions: parts().flat_map(|part| part.questions.iter().cloned()).collect(),
         notices: notices.kept.iter().map(|(_, notice)| notice.clone()).collect(),
         metrics,

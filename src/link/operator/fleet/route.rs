@@ -179,6 +179,7 @@ impl FleetState {
             }
             Request::Call { .. }
             | Request::Pause { .. }
+            | Request::EndPermissions
             | Request::Rules { .. }
             | Request::Metrics
             | Request::Standing

@@ -61,6 +61,7 @@ impl ThrownError {
             Principal::File => "the answers file".to_owned(),
             Principal::Actor(actor) => format!("the {actor}"),
             Principal::Command(program) => program.clone(),
+            Principal::Permission(_) => "a permission".to_owned(),
         };
         let note = note.filter(|note| !note.is_empty()).map(|note| format!(": {note}")).unwrap_or_default();
         Self::new(line, format!("{who} did not let the command run{note}"))

@@ -256,7 +256,7 @@ fn shown(value: &AnswerValue) -> String {
         AnswerValue::Hidden(_) => "hidden".to_owned(),
         AnswerValue::Yes => "yes".to_owned(),
         AnswerValue::No => "no".to_owned(),
-        AnswerValue::Approve => "approved".to_owned(),
+        AnswerValue::Approve | AnswerValue::ApproveTurn | AnswerValue::ApproveAlike => "approved".to_owned(),
         AnswerValue::Reject => "rejected".to_owned(),
         AnswerValue::Rerun => "rerun".to_owned(),
         AnswerValue::Skip => "skip".to_owned(),

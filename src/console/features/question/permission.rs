@@ -1,0 +1,73 @@
+//! What can be permitted beyond a single prompt of an agent: on its card, and how it ends. Pure.
+
+use std::sync::Arc;
+
+use crate::console::effect::Effect;
+use crate::console::state::{Obstacle, State};
+use crate::console::text::{StyledPiece, piece, visible};
+use crate::console::theme::Role;
+use crate::link::Request;
+use crate::model::{
+    AgentPrompt, PlaceState, PromptPermission, Question, QuestionKind, Snapshot, alike_in_words,
+};
+
+/// Checks whether more than the one call can be permitted with an answer.
+pub(in crate::console) fn can_permit(question: &Question) -> Result<(), Obstacle> {
+    match &question.kind {
+        QuestionKind::AgentPrompt(prompt) if prompt.rule.is_some() => {
+            Err(Obstacle::Missing("an approval rule holds this call: it is asked about each time"))
+        }
+        QuestionKind::AgentPrompt(_) => Ok(()),
+        _ => Err(Obstacle::Missing("only more of an agent's own prompts can be allowed")),
+    }
+}
+
+/// Returns what a card says of calls like that of a prompt: how they were answered, and which they are.
+pub(super) fn lines(prompt: &AgentPrompt) -> Vec<Vec<StyledPiece>> {
+    let mut lines = Vec::new();
+    let counts = [(prompt.before.allowed, "allowed"), (prompt.before.refused, "refused")];
+    let counts: Vec<String> = counts.into_iter().filter(|(count, _)| *count > 0).map(counted).collect();
+    if !counts.is_empty() {
+        lines.push(format!("like it: {} in this session", counts.join(", ")));
+    }
+    lines.push(match &prompt.rule {
+        Some(rule) => format!("an approval rule asks about it as well: {rule}; y answers both, once"),
+        None => format!("alike: {}, in this directory", alike_in_words(&prompt.alike)),
+    });
+    let line = |line: String| vec![piece(visible::one_line(&line).into_owned(), Role::Faint)];
+    lines.into_iter().map(line).collect()
+}
+
+fn counted((count, how): (u32, &str)) -> String {
+    match count {
+        1 => format!("{how} once"),
+        2 => format!("{how} twice"),
+        many => format!("{how} {many} times"),
+    }
+}
+
+/// Returns what ends all that is permitted, wherever it is, and what to say of it.
+pub(in crate::console) fn ends(snapshot: &Snapshot) -> (Vec<Effect>, String) {
+    let told: Vec<String> = snapshot.permissions.iter().map(named).collect();
+    let request = || Request::EndPermissions;
+    let has_some = |place: &&Arc<PlaceState>| !place.snapshot.permissions.is_empty();
+    let places = snapshot.places.iter().filter(has_some);
+    let mut effects: Vec<Effect> =
+        places.map(|place| Effect::AskAt(place.name.id.clone(), request())).collect();
+    if snapshot.places.is_empty() {
+        effects.push(Effect::Ask(request()));
+    }
+    (effects, format!("asked about again: {}", told.join("; ")))
+}
+
+/// Ends all that is permitted.
+pub(in crate::console) fn end_permissions(state: &mut State) {
+    let (effects, told) = ends(&state.view.snapshot);
+    state.effects.extend(effects);
+    state.say(told);
+}
+
+/// Returns a permission in words: whose it is, and what it permits.
+pub(in crate::console) fn named(permission: &PromptPermission) -> String {
+    visible::one_line(&format!("{}, {}", permission.agent, permission.told())).into_owned()
+}
