@@ -1,11 +1,13 @@
 //! Which agent a new connection, or a call of a shell, belongs to: by processes, as the kernel reports them, and never by a
 //! guess. Pure.
 
+use std::collections::VecDeque;
+
 use tokio::sync::watch;
 
 use super::label;
 use crate::agents::AgentProgram;
-use crate::model::{AgentRoutes, HOOK_PROFILE, LAUNCH_PROFILE, SHELL_PROFILE};
+use crate::model::{AgentRoutes, CallRuling, HOOK_PROFILE, LAUNCH_PROFILE, SHELL_PROFILE};
 
 /// An agent that is connected.
 #[derive(Debug)]
@@ -23,6 +25,8 @@ pub(super) struct AgentSession {
     pub(super) is_watched: bool,
     /// Whether the process has ended that was above its MCP connection.
     pub(super) has_ended: bool,
+    /// The calls about which it asked its user and which are not over: their hashes, and who has answered.
+    pub(super) asked: VecDeque<(String, CallRuling)>,
     /// True once the process whose shell calls come here has ended.
     pub(super) ended: Option<watch::Receiver<bool>>,
 }
@@ -70,6 +74,7 @@ impl AgentSession {
             routes: AgentRoutes::default(),
             is_watched: false,
             has_ended: false,
+            asked: VecDeque::new(),
             ended: None,
         };
         own.take_in(arrival);
@@ -123,7 +128,19 @@ mod tests {
         let (routes, ended) = (AgentRoutes { launch: launched.is_some(), ..AgentRoutes::default() }, None);
         let (label, is_watched) = ("x".into(), false);
         let has_ended = false;
-        AgentSession { label, program, name: None, launched, process, routes, is_watched, has_ended, ended }
+        let asked = VecDeque::new();
+        AgentSession {
+            label,
+            program,
+            name: None,
+            launched,
+            process,
+            routes,
+            is_watched,
+            has_ended,
+            asked,
+            ended,
+        }
     }
 
     fn shell(program: Option<AgentProgram>, process: u32, is_claimed: bool, above: &[u32]) -> Arrival<'_> {

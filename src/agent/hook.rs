@@ -3,15 +3,17 @@
 
 use std::time::Duration;
 
+use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::sessions::{AgentClaim, AgentSessions};
-use crate::agents::{AgentProgram, HookEvent, HookReport, PromptVerdict, ToolUse};
+use crate::agents::{AgentProgram, HookEvent, HookReport, PromptVerdict, ToolUse, UsedTool};
 use crate::envelope::Actor;
 use crate::link::{self, AnsweredPrompt, Client, Hello, HookLine, HookReply};
+use crate::model::calls::SHELL_CALL;
 use crate::model::{
-    AgentActivity, AgentPrompt, AlikeAnswers, AnswerValue, AnsweredPrompts, AnsweredWhich, Evidence,
-    HOOK_PROFILE, NewQuestion, QuestionKind, QuestionOrigin, QuestionOutcome,
+    AgentActivity, AgentPrompt, AlikeAnswers, AnswerValue, AnsweredPrompts, AnsweredWhich, CallRuling,
+    Evidence, HOOK_PROFILE, NewQuestion, QuestionKind, QuestionOrigin, QuestionOutcome,
 };
 use crate::runtime::Handle;
 
@@ -33,6 +35,11 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
     }
     let (mut line, report, at) = HookLine::receive(client).await?;
     let Some(label) = label(line.client(), &runtime, &sessions, &report) else { return Ok(()) };
+    let begins = matches!(report.event, HookEvent::TurnBegan) && report.subagent.is_none();
+    if begins {
+        sessions.turn_begins(&label);
+    }
+    runtime.agent_turns(&label, report.mode.as_deref(), begins);
     runtime.agent_works(&label, |activity| activity_after(&report, activity));
     let HookEvent::Prompt(call) = &report.event else {
         if let Some(which) = answered(&report) {
@@ -40,16 +47,26 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
                 AnsweredPrompts { agent: label.clone(), session: report.session.clone(), which, at };
             runtime.answered_in_agent(answered).await;
         }
+        for used in report.used() {
+            let ruling = ruling(&sessions, &label, &report, used);
+            runtime.told_of_command(&label, &report.session, (used, ruling)).await;
+        }
+        if let HookEvent::Refused(refused) = &report.event {
+            let mode = report.mode.as_deref().unwrap_or_default();
+            let (tool, input) = recorded(&report, &refused.call, shell_tool(line.client()));
+            runtime.refused_by_agent(&label, (tool, &input), mode, &refused.reason).await;
+        }
         if let HookEvent::CallsEnded(_) = &report.event {
             hand_over_words(&runtime, &label, line).await;
         }
         return Ok(());
     };
+    let hash = report.hash(call);
+    sessions.asked(&label, &hash, CallRuling::InAgent);
     let is_full = runtime.questions().iter().filter(|open| !open.is_of_program()).count() >= MOST_PROMPTS;
     if !runtime.is_watched() || is_full {
         return Ok(());
     }
-    let hash = report.hash(call);
     let asking = asking(label.clone(), &report, call, line.client());
     let since = Instant::now();
     let verdict = tokio::select! {
@@ -66,6 +83,7 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
     };
     if let Some(verdict) = verdict {
         runtime.agent_works(&label, |_| Some(AgentActivity::Working));
+        sessions.asked(&label, &hash, CallRuling::AtConsole);
         line.tell(&HookReply::Answered(AnsweredPrompt { hash, verdict })).await;
     }
     Ok(())
@@ -80,9 +98,31 @@ async fn hand_over_words(runtime: &Handle, label: &str, line: HookLine) {
     }
 }
 
+/// Returns who let a call be made that was made; at the end of calls, which come with those refused, that is not known.
+fn ruling(sessions: &AgentSessions, label: &str, report: &HookReport, used: &UsedTool) -> Option<CallRuling> {
+    let HookEvent::Used(_) = &report.event else { return None };
+    let unasked = || CallRuling::unasked(report.mode.as_deref().unwrap_or_default());
+    Some(sessions.allowed(label, &report.hash(&used.call)).unwrap_or_else(unasked))
+}
+
+/// Returns the name and the input under which a call is recorded that did not come here: as if it had.
+fn recorded<'a>(report: &HookReport, call: &'a ToolUse, shell_tool: &str) -> (&'a str, Value) {
+    let Some(cmd) = call.command(shell_tool) else { return (&call.tool, call.input.clone()) };
+    let mut input = json!({ "cmd": cmd, "session": report.session });
+    if let Some(description) = call.input.get("description") {
+        input["description"] = description.clone();
+    }
+    (SHELL_CALL, input)
+}
+
 /// Returns the agent whose hook it is.
 fn agent_of(client: &Client) -> Option<AgentProgram> {
     client.hello.client.as_ref().and_then(|named| named.name.parse().ok())
+}
+
+/// Returns the name of its tool that runs commands.
+fn shell_tool(client: &Client) -> &'static str {
+    agent_of(client).and_then(AgentProgram::hook).map_or("", |hook| hook.shell_tool)
 }
 
 /// Returns the label of the agent whose hook it is.
@@ -101,15 +141,17 @@ fn label(client: &Client, runtime: &Handle, sessions: &AgentSessions, report: &H
 
 /// Returns what an agent does after a report. Some reports come late: only what the user writes begins a turn.
 fn activity_after(report: &HookReport, before: Option<AgentActivity>) -> Option<AgentActivity> {
-    use AgentActivity::{Idle, NeedsYou, Working};
+    use AgentActivity::{Ended, Idle, NeedsYou, Working};
     match report.event {
         HookEvent::Prompt(_) | HookEvent::OwnDialog => Some(NeedsYou),
         HookEvent::TurnBegan => Some(Working),
         HookEvent::Used(_) | HookEvent::CallsEnded(_) if before == Some(NeedsYou) => Some(Working),
         HookEvent::TurnEnded if report.subagent.is_none() => Some(Idle),
         HookEvent::Began => Some(Idle),
-        HookEvent::Ended => None,
-        HookEvent::Used(_) | HookEvent::CallsEnded(_) | HookEvent::TurnEnded => before,
+        HookEvent::Ended => Some(Ended),
+        HookEvent::Used(_) | HookEvent::CallsEnded(_) | HookEvent::Refused(_) | HookEvent::TurnEnded => {
+            before
+        }
     }
 }
 
@@ -117,9 +159,9 @@ fn activity_after(report: &HookReport, before: Option<AgentActivity>) -> Option<
 fn answered(report: &HookReport) -> Option<AnsweredWhich> {
     match &report.event {
         HookEvent::Prompt(_) | HookEvent::OwnDialog => None,
-        HookEvent::Used(call) => Some(AnsweredWhich::Calls(vec![report.hash(call)])),
-        HookEvent::CallsEnded(calls) => {
-            Some(AnsweredWhich::Calls(calls.iter().map(|call| report.hash(call)).collect()))
+        HookEvent::Refused(refused) => Some(AnsweredWhich::Calls(vec![report.hash(&refused.call)])),
+        HookEvent::Used(_) | HookEvent::CallsEnded(_) => {
+            Some(AnsweredWhich::Calls(report.used().iter().map(|used| report.hash(&used.call)).collect()))
         }
         HookEvent::TurnBegan | HookEvent::TurnEnded => Some(AnsweredWhich::Of(report.subagent.clone())),
         HookEvent::Began | HookEvent::Ended => Some(AnsweredWhich::All),
@@ -127,7 +169,6 @@ fn answered(report: &HookReport) -> Option<AnsweredWhich> {
 }
 
 fn asking(label: String, report: &HookReport, call: &ToolUse, client: &Client) -> NewQuestion {
-    let shell_tool = agent_of(client).and_then(AgentProgram::hook).map_or("", |hook| hook.shell_tool);
     let Hello { cwd: workdir, ppid, .. } = &client.hello;
     NewQuestion {
         origin: QuestionOrigin { name: Some(call.tool.clone()), ..QuestionOrigin::default() },
@@ -136,10 +177,10 @@ fn asking(label: String, report: &HookReport, call: &ToolUse, client: &Client) -
             session: report.session.clone(),
             subagent: report.subagent.clone(),
             hash: report.hash(call),
-            alike: report.likeness(call, shell_tool, workdir, *ppid),
+            alike: report.likeness(call, shell_tool(client), workdir, *ppid),
             before: AlikeAnswers::default(),
             rule: None,
-            command: call.command(shell_tool).map(str::to_owned),
+            command: call.command(shell_tool(client)).map(str::to_owned),
         }),
         text: call.text(),
         evidence: Evidence { workdir: Some(workdir.clone()), ..Evidence::default() },

@@ -13,7 +13,7 @@ use super::belonging::{AgentSession, Arrival, place_of};
 use super::label;
 use crate::agents::AgentProgram;
 use crate::link::Client;
-use crate::model::{AgentPeer, LAUNCH_PROFILE, SHELL_PROFILE};
+use crate::model::{AgentPeer, CallRuling, LAUNCH_PROFILE, SHELL_PROFILE};
 use crate::process::{self, program_name};
 use crate::runtime::Handle;
 
@@ -21,6 +21,8 @@ use crate::runtime::Handle;
 const MOST: usize = 128;
 /// The maximum distance from a process up to its agent, in processes.
 const DISTANCE: usize = 32;
+/// The most calls of an agent that are known to have been asked about.
+const MOST_ASKED: usize = 256;
 /// The maximum length of a session's name, in characters.
 const NAME_CHARS: usize = 128;
 
@@ -230,6 +232,38 @@ impl AgentSessions {
             Some(_) => {}
             None => runtime.end_left_by(label),
         }
+    }
+
+    /// Notes that an agent asks its user about a call, or who has answered that.
+    pub(super) fn asked(&self, label: &str, hash: &str, by: CallRuling) {
+        let mut sessions = self.lock();
+        let Some(session) = sessions.iter_mut().find(|session| session.label == label) else { return };
+        match session.asked.iter_mut().find(|(known, _)| known == hash) {
+            Some((_, known)) => *known = by,
+            None => {
+                if session.asked.len() == MOST_ASKED {
+                    session.asked.pop_front();
+                }
+                session.asked.push_back((hash.to_owned(), by));
+            }
+        }
+    }
+
+    /// Forgets what an agent asked about: of a turn that is over, nothing is open.
+    pub(super) fn turn_begins(&self, label: &str) {
+        let mut sessions = self.lock();
+        sessions
+            .iter_mut()
+            .filter(|session| session.label == label)
+            .for_each(|session| session.asked.clear());
+    }
+
+    /// Returns who allowed a call that is over, if its agent asked about it.
+    pub(super) fn allowed(&self, label: &str, hash: &str) -> Option<CallRuling> {
+        let mut sessions = self.lock();
+        let session = sessions.iter_mut().find(|session| session.label == label)?;
+        let at = session.asked.iter().position(|(known, _)| known == hash)?;
+        session.asked.remove(at).map(|(_, by)| by)
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<AgentSession>> {

@@ -15,6 +15,8 @@ const SUBJECTS: [&str; 6] = ["command", "file_path", "notebook_path", "url", "qu
 
 /// Inputs of a command that make it no other: what it is for, in words, and how long it may take.
 const ASIDE: [&str; 2] = ["description", "timeout"];
+/// The most characters of what a model was given of one command that are kept.
+const MOST_GIVEN: usize = 160_000;
 
 /// How a program runs hooks, and what they read and print.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +45,9 @@ pub struct HookReport {
     /// The subagent that it is about; none for the session's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subagent: Option<String>,
+    /// How the program decides what needs no question, in its own word: its mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
     /// What happened.
     pub event: HookEvent,
 }
@@ -56,9 +61,11 @@ pub enum HookEvent {
     /// The program asks its user something that only its own screen can answer.
     OwnDialog,
     /// A tool was called, with or without success.
-    Used(ToolUse),
+    Used(UsedTool),
     /// These calls, all of one answer of its model, are over: made or refused.
-    CallsEnded(Vec<ToolUse>),
+    CallsEnded(Vec<UsedTool>),
+    /// The program itself refused a call, and asked nobody.
+    Refused(RefusedTool),
     /// The user has written something: a turn begins.
     TurnBegan,
     /// The turn, or the work of the subagent, is over.
@@ -87,6 +94,50 @@ pub struct CallLikeness {
     /// The first words that their commands have in common; without them, the whole call is the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
+}
+
+/// A call of a tool that is over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsedTool {
+    /// The call.
+    #[serde(flatten)]
+    pub call: ToolUse,
+    /// The program's own name for the call; several reports may be about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// What its model was given of it, if it was a command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<ModelText>,
+}
+
+/// A call of a tool that the program itself refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedTool {
+    /// The call.
+    #[serde(flatten)]
+    pub call: ToolUse,
+    /// Why, in the program's words.
+    #[serde(default)]
+    pub reason: String,
+}
+
+/// The text that a program gave its model of a command, as it reports it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelText {
+    /// The text.
+    pub text: String,
+    /// Whether the model read it as a failure.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_failure: bool,
+    /// Whether the program says that it cut it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
+    /// How many characters at its end were too many to be kept here.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub left_out: u64,
+    /// Whether it is the very text, and not what it was made from.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_exact: bool,
 }
 
 /// The answer to a program's own prompt.
@@ -148,6 +199,42 @@ impl HookReport {
         ];
         CallLikeness { hash: files::digest_of_parts(parts), words: None }
     }
+
+    /// Returns the same without what the model was given.
+    #[must_use]
+    pub fn without_texts(mut self) -> Self {
+        match &mut self.event {
+            HookEvent::Used(used) => used.given = None,
+            HookEvent::CallsEnded(used) => used.iter_mut().for_each(|used| used.given = None),
+            _ => {}
+        }
+        self
+    }
+
+    /// Returns the calls that are over.
+    #[must_use]
+    pub fn used(&self) -> &[UsedTool] {
+        match &self.event {
+            HookEvent::Used(used) => std::slice::from_ref(used),
+            HookEvent::CallsEnded(used) => used,
+            _ => &[],
+        }
+    }
+}
+
+impl ModelText {
+    /// Returns what of a text is kept.
+    #[must_use]
+    pub fn of(mut text: String, is_failure: bool, is_cut: bool) -> Self {
+        let kept = text.char_indices().nth(MOST_GIVEN).map_or(text.len(), |(at, _)| at);
+        let left_out = text.get(kept..).map_or(0, |rest| rest.chars().count() as u64);
+        text.truncate(kept);
+        Self { text, is_failure, is_cut, left_out, is_exact: false }
+    }
+}
+
+fn is_nothing(count: &u64) -> bool {
+    *count == 0
 }
 
 impl ToolUse {
@@ -201,7 +288,7 @@ mod tests {
     fn every_part_of_a_call_is_in_its_hash_and_nothing_else() {
         let of = |session: &str, call: &ToolUse| {
             let (session, event) = (session.to_owned(), HookEvent::TurnBegan);
-            HookReport { session, subagent: None, event }.hash(call)
+            HookReport { session, subagent: None, mode: None, event }.hash(call)
         };
         let one = call("Bash", json!({"command": "touch x", "timeout": 5}));
         let same = call("Bash", json!({"timeout": 5, "command": "touch x"}));
@@ -218,6 +305,7 @@ mod tests {
     #[test]
     fn calls_are_alike_in_the_same_place_by_the_same_words_and_nothing_more() {
         let report = |session: &str| HookReport {
+            mode: None,
             session: session.into(),
             subagent: None,
             event: HookEvent::TurnBegan,

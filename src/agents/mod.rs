@@ -51,7 +51,9 @@ use crate::config::quoted;
 pub use self::client::{McpClient, RECEIPT_CHARS, Room};
 pub use self::codex::ENVIRONMENTS as CODEX_ENVIRONMENTS;
 pub use self::config_file::{Addition, ConfigFile, ConfigFolder, Connection, InstallScope, ShellSetting};
-pub use self::hook::{AgentHook, CallLikeness, HookEvent, HookReport, PromptVerdict, ToolUse};
+pub use self::hook::{
+    AgentHook, CallLikeness, HookEvent, HookReport, ModelText, PromptVerdict, RefusedTool, ToolUse, UsedTool,
+};
 pub use self::own_shell::{
     EnvironmentMarks, OwnShell, ScreenQuestion, ScriptedModel, ShellRedirect, Trial, TrialFile, TrialScreen,
 };

@@ -12,6 +12,7 @@ use super::recording;
 use super::response::Failure;
 use super::table::table;
 use crate::envelope::{Actor, TaskId};
+use crate::model::NativeCall;
 use crate::runtime::past::PastCall;
 
 /// The default number of receipts.
@@ -157,8 +158,12 @@ pub(super) struct ReceiptShowOutput {
     input: Value,
     /// The canonical envelope; null when it was never answered.
     envelope: Option<Value>,
-    /// The receipt exactly as sent.
+    /// The receipt exactly as sent; of a command of an agent's own shell, what its hook says that its model was given.
     receipt: Option<String>,
+    /// What the agent's hook says besides: whether the agent cut the text, and whether it gave it as a failure.
+    #[schemars(with = "Option<Value>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    native: Option<NativeCall>,
     /// What the agent was told besides the answer, at the end of the receipt; absent if nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notices: Vec<String>,
@@ -208,6 +213,7 @@ impl LocalCommand for ReceiptShow {
             input: record.input,
             envelope: record.envelope,
             receipt: record.receipt,
+            native: record.native,
             notices: record.notices,
             duration_ms: record.duration_ms,
             latency_ms,

@@ -5,10 +5,13 @@ use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, Mode, ResolveFlags, Stat, fstat, mkdirat, renameat, statat, unlinkat};
+use rustix::fs::{
+    AtFlags, FileType, FlockOperation, Mode, ResolveFlags, Stat, flock, fstat, mkdirat, renameat, statat,
+    unlinkat,
+};
 use rustix::io::Errno;
 
-use super::named::{beneath, open_folder};
+use super::named::{beneath, open_folder, reopened};
 
 /// A folder held open.
 #[derive(Debug)]
@@ -34,6 +37,20 @@ impl HeldFolder {
         match held.is_own(&fstat(&held.0)?) {
             true => Ok(held),
             false => Err(io::Error::new(io::ErrorKind::PermissionDenied, "it belongs to another user")),
+        }
+    }
+
+    /// Waits until nobody else holds it locked, and locks it until it is dropped. Blocks.
+    ///
+    /// # Errors
+    /// If it cannot be locked.
+    pub fn locked(self) -> io::Result<Self> {
+        let folder = reopened(&self.0)?;
+        loop {
+            match flock(&folder, FlockOperation::LockExclusive) {
+                Err(Errno::INTR) => {}
+                locked => return locked.map(|()| Self(folder)).map_err(Into::into),
+            }
         }
     }
 

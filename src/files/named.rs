@@ -139,6 +139,11 @@ pub(super) fn open_folder(path: &Path) -> io::Result<std::os::fd::OwnedFd> {
     Ok(openat(CWD, path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
+/// Opens a folder that is held by its path alone once more, so that it can be locked.
+pub(super) fn reopened(folder: impl AsFd) -> io::Result<std::os::fd::OwnedFd> {
+    Ok(openat(folder, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+}
+
 /// Finds what is at a path inside a folder without opening it: nothing is entered that is not inside.
 pub(super) fn beneath(
     folder: impl AsFd,

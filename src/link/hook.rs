@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::io::AsyncWriteExt as _;
 
-use super::hello::PATIENCE;
+use super::hello::{MAX_HELLO, PATIENCE};
 use super::shell::ShellCall;
 use super::{Client, Error, Hello, LineReader, ReceivedLine};
 use crate::agents::{HookEvent, HookReport, PromptVerdict};
@@ -62,8 +62,16 @@ impl HookCall {
     /// # Errors
     /// If the connection is lost, or the other end breaks the protocol.
     pub fn report(mut self, report: HookReport, at: Timestamp) -> Result<Option<HookReply>, Error> {
-        let report = TimedReport { at, report };
-        let line = serde_json::to_vec(&report).map_err(|error| Error::frame(error.to_string()))?;
+        let written = |report: &TimedReport| {
+            serde_json::to_vec(report).map_err(|error| Error::frame(error.to_string()))
+        };
+        let mut report = TimedReport { at, report };
+        let mut line = written(&report)?;
+        if line.len() > MAX_HELLO {
+            // What a call was is worth more than what came of it.
+            report.report = report.report.without_texts();
+            line = written(&report)?;
+        }
         self.0.send_line(&line)?;
         let report = report.report;
         let hash = match &report.event {

@@ -79,6 +79,21 @@ pub enum AgentActivity {
     NeedsYou,
     /// Its turn is over.
     Idle,
+    /// Its session is over.
+    Ended,
+}
+
+impl AgentActivity {
+    /// Returns the word for it, the same on every surface.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Working => "working",
+            Self::NeedsYou => "needs you",
+            Self::Idle => "idle",
+            Self::Ended => "ended",
+        }
+    }
 }
 
 /// What an agent does, and since when.
@@ -114,6 +129,12 @@ pub struct AgentView {
     /// What it does, if its hooks report that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<AgentWork>,
+    /// How many turns of its session have begun, as its hooks report.
+    #[serde(default)]
+    pub session_turns: u64,
+    /// How it decides what needs no question, in its own word, as its hooks report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
     /// How it is connected, or was.
     #[serde(default)]
     pub routes: AgentRoutes,

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::clock::{Moment, millis};
 use crate::envelope::{Actor, Envelope, TaskId};
+use crate::model::native_call::{NativeCall, NativeCandidate, SoughtCall};
 use crate::model::{CallEnd, CallSummary, StreamView};
 
 /// Bytes of recent calls kept in full; older ones keep only their summary in memory, and are read from the recording.
@@ -47,13 +48,17 @@ pub struct CallRecord {
     pub input: Value,
     /// The canonical envelope, once answered.
     pub envelope: Option<Value>,
-    /// The receipt as sent, once answered.
+    /// The receipt as sent, once answered; of a command of an agent's own shell, the text that its model was given, if its
+    /// hook says that.
     pub receipt: Option<String>,
     /// The notices sent to the caller with the answer; the receipt ends with them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
     /// Milliseconds from call to answer.
     pub duration_ms: Option<u64>,
+    /// What the agent's hook says of it; its receipt is then the text that its model was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub native: Option<NativeCall>,
 }
 
 impl CallRecord {
@@ -79,6 +84,7 @@ impl CallRecord {
             task,
             end: self.envelope.as_ref().and_then(CallEnd::of),
             duration_ms: self.duration_ms,
+            native: self.native.clone(),
             stream: None,
         }
     }
@@ -127,6 +133,7 @@ impl RecentCalls {
             receipt: None,
             notices: Vec::new(),
             duration_ms: None,
+            native: None,
         });
         let summary = Arc::new(record.summary(None, None));
         if self.calls.len() == self.capacity
@@ -161,7 +168,10 @@ impl RecentCalls {
         let duration = millis(now.mono.saturating_sub(entry.begun));
         let record = Arc::make_mut(entry.record.as_mut()?);
         record.envelope = Some(envelope.to_value());
-        record.receipt = Some(receipt.to_owned());
+        // A hook may be faster.
+        if record.native.is_none() {
+            record.receipt = Some(receipt.to_owned());
+        }
         record.notices = notices;
         record.duration_ms = Some(duration);
         let summary = Arc::make_mut(&mut entry.summary);
@@ -171,7 +181,7 @@ impl RecentCalls {
         summary.end = record.envelope.as_ref().and_then(CallEnd::of);
         summary.duration_ms = Some(duration);
         let record = entry.record.clone()?;
-        entry.bytes = weight(&record.input) + record.envelope.as_ref().map_or(0, weight) + receipt.len();
+        entry.bytes = size(&record);
         self.bytes += entry.bytes;
         let latency = entry.admitted.map(|admitted| millis(admitted.saturating_sub(entry.begun)));
         self.let_go();
@@ -209,7 +219,7 @@ impl RecentCalls {
         let record = entry.record.as_mut()?;
         Arc::make_mut(record).duration_ms = Some(duration);
         let record = record.clone();
-        entry.bytes = weight(&record.input) + record.envelope.as_ref().map_or(0, weight);
+        entry.bytes = size(&record);
         let bytes = entry.bytes;
         let summary = Arc::make_mut(&mut entry.summary);
         summary.status = Some(ABANDONED.to_owned());
@@ -217,6 +227,45 @@ impl RecentCalls {
         self.bytes += bytes;
         self.let_go();
         Some(record)
+    }
+
+    /// Returns the commands of an agent's own shell that its hook may tell of, the likeliest first: the one it told of before;
+    /// or else those of which nothing was told, the last that ended first.
+    pub(crate) fn sought(&self, sought: &SoughtCall) -> Vec<NativeCandidate> {
+        let mut ended = Vec::new();
+        let mut open = Vec::new();
+        for entry in self.calls.iter().rev() {
+            let Some(record) = entry.record.as_ref().filter(|record| is_sought(record, sought)) else {
+                continue;
+            };
+            let candidate = NativeCandidate { seq: record.seq, task: entry.summary.task.clone() };
+            match &record.native {
+                Some(native) if native.id.is_some() && native.id == sought.id => return vec![candidate],
+                Some(_) => {}
+                None if entry.summary.status.is_some() => ended.push(candidate),
+                None => open.push(candidate),
+            }
+        }
+        ended.extend(open);
+        ended
+    }
+
+    /// Keeps the text that a model was given of a command of its agent's own shell, as the receipt of the call.
+    pub(crate) fn tell(&mut self, seq: u64, receipt: String, native: NativeCall) {
+        let Some(entry) = self.place(seq).and_then(|at| self.calls.get_mut(at)) else { return };
+        let Some(record) = entry.record.as_mut().map(Arc::make_mut) else { return };
+        let (native, is_kept) = NativeCall::then(record.native.take(), native);
+        Arc::make_mut(&mut entry.summary).native = Some(native.clone());
+        record.native = Some(native);
+        if is_kept {
+            record.receipt = Some(receipt);
+        }
+        // An open call is weighed at its end.
+        if entry.bytes > 0 {
+            let before = std::mem::replace(&mut entry.bytes, size(record));
+            self.bytes = self.bytes + entry.bytes - before;
+            self.let_go();
+        }
     }
 
     fn open(&mut self, seq: u64) -> Option<&mut CallEntry> {
@@ -249,6 +298,20 @@ impl RecentCalls {
     pub(crate) fn summaries(&self) -> Vec<Arc<CallSummary>> {
         self.calls.iter().map(|entry| entry.summary.clone()).collect()
     }
+}
+
+fn is_sought(record: &CallRecord, sought: &SoughtCall) -> bool {
+    let is_session = record.input["session"].as_str().is_none_or(|session| session == sought.session);
+    record.tool == SHELL_CALL
+        && record.actor == sought.actor
+        && is_session
+        && record.input["cmd"].as_str().is_some_and(|cmd| cmd.trim() == sought.cmd.trim())
+}
+
+/// Returns the approximate size of a call, in bytes.
+fn size(record: &CallRecord) -> usize {
+    let receipt = record.receipt.as_ref().map_or(0, String::len);
+    weight(&record.input) + record.envelope.as_ref().map_or(0, weight) + receipt
 }
 
 /// Returns the approximate size of a value, in bytes.

@@ -11,8 +11,8 @@ use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId, mask};
 use crate::journal::{Hash, RepairReport};
 use crate::model::{
-    CallRecord, GateEvent, ProgramView, QuestionFact, RejectionReason, TaskEvent, TaskStatus, TaskView,
-    TreeChanges, UnrecordedRow,
+    CallRecord, GateEvent, NativeCall, ProgramView, QuestionFact, RejectionReason, TaskEvent, TaskStatus,
+    TaskView, TreeChanges, UnrecordedRow,
 };
 
 /// What happened: one row of the journal, as `{"kind", "data"}`.
@@ -29,6 +29,8 @@ pub(crate) enum Fact<'a> {
     Call(Cow<'a, CallRecord>),
     /// A call was answered.
     Answer(AnsweredCall<'a>),
+    /// What the hook of an agent says that its model was given of a command of its own shell.
+    Told { seq: u64, receipt: Cow<'a, str>, native: Cow<'a, NativeCall> },
     /// A command is about to be started; written before that. Its secrets are masked, and variables are listed by
     /// name, without values: for people, not read back.
     Start {
@@ -230,6 +232,7 @@ mod tests {
             ("recording", json!({ "workspace": "/w", "pid": 7, "program": "1.0" })),
             ("call", call),
             ("answer", answer),
+            ("told", json!({ "seq": 1, "receipt": "so far", "native": { "id": "toolu_1", "is_cut": true } })),
             ("gate", gate),
             ("abandoned", json!({ "seq": 1, "receipt": "so far" })),
             ("task", event),

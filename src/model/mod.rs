@@ -18,6 +18,7 @@ pub(crate) mod journal_row;
 pub(crate) mod lane_wait;
 pub(crate) mod listening;
 pub(crate) mod metrics;
+pub(crate) mod native_call;
 pub(crate) mod place;
 pub(crate) mod program;
 pub(crate) mod question;
@@ -57,6 +58,7 @@ pub(crate) use journal_row::{AbandonedCall, AgentConnection, AnsweredCall, Fact,
 pub use lane_wait::{LaneObstacle, LaneWait};
 pub use listening::Listener;
 pub use metrics::{HISTORY_SECONDS, Metrics, MetricsReport};
+pub use native_call::{CallRuling, NativeCall};
 pub use place::{PlaceId, PlaceLink, PlaceName, Slot};
 pub use program::{
     BranchView, LineRange, LoopView, ProgramError, ProgramEvent, ProgramView, RunState, StepState, StepView,

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
     AgentView, CallEnd, CeilingHit, Exit, GateView, HoldReason, InputWait, LaneWait, Listener, Metrics,
-    PlaceLink, PlaceName, ProgramView, PromptPermission, Question, QuestionId, Slot, StopView, StreamView,
-    TakenPort, TaskEvent, TaskFact, TaskStatus, TreeChanges, timeline,
+    NativeCall, PlaceLink, PlaceName, ProgramView, PromptPermission, Question, QuestionId, Slot, StopView,
+    StreamView, TakenPort, TaskEvent, TaskFact, TaskStatus, TreeChanges, timeline,
 };
 use crate::terminal::Size;
 
@@ -234,6 +234,9 @@ pub struct CallSummary {
     pub end: Option<CallEnd>,
     /// Milliseconds from call to answer.
     pub duration_ms: Option<u64>,
+    /// What the agent's hook says of it, if it is a command of the agent's own shell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub native: Option<NativeCall>,
     /// Its progress, if it is a stream of commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<StreamView>,

@@ -7,12 +7,15 @@ use jiff::Timestamp;
 
 use super::agent_notices::AgentNotices;
 use super::counters::Counters;
+use crate::envelope::one_line;
 use crate::model::calls::RecentCalls;
 use crate::model::program::RecordedPrograms;
 use crate::model::{
     AgentActivity, AgentPeer, AgentRoutes, AgentView, AgentWork, ItemChanges, ItemKey, Notice, ProgramView,
 };
 
+/// The maximum length of an agent's word for its mode, in characters.
+const MODE_CHARS: usize = 20;
 /// Notices kept in memory.
 const NOTICES_KEPT: usize = 100;
 
@@ -93,6 +96,8 @@ impl SessionState {
             routes,
             unread: self.agent_notices.unread(&label),
             work: None,
+            session_turns: 0,
+            mode: None,
         };
         match self.agent(&label) {
             Some(known) => {
@@ -163,6 +168,16 @@ impl SessionState {
             let next = next(activity);
             if next != activity {
                 agent.work = next.map(|activity| AgentWork { activity, since: at });
+            }
+        }
+    }
+
+    /// Records how an agent decides what needs no question, and whether a turn of it has begun.
+    pub(super) fn agent_turns(&mut self, label: &str, mode: Option<&str>, begins: bool) {
+        if let Some(agent) = self.agent(label) {
+            agent.session_turns += u64::from(begins);
+            if let Some(mode) = mode {
+                agent.mode = Some(one_line(mode, MODE_CHARS));
             }
         }
     }

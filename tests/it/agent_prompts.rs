@@ -5,7 +5,7 @@ use std::process::{Child, Stdio};
 use std::sync::Arc;
 
 use pilothouse::agent::{AgentSessions, serve_hook};
-use pilothouse::agents::{HookEvent, HookReport, PromptVerdict, ToolUse};
+use pilothouse::agents::{HookEvent, HookReport, PromptVerdict, ToolUse, UsedTool};
 use pilothouse::clock::Clock;
 use pilothouse::config::ConnectionLimits;
 use pilothouse::envelope::Actor;
@@ -285,7 +285,7 @@ pub(crate) fn call(cmd: &str) -> ToolUse {
 }
 
 pub(crate) fn report(event: HookEvent) -> HookReport {
-    HookReport { session: "s".into(), subagent: None, event }
+    HookReport { session: "s".into(), subagent: None, mode: None, event }
 }
 
 /// Answers to a prompt race with its being answered in the agent and asked again with another command.
@@ -298,7 +298,7 @@ async fn race(rounds: usize) {
         let first = desk.report(report(HookEvent::Prompt(call(&old))));
         let card = desk.asked(&old).await;
         let yes = AnswerInput { value: AnswerValue::Approve, note: None };
-        let used = desk.report(report(HookEvent::Used(call(&old))));
+        let used = desk.report(report(HookEvent::Used(UsedTool { call: call(&old), id: None, given: None })));
         let second = desk.report(report(HookEvent::Prompt(call(&new))));
         let answering = || desk.runtime.answer(&Actor::Operator, &card.id, yes.clone());
         // One first, or the other, or both at once.

@@ -37,6 +37,7 @@ fn snapshot() -> Snapshot {
         end: None,
         duration_ms: None,
         stream: None,
+        native: None,
     };
     let first = ended(item(1, 9), TaskStatus::Completed, Some(0), 8);
     Snapshot { tasks: vec![Arc::new(first), Arc::new(item(3, 8))], calls: vec![Arc::new(call)], ..empty() }

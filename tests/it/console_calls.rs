@@ -112,6 +112,7 @@ fn batches() -> Snapshot {
         end,
         duration_ms: status.map(|_| 21),
         stream: None,
+        native: None,
     };
     let cmds: Vec<String> = (1..=12).map(|at| format!("rm -r build/part-{at:02}")).collect();
     let cmds: Vec<&str> = cmds.iter().map(String::as_str).collect();

@@ -31,7 +31,7 @@ fn the_list_shows_some_tasks_and_all_again() {
         let _ = press(&mut app, &["f", "f"]);
         insta::assert_snapshot!(format!("filtered_{}x{}", size.0, size.1), shown(&app));
         let _ = press(&mut app, &["3"]);
-        assert_eq!(obstacle(&app, Action::Filter).as_deref(), Some("on the screen of all tasks only"));
+        assert_eq!(obstacle(&app, Action::ArrangeList).as_deref(), Some("on the screen of all tasks only"));
         assert_eq!(app.state.tasks().len(), all, "elsewhere nothing is hidden");
         let _ = press(&mut app, &["1", "Esc"]);
         assert_eq!((app.state.list.filters.state, app.state.tasks().len()), (Filter::All, all));

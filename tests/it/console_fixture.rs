@@ -262,6 +262,7 @@ pub(crate) fn calls() -> Vec<CallSummary> {
             end: None,
             duration_ms: ms,
             stream: None,
+            native: None,
         };
     let ok = Some("success");
     vec![
@@ -465,6 +466,7 @@ pub(crate) fn record() -> CallRecord {
                 .into(),
         ),
         duration_ms: Some(10_001),
+        native: None,
     }
 }
 

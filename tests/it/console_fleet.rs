@@ -61,6 +61,7 @@ fn call(place: usize, number: u64, age: i64) -> CallSummary {
         end: None,
         duration_ms: Some(10_004),
         stream: None,
+        native: None,
     }
 }
 

@@ -220,6 +220,7 @@ fn every_action_of_the_palette_does_something_or_says_why_not() {
             Action::WhileAway,
             Action::LeftRunning,
             Action::LetPass,
+            Action::UndoChanges,
         ];
         if !(acted || by_nature.contains(&action) && reasons > 0) {
             idle.push(action.name());

@@ -69,6 +69,7 @@ fn summary(record: &CallRecord) -> Arc<CallSummary> {
         end: None,
         duration_ms: Some(21),
         stream: None,
+        native: None,
     })
 }
 

@@ -4,6 +4,8 @@ mod adopt;
 mod agent_fixtures;
 mod agent_permissions;
 mod agent_prompts;
+mod agent_receipts;
+mod agent_sessions;
 mod approvals_from;
 mod architecture;
 mod ceilings;

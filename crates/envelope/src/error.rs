@@ -45,6 +45,8 @@ pub enum ErrorKind {
     TaskLimitReached,
     /// The operator said no.
     OperatorDenied,
+    /// The agent itself did not let its own call be made.
+    AgentDenied,
     /// The command wrote more than it may.
     OutputLimitExceeded,
     /// The system has no more descriptors, terminals or processes.
@@ -105,9 +107,11 @@ impl ErrorKind {
             Self::CommandSpawnFailed => 4,
             Self::UnknownTool | Self::WorkdirNotFound | Self::TaskNotFound | Self::QuestionNotFound => 5,
             Self::IdempotencyConflict | Self::QuestionSettled => 6,
-            Self::ExecutionRootViolation | Self::NotTaskOwner | Self::OperatorDenied | Self::OperatorOnly => {
-                7
-            }
+            Self::ExecutionRootViolation
+            | Self::NotTaskOwner
+            | Self::OperatorDenied
+            | Self::AgentDenied
+            | Self::OperatorOnly => 7,
             Self::StartUnknown => 75,
             Self::TaskLimitReached => 11,
             Self::ResourceExhausted

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::agents::hook::{AgentHook, HookEvent, HookReport, PromptVerdict, ToolUse};
+use crate::agents::hook::{
+    AgentHook, HookEvent, HookReport, ModelText, PromptVerdict, RefusedTool, ToolUse, UsedTool,
+};
 
 /// How long its prompt may be answered here, in seconds. Its dialog stands all the while; the hook is ended after that.
 const PROMPT_SECONDS: u64 = 3_600;
@@ -12,12 +14,17 @@ const PROMPT_SECONDS: u64 = 3_600;
 const REPORT_SECONDS: u64 = 5;
 /// Tools whose prompts are more than a yes or no: only its own screen can answer them.
 const OWN_DIALOGS: [&str; 2] = ["AskUserQuestion", "ExitPlanMode"];
+/// The tool that runs commands in its own shell.
+const SHELL_TOOL: &str = "Bash";
+/// What stands in a text in place of what it cut.
+const CUT: [&str; 2] = ["<persisted-output>", " truncated] ..."];
 /// What a refusal without words says to its model.
 const DENIED: &str = "The user denied this in Pilothouse's console.";
 /// The event at which the person's words are handed over: the next request to its model has them.
 const WORDS: &str = "PostToolBatch";
 /// The events that report.
-const REPORTED: [&str; 8] = [
+const REPORTED: [&str; 9] = [
+    "PermissionDenied",
     "PostToolUse",
     "PostToolUseFailure",
     "PostToolBatch",
@@ -45,9 +52,13 @@ fn read(told: &Value) -> Option<HookReport> {
             call if OWN_DIALOGS.contains(&call.tool.as_str()) => HookEvent::OwnDialog,
             call => HookEvent::Prompt(call),
         },
-        "PostToolUse" | "PostToolUseFailure" => HookEvent::Used(call(told)?),
+        "PostToolUse" | "PostToolUseFailure" => HookEvent::Used(used(told)?),
         "PostToolBatch" => {
-            HookEvent::CallsEnded(told["tool_calls"].as_array()?.iter().filter_map(call).collect())
+            HookEvent::CallsEnded(told["tool_calls"].as_array()?.iter().filter_map(used).collect())
+        }
+        "PermissionDenied" => {
+            let reason = ["reason", "message"].iter().find_map(|key| text(key)).unwrap_or_default();
+            HookEvent::Refused(RefusedTool { call: call(told)?, reason })
         }
         "UserPromptSubmit" => HookEvent::TurnBegan,
         "Stop" | "SubagentStop" => HookEvent::TurnEnded,
@@ -55,7 +66,38 @@ fn read(told: &Value) -> Option<HookReport> {
         "SessionEnd" => HookEvent::Ended,
         _ => return None,
     };
-    Some(HookReport { session: text("session_id")?, subagent: text("agent_id"), event })
+    let (session, subagent) = (text("session_id")?, text("agent_id"));
+    Some(HookReport { session, subagent, mode: text("permission_mode"), event })
+}
+
+fn used(told: &Value) -> Option<UsedTool> {
+    let call = call(told)?;
+    let given = (call.tool == SHELL_TOOL).then(|| given(told)).flatten();
+    Some(UsedTool { id: told["tool_use_id"].as_str().map(str::to_owned), given, call })
+}
+
+/// Returns what its model was given of a command: the text of a failure, or what the command wrote. At the end of a model's
+/// calls, that is the very text of the next request.
+fn given(told: &Value) -> Option<ModelText> {
+    let response = &told["tool_response"];
+    let text = match (&told["error"], response) {
+        (Value::String(error), _) => {
+            let is_cut = CUT.iter().any(|mark| error.contains(mark));
+            return Some(ModelText::of(error.clone(), true, is_cut));
+        }
+        (_, Value::String(text)) => text.clone(),
+        (_, Value::Array(parts)) => joined(parts.iter().map(|part| &part["text"])),
+        (_, Value::Object(_)) => joined([&response["stdout"], &response["stderr"]].into_iter()),
+        _ => return None,
+    };
+    let is_cut = response["persistedOutputPath"].is_string() || CUT.iter().any(|mark| text.contains(mark));
+    let is_exact = !response.is_object();
+    Some(ModelText { is_exact, ..ModelText::of(text, false, is_cut) })
+}
+
+fn joined<'a>(texts: impl Iterator<Item = &'a Value>) -> String {
+    let texts = texts.filter_map(Value::as_str).filter(|text| !text.is_empty());
+    texts.collect::<Vec<_>>().join("\n")
 }
 
 fn call(told: &Value) -> Option<ToolUse> {
@@ -98,13 +140,26 @@ mod tests {
     fn what_it_tells_is_read_and_what_is_more_than_yes_or_no_is_left_to_its_screen() {
         let told = |name: &str, tool: &str| json!({ "hook_event_name": name, "session_id": "s", "tool_name": tool, "tool_input": {"command": "ls"} });
         let call = ToolUse { tool: "Bash".into(), input: json!({"command": "ls"}) };
-        let report = |event| Some(HookReport { session: "s".into(), subagent: None, event });
+        let used = |given| UsedTool { call: call.clone(), id: None, given };
+        let report = |event| Some(HookReport { session: "s".into(), subagent: None, mode: None, event });
         assert_eq!(read(&told("PermissionRequest", "Bash")), report(HookEvent::Prompt(call.clone())));
-        assert_eq!(read(&told("PostToolUse", "Bash")), report(HookEvent::Used(call.clone())));
+        assert_eq!(read(&told("PostToolUse", "Bash")), report(HookEvent::Used(used(None))));
         assert_eq!(read(&told("Stop", "")), report(HookEvent::TurnEnded));
         let mut batch = told("PostToolBatch", "");
         batch["tool_calls"] = json!([told("", "Bash"), {}]);
-        assert_eq!(read(&batch), report(HookEvent::CallsEnded(vec![call.clone()])));
+        assert_eq!(read(&batch), report(HookEvent::CallsEnded(vec![used(None)])));
+        let mut wrote = told("PostToolUse", "Bash");
+        wrote["tool_response"] = json!({ "stdout": "out", "stderr": "", "persistedOutputPath": "/o" });
+        let made = ModelText::of("out".into(), false, true);
+        assert_eq!(read(&wrote), report(HookEvent::Used(used(Some(made)))));
+        let very = |text: &str| ModelText { is_exact: true, ..ModelText::of(text.into(), false, false) };
+        batch["tool_calls"][0]["tool_response"] = json!("(Bash completed with no output)");
+        let none = very("(Bash completed with no output)");
+        assert_eq!(read(&batch), report(HookEvent::CallsEnded(vec![used(Some(none))])));
+        let mut refused = told("PermissionDenied", "Bash");
+        refused["reason"] = json!("not safe");
+        let reason = "not safe".to_owned();
+        assert_eq!(read(&refused), report(HookEvent::Refused(RefusedTool { call: call.clone(), reason })));
         assert_eq!(read(&told("PermissionRequest", "AskUserQuestion")), report(HookEvent::OwnDialog));
         for none in [
             told("PreCompact", "Bash"),

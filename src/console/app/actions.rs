@@ -70,6 +70,9 @@ impl App {
                 let card = self.state.batch_at_hand().map(|batch| Card::of(batch.ticket));
                 self.open_card(card);
             }
+            Action::Input if self.state.agent_pointed_at().is_some() => {
+                choose::filter_by_pointed(&mut self.state);
+            }
             Action::ScrollUp => log::go_in_log(&mut self.state, Motion::Up),
             Action::ScrollDown => log::go_in_log(&mut self.state, Motion::Down),
             Action::IntoPane => self.state.focus.in_pane = !self.state.focus.in_pane,
@@ -92,6 +95,9 @@ impl App {
             Action::Timeline => self.state.division.is_overall = !self.state.division.is_overall,
             Action::ClearFinished => task_list::clear_finished(&mut self.state),
             Action::Undo => task_list::undo(&mut self.state),
+            Action::Filter if self.state.focus.screen == Screen::Receipts => {
+                self.open_list(receipts::rulings::list_of_rulings(&self.state));
+            }
             Action::Filter => self.open_list(choose::list_of_filters(&self.state)),
             Action::Changes => {
                 let list = changes::show_changes(&mut self.state);
@@ -123,7 +129,10 @@ impl App {
             Action::Themes => self.open_list(palette::themes(&self.state)),
             Action::Messages => self.open_list(palette::messages(&self.state)),
             Action::EditSettings => self.run_beside("config edit"),
-            Action::Start => places::write_command(&mut self.state),
+            Action::Start => {
+                let refused = receipts::rulings::refused_command(&self.state);
+                places::write_command(&mut self.state, refused);
+            }
             Action::Pause => {
                 let card = decide::pause_or_resume(&mut self.state);
                 self.open_card(card);

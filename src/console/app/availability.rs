@@ -141,6 +141,7 @@ impl App {
 
             // Tasks.
             Input if batch.is_some() => anywhere,
+            Input if self.state.agent_pointed_at().is_some() => Ok(()),
             Input => selected.and(self.state.place_is_attached()),
             SendLine => {
                 runtime.and(selected)?;
@@ -198,6 +199,7 @@ impl App {
                 list.and(selected).and(need(has_room || is_shown, "no room for it here: focus shows it"))
             }
             Pin => list.and(selected),
+            Filter if self.state.focus.screen == Screen::Receipts => Ok(()),
             Filter | ArrangeList => {
                 place(self.state.focus.screen == Screen::Tasks, "on the screen of all tasks only")?;
                 need(!self.state.view.snapshot.tasks.is_empty(), "there are no tasks")

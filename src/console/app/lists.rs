@@ -145,6 +145,9 @@ impl App {
             ListChoice::Export(export) => export::export(&mut self.state, export),
             ListChoice::Filter(filter) => choose::list_only(&mut self.state, filter),
             ListChoice::Whose(whose) => choose::list_those_of(&mut self.state, whose),
+            ListChoice::Ruling(ruling) => {
+                (self.state.calls.ruling, self.state.calls.selected) = (ruling, None);
+            }
             ListChoice::Arranged(choice) => {
                 let list = choose::arrange_list(&mut self.state, choice);
                 self.open_list(list);

@@ -10,6 +10,7 @@ pub mod draw;
 pub mod layer;
 mod lists;
 mod mouse;
+mod quitting;
 mod update;
 mod writing;
 

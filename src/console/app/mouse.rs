@@ -11,7 +11,7 @@ use crate::console::features::arrangement::border::ListBorder;
 use crate::console::features::pane::{copy, log, timestamps};
 use crate::console::features::{program, reader, task_list};
 use crate::console::keys::{Action, Motion};
-use crate::console::state::{Column, Layout, ListRow, Mode, Pane, Screen};
+use crate::console::state::{Column, Layout, ListRow, Mode, Pane, PointedRow, Screen};
 use crate::envelope::TaskId;
 use crate::model::TypedInput;
 use crate::terminal::{Key, KeyPress, MouseButton, MouseInput, MouseKind, MouseMode};
@@ -155,6 +155,14 @@ impl App {
         if let Some(ListRow::Held(held)) = self.state.listed().rows.get(at) {
             let ticket = self.state.view.snapshot.gate.held.get(*held).map(|held| held.ticket);
             return self.open_card(ticket.map(Card::of));
+        }
+        if let Some(ListRow::Agent(agent)) = self.state.listed().rows.get(at) {
+            let label = self.state.view.snapshot.agents.get(*agent).map(|agent| agent.label.clone());
+            label.into_iter().for_each(|label| self.state.point_at(PointedRow::Agent(label)));
+            if is_double {
+                self.act(Action::Input);
+            }
+            return;
         }
         let task = self
             .state

@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::ports;
+use crate::console::state::rulings::ruling;
 use crate::console::state::{Layout, Term, alias, cut_top, needs, roughly, short, told, who};
 use crate::console::text;
 use crate::console::text::{StyledPiece, column, count, piece, right, visible, wrapped};
@@ -19,10 +20,16 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     }
     let Some(task) = state.selected() else { return };
     let (head, body) = cut_top(layout.timeline, 1);
+    let whose = state.list.filters.whose.as_ref().filter(|_| state.division.is_overall);
     let tasks =
         if state.division.is_overall { &state.view.snapshot.tasks[..] } else { std::slice::from_ref(task) };
-    let name = if state.division.is_overall { "all tasks".to_owned() } else { alias(task) };
-    let out = format!("{} bytes out", count(tasks.iter().map(|task| task.output.bytes).sum()));
+    let tasks = || tasks.iter().filter(|task| whose.is_none_or(|whose| whose.holds(task)));
+    let name = match whose {
+        Some(whose) => format!("all of {}", visible::one_line(whose.name())),
+        None if state.division.is_overall => "all tasks".to_owned(),
+        None => alias(task),
+    };
+    let out = format!("{} bytes out", count(tasks().map(|task| task.output.bytes).sum()));
     let mut title = vec![piece("timeline", Role::Title), piece(format!("  {name}"), Role::Text)];
     let lease = painter.explained(Term::Lease).filter(|_| state.has_lease_event());
     title.extend(lease.into_iter().flat_map(|line| [piece("  lease: ", Role::Faint), line]));
@@ -30,7 +37,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     let mut facts = vec![piece(out, Role::Faint)];
     facts.extend(state.division.is_overall.then(|| piece(format!("{key} this task"), Role::Faint)));
     painter.head(head, &title, &facts);
-    let events = tasks.iter().flat_map(|task| task.events.iter().map(move |event| (&**task, event)));
+    let events = tasks().flat_map(|task| task.events.iter().map(move |event| (&**task, event)));
     let mut events: Vec<(&TaskView, &TaskEvent)> = events.collect();
     events.sort_by_key(|(_, event)| event.at);
     let skipped = events.len().saturating_sub(usize::from(body.height));
@@ -93,6 +100,8 @@ pub(in crate::console) fn draw_why(painter: &mut Painter<'_>, task: &TaskView) {
 fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, String)> {
     let mut facts = vec![("started", started(painter, task))];
     let mut add = |name, fact: Option<String>| facts.extend(fact.map(|fact| (name, fact)));
+    let call = painter.state.view.snapshot.calls.iter().find(|call| call.seq == task.call);
+    add("allowed", call.and_then(|call| ruling(&painter.state.view, call)));
     add(
         "held",
         task.held.as_ref().map(|reason| match reason {

@@ -10,7 +10,7 @@ use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns, joined};
 use crate::envelope::Actor;
-use crate::model::{AgentActivity, AgentView, InputWait, TaskStatus, TaskView};
+use crate::model::{AgentView, InputWait, TaskStatus, TaskView};
 
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, area: Rect, waiting: usize) {
     let whole = area;
@@ -179,10 +179,8 @@ pub(in crate::console) fn one(painter: &mut Painter<'_>, agent: &AgentView) -> V
     match agent.last_call {
         _ if needs_you => pieces.push(piece(" needs you", Role::Waiting)),
         _ if agent.connected && agent.work.is_some() => {
-            let work = agent.work.map(|work| {
-                let word = if work.activity == AgentActivity::Idle { "idle" } else { "working" };
-                format!(" {word} {}", painter.age(work.since))
-            });
+            let work =
+                agent.work.map(|work| format!(" {} {}", work.activity.word(), painter.age(work.since)));
             pieces.push(piece(work.unwrap_or_default(), Role::Faint))
         }
         Some(last) => pieces.push(piece(format!(" {}", painter.age(last)), Role::Faint)),

@@ -54,18 +54,22 @@ fn begin(found: &[&'static str]) -> String {
 }
 
 /// Returns a row for each agent that is here and has not run anything.
-fn silent(painter: &Painter<'_>) -> Vec<Vec<StyledPiece>> {
+fn silent(painter: &mut Painter<'_>) -> Vec<Vec<StyledPiece>> {
     let state = painter.state;
-    let [here, _] = painter.glyphs().link;
-    let row = |agent: &AgentView| {
+    let is_silent = |agent: &&AgentView| agent.connected && agent.last_call.is_none();
+    let mut rows = Vec::new();
+    for agent in state.view.snapshot.agents.iter().filter(is_silent).take(MOST_SILENT) {
         let name = text::cut(&visible::one_line(&agent.label), 24, painter.glyphs().cut);
         let colour = state.role_of(&Actor::Agent(agent.label.clone()));
-        let what = piece(", no command yet", Role::Faint);
-        vec![piece(format!("{here} "), Role::Accent), piece(name, colour), what]
-    };
-    let is_silent = |agent: &&AgentView| agent.connected && agent.last_call.is_none();
-    let rows = state.view.snapshot.agents.iter().filter(is_silent).take(MOST_SILENT).map(row);
-    let rows: Vec<_> = rows.collect();
+        let [here, _] = painter.glyphs().link;
+        let mut row = vec![piece(format!("{here} "), Role::Accent), piece(name, colour)];
+        row.push(piece(", no command yet", Role::Faint));
+        row.extend(agent.work.map(|work| {
+            let word = work.activity.word();
+            piece(format!("  {word} {}", painter.age(work.since)), Role::Text)
+        }));
+        rows.push(row);
+    }
     if rows.is_empty() { rows } else { [Vec::new()].into_iter().chain(rows).collect() }
 }
 

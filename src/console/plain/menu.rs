@@ -91,12 +91,7 @@ const MENU: [MenuEntry; 19] = [
         "list them; with several, start in PLACE COMMAND starts a command there",
     ),
     entry(17, MenuCommand::Left, "left", "what agents that have gone left running; left end AGENT ends it"),
-    entry(
-        18,
-        MenuCommand::EndPermissions,
-        "ask",
-        "ask again about each of the agents' own prompts",
-    ),
+    entry(18, MenuCommand::EndPermissions, "ask", "ask again about each of the agents' own prompts"),
     entry(0, MenuCommand::Quit, "quit", "quit the console"),
 ];
 

@@ -6,6 +6,7 @@ use tui_input::Input as Editor;
 
 use crate::console::effect::Effect;
 use crate::console::state::focus::{Mode, Prompt, Screen};
+use crate::console::state::listing::PointedRow;
 use crate::console::state::listing::filter::Filters;
 use crate::console::state::memory::ConsoleMemory;
 use crate::console::state::{SelectableRow, State, names};
@@ -97,13 +98,13 @@ impl State {
             self.thaw();
             self.reading.pan = 0;
         }
-        (self.list.selected, self.list.batch) = (Some(task), None);
+        (self.list.selected, self.list.pointed) = (Some(task), None);
     }
 
-    /// Points at a batch to approve.
-    pub(in crate::console) fn select_batch(&mut self, ticket: u64) {
+    /// Points at a row that is no task's.
+    pub(in crate::console) fn point_at(&mut self, row: PointedRow) {
         self.thaw();
-        (self.list.batch, self.list.is_held) = (Some(ticket), true);
+        (self.list.pointed, self.list.is_held) = (Some(row), true);
         self.key_target.choose();
     }
 
@@ -141,11 +142,12 @@ impl State {
     /// they have moved it, type, or read something: what they are at never changes by itself.
     pub(in crate::console) fn follow(&mut self) {
         // Once a batch has been decided, the selection follows again.
-        if self.list.batch.is_some() && self.focus.screen == Screen::Tasks && self.batch_at_hand().is_none() {
-            (self.list.batch, self.list.is_held) = (None, false);
+        if self.pointed_is_gone() {
+            (self.list.pointed, self.list.is_held) = (None, false);
         }
         let is_held = self.list.is_held || self.focus.screen == Screen::Focus || self.is_reading();
-        if is_held && (self.selected().is_some() || self.batch_at_hand().is_some()) {
+        let has_target = self.selected().is_some() || self.batch_at_hand().is_some();
+        if is_held && (has_target || self.agent_pointed_at().is_some()) {
             return;
         }
         let before = self.list.selected.clone();
@@ -168,12 +170,12 @@ impl State {
         match newest {
             Some((id, is_live)) if is_live || !still_there => self.list.selected = Some(id),
             None => {
-                let batch = |row: &SelectableRow<'_>| match row {
-                    SelectableRow::Batch(held) => Some(held.ticket),
-                    SelectableRow::Task(_) => None,
+                let row = |row: &SelectableRow<'_>| match row {
+                    SelectableRow::Batch(held) => Some(PointedRow::Batch(held.ticket)),
+                    SelectableRow::Agent(_) | SelectableRow::Task(_) => None,
                 };
-                let first = self.selectable().first().and_then(batch);
-                (self.list.selected, self.list.batch) = (None, first);
+                let first = self.selectable().first().and_then(row);
+                (self.list.selected, self.list.pointed) = (None, first);
             }
             Some(_) => {}
         }
@@ -182,7 +184,7 @@ impl State {
     /// Lets the selection follow again.
     pub(in crate::console) fn let_go(&mut self) {
         if self.focus.screen != Screen::Program {
-            (self.list.is_held, self.list.batch) = (false, None);
+            (self.list.is_held, self.list.pointed) = (false, None);
             self.follow();
         }
     }
@@ -193,19 +195,28 @@ impl State {
             return;
         }
         let holds = filters.holding();
+        // Behind the row of an agent, a task is selected as well.
+        let agent = self.agent_pointed_at().map(|agent| PointedRow::Agent(agent.label.clone()));
+        let task = self.list.selected.as_ref().and_then(|id| self.view.task(id));
         let is_held = match self.batch_at_hand() {
             Some(batch) => filters.holds_batch(batch),
-            None => self.selected().is_some_and(|task| holds(task)),
+            None => task.is_some_and(|task| holds(task)),
         };
         self.list.filters = filters;
         self.list.top = 0;
         if is_held {
             return;
         }
+        if agent.is_some() {
+            self.list.selected = None;
+        }
         let first = self.tasks().into_iter().find(|task| holds(task)).map(|task| task.id.clone());
         // If no task matches, the selection stays.
         if let Some(first) = first {
             self.select_within(first);
+        }
+        if agent.is_some() {
+            self.list.pointed = agent;
         }
     }
 }

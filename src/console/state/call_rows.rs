@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::console::state::State;
 use crate::console::state::listing::filter::Filter;
 use crate::console::state::names::alias;
+use crate::console::state::rulings::{is_listed, ruling};
 use crate::console::state::view::View;
 use crate::console::state::words::{denial, denied, how, short_command, who};
 use crate::console::text::finding::FilterWords;
@@ -62,6 +63,7 @@ impl State {
             true => !is_script_poll(call) || self.calls.selected == Some(call.seq),
             false => words.are_in(&told_of(&self.view, call)),
         };
+        let holds = |call: &&Arc<CallSummary>| is_listed(self.calls.ruling, &self.view, call) && holds(call);
         let mut rows: Vec<CallRow<'_>> = Vec::new();
         for call in self.newest_calls().filter(holds) {
             match rows.last_mut().filter(|row| is_poll(call) && is_same_poll(row.call, call)) {
@@ -118,6 +120,7 @@ fn told_of(view: &View, call: &CallSummary) -> String {
     let task = task_of(view, call);
     let (_, ended) = outcome(view, call);
     let mut told = vec![who(&call.actor), call.tool.clone(), call.asked.clone(), call.summary.clone(), ended];
+    told.extend(ruling(view, call));
     told.extend(matches!(call.end, Some(CallEnd::Refused(_))).then(|| "refused".to_owned()));
     told.extend(task.map(|task| alias(task)));
     told.extend(task.map(|task| task.cmd.clone()));

@@ -21,6 +21,31 @@ impl Column {
     }
 }
 
+/// Which calls are listed, by who let them be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
+pub enum RulingFilter {
+    /// All.
+    #[default]
+    All,
+    /// Those about which nobody was asked, made or refused.
+    #[strum(serialize = "nobody was asked")]
+    Unasked,
+    /// Those that an agent refused by itself.
+    #[strum(serialize = "refused by the agent")]
+    Refused,
+    /// Those that the person allowed or denied, here or in the agent.
+    #[strum(serialize = "you were asked")]
+    Asked,
+}
+
+impl RulingFilter {
+    /// Returns the word for it.
+    pub fn word(self) -> &'static str {
+        self.into()
+    }
+}
+
 /// The receipts screen, and the receipt beside a task.
 #[derive(Debug, Clone, Default)]
 pub struct Calls {
@@ -34,6 +59,8 @@ pub struct Calls {
     pub budget: Option<u64>,
     /// The text to filter the list of calls by; empty if all are listed.
     pub filter: String,
+    /// Which calls are listed, by who let them be made.
+    pub ruling: RulingFilter,
     /// The oldest call of the row of polls that is unfolded.
     pub unfolded: Option<u64>,
     /// The search in the current text.

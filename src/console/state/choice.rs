@@ -1,6 +1,7 @@
 //! What choosing an item of a list means.
 
 use crate::console::keys::Action;
+use crate::console::state::calls::RulingFilter;
 use crate::console::state::export::ExportKind;
 use crate::console::state::listing::columns::ListColumn;
 use crate::console::state::listing::filter::{AgentFilter, Filter};
@@ -29,6 +30,8 @@ pub enum ListChoice {
     Filter(Filter),
     /// List only the tasks of an agent.
     Whose(AgentFilter),
+    /// List only the calls that were let be made so.
+    Ruling(RulingFilter),
     /// Arrange the task list this way.
     Arranged(ListForm),
     /// Use this layout.

@@ -43,6 +43,8 @@ pub struct CoveredStream {
     pub sent: Option<String>,
     /// Whether something in the middle was left out.
     pub is_cut: bool,
+    /// Whether an agent gave it to its model in its own way, with lines of its own.
+    pub is_native: bool,
     /// The log offset at which the reading began.
     pub from: u64,
     /// The log offset at which it ended, if that is on record.

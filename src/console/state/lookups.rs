@@ -5,14 +5,16 @@ use std::sync::Arc;
 use crate::console::keys::KeyContext;
 use crate::console::state::agents::owner;
 use crate::console::state::call_rows::is_script_poll;
+use crate::console::state::calls::RulingFilter;
 use crate::console::state::copying::CopyMode;
 use crate::console::state::focus::{Mode, Prompt, Screen};
 use crate::console::state::layout::Pane;
+use crate::console::state::listing::PointedRow;
 use crate::console::state::listing::rows::{ListRow, ListRows, SelectableRow};
 use crate::console::state::{State, names};
 use crate::console::theme::Role;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{CallRecord, CallSummary, HeldCall, ProgramView, Question, TaskFact, TaskView};
+use crate::model::{AgentView, CallRecord, CallSummary, HeldCall, ProgramView, Question, TaskFact, TaskView};
 
 /// The colours of agents, in the order in which they connected.
 pub(in crate::console) const COLOURS: [Role; 4] = [Role::Agent1, Role::Agent2, Role::Agent3, Role::Agent4];
@@ -115,7 +117,8 @@ impl State {
         if self.focus.screen == Screen::Receipts {
             return self.shown_call().and_then(|call| owner(&call.actor));
         }
-        self.at_hand().and_then(|task| owner(&task.started_by))
+        let pointed = self.agent_pointed_at().map(|agent| agent.label.clone());
+        pointed.or_else(|| self.at_hand().and_then(|task| owner(&task.started_by)))
     }
 
     /// Returns the call shown on the receipts screen or at the side of the tasks screen.
@@ -123,7 +126,7 @@ impl State {
         if self.focus.screen == Screen::Receipts {
             return match self.calls.selected {
                 Some(seq) => self.view.newest_calls().find(|call| call.seq == seq),
-                None if self.calls.filter.is_empty() => {
+                None if self.calls.filter.is_empty() && self.calls.ruling == RulingFilter::All => {
                     self.newest_calls().find(|call| !is_script_poll(call))
                 }
                 None => self.call_rows().first().map(|row| row.call),
@@ -157,15 +160,20 @@ impl State {
         let listed = self.listed();
         let of = |row: &ListRow| match row {
             ListRow::Held(at) => self.view.snapshot.gate.held.get(*at).map(SelectableRow::Batch),
+            ListRow::Agent(at) => self.view.snapshot.agents.get(*at).map(SelectableRow::Agent),
             row => self.task_in(row).map(SelectableRow::Task),
         };
         listed.rows.iter().filter_map(of).collect()
     }
 
-    /// Returns the selected task; none while a batch to approve is pointed at.
+    /// Returns the selected task; none while a row is pointed at that is no task's.
     pub fn selected(&self) -> Option<&Arc<TaskView>> {
-        let is_at_batch = self.list.batch.is_some() && self.focus.screen == Screen::Tasks;
-        self.list.selected.as_ref().filter(|_| !is_at_batch).and_then(|id| self.view.task(id))
+        self.list.selected.as_ref().filter(|_| self.pointed().is_none()).and_then(|id| self.view.task(id))
+    }
+
+    /// Returns the row that is pointed at instead of a task.
+    fn pointed(&self) -> Option<&PointedRow> {
+        self.list.pointed.as_ref().filter(|_| self.focus.screen == Screen::Tasks)
     }
 
     /// Says which tasks ran at the same time, a few by name; nothing if none did.
@@ -178,8 +186,21 @@ impl State {
 
     /// Returns the batch to approve that is pointed at in the list.
     pub fn batch_at_hand(&self) -> Option<&HeldCall> {
-        let ticket = self.list.batch.filter(|_| self.focus.screen == Screen::Tasks)?;
-        self.view.snapshot.gate.held.iter().find(|held| held.ticket == ticket)
+        let PointedRow::Batch(ticket) = self.pointed()? else { return None };
+        self.view.snapshot.gate.held.iter().find(|held| held.ticket == *ticket)
+    }
+
+    /// Returns the agent that is pointed at in the list, as long as it has a row there.
+    pub fn agent_pointed_at(&self) -> Option<&AgentView> {
+        let PointedRow::Agent(label) = self.pointed()? else { return None };
+        let agents = &self.view.snapshot.agents;
+        let at = agents.iter().position(|agent| agent.label == *label)?;
+        agents.get(at).filter(|_| self.listed().rows.contains(&ListRow::Agent(at)))
+    }
+
+    /// Tells whether the row that is pointed at instead of a task is gone.
+    pub(in crate::console) fn pointed_is_gone(&self) -> bool {
+        self.pointed().is_some() && self.batch_at_hand().is_none() && self.agent_pointed_at().is_none()
     }
 
     /// Returns the current task, which keys act on: the command of the program on screen, or else the
@@ -200,6 +221,9 @@ impl State {
         match row {
             SelectableRow::Batch(held) => {
                 self.batch_at_hand().is_some_and(|batch| batch.ticket == held.ticket)
+            }
+            SelectableRow::Agent(agent) => {
+                self.agent_pointed_at().is_some_and(|pointed| pointed.label == agent.label)
             }
             SelectableRow::Task(task) => self.selected().is_some_and(|selected| selected.id == task.id),
         }
@@ -263,7 +287,7 @@ impl State {
     pub(crate) fn task_in(&self, row: &ListRow) -> Option<&Arc<TaskView>> {
         match row {
             ListRow::Task { at, .. } => self.view.snapshot.tasks.get(*at),
-            ListRow::Head(_) | ListRow::Held(_) | ListRow::Ended => None,
+            ListRow::Agent(_) | ListRow::Head(_) | ListRow::Held(_) | ListRow::Ended => None,
         }
     }
 
@@ -271,8 +295,11 @@ impl State {
     pub(in crate::console) fn selected_row(&self) -> Option<usize> {
         let (task, batch) = (self.selected(), self.batch_at_hand().map(|held| held.ticket));
         let held = &self.view.snapshot.gate.held;
+        let agent = self.agent_pointed_at().map(|agent| agent.label.as_str());
+        let agents = &self.view.snapshot.agents;
         self.listed().rows.iter().position(|row| match row {
             ListRow::Held(at) => batch.is_some() && held.get(*at).map(|held| held.ticket) == batch,
+            ListRow::Agent(at) => agent.is_some() && agents.get(*at).map(|agent| &*agent.label) == agent,
             row => self.task_in(row).zip(task).is_some_and(|(one, task)| one.id == task.id),
         })
     }

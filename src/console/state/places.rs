@@ -176,15 +176,27 @@ impl State {
         self.list.filters.place.is_some()
     }
 
+    /// Returns the name of the place, or else of the agent, that the list of calls is limited to.
+    pub(in crate::console) fn calls_of(&self) -> Option<String> {
+        let place = self.listed_alone().map(|place| visible::one_line(&place.name.name).into_owned());
+        let whose =
+            || self.list.filters.whose.as_ref().map(|whose| visible::one_line(whose.name()).into_owned());
+        place.or_else(whose)
+    }
+
     /// Returns the place that the lists are limited to.
     pub(in crate::console) fn listed_alone(&self) -> Option<&Arc<PlaceState>> {
         self.list.filters.place.as_ref().and_then(|id| self.place(id))
     }
 
-    /// Returns the calls of the place that the lists are limited to, or else all calls, newest first.
+    /// Returns the calls of the place and of the agent that the lists are limited to, or else all calls, newest first.
     pub(in crate::console) fn newest_calls(&self) -> impl Iterator<Item = &Arc<CallSummary>> {
         let slot = self.listed_alone().map(|place| place.slot);
-        self.view.newest_calls().filter(move |call| slot.is_none_or(|slot| Slot::of(call.seq).0 == slot))
+        let whose = self.list.filters.whose.as_ref();
+        self.view.newest_calls().filter(move |call| {
+            slot.is_none_or(|slot| Slot::of(call.seq).0 == slot)
+                && whose.is_none_or(|whose| whose.is_of(&call.actor))
+        })
     }
 
     /// Returns the name of the workspace or places that the console shows.

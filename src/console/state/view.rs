@@ -25,6 +25,9 @@ const RECORD_BYTES: usize = 32 << 20;
 /// Maximum number of cached pictures of tasks without a pane.
 const SPARE_PICTURES: usize = 8;
 
+/// What is known of a call: whether it was answered, and whether its agent's hook has told of it.
+pub type CallStage = (bool, bool);
+
 /// The known state of one runtime.
 #[derive(Debug, Clone)]
 pub struct View {
@@ -36,8 +39,8 @@ pub struct View {
     pub records: BTreeMap<u64, Arc<CallRecord>>,
     /// Their lengths as JSON.
     record_bytes: BTreeMap<u64, usize>,
-    /// Fetches in progress, each with whether the call had been answered when the fetch began.
-    pub asked: BTreeMap<u64, bool>,
+    /// Fetches in progress, each with what was known of the call when the fetch began.
+    pub asked: BTreeMap<u64, CallStage>,
     /// The resource usage of its tasks.
     pub usage: Usages,
     /// Finished tasks about to be cleared; already hidden from every list.

@@ -279,6 +279,7 @@ mod tests {
             stream: None,
             end: None,
             duration_ms: Some(duration),
+            native: None,
         })
     }
 

@@ -3,7 +3,8 @@
 use super::Handle;
 use crate::config::OnAgentEnd;
 use crate::envelope::{mask, one_line};
-use crate::model::{AgentActivity, AgentConnection, AgentPeer, Fact};
+use crate::model::AgentActivity::{Ended, Idle};
+use crate::model::{AgentActivity, AgentConnection, AgentPeer, Fact, LAUNCH_PROFILE};
 use crate::runtime::driver::{DriverOrder, QuestionOrder};
 
 /// The lower limit of a receipt's maximum length, in characters.
@@ -44,6 +45,12 @@ impl Handle {
         self.shared.nudge.notify_one();
     }
 
+    /// Records how an agent decides what needs no question, and whether a turn of it has begun.
+    pub fn agent_turns(&self, label: &str, mode: Option<&str>, begins: bool) {
+        self.shared.session().agent_turns(label, mode, begins);
+        self.shared.nudge.notify_one();
+    }
+
     /// Closes one of an agent's connections. With the last one, the agent counts as disconnected: its tasks continue,
     /// and its label becomes free.
     pub fn agent_gone(&self, label: &str, peer: &AgentPeer) {
@@ -58,6 +65,9 @@ impl Handle {
             if self.orders.try_send(DriverOrder::Question(gone)).is_err() {
                 tracing::warn!(label, "what was permitted to an agent that is gone could not be ended");
             }
+            // Of one that only calls tools, nobody knows what it does.
+            let is_known = peer.profile == LAUNCH_PROFILE;
+            session.agent_works(label, at, |was| was.or(is_known.then_some(Idle)).map(|_| Ended));
             if !session.has_agent() {
                 self.spawner.give_up_spares();
             }

@@ -7,13 +7,21 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Handle;
-use crate::envelope::{Actor, Envelope, TaskId, mask_strings};
+use crate::agents::UsedTool;
+use crate::envelope::{Actor, Envelope, ErrorKind, TaskId, ToolError, mask_strings};
 use crate::journal::Durability;
+use crate::model::native_call::{NativeCandidate, SoughtCall, fitness};
 use crate::model::{
-    AbandonedCall, AnsweredCall, CallRecord, Fact, Metrics, PortHolder, StatusCounts, StreamView,
+    AbandonedCall, AnsweredCall, CallRecord, CallRuling, Fact, Metrics, NativeCall, PortHolder, StatusCounts,
+    StreamView,
 };
 use crate::runtime::agent_notices::AgentNotices;
-use crate::runtime::past;
+use crate::runtime::{OutputStream, StoredOutput, past};
+use crate::terminal::{ByteOrigin, Size, clean};
+
+/// The most calls whose output is compared with what a model was given, and the most bytes of each.
+const MOST_CANDIDATES: usize = 16;
+const MOST_COMPARED: u64 = 4 << 20;
 
 impl Handle {
     /// Records a call before it takes effect and returns its number. `durability` says when its row counts as
@@ -64,6 +72,80 @@ impl Handle {
             // recorded.
             let _ = self.shared.write(&row, Durability::Written).await;
         }
+    }
+
+    /// Keeps what an agent's hook says that its model was given of a command of its own shell: with the call of that
+    /// command. If several ran the same, what they wrote decides.
+    pub async fn told_of_command(
+        &self,
+        label: &str,
+        session: &str,
+        (used, ruling): (&UsedTool, Option<CallRuling>),
+    ) {
+        let (Some(cmd), Some(given)) = (used.call.input["command"].as_str(), &used.given) else { return };
+        let actor = Actor::Agent(label.to_owned());
+        let input = self.as_recorded(&actor, &json!({ "cmd": cmd }));
+        let cmd = input["cmd"].as_str().unwrap_or_default().to_owned();
+        let sought = SoughtCall { actor, session: session.to_owned(), id: used.id.clone(), cmd };
+        let candidates = self.shared.session().calls.sought(&sought);
+        let seq = match &candidates[..] {
+            [] => return,
+            [only] => only.seq,
+            several => self.likeliest(several, &given.text).await,
+        };
+        self.put_receipt(seq, &given.text, NativeCall::of(used.id.as_deref(), given, ruling));
+    }
+
+    fn put_receipt(&self, seq: u64, receipt: &str, native: NativeCall) {
+        self.shared.session().call(seq).tell(seq, receipt.to_owned(), native.clone());
+        self.shared.nudge.notify_one();
+        let (receipt, native) = (Cow::Borrowed(receipt), Cow::Borrowed(&native));
+        self.shared.note(&Fact::Told { seq, receipt, native });
+    }
+
+    /// Puts on record a call that an agent refused by itself, and says so to the person. `input` is the call as it is
+    /// recorded.
+    pub async fn refused_by_agent(
+        &self,
+        label: &str,
+        (tool, input): (&str, &Value),
+        mode: &str,
+        reason: &str,
+    ) {
+        let actor = Actor::Agent(label.to_owned());
+        let seq = self.begin_call(&actor, tool, Durability::Written, input).await;
+        let native = NativeCall::refused(mode, reason);
+        let said = match &native.ruling {
+            Some(CallRuling::Refused { reason, .. }) if !reason.is_empty() => format!(": {reason}"),
+            _ => ".".to_owned(),
+        };
+        let message = format!("{label} refused this by itself, and asked nobody{said}");
+        let error = ToolError::new(ErrorKind::AgentDenied, message.clone())
+            .with_hint("nothing was run; the person may run it");
+        self.end_call(seq, None, &Envelope::error(tool, error), &message, Vec::new()).await;
+        self.put_receipt(seq, &message, native);
+        self.shared.session().notice(self.shared.clock.now().wall, message, false);
+    }
+
+    /// Returns the call whose command wrote what a model was given; where that is the same, the first.
+    async fn likeliest(&self, candidates: &[NativeCandidate], given: &str) -> u64 {
+        let outputs: Vec<_> = candidates
+            .iter()
+            .take(MOST_CANDIDATES)
+            .map(|candidate| (candidate.seq, candidate.task.as_ref().and_then(|task| self.output(task).ok())))
+            .collect();
+        let given = clean(given.as_bytes(), ByteOrigin::Pipe, Size::default());
+        let first = candidates.first().map_or(0, |candidate| candidate.seq);
+        let read = tokio::task::spawn_blocking(move || {
+            let written =
+                |output: &StoredOutput| output.all_now(OutputStream::Merged, u64::MAX, MOST_COMPARED);
+            let fits = |output: Option<StoredOutput>| {
+                output.and_then(|output| written(&output).ok()?).map_or(0, |text| fitness(&given, &text))
+            };
+            let fits = outputs.into_iter().map(|(seq, output)| (seq, fits(output)));
+            fits.rev().max_by_key(|(_, fit)| *fit).map(|(seq, _)| seq)
+        });
+        read.await.ok().flatten().unwrap_or(first)
     }
 
     /// Notes the result of a call that is being abandoned; the result is not sent to anyone.

@@ -7,10 +7,11 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::open_ledger::{LedgerSetup, OpenLedger, TreeBase, TreeEnd};
-use super::undo_file::{UndoFile, UndoLock};
+use super::undo_file::UndoFile;
 use super::{LedgerEntry, LedgerNews, LedgerOrder};
 use crate::config::LedgerMode;
 use crate::envelope::{Actor, TaskId};
+use crate::files::HeldFolder;
 use crate::ledger::{SeenFiles, plan, report};
 use crate::model::{ChangesReport, ChangesSince, UndoReport};
 
@@ -299,7 +300,8 @@ impl LedgerKeeper {
         };
         let past = open.git().of_recording(folder);
         let top = open.git().top().to_owned();
-        let lock = tokio::task::spawn_blocking(move || UndoLock::wait(&top));
+        // A runtime that ends may still be at an undo when the next one begins.
+        let lock = tokio::task::spawn_blocking(move || HeldFolder::open(&top)?.locked());
         let lock = timeout(UNDONE_BY, lock).await.map_err(|_| "another undo is going on")?;
         let lock = lock.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
         let (top, seen) = (open.git().top().to_owned(), facts.clone());

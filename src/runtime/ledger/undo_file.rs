@@ -1,12 +1,9 @@
 //! What an undo of a command needs, in a file beside the ledger's objects: a later runtime can go on with an undo that was
-//! cut off, and undo what an earlier one has run; and the lock of the tree, held while it is done. Blocks.
+//! cut off, and undo what an earlier one has run. Blocks.
 
-use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::TaskId;
@@ -42,22 +39,5 @@ impl UndoFile {
     pub(super) fn read(folder: &Path, task: &TaskId) -> io::Result<Self> {
         let bytes = files::read(&Self::path(folder, task), OWN, MOST_BYTES)?;
         serde_json::from_slice(&bytes).map_err(io::Error::other)
-    }
-}
-
-/// Held while an undo is planned and done. A runtime that ends may still be at it when the next one begins.
-#[derive(Debug)]
-pub(super) struct UndoLock(#[expect(dead_code, reason = "it is unlocked when it is closed")] File);
-
-impl UndoLock {
-    /// Waits until nobody else undoes anything in the tree at this top.
-    pub(super) fn wait(top: &Path) -> io::Result<Self> {
-        let folder = File::open(top)?;
-        loop {
-            match flock(&folder, FlockOperation::LockExclusive) {
-                Err(Errno::INTR) => {}
-                locked => return locked.map(|()| Self(folder)).map_err(Into::into),
-            }
-        }
     }
 }

@@ -12,8 +12,8 @@ use crate::envelope::TaskId;
 use crate::journal::{self, JournalError, JournalItem, JournalReader, JournalRecord, Problem, RecordingMeta};
 use crate::model::calls::ABANDONED;
 use crate::model::{
-    AbandonedCall, AgentConnection, AnsweredCall, CallRecord, Fact, FactKind, ProgramView, TaskEvent,
-    TaskState, TaskUpdate, TaskView,
+    AbandonedCall, AgentConnection, AnsweredCall, CallRecord, Fact, FactKind, NativeCall, ProgramView,
+    TaskEvent, TaskState, TaskUpdate, TaskView,
 };
 use crate::runtime::counters::Counters;
 use crate::runtime::unrecorded::UnrecordedCommands;
@@ -121,7 +121,7 @@ pub(super) fn read_task(folder: &Path, id: &TaskId) -> Result<Option<TaskState>,
 /// # Errors
 /// If its folder cannot be listed.
 pub(in crate::runtime) fn read_call(folder: &Path, seq: u64) -> Result<Option<CallRecord>, JournalError> {
-    const KINDS: [FactKind; 3] = [FactKind::Call, FactKind::Answer, FactKind::Abandoned];
+    const KINDS: [FactKind; 4] = [FactKind::Call, FactKind::Answer, FactKind::Abandoned, FactKind::Told];
     let mut recording = Recording::of(folder);
     let name = format!("\"seq\":{seq}");
     let name = memchr::memmem::Finder::new(&name);
@@ -208,6 +208,14 @@ impl Recording {
                 call.record.envelope = envelope.map(Cow::into_owned);
                 call.record.receipt = receipt.map(Cow::into_owned);
                 call.record.duration_ms = duration_ms;
+            }
+            Fact::Told { seq, receipt, native } => {
+                let Some(call) = self.calls.get_mut(&seq) else { return };
+                let (native, is_kept) = NativeCall::then(call.record.native.take(), native.into_owned());
+                call.record.native = Some(native);
+                if is_kept {
+                    call.record.receipt = Some(receipt.into_owned());
+                }
             }
             Fact::Queued { task } | Fact::Start { task, .. } | Fact::Ended { task, .. } => {
                 self.stands(task.into_owned());

@@ -58,6 +58,8 @@ impl Recording {
                     pid: past.pid,
                     connected: false,
                     work: None,
+                    session_turns: 0,
+                    mode: None,
                     first_call: self.calls.values().filter(of).map(|call| call.record.at).next(),
                     last_call: self.calls.values().filter(of).map(|call| call.record.at).next_back(),
                     calls: self.calls.values().filter(of).count() as u64,

@@ -148,7 +148,8 @@ fn what_is_alike_is_permitted_for_a_while_and_across_turns() {
 
 #[test]
 fn everything_permitted_is_over_with_the_session_a_pause_the_agent_or_a_word() {
-    let ends: [(fn(&mut QuestionMachine) -> Vec<QuestionFact>, PermissionEnd); 4] = [
+    type Ending = fn(&mut QuestionMachine) -> Vec<QuestionFact>;
+    let ends: [(Ending, PermissionEnd); 4] = [
         (|machine| machine.heard(at(1), &event(1, AnsweredWhich::All, 1)), PermissionEnd::Session),
         (|machine| machine.pause(at(1), true), PermissionEnd::Paused),
         (|machine| machine.agent_gone(at(1), "a"), PermissionEnd::Session),

@@ -11,7 +11,7 @@ use crate::console::features::attention::left::{Departure, left_by};
 use crate::console::state::titles::title;
 use crate::console::state::{State, alias, questions, words};
 use crate::console::text::visible;
-use crate::envelope::TaskId;
+use crate::envelope::{Actor, TaskId};
 use crate::model::{
     AgentView, HeldCall, HoldReason, InputWait, Question, QuestionId, Snapshot, TaskStatus, TaskView,
 };
@@ -214,6 +214,24 @@ impl WaitingItem<'_> {
 }
 
 impl AttentionSubject {
+    /// Returns who it comes from: the starter of a task, who asks or calls, the agent that has gone.
+    pub(in crate::console) fn actor(&self, state: &State) -> Option<Actor> {
+        let of_task = |id: &TaskId| state.view.task(id).map(|task| task.started_by.clone());
+        match self {
+            Self::Question(id) | Self::AgentPrompt(id) => Some(state.view.question(id)?.asked_by.clone()),
+            Self::Input(id)
+            | Self::Prompt(id)
+            | Self::Capped(id)
+            | Self::Orphans(id)
+            | Self::Watched(_, id) => of_task(id),
+            Self::Held(ticket) => {
+                let held = state.view.snapshot.gate.held.iter().find(|held| held.ticket == *ticket)?;
+                Some(held.actor.clone())
+            }
+            Self::Left((label, _)) => Some(Actor::Agent(label.clone())),
+        }
+    }
+
     /// Returns the word for the kind of item.
     pub fn kind(&self) -> &'static str {
         match self {

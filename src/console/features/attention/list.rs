@@ -4,7 +4,7 @@ use crate::console::features::attention::item::{AttentionItem, AttentionSubject,
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{cut_bottom, over_screen};
 use crate::console::text::reading::moved;
-use crate::console::text::{column, piece, width};
+use crate::console::text::{column, piece, visible, width};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, joined};
 
@@ -70,6 +70,11 @@ pub(in crate::console) fn draw(
     let title = match items.len() - certain {
         0 => title,
         weak => format!("{title}, {weak} may"),
+    };
+    let whose = state.list.filters.whose.as_ref();
+    let title = match whose.map(|whose| visible::one_line(whose.name()).into_owned()) {
+        Some(whose) => format!("of {whose} alone: {title}"),
+        None => title,
     };
     let inside = painter.boxed(area, &title);
     let dots = painter.glyphs().cut;

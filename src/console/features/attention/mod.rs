@@ -75,10 +75,13 @@ impl Attention {
         })
     }
 
-    /// Returns the same, and after it what may be waiting.
+    /// Returns the same, and after it what may be waiting; of one agent, if the lists are limited to it.
     pub fn listed(&self, state: &State) -> Vec<AttentionItem> {
         let mut items = self.items(state);
         items.extend(prompts(state));
+        if let Some(whose) = &state.list.filters.whose {
+            items.retain(|item| item.subject.actor(state).is_some_and(|actor| whose.is_of(&actor)));
+        }
         sort(&mut items);
         items
     }

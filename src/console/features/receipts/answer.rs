@@ -169,6 +169,7 @@ mod tests {
             receipt: Some("Exited with 3\n\nstdout:\na".into()),
             notices: Vec::new(),
             duration_ms: None,
+            native: None,
         };
         let pointers: Vec<String> =
             AnswerTexts::of(&record).sources.into_iter().map(|source| source.pointer).collect();

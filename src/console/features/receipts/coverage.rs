@@ -10,8 +10,10 @@ use crate::console::features::receipts::covered_lines::CoveredLines;
 use crate::console::state::{CommandCoverage, CoveredCommand, CoveredStream, Screen, State, alias};
 use crate::console::text::reading::ReaderView;
 use crate::envelope::TaskId;
+use crate::model::calls::SHELL_CALL;
 use crate::model::{CallRecord, TaskView};
 use crate::runtime::OutputStream;
+use crate::terminal::{ByteOrigin, Size, clean};
 use crate::tools::OutputCursor;
 use crate::tools::exec_command_batch::{SentItem, sent_of_batch};
 
@@ -51,8 +53,14 @@ fn of_batch(record: &CallRecord, tasks: &[Arc<TaskView>]) -> Result<Vec<CoveredC
             None if item.has_run => Err("it is no longer on the list"),
             _ => Err("it was not run"),
         };
-        let stream_shown =
-            |stream, sent| CoveredStream { stream, sent, is_cut: item.is_cut, from: 0, to: None };
+        let stream_shown = |stream, sent| CoveredStream {
+            stream,
+            sent,
+            is_cut: item.is_cut,
+            is_native: false,
+            from: 0,
+            to: None,
+        };
         let streams = vec![
             stream_shown(OutputStream::Stdout, item.stdout.clone()),
             stream_shown(OutputStream::Stderr, item.stderr.clone()),
@@ -72,9 +80,19 @@ fn streams(record: &CallRecord) -> Result<Vec<CoveredStream>, &'static str> {
         stream,
         sent: text(sent),
         is_cut: is_cut == true,
+        is_native: false,
         from: 0,
         to: None,
     };
+    if let Some(native) = &record.native {
+        let given = record.receipt.as_deref().unwrap_or_default();
+        // As a transcript, as what the command wrote is.
+        let sent = clean(given.as_bytes(), ByteOrigin::Pipe, Size::default());
+        let sent = (!sent.trim().is_empty()).then_some(sent);
+        let is_cut = native.is_cut || native.left_out > 0;
+        let stream = OutputStream::Merged;
+        return Ok(vec![CoveredStream { stream, sent, is_cut, is_native: true, from: 0, to: None }]);
+    }
     match (record.tool.as_str(), result["disposition"].as_str()) {
         ("TaskOutput", _) if result["task"]["view"] == "screen" => {
             Err("it was shown the screen, not the transcript: read the receipt")
@@ -100,6 +118,7 @@ fn streams(record: &CallRecord) -> Result<Vec<CoveredStream>, &'static str> {
             shown(OutputStream::Stdout, &result["stdout_preview"], &result["truncated"]),
             shown(OutputStream::Stderr, &result["stderr_preview"], &result["truncated"]),
         ]),
+        (SHELL_CALL, _) => Err("its agent has no hook that says what its model was given"),
         _ => Err("this answer shows no output of a task"),
     }
 }

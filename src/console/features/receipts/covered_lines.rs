@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use crate::console::features::receipts::native_parts;
 use crate::console::state::{CommandCoverage, CoveredStream, StreamTranscript};
 use crate::console::text::reading::{ReaderText, ReaderView};
 use crate::console::text::{StyledPiece, WrappedText, count, piece, visible};
@@ -184,6 +185,9 @@ impl CoveredLines {
 fn parts(stream_shown: &CoveredStream, transcript: &StreamTranscript) -> Option<Vec<Range<usize>>> {
     let all = &transcript.all;
     let Some(sent) = &stream_shown.sent else { return Some(Vec::new()) };
+    if stream_shown.is_native {
+        return native_parts::parts(all, sent);
+    }
     // An overwritten line may have changed since: then search for the text that was sent instead.
     let from = all.starts_with(&transcript.before).then_some(transcript.before.len());
     let to = transcript.until.as_ref().filter(|until| all.starts_with(until.as_str())).map(String::len);
@@ -216,7 +220,14 @@ mod tests {
     use crate::envelope::preview::StreamText;
 
     fn stream_shown(sent: &str, is_cut: bool) -> CoveredStream {
-        CoveredStream { stream: OutputStream::Merged, sent: Some(sent.into()), is_cut, from: 0, to: None }
+        CoveredStream {
+            stream: OutputStream::Merged,
+            sent: Some(sent.into()),
+            is_cut,
+            is_native: false,
+            from: 0,
+            to: None,
+        }
     }
 
     fn told(
@@ -271,6 +282,7 @@ mod tests {
             stream: OutputStream::Merged,
             sent: Some(sent.into()),
             is_cut: false,
+            is_native: false,
             from: 0,
             to: None,
         };
@@ -295,6 +307,7 @@ mod tests {
             stream: OutputStream::Merged,
             sent: Some("line 0\nline 1\n".into()),
             is_cut: false,
+            is_native: false,
             from: 0,
             to: None,
         };

@@ -6,7 +6,9 @@ use crate::console::features::receipts::Receipts;
 use crate::console::features::receipts::list::list;
 use crate::console::features::receipts::progress::{draw_batch, draw_stream, is_under_way, stream_under_way};
 use crate::console::features::receipts::sheet::CallSheet;
-use crate::console::state::{Column, Layout, Screen, Term, cut_left, cut_top, who};
+use crate::console::state::call_rows::task_of;
+use crate::console::state::rulings::ruling;
+use crate::console::state::{Column, Layout, Screen, State, Term, cut_left, cut_top, who};
 use crate::console::text::{StyledPiece, count, millis, piece, tokens, visible, wrapped};
 use crate::console::theme::Role;
 use crate::console::widgets::painter::AROUND_HEAD;
@@ -16,7 +18,7 @@ use crate::console::widgets::{Painter, columns};
 pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout, receipts: &Receipts) {
     if painter.state.focus.screen == Screen::Receipts {
         list(painter, layout, receipts);
-        asked(painter, layout.asked);
+        asked(painter, layout.asked, receipts.sheet.as_ref());
     }
     let state = painter.state;
     // What was not answered yet has no texts, and so no sizes.
@@ -29,7 +31,9 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout, receipts: &Receip
         }
         let (head, body) = cut_top(area, 1);
         let mut title = title(painter, column, is_reading(column));
-        let mut facts = sheet.map(|sheet| sizes(sheet.chars(column))).unwrap_or_default();
+        let native = sheet.filter(|_| column == Column::Receipt).and_then(|sheet| given(state, sheet));
+        let sizes = || sheet.map(|sheet| sizes(sheet.chars(column))).unwrap_or_default();
+        let mut facts = native.unwrap_or_else(sizes);
         let term = if column == Column::Envelope { Term::Envelope } else { Term::Receipt };
         if let Some(line) = painter.explained(term) {
             title.extend([piece("  ", Role::Text), line]);
@@ -82,6 +86,19 @@ fn sizes(chars: u64) -> Vec<StyledPiece> {
     vec![piece(format!("{} chars, ~{} tokens", count(chars), count(tokens(chars))), Role::Faint)]
 }
 
+/// Returns what a model was given of a command of its agent's own shell, of all that the command wrote: in bytes and in
+/// tokens, first that the agent has cut it.
+fn given(state: &State, sheet: &CallSheet) -> Option<Vec<StyledPiece>> {
+    let native = sheet.native.as_ref()?;
+    let task = state.shown_call().and_then(|call| task_of(&state.view, call))?;
+    let (read, wrote) = (sheet.receipt_text.len() as u64, task.output.bytes);
+    let (bytes, about) = ([read, wrote].map(count), [read, wrote].map(|bytes| count(tokens(bytes))));
+    let mut facts = Vec::from_iter(native.is_cut.then(|| piece("cut", Role::Strong)));
+    facts.push(piece(format!("{} of {} bytes", bytes[0], bytes[1]), Role::Faint));
+    facts.push(piece(format!("~{} of ~{} tokens", about[0], about[1]), Role::Faint));
+    Some(facts)
+}
+
 fn nothing_yet(painter: &mut Painter<'_>, area: Rect) {
     let text = match painter.state.shown_call() {
         Some(call) if call.status.is_none() => "not answered yet",
@@ -106,7 +123,7 @@ fn mark(painter: &mut Painter<'_>, area: Rect, sheet: &CallSheet, column: Column
 }
 
 /// Draws what the call asked for: its input as received.
-fn asked(painter: &mut Painter<'_>, area: Rect) {
+fn asked(painter: &mut Painter<'_>, area: Rect, sheet: Option<&CallSheet>) {
     let state = painter.state;
     let Some(call) = state.shown_call().filter(|_| !area.is_empty()) else { return };
     let (head, body) = cut_top(area, 1);
@@ -118,7 +135,14 @@ fn asked(painter: &mut Painter<'_>, area: Rect) {
     if let Some(ms) = call.duration_ms {
         facts.push_str(&format!("  {}", millis(ms)));
     }
-    painter.head(head, &title, &[piece(facts, Role::Faint)]);
+    let mut facts = vec![piece(facts, Role::Faint)];
+    facts.extend(ruling(&state.view, call).filter(|_| call.native.is_some()).map(|by| piece(by, Role::Text)));
+    let sheet = sheet.filter(|sheet| sheet.is_answered && sheet.seq == call.seq);
+    let read = sheet.and_then(|sheet| given(state, sheet)).and_then(|facts| facts.last().cloned());
+    // What does not fit is left out from the end; the time stands in the list as well.
+    let read = read.map(|read| piece(format!("its model read {}", read.text), Role::Faint));
+    facts.splice(0..0, read);
+    painter.head(head, &title, &facts);
     let Some(record) = state.view.records.get(&call.seq) else { return };
     let text = record.input.to_string();
     let inside = cut_left(body, 1).1;

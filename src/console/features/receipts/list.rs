@@ -3,7 +3,9 @@
 use crate::console::features::receipts::Receipts;
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::call_rows::{held_of, items_of, subject, task_of};
+use crate::console::state::calls::RulingFilter;
 use crate::console::state::listing::heads::StateCounts;
+use crate::console::state::rulings::ruling;
 use crate::console::state::{CallRow, CallState, Layout, cut_top, outcome, short, short_alias, who};
 use crate::console::text::{StyledPiece, column, millis, piece, right, visible, width};
 use crate::console::theme::Role;
@@ -49,12 +51,15 @@ fn place(painter: &Painter<'_>, at: usize, count: usize) -> Vec<StyledPiece> {
     let calls = &painter.state.calls;
     let position = (count > 0).then(|| piece(format!("{} of {count} ", at + 1), Role::Faint));
     let mut pieces = Vec::new();
-    let narrowed = painter.state.listed_alone().map(|place| visible::one_line(&place.name.name));
+    let narrowed = painter.state.calls_of();
     let filter = (!calls.filter.is_empty()).then(|| format!("/{}", visible::one_line(&calls.filter)));
+    let ruling = Some(calls.ruling).filter(|ruling| *ruling != RulingFilter::All);
+    let filter =
+        ruling.map(|ruling| ruling.word().to_owned()).into_iter().chain(filter).reduce(|a, b| a + " " + &b);
     if narrowed.is_some() || filter.is_some() {
         let key = painter.state.setup.keymap.key(KeyContext::Receipts, Action::Back).unwrap_or_default();
         let all = painter.state.view.snapshot.calls.len();
-        let held: Vec<String> = narrowed.map(String::from).into_iter().chain(filter).collect();
+        let held: Vec<String> = narrowed.into_iter().chain(filter).collect();
         pieces.push(piece(held.join(" "), Role::Strong));
         pieces.push(piece(format!("  {count} of {all}  "), Role::Text));
         pieces.extend([piece(key, Role::Key), piece(" all ", Role::Faint)]);
@@ -130,6 +135,9 @@ fn row(
     let came_of = came_of(painter, row, result);
     let left = usize::from(list).saturating_sub(usize::from(columns(&pieces)) + result);
     pieces.extend(padded(came_of, (result, left * 2 / 3), dots));
+    let by = ruling(&state.view, call).filter(|_| state.calls.ruling != RulingFilter::All);
+    let by = by.map(|by| by.strip_prefix("nobody was asked: ").unwrap_or(&by).to_owned());
+    pieces.extend(by.map(|by| piece(format!("{by}  "), Role::Faint)));
     pieces.extend(subject(&state.view, row));
     pieces
 }

@@ -9,7 +9,9 @@ pub mod draw;
 pub mod find;
 pub mod links;
 mod list;
+mod native_parts;
 mod progress;
+pub(in crate::console) mod rulings;
 pub mod share;
 pub mod sheet;
 
@@ -21,6 +23,7 @@ use crate::console::features::receipts::links::LineLink;
 use crate::console::features::receipts::share::PendingShare;
 use crate::console::features::receipts::sheet::{CallSheet, sheet};
 use crate::console::keys::{Action, Motion};
+use crate::console::state::calls::RulingFilter;
 use crate::console::state::{Column, Layout, Mode, Prompt, Screen, State, alias};
 use crate::console::text::reading::moved;
 use crate::link::Request;
@@ -71,7 +74,7 @@ impl Receipts {
         };
         let text = match state.calls.column {
             Column::Envelope => sheet.envelope_text.clone(),
-            _ => sheet.receipt_text.clone(),
+            _ => rulings::refused_command(state).unwrap_or_else(|| sheet.receipt_text.clone()),
         };
         state.toasts.say("copied", Some(sheet.seq), state.clock.now);
         state.effects.push(Effect::Copy(text));
@@ -80,6 +83,9 @@ impl Receipts {
     /// Gives the texts a smaller or larger budget, or removes it.
     pub(crate) fn change_budget(&mut self, state: &mut State, action: Action) {
         if let Some((sheet, record)) = self.sheet.as_ref().zip(state.shown_record()) {
+            if record.native.is_some() {
+                return state.say("its agent gave this to its model: it is not made from the envelope");
+            }
             let whole = sheet.whole_chars;
             let now = state.calls.budget.unwrap_or(whole).min(whole);
             state.calls.budget = match action {
@@ -112,8 +118,9 @@ impl Receipts {
         };
         let is_answered = record.envelope.is_some();
         let budget = state.calls.budget.filter(|_| state.focus.screen == Screen::Receipts);
-        let wanted = (record.seq, is_answered, budget);
-        let is_same = self.sheet.as_ref().is_some_and(|s| (s.seq, s.is_answered, s.budget) == wanted);
+        let wanted = (record.seq, is_answered, budget, &record.native);
+        let is_same =
+            self.sheet.as_ref().is_some_and(|s| (s.seq, s.is_answered, s.budget, &s.native) == wanted);
         if !is_same {
             self.sheet = Some(sheet(&record, budget, state.setup.theme.glyphs));
         }
@@ -171,6 +178,7 @@ pub(in crate::console) fn go_to_call(state: &mut State, seq: u64) {
     }
     if state.call_rows().iter().all(|row| !(row.oldest..=row.call.seq).contains(&seq)) {
         state.calls.filter.clear();
+        state.calls.ruling = RulingFilter::All;
     }
     if !state.newest_calls().any(|call| call.seq == seq) {
         state.show_only(None);
@@ -189,10 +197,11 @@ pub(in crate::console) fn filter_calls(state: &mut State) {
 /// Removes the filter from the list of calls, or if there is none, the limit to one place; tells whether
 /// there was anything to remove.
 pub(crate) fn unfilter_calls(state: &mut State) -> bool {
-    if !std::mem::take(&mut state.calls.filter).is_empty() {
+    let had_text = !std::mem::take(&mut state.calls.filter).is_empty();
+    if had_text || std::mem::take(&mut state.calls.ruling) != RulingFilter::All {
         return true;
     }
-    let is_narrowed = state.is_narrowed();
+    let is_narrowed = state.calls_of().is_some();
     if is_narrowed {
         state.show_only(None);
     }
@@ -236,11 +245,13 @@ pub(in crate::console) fn text_rows(state: &State, column: Column) -> usize {
 pub(crate) fn fetch_call(state: &mut State, layout: &Layout) -> Option<Effect> {
     let is_wanted = state.focus.screen == Screen::Receipts || !layout.receipt.is_empty();
     let call = state.shown_call().filter(|_| is_wanted)?;
-    let (seq, is_answered) = (call.seq, call.status.is_some());
-    let has_it = state.view.records.get(&seq).is_some_and(|record| !is_answered || record.envelope.is_some());
-    if has_it || state.view.asked.get(&seq) == Some(&is_answered) {
+    let (seq, stage) = (call.seq, (call.status.is_some(), call.native.is_some()));
+    let is_whole = |record: &Arc<CallRecord>| {
+        (!stage.0 || record.envelope.is_some()) && (!stage.1 || record.native == call.native)
+    };
+    if state.view.records.get(&seq).is_some_and(is_whole) || state.view.asked.get(&seq) == Some(&stage) {
         return None;
     }
-    state.view.asked.insert(seq, is_answered);
+    state.view.asked.insert(seq, stage);
     Some(Effect::Ask(Request::Record { seq }))
 }

@@ -6,7 +6,7 @@ use crate::console::state::Column;
 use crate::console::text::WrappedText;
 use crate::console::text::reading::ReaderText;
 use crate::console::theme::Glyphs;
-use crate::model::CallRecord;
+use crate::model::{CallRecord, NativeCall};
 
 /// A call's texts, wrapped for the areas they are shown in.
 #[derive(Debug, Clone)]
@@ -17,6 +17,8 @@ pub struct CallSheet {
     pub is_answered: bool,
     /// The budget of the texts, if limited.
     pub budget: Option<u64>,
+    /// What the agent's hook says of it.
+    pub(super) native: Option<NativeCall>,
     /// The receipt.
     pub receipt: ReaderText,
     /// The envelope.
@@ -80,6 +82,8 @@ impl CallSheet {
 /// Lays out the texts of a call.
 pub(crate) fn sheet(record: &CallRecord, budget: Option<u64>, glyphs: Glyphs) -> CallSheet {
     let whole = AnswerTexts::of(record);
+    // What an agent's model was given of the agent's own command was not made from the envelope.
+    let budget = budget.filter(|_| record.native.is_none());
     let shorter = budget.and_then(|budget| whole.within(budget)).filter(|shorter| shorter.is_within(&whole));
     let (receipt, envelope, links) = match &shorter {
         None => (
@@ -97,6 +101,7 @@ pub(crate) fn sheet(record: &CallRecord, budget: Option<u64>, glyphs: Glyphs) ->
         seq: record.seq,
         is_answered,
         budget,
+        native: record.native.clone(),
         receipt: ReaderText::new(receipt),
         envelope: ReaderText::new(if is_answered { envelope } else { WrappedText::default() }),
         links,

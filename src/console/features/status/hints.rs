@@ -109,7 +109,7 @@ fn is_useful(painter: &Painter<'_>, action: Action) -> bool {
     let state = painter.state;
     let types = state.at_hand().is_some_and(|task| takes_input(task));
     let is_worth = match action {
-        Action::Input => types || decides(state),
+        Action::Input => types || decides(state) || state.agent_pointed_at().is_some(),
         Action::SendLine => types,
         Action::Restart => state.at_hand().is_some_and(|task| task.status.is_terminal()),
         _ => true,
@@ -129,6 +129,10 @@ pub(in crate::console) fn hints(painter: &Painter<'_>, facts: &StatusFacts, room
     let word = |action: Action| match action {
         Action::Send if is_kept => "save",
         Action::Input if decides(state) => "decide",
+        Action::Input if state.agent_pointed_at().is_some() => match state.list.filters.whose {
+            Some(_) => "show all",
+            None => "only this agent",
+        },
         // The same key filters tasks, or searches the output once keys go to the pane.
         Action::FindText if context == KeyContext::Tasks && state.focus.in_pane => "search",
         _ => action.hint(),

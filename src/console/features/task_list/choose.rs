@@ -120,6 +120,18 @@ pub(in crate::console) fn list_those_of(state: &mut State, whose: AgentFilter) {
     state.set_filters(Filters { whose: Some(whose), ..state.list.filters.clone() });
 }
 
+/// Limits every list to the agent that is pointed at; if they are already, removes that limit.
+pub(in crate::console) fn filter_by_pointed(state: &mut State) {
+    let Some(agent) = state.agent_pointed_at() else { return };
+    let whose = AgentFilter::Session(agent.label.clone());
+    if state.list.filters.whose.as_ref() == Some(&whose) {
+        state.set_filters(Filters { whose: None, ..state.list.filters.clone() });
+        return;
+    }
+    state.calls.selected = None;
+    list_those_of(state, whose);
+}
+
 /// Filters tasks by state or kind of actor; `All` removes every filter.
 pub(in crate::console) fn list_only(state: &mut State, filter: Filter) {
     state.thaw();

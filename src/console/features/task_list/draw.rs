@@ -2,6 +2,7 @@
 
 use ratatui::layout::Rect;
 
+use crate::console::features::task_list::agents;
 use crate::console::features::task_list::columns::{age_label, by, by_actor, by_columns, idle_label};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::listing::filter;
@@ -85,6 +86,7 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
                 held_batch(painter, item, held, is_selected);
                 return is_selected;
             }
+            ListRow::Agent(at) => return agents::draw(painter, item, *at),
             ListRow::Ended => {
                 ended_head(painter, item, is_narrow);
                 return false;

@@ -1,5 +1,6 @@
 //! The task list: moving in it, filtering it, folding batches, and clearing what has ended.
 
+pub(crate) mod agents;
 pub mod choose;
 pub mod columns;
 pub mod draw;
@@ -11,7 +12,7 @@ use jiff::SignedDuration;
 use crate::console::effect::Effect;
 use crate::console::keys::{Action, Motion};
 use crate::console::state::listing::short::{LEAST_SHORT, is_short};
-use crate::console::state::{Filters, ListRow, Mode, Prompt, Screen, SelectableRow, State};
+use crate::console::state::{Filters, ListRow, Mode, PointedRow, Prompt, Screen, SelectableRow, State};
 use crate::console::text::reading::{moved, window};
 use crate::envelope::TaskId;
 use crate::link::Request;
@@ -108,8 +109,12 @@ pub(in crate::console) fn step_task(state: &mut State, by: isize) {
 fn select_at(state: &mut State, at: usize) {
     match state.selectable().get(at) {
         Some(SelectableRow::Batch(held)) => {
-            let ticket = held.ticket;
-            state.select_batch(ticket);
+            let row = PointedRow::Batch(held.ticket);
+            state.point_at(row);
+        }
+        Some(SelectableRow::Agent(agent)) => {
+            let row = PointedRow::Agent(agent.label.clone());
+            state.point_at(row);
         }
         Some(SelectableRow::Task(task)) => {
             let id = task.id.clone();

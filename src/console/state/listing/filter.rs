@@ -76,7 +76,8 @@ impl AgentFilter {
         self.is_of(&task.started_by)
     }
 
-    fn is_of(&self, actor: &Actor) -> bool {
+    /// Tells whether what this actor did matches.
+    pub(in crate::console) fn is_of(&self, actor: &Actor) -> bool {
         let Actor::Agent(label) = actor else { return false };
         match self {
             Self::Agent(own) => parted(label).0 == own,

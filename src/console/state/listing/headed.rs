@@ -19,7 +19,7 @@ impl ListRows {
     pub(crate) fn headed(&self, top: usize, tasks: &[Arc<TaskView>]) -> HeadedTasks {
         let is_over = |row: &ListRow| match row {
             ListRow::Task { at, .. } => tasks.get(*at).map(|task| task.status.is_terminal()),
-            ListRow::Head(_) | ListRow::Held(_) | ListRow::Ended => None,
+            ListRow::Agent(_) | ListRow::Head(_) | ListRow::Held(_) | ListRow::Ended => None,
         };
         let from = match self.rows.contains(&ListRow::Ended) {
             true => self.rows.get(top..).unwrap_or_default(),

@@ -1,5 +1,6 @@
 //! Which tasks are listed, in which order, and which one is selected.
 
+mod agents;
 pub mod columns;
 pub mod filter;
 pub mod headed;
@@ -19,13 +20,22 @@ use crate::console::state::listing::rows::{
 use crate::envelope::TaskId;
 use crate::model::Snapshot;
 
+/// A row of the list that is no task's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PointedRow {
+    /// A batch to approve, by its ticket.
+    Batch(u64),
+    /// An agent at work, by its label.
+    Agent(String),
+}
+
 /// The task list.
 #[derive(Debug, Clone, Default)]
 pub struct ListState {
     /// The selected task.
     pub selected: Option<TaskId>,
-    /// The batch to approve that is pointed at instead of a task, by its ticket.
-    pub batch: Option<u64>,
+    /// The row that is pointed at instead of a task.
+    pub pointed: Option<PointedRow>,
     /// Whether the user has moved the selection, so that it no longer follows the newest live task.
     pub is_held: bool,
     /// First row shown.

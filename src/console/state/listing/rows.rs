@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::console::state::agents::parted;
+use crate::console::state::listing::agents::at_work;
 use crate::console::state::listing::columns::ListColumn;
 use crate::console::state::listing::filter::{Filter, Filters};
 use crate::console::state::listing::heads::{
@@ -22,7 +23,7 @@ use crate::console::state::names::born;
 use crate::console::state::words;
 use crate::console::state::words::last_sign;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{HeldCall, PlaceId, Snapshot, TaskStatus, TaskView};
+use crate::model::{AgentView, HeldCall, PlaceId, Snapshot, TaskStatus, TaskView};
 
 /// A sort order.
 #[derive(
@@ -103,6 +104,8 @@ impl Default for ListOrder {
 pub(crate) enum ListRow {
     /// A batch that waits for approval, and has no tasks yet: its index among the held calls.
     Held(usize),
+    /// An agent at work: its index among the agents.
+    Agent(usize),
     /// A group header.
     Head(GroupHead),
     /// The headings of the tasks that have ended, below those that live.
@@ -120,6 +123,8 @@ pub(crate) enum ListRow {
 pub(crate) enum SelectableRow<'a> {
     /// A batch to approve.
     Batch(&'a HeldCall),
+    /// An agent at work.
+    Agent(&'a AgentView),
     /// A task.
     Task(&'a Arc<TaskView>),
 }
@@ -222,7 +227,13 @@ pub(super) fn work_out(basis: &Basis, now: Timestamp) -> ListRows {
         true => rows(&places, tasks, basis, group_of),
         false => places.iter().map(|at| ListRow::Task { at: *at, folded: None }).collect(),
     };
-    let rows = if basis.is_list { held_batches(basis).chain(of_tasks).collect() } else { of_tasks };
+    let rows = match basis.is_list {
+        true => held_batches(basis)
+            .chain(at_work(&basis.snapshot.0, &basis.filters, now))
+            .chain(of_tasks)
+            .collect(),
+        false => of_tasks,
+    };
     ListRows { tasks: places, rows, matching }
 }
 

@@ -137,6 +137,7 @@ impl Published {
             end: None,
             duration_ms: None,
             stream: None,
+            native: None,
         };
         let held = |id: &u8| HeldCall {
             ticket: number(*id),

@@ -1,0 +1,93 @@
+//! Which agents have a row of their own above the tasks: those of which it is known what they do, and those that were
+//! launched here. Pure.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::console::state::listing::filter::{Filter, Filters};
+use crate::console::state::listing::rows::ListRow;
+use crate::envelope::Actor;
+use crate::model::{AgentActivity, AgentView, Snapshot};
+
+/// How long an agent that has ended keeps its row.
+const KEPT: SignedDuration = SignedDuration::from_mins(15);
+
+/// The most rows of agents: those that need the person, then those that work.
+const MOST: usize = 6;
+
+/// Returns the rows of the agents, in the order in which they came; those that have ended last.
+pub(super) fn at_work(snapshot: &Snapshot, filters: &Filters, now: Timestamp) -> Vec<ListRow> {
+    let mut agents: Vec<(usize, u8)> = Vec::new();
+    for (at, agent) in snapshot.agents.iter().enumerate() {
+        if is_listed(agent, filters, now) {
+            let needs_you = snapshot.needing().any(|needing| needing.label == agent.label);
+            agents.push((at, if needs_you { 0 } else { rank(agent) }));
+        }
+    }
+    if agents.len() > MOST {
+        agents.sort_by_key(|(at, rank)| (*rank, *at));
+        agents.truncate(MOST);
+    }
+    agents.sort_by_key(|(at, rank)| (*rank == ENDED, *at));
+    agents.into_iter().map(|(at, _)| ListRow::Agent(at)).collect()
+}
+
+const ENDED: u8 = 4;
+
+fn rank(agent: &AgentView) -> u8 {
+    match agent.work.map(|work| work.activity) {
+        Some(AgentActivity::NeedsYou) => 0,
+        Some(AgentActivity::Working) => 1,
+        None => 2,
+        Some(AgentActivity::Idle) => 3,
+        Some(AgentActivity::Ended) => ENDED,
+    }
+}
+
+fn is_listed(agent: &AgentView, filters: &Filters, now: Timestamp) -> bool {
+    let is_kept = agent
+        .work
+        .is_some_and(|work| work.activity != AgentActivity::Ended || now.duration_since(work.since) < KEPT);
+    let is_there = is_kept || agent.work.is_none() && agent.connected && agent.routes.launch;
+    let is_asked_for = match &filters.whose {
+        Some(whose) => whose.is_of(&Actor::Agent(agent.label.clone())),
+        // What is looked for is a task.
+        None => filters.state == Filter::All && filters.text.is_empty() && filters.place.is_none(),
+    };
+    is_there && is_asked_for
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::console::state::listing::filter::AgentFilter;
+    use crate::model::{AgentRoutes, AgentWork};
+
+    #[test]
+    fn two_sessions_are_two_rows_and_what_has_ended_goes_after_a_while() {
+        let now = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(1);
+        let agent = |label: &str, work: Option<(AgentActivity, i64)>| AgentView {
+            label: label.into(),
+            connected: true,
+            work: work
+                .map(|(activity, ago)| AgentWork { activity, since: now - SignedDuration::from_mins(ago) }),
+            ..AgentView::default()
+        };
+        let launched = AgentView {
+            routes: AgentRoutes { launch: true, ..AgentRoutes::default() },
+            ..agent("codex", None)
+        };
+        let agents = vec![
+            agent("claude", Some((AgentActivity::Ended, 3))),
+            agent("claude#2", Some((AgentActivity::Working, 30))),
+            agent("claude#3", Some((AgentActivity::Ended, 20))),
+            agent("mcp", None),
+            launched,
+        ];
+        let snapshot = Snapshot { agents, ..Snapshot::default() };
+        let rows = |filters: Filters| at_work(&snapshot, &filters, now);
+        assert_eq!(rows(Filters::default()), [1, 4, 0].map(ListRow::Agent));
+        let whose = Some(AgentFilter::Session("claude#2".into()));
+        assert_eq!(rows(Filters { whose, ..Filters::default() }), [ListRow::Agent(1)]);
+        assert_eq!(rows(Filters { text: "x".into(), ..Filters::default() }), []);
+    }
+}

@@ -1,0 +1,158 @@
+//! What an agent's hook says of a command that the agent ran in its own shell, and which command that is. Pure.
+
+use serde::{Deserialize, Serialize};
+
+use super::timeline::is_zero;
+use crate::agents::ModelText;
+use crate::envelope::{Actor, TaskId, one_line};
+
+/// The most characters of an agent's word for its mode, and of its reason.
+const WORD_CHARS: usize = 20;
+const REASON_CHARS: usize = 500;
+
+/// What a hook says of a command of the agent's own shell, beside the text that its model was given, which is the call's
+/// receipt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NativeCall {
+    /// The agent's own name for the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Whether its model read a failure.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_failure: bool,
+    /// Whether the agent says that it cut what the command wrote.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
+    /// How many characters at the end of the text were too many to be kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: u64,
+    /// Whether its receipt is the very text that the model read, and not what the agent made that from.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_exact: bool,
+    /// Who let it run, or did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ruling: Option<CallRuling>,
+}
+
+/// Who let a call of an agent's own tools be made, or did not, as its hook says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallRuling {
+    /// The person, at a console.
+    AtConsole,
+    /// The person, in the agent.
+    InAgent,
+    /// Nobody was asked: by the agent's own rules, or its mode, in its own word.
+    Unasked(String),
+    /// Nobody was asked, and the agent refused it.
+    Refused {
+        /// The agent's mode, in its own word.
+        mode: String,
+        /// Why, in its own words.
+        reason: String,
+    },
+}
+
+impl NativeCall {
+    /// Returns what is kept of a text and of what is said of it.
+    pub(crate) fn of(id: Option<&str>, given: &ModelText, ruling: Option<CallRuling>) -> Self {
+        let ModelText { is_failure, is_cut, left_out, is_exact, .. } = *given;
+        Self { id: id.map(str::to_owned), is_failure, is_cut, left_out, is_exact, ruling }
+    }
+
+    /// Returns what is known after a further report of the same call, and whether the text of that is the one to keep. Reports
+    /// come in any order.
+    pub(crate) fn then(before: Option<Self>, next: Self) -> (Self, bool) {
+        let Some(before) = before else { return (next, true) };
+        let is_failure = before.is_failure || next.is_failure;
+        let (kept, other, is_next) = match before.is_exact && !next.is_exact {
+            true => (before, next, false),
+            false => (next, before, true),
+        };
+        (Self { is_failure, ruling: kept.ruling.or(other.ruling), ..kept }, is_next)
+    }
+
+    /// Returns what is known of a call that its agent refused.
+    pub(crate) fn refused(mode: &str, reason: &str) -> Self {
+        let (mode, reason) = (one_line(mode, WORD_CHARS), one_line(reason, REASON_CHARS));
+        let ruling = Some(CallRuling::Refused { mode, reason });
+        Self { id: None, is_failure: true, is_cut: false, left_out: 0, is_exact: true, ruling }
+    }
+}
+
+impl CallRuling {
+    /// Returns that nobody was asked, by the mode that an agent names.
+    pub(crate) fn unasked(mode: &str) -> Self {
+        Self::Unasked(one_line(mode, WORD_CHARS))
+    }
+}
+
+/// What is known of the call that a hook tells of.
+#[derive(Debug, Clone)]
+pub(crate) struct SoughtCall {
+    /// The agent.
+    pub(crate) actor: Actor,
+    /// The session, as the agent names it.
+    pub(crate) session: String,
+    /// The agent's own name for the call.
+    pub(crate) id: Option<String>,
+    /// The command as it is recorded.
+    pub(crate) cmd: String,
+}
+
+/// A call that a hook may tell of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NativeCandidate {
+    /// The call.
+    pub(crate) seq: u64,
+    /// Its task, once the call is over.
+    pub(crate) task: Option<TaskId>,
+}
+
+/// Tells how well a text that a model was given fits what a command wrote: whether one begins and ends as the other. An agent
+/// may put a line of its own before it, and after it.
+pub(crate) fn fitness(given: &str, written: &str) -> usize {
+    const OWN_LINES: usize = 4;
+    let (given, written) = (lines(given), lines(written));
+    if given.is_empty() || written.is_empty() {
+        return usize::from(given.len() == written.len()) * 2;
+    }
+    let begins = given.iter().take(OWN_LINES).any(|line| Some(line) == written.first());
+    let ends = given.iter().rev().take(OWN_LINES).any(|line| Some(line) == written.last());
+    usize::from(begins) + usize::from(ends)
+}
+
+/// Returns the lines that are not blank.
+fn lines(text: &str) -> Vec<&str> {
+    text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_fits_the_command_that_wrote_its_ends() {
+        assert_eq!(fitness("a\nb", "a\nb\n"), 2);
+        assert_eq!(fitness("Exit code 3\na", "a\n"), 2);
+        assert_eq!(fitness("a\n\n... [9 lines truncated] ...\n\nz", "a\nb\nz\n"), 2);
+        assert_eq!(fitness("a", "b\n"), 0);
+        assert_eq!((fitness("", ""), fitness("", "a"), fitness("a", "")), (2, 0, 0));
+    }
+
+    #[test]
+    fn the_very_text_is_kept_whichever_report_comes_first() {
+        let of = |is_failure, is_exact, ruling| NativeCall {
+            id: None,
+            is_failure,
+            is_cut: false,
+            left_out: 0,
+            is_exact,
+            ruling,
+        };
+        let (made, very) = (of(true, false, Some(CallRuling::InAgent)), of(false, true, None));
+        let both = of(true, true, Some(CallRuling::InAgent));
+        assert_eq!(NativeCall::then(Some(made.clone()), very.clone()), (both.clone(), true));
+        assert_eq!(NativeCall::then(Some(very), made), (both, false));
+    }
+}
