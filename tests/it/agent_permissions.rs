@@ -1,6 +1,7 @@
 //! What a person permits beyond one prompt of an agent: all of a turn, or what is alike for a while.
 
 use std::collections::VecDeque;
+use std::process::Stdio;
 
 use pilothouse::agents::{HookEvent, PromptVerdict};
 use pilothouse::clock::Clock;
@@ -172,7 +173,10 @@ fn a_command_that_a_rule_holds_too_is_one_card_and_one_answer() {
     assert!(door.home.workspace().join("ran").exists());
     assert!(door.record().contains("with the agent's prompt, question 1"), "{}", door.record());
     // The same command again has not been answered.
-    let mut again = command().spawn().expect("starts");
+    // As an agent runs it: on no terminal.
+    let mut again = command();
+    let again = again.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut again = again.spawn().expect("starts");
     console.shows("1 held");
     console.keys(b"A");
     console.shows("wants to run a command");

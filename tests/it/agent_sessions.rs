@@ -28,7 +28,8 @@ impl StandIn {
         }
         agent.env("PILOTHOUSE_SHELL_DOOR", door.home.workspace());
         agent.args(["-c", "while read -r line; do eval \"$line\"; done; :"]);
-        let mut child = agent.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("starts");
+        let mut child =
+            agent.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
         let lines = child.stdin.take();
         Self { child, lines, shell: door.shell.display().to_string(), session }
     }
@@ -53,7 +54,7 @@ impl StandIn {
             "CLAUDECODE=1 CLAUDE_CODE_CHILD_SESSION=1 CLAUDE_CODE_SESSION_ID={} CLAUDE_PID=$$",
             self.session
         );
-        let line = format!("{marks} {} -c '{cmd}' < /dev/null", self.shell);
+        let line = format!("{marks} '{}' -c '{cmd}' < /dev/null", self.shell);
         self.line(&line);
     }
 
