@@ -67,7 +67,7 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
     if !runtime.is_watched() || is_full {
         return Ok(());
     }
-    let asking = asking(label.clone(), &report, call, line.client());
+    let asking = asking(label.clone(), &report, (call, hash.clone()), line.client());
     let since = Instant::now();
     let verdict = tokio::select! {
         outcome = runtime.ask(asking) => outcome.ok().and_then(verdict),
@@ -168,7 +168,12 @@ fn answered(report: &HookReport) -> Option<AnsweredWhich> {
     }
 }
 
-fn asking(label: String, report: &HookReport, call: &ToolUse, client: &Client) -> NewQuestion {
+fn asking(
+    label: String,
+    report: &HookReport,
+    (call, hash): (&ToolUse, String),
+    client: &Client,
+) -> NewQuestion {
     let Hello { cwd: workdir, ppid, .. } = &client.hello;
     NewQuestion {
         origin: QuestionOrigin { name: Some(call.tool.clone()), ..QuestionOrigin::default() },
@@ -176,7 +181,7 @@ fn asking(label: String, report: &HookReport, call: &ToolUse, client: &Client) -
         kind: QuestionKind::AgentPrompt(AgentPrompt {
             session: report.session.clone(),
             subagent: report.subagent.clone(),
-            hash: report.hash(call),
+            hash,
             alike: report.likeness(call, shell_tool(client), workdir, *ppid),
             before: AlikeAnswers::default(),
             rule: None,

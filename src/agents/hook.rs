@@ -126,6 +126,14 @@ pub struct RefusedTool {
 pub struct ModelText {
     /// The text.
     pub text: String,
+    /// What is known of it.
+    #[serde(flatten)]
+    pub facts: ModelTextFacts,
+}
+
+/// What is known of a text that a model was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ModelTextFacts {
     /// Whether the model read it as a failure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_failure: bool,
@@ -225,11 +233,11 @@ impl HookReport {
 impl ModelText {
     /// Returns what of a text is kept.
     #[must_use]
-    pub fn of(mut text: String, is_failure: bool, is_cut: bool) -> Self {
+    pub fn of(mut text: String, facts: ModelTextFacts) -> Self {
         let kept = text.char_indices().nth(MOST_GIVEN).map_or(text.len(), |(at, _)| at);
         let left_out = text.get(kept..).map_or(0, |rest| rest.chars().count() as u64);
         text.truncate(kept);
-        Self { text, is_failure, is_cut, left_out, is_exact: false }
+        Self { text, facts: ModelTextFacts { left_out, ..facts } }
     }
 }
 

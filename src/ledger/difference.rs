@@ -129,7 +129,7 @@ pub async fn count(
             (Some(_), None) => changes.deleted += 1,
         }
     }
-    if let Some((from, to)) = moved {
+    if let Some((from, to)) = moved.filter(|_| !found.is_empty()) {
         let moved = trees(git, from, to, by).await?;
         let is_by_git = |(path, file): &(&PathBuf, &FileDifference)| {
             moved.get(*path).is_some_and(|moved| moved.new == file.new)

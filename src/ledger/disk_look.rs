@@ -6,10 +6,8 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::runtime::Handle;
 use tokio::time::Instant;
@@ -25,13 +23,13 @@ const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// The view of one computation. Its private folders of git are removed with it.
 pub(super) struct DiskLook {
-    pub(super) runtime: Handle,
-    pub(super) home: PathBuf,
-    pub(super) workspace: PathBuf,
+    runtime: Handle,
+    home: PathBuf,
+    workspace: PathBuf,
     /// Set when nobody waits any more.
-    pub(super) is_over: Arc<AtomicBool>,
+    is_over: Arc<AtomicBool>,
     /// When git has to have answered.
-    pub(super) by: Instant,
+    by: Instant,
     /// The folder for those of git, once there is one.
     scratch: Mutex<Option<PathBuf>>,
     gits: Mutex<BTreeMap<PathBuf, Option<PrivateGit>>>,

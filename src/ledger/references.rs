@@ -3,23 +3,23 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::repository::{RepositoryFiles, commit, read};
+use super::repository::{MOST_REFERENCES, RepositoryFiles, commit, read};
 use crate::consequence::GitRefs;
 
 /// The most references that are read from files of their own.
 const MOST: usize = 2_000;
-/// The most bytes of the file that lists all packed references.
-const MOST_BYTES: u64 = 16 << 20;
+/// The most bytes of the index.
+const MOST_INDEX: u64 = 64 << 20;
 
 impl RepositoryFiles {
     /// Returns its references. Blocks.
     #[must_use]
     pub fn references(&self) -> GitRefs {
         let mut refs = GitRefs { head: self.head(), ..GitRefs::default() };
-        let head = read(&self.own.join("HEAD"), MOST_BYTES).unwrap_or_default();
+        let head = read(&self.own.join("HEAD"), MOST_REFERENCES).unwrap_or_default();
         let branch = head.strip_prefix(b"ref: refs/heads/").map(<[u8]>::trim_ascii_end);
         refs.branch = branch.map(|branch| String::from_utf8_lossy(branch).into_owned());
-        let packed = read(&self.common.join("packed-refs"), MOST_BYTES).unwrap_or_default();
+        let packed = read(&self.common.join("packed-refs"), MOST_REFERENCES).unwrap_or_default();
         for line in String::from_utf8_lossy(&packed).lines() {
             if let Some((id, name)) = line.split_once(' ')
                 && let Some(id) = commit(id.as_bytes())
@@ -48,7 +48,7 @@ impl RepositoryFiles {
             Some(changed.elapsed().unwrap_or_default().as_secs())
         };
         refs.fetched = fetched("FETCH_HEAD").or_else(|| fetched("refs/remotes"));
-        refs.stashes = Some(match read(&self.common.join(Path::new("logs/refs/stash")), MOST_BYTES) {
+        refs.stashes = Some(match read(&self.common.join(Path::new("logs/refs/stash")), MOST_REFERENCES) {
             Some(log) => log.iter().filter(|byte| **byte == b'\n').count() as u64,
             None => u64::from(refs.all.contains_key("refs/stash")),
         });
@@ -57,6 +57,6 @@ impl RepositoryFiles {
 
     /// Returns the index. Blocks.
     pub(super) fn index(&self) -> Option<Vec<u8>> {
-        read(&self.own.join("index"), MOST_BYTES << 2)
+        read(&self.own.join("index"), MOST_INDEX)
     }
 }

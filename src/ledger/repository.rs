@@ -8,7 +8,7 @@ use crate::files::{self, Links};
 /// The most bytes of such a file.
 const MOST: u64 = 256 << 10;
 /// The most bytes of the file that lists all packed references.
-const MOST_REFERENCES: u64 = 16 << 20;
+pub(super) const MOST_REFERENCES: u64 = 16 << 20;
 
 /// The folders of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -62,6 +62,15 @@ pub struct CallRecord {
 }
 
 impl CallRecord {
+    /// Takes in a report of the agent's hook, and its text as the receipt unless an earlier one was exact.
+    pub(crate) fn tell(&mut self, receipt: String, native: NativeCall) {
+        let (native, is_kept) = NativeCall::then(self.native.take(), native);
+        self.native = Some(native);
+        if is_kept {
+            self.receipt = Some(receipt);
+        }
+    }
+
     /// Returns the status in its envelope.
     pub(crate) fn status(&self) -> Option<&str> {
         self.envelope.as_ref()?["status"].as_str()
@@ -254,12 +263,8 @@ impl RecentCalls {
     pub(crate) fn tell(&mut self, seq: u64, receipt: String, native: NativeCall) {
         let Some(entry) = self.place(seq).and_then(|at| self.calls.get_mut(at)) else { return };
         let Some(record) = entry.record.as_mut().map(Arc::make_mut) else { return };
-        let (native, is_kept) = NativeCall::then(record.native.take(), native);
-        Arc::make_mut(&mut entry.summary).native = Some(native.clone());
-        record.native = Some(native);
-        if is_kept {
-            record.receipt = Some(receipt);
-        }
+        record.tell(receipt, native);
+        Arc::make_mut(&mut entry.summary).native = record.native.clone();
         // An open call is weighed at its end.
         if entry.bytes > 0 {
             let before = std::mem::replace(&mut entry.bytes, size(record));

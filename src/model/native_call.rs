@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::timeline::is_zero;
-use crate::agents::ModelText;
+use crate::agents::{ModelText, ModelTextFacts};
 use crate::envelope::{Actor, TaskId, one_line};
 
 /// The most characters of an agent's word for its mode, and of its reason.
@@ -17,18 +16,9 @@ pub struct NativeCall {
     /// The agent's own name for the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Whether its model read a failure.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_failure: bool,
-    /// Whether the agent says that it cut what the command wrote.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_cut: bool,
-    /// How many characters at the end of the text were too many to be kept.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub left_out: u64,
-    /// Whether its receipt is the very text that the model read, and not what the agent made that from.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_exact: bool,
+    /// What is known of the text.
+    #[serde(flatten)]
+    pub facts: ModelTextFacts,
     /// Who let it run, or did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ruling: Option<CallRuling>,
@@ -56,27 +46,28 @@ pub enum CallRuling {
 impl NativeCall {
     /// Returns what is kept of a text and of what is said of it.
     pub(crate) fn of(id: Option<&str>, given: &ModelText, ruling: Option<CallRuling>) -> Self {
-        let ModelText { is_failure, is_cut, left_out, is_exact, .. } = *given;
-        Self { id: id.map(str::to_owned), is_failure, is_cut, left_out, is_exact, ruling }
+        Self { id: id.map(str::to_owned), facts: given.facts, ruling }
     }
 
     /// Returns what is known after a further report of the same call, and whether the text of that is the one to keep. Reports
     /// come in any order.
     pub(crate) fn then(before: Option<Self>, next: Self) -> (Self, bool) {
         let Some(before) = before else { return (next, true) };
-        let is_failure = before.is_failure || next.is_failure;
-        let (kept, other, is_next) = match before.is_exact && !next.is_exact {
+        let is_failure = before.facts.is_failure || next.facts.is_failure;
+        let (kept, other, is_next) = match before.facts.is_exact && !next.facts.is_exact {
             true => (before, next, false),
             false => (next, before, true),
         };
-        (Self { is_failure, ruling: kept.ruling.or(other.ruling), ..kept }, is_next)
+        let facts = ModelTextFacts { is_failure, ..kept.facts };
+        (Self { facts, ruling: kept.ruling.or(other.ruling), ..kept }, is_next)
     }
 
     /// Returns what is known of a call that its agent refused.
     pub(crate) fn refused(mode: &str, reason: &str) -> Self {
         let (mode, reason) = (one_line(mode, WORD_CHARS), one_line(reason, REASON_CHARS));
         let ruling = Some(CallRuling::Refused { mode, reason });
-        Self { id: None, is_failure: true, is_cut: false, left_out: 0, is_exact: true, ruling }
+        let facts = ModelTextFacts { is_failure: true, is_exact: true, ..ModelTextFacts::default() };
+        Self { id: None, facts, ruling }
     }
 }
 
@@ -144,10 +135,7 @@ mod tests {
     fn the_very_text_is_kept_whichever_report_comes_first() {
         let of = |is_failure, is_exact, ruling| NativeCall {
             id: None,
-            is_failure,
-            is_cut: false,
-            left_out: 0,
-            is_exact,
+            facts: ModelTextFacts { is_failure, is_exact, ..ModelTextFacts::default() },
             ruling,
         };
         let (made, very) = (of(true, false, Some(CallRuling::InAgent)), of(false, true, None));

@@ -180,6 +180,13 @@ async fn files_have_the_permissions_that_they_had_and_new_folders_go() {
     assert!(ledger.path("empty").is_dir() && !ledger.path("made").exists());
 }
 
+/// A home whose settings turn the ledger on.
+fn home_with_ledger() -> Home {
+    let home = Home::new();
+    home.configure("config.toml", "ledger = \"on\"\n");
+    home
+}
+
 /// The files of a workspace of 300, of which a command changes each.
 fn numbered(work: &Path, text: &str) -> bool {
     (0..300).all(|n| fs::read_to_string(work.join(format!("f{n}"))).is_ok_and(|held| held == text))
@@ -190,8 +197,7 @@ fn an_undo_that_was_killed_is_gone_on_with_by_another_runtime() {
     if !has_git() {
         return;
     }
-    let home = Home::new();
-    home.configure("config.toml", "ledger = \"on\"\n");
+    let home = home_with_ledger();
     let work = home.workspace();
     git(&work, &["init", "-q"]);
     (0..300).for_each(|n| write(&work.join(format!("f{n}")), "old\n"));
@@ -248,8 +254,7 @@ fn an_undo_is_told_first_then_done_and_recorded() {
     if !has_git() {
         return;
     }
-    let home = Home::new();
-    home.configure("config.toml", "ledger = \"on\"\n");
+    let home = home_with_ledger();
     let work = home.workspace();
     write(&work.join("a"), "one\n");
     let mut served = home.serve();
@@ -279,8 +284,7 @@ fn no_part_of_the_program_starts_what_is_planted_in_the_repository() {
     if !has_git() {
         return;
     }
-    let home = Home::new();
-    home.configure("config.toml", "ledger = \"on\"\n");
+    let home = home_with_ledger();
     let work = home.workspace();
     git(&work, &["init", "-q"]);
     write(&work.join("a"), "one\n");

@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use crate::agents::hook::{
-    AgentHook, HookEvent, HookReport, ModelText, PromptVerdict, RefusedTool, ToolUse, UsedTool,
+    AgentHook, HookEvent, HookReport, ModelText, ModelTextFacts, PromptVerdict, RefusedTool, ToolUse,
+    UsedTool,
 };
 
 /// How long its prompt may be answered here, in seconds. Its dialog stands all the while; the hook is ended after that.
@@ -16,7 +17,7 @@ const REPORT_SECONDS: u64 = 5;
 const OWN_DIALOGS: [&str; 2] = ["AskUserQuestion", "ExitPlanMode"];
 /// The tool that runs commands in its own shell.
 const SHELL_TOOL: &str = "Bash";
-/// What stands in a text in place of what it cut.
+/// Claude Code marks with one of these where it cut a text.
 const CUT: [&str; 2] = ["<persisted-output>", " truncated] ..."];
 /// What a refusal without words says to its model.
 const DENIED: &str = "The user denied this in Pilothouse's console.";
@@ -41,7 +42,7 @@ pub(super) const HOOK: AgentHook = AgentHook {
     words,
     patience: Duration::from_secs(PROMPT_SECONDS),
     settings,
-    shell_tool: "Bash",
+    shell_tool: SHELL_TOOL,
     argument: "--settings",
 };
 
@@ -83,7 +84,8 @@ fn given(told: &Value) -> Option<ModelText> {
     let text = match (&told["error"], response) {
         (Value::String(error), _) => {
             let is_cut = CUT.iter().any(|mark| error.contains(mark));
-            return Some(ModelText::of(error.clone(), true, is_cut));
+            let facts = ModelTextFacts { is_failure: true, is_cut, ..ModelTextFacts::default() };
+            return Some(ModelText::of(error.clone(), facts));
         }
         (_, Value::String(text)) => text.clone(),
         (_, Value::Array(parts)) => joined(parts.iter().map(|part| &part["text"])),
@@ -92,7 +94,7 @@ fn given(told: &Value) -> Option<ModelText> {
     };
     let is_cut = response["persistedOutputPath"].is_string() || CUT.iter().any(|mark| text.contains(mark));
     let is_exact = !response.is_object();
-    Some(ModelText { is_exact, ..ModelText::of(text, false, is_cut) })
+    Some(ModelText::of(text, ModelTextFacts { is_cut, is_exact, ..ModelTextFacts::default() }))
 }
 
 fn joined<'a>(texts: impl Iterator<Item = &'a Value>) -> String {
@@ -150,9 +152,11 @@ mod tests {
         assert_eq!(read(&batch), report(HookEvent::CallsEnded(vec![used(None)])));
         let mut wrote = told("PostToolUse", "Bash");
         wrote["tool_response"] = json!({ "stdout": "out", "stderr": "", "persistedOutputPath": "/o" });
-        let made = ModelText::of("out".into(), false, true);
+        let cut = ModelTextFacts { is_cut: true, ..ModelTextFacts::default() };
+        let made = ModelText::of("out".into(), cut);
         assert_eq!(read(&wrote), report(HookEvent::Used(used(Some(made)))));
-        let very = |text: &str| ModelText { is_exact: true, ..ModelText::of(text.into(), false, false) };
+        let exact = ModelTextFacts { is_exact: true, ..ModelTextFacts::default() };
+        let very = |text: &str| ModelText::of(text.into(), exact);
         batch["tool_calls"][0]["tool_response"] = json!("(Bash completed with no output)");
         let none = very("(Bash completed with no output)");
         assert_eq!(read(&batch), report(HookEvent::CallsEnded(vec![used(Some(none))])));

@@ -57,10 +57,7 @@ fn choices(state: &State) -> Vec<ListItem> {
 /// Shows what the runtime has answered.
 pub(in crate::console) fn show(state: &mut State, since: &ChangesSince, report: &ChangesReport) {
     let since = match since {
-        ChangesSince::Task(id) => match state.view.task(id) {
-            Some(task) => format!("{} began", short_alias(task)),
-            None => format!("{id} began"),
-        },
+        ChangesSince::Task(id) => format!("{} began", state.name_of(id)),
         ChangesSince::Agent(label) => format!("the first command of {}", who(&Actor::Agent(label.clone()))),
     };
     state.toasts.pass();

@@ -34,15 +34,15 @@ pub(in crate::console) fn say_refusal(state: &mut State) {
 }
 
 /// Opens the input line for a command to run in the current place, which stays fixed while the command is
-/// typed; `begun` stands in it already.
-pub(in crate::console) fn write_command(state: &mut State, begun: Option<String>) {
+/// typed; the line starts out as `initial`.
+pub(in crate::console) fn write_command(state: &mut State, initial: Option<String>) {
     state.composer.start_at = state.place_at_hand();
     if state.is_fleet() && state.composer.start_at.is_none() {
         return state.say("choose a place first");
     }
     state.write(Prompt::Start);
-    if let (Some(begun), Some(editor)) = (begun, state.editor()) {
-        *editor = begun.into();
+    if let (Some(initial), Some(editor)) = (initial, state.editor()) {
+        *editor = initial.into();
     }
 }
 

@@ -101,8 +101,9 @@ pub(in crate::console) fn gate(painter: &Painter<'_>) -> Option<Vec<StyledPiece>
 
 /// Returns what is permitted of agents' further prompts: how many permissions, and for how long the last of them.
 fn permitted(painter: &mut Painter<'_>) -> Option<Vec<StyledPiece>> {
-    let permissions = painter.state.view.snapshot.permissions.clone();
-    let what = match &permissions[..] {
+    let state = painter.state;
+    let permissions = &state.view.snapshot.permissions[..];
+    let what = match permissions {
         [] => return None,
         [_] => "ALLOWED".to_owned(),
         many => format!("{} ALLOWED", many.len()),

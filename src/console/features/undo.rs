@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::console::effect::Effect;
 use crate::console::keys::{Action, KeyContext};
-use crate::console::state::{State, short_alias};
+use crate::console::state::State;
 use crate::console::text::{StyledPiece, count, piece, visible, wrapped};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, has_been_read, joined, places, rows_hidden, scrolled};
@@ -53,7 +53,7 @@ fn candidate(state: &State) -> Option<&TaskView> {
 
 /// Says what was undone.
 pub(in crate::console) fn tell(state: &mut State, task: &TaskId, report: &UndoReport) {
-    let name = state.view.task(task).map_or_else(|| task.to_string(), |task| short_alias(task));
+    let name = state.name_of(task);
     state.say(format!("{name} undone: {}", files(report)));
 }
 
@@ -111,8 +111,7 @@ impl UndoCard {
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, card: &UndoCard) {
     let rows = card.rows(painter.size());
     let (whole, text, foot) = places(painter.size(), rows.len(), FOOT);
-    let task = painter.state.view.task(&card.task);
-    let name = task.map_or_else(|| card.task.to_string(), |task| short_alias(task));
+    let name = painter.state.name_of(&card.task);
     let title = match card.is_possible() {
         true => format!("undo {name}: {}?", files(&card.report)),
         false => format!("{name} cannot be undone; nothing was touched"),

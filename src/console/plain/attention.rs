@@ -236,10 +236,10 @@ fn question_lines(dialog: &QuestionDialog) -> Vec<PlainLine> {
             "answer approve or reject; words behind it are your note"
         }
         QuestionKind::AgentPrompt(prompt) if prompt.rule.is_some() => {
-            "answer y or n; words behind n are told to the agent"
+            "answer y or n; the agent is told the words you write after n"
         }
         QuestionKind::AgentPrompt(_) => {
-            "answer y, turn (all of this turn), alike (what is alike for 15 minutes) or n; words behind n are told to the agent"
+            "answer y, turn (all of this turn), alike (what is alike for 15 minutes) or n; the agent is told the words you write after n"
         }
         QuestionKind::InFlight => "answer rerun, skip or abort; words behind it are your note",
     }));

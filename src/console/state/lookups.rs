@@ -171,6 +171,11 @@ impl State {
         self.list.selected.as_ref().filter(|_| self.pointed().is_none()).and_then(|id| self.view.task(id))
     }
 
+    /// Returns the short name of a task, or its id if it is no longer listed.
+    pub(in crate::console) fn name_of(&self, id: &TaskId) -> String {
+        self.view.task(id).map_or_else(|| id.to_string(), |task| names::short_alias(task))
+    }
+
     /// Returns the row that is pointed at instead of a task.
     fn pointed(&self) -> Option<&PointedRow> {
         self.list.pointed.as_ref().filter(|_| self.focus.screen == Screen::Tasks)
@@ -178,8 +183,7 @@ impl State {
 
     /// Says which tasks ran at the same time, a few by name; nothing if none did.
     pub(in crate::console) fn shared_with(&self, tasks: &[TaskId]) -> Option<String> {
-        let name = |id| self.view.task(id).map_or_else(|| format!("{id}"), |task| names::short_alias(task));
-        let mut named: Vec<String> = tasks.iter().take(MOST_SHARED).map(name).collect();
+        let mut named: Vec<String> = tasks.iter().take(MOST_SHARED).map(|id| self.name_of(id)).collect();
         named.extend((tasks.len() > MOST_SHARED).then(|| "others".to_owned()));
         (!named.is_empty()).then(|| format!("shared with {}", named.join(" ")))
     }

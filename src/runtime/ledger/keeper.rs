@@ -250,13 +250,13 @@ impl LedgerKeeper {
         let trees = [known.base.tree().to_owned(), end.snapshot.tree.clone()];
         match open.changes(&known.base, &end, shared).await {
             Ok((found, changes)) => {
-                let (file, folder, id) =
-                    (known.base.undo_file(&end, &found), open.git().folder().to_owned(), task.clone());
-                let write = move || file.write(&folder, &id);
-                if !found.is_empty()
-                    && let Ok(Err(error)) = tokio::task::spawn_blocking(write).await
-                {
-                    tracing::warn!(%error, "a command will not be undone");
+                if !found.is_empty() {
+                    let (file, folder) = (known.base.undo_file(&end, &found), open.git().folder().to_owned());
+                    let id = task.clone();
+                    let write = move || file.write(&folder, &id);
+                    if let Ok(Err(error)) = tokio::task::spawn_blocking(write).await {
+                        tracing::warn!(%error, "a command will not be undone");
+                    }
                 }
                 let name = |path: &PathBuf| path.to_string_lossy().into_owned();
                 let paths = found.keys().take(PATHS).map(name).collect();

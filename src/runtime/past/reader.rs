@@ -12,8 +12,8 @@ use crate::envelope::TaskId;
 use crate::journal::{self, JournalError, JournalItem, JournalReader, JournalRecord, Problem, RecordingMeta};
 use crate::model::calls::ABANDONED;
 use crate::model::{
-    AbandonedCall, AgentConnection, AnsweredCall, CallRecord, Fact, FactKind, NativeCall, ProgramView,
-    TaskEvent, TaskState, TaskUpdate, TaskView,
+    AbandonedCall, AgentConnection, AnsweredCall, CallRecord, Fact, FactKind, ProgramView, TaskEvent,
+    TaskState, TaskUpdate, TaskView,
 };
 use crate::runtime::counters::Counters;
 use crate::runtime::unrecorded::UnrecordedCommands;
@@ -211,11 +211,7 @@ impl Recording {
             }
             Fact::Told { seq, receipt, native } => {
                 let Some(call) = self.calls.get_mut(&seq) else { return };
-                let (native, is_kept) = NativeCall::then(call.record.native.take(), native.into_owned());
-                call.record.native = Some(native);
-                if is_kept {
-                    call.record.receipt = Some(receipt.into_owned());
-                }
+                call.record.tell(receipt.into_owned(), native.into_owned());
             }
             Fact::Queued { task } | Fact::Start { task, .. } | Fact::Ended { task, .. } => {
                 self.stands(task.into_owned());

@@ -32,10 +32,11 @@ impl QuestionDialog {
             state.say("a rule holds it as well: read it to its end first");
             return;
         }
+        if let (ApproveTurn | ApproveAlike, Err(why)) = (action, can_permit(&self.question)) {
+            state.say(why.to_string());
+            return;
+        }
         match action {
-            ApproveTurn | ApproveAlike if can_permit(&self.question).is_err() => {
-                can_permit(&self.question).map_err(|why| state.say(why.to_string())).unwrap_or_default();
-            }
             Note if !self.is_sent => self.is_noting = true,
             // A refusal is sent with the words that the agent is told.
             RejectGate if self.is_agents_prompt() && !self.is_noting => {

@@ -89,7 +89,7 @@ fn streams(record: &CallRecord) -> Result<Vec<CoveredStream>, &'static str> {
         // As a transcript, as what the command wrote is.
         let sent = clean(given.as_bytes(), ByteOrigin::Pipe, Size::default());
         let sent = (!sent.trim().is_empty()).then_some(sent);
-        let is_cut = native.is_cut || native.left_out > 0;
+        let is_cut = native.facts.is_cut || native.facts.left_out > 0;
         let stream = OutputStream::Merged;
         return Ok(vec![CoveredStream { stream, sent, is_cut, is_native: true, from: 0, to: None }]);
     }

@@ -93,7 +93,7 @@ fn given(state: &State, sheet: &CallSheet) -> Option<Vec<StyledPiece>> {
     let task = state.shown_call().and_then(|call| task_of(&state.view, call))?;
     let (read, wrote) = (sheet.receipt_text.len() as u64, task.output.bytes);
     let (bytes, about) = ([read, wrote].map(count), [read, wrote].map(|bytes| count(tokens(bytes))));
-    let mut facts = Vec::from_iter(native.is_cut.then(|| piece("cut", Role::Strong)));
+    let mut facts = Vec::from_iter(native.facts.is_cut.then(|| piece("cut", Role::Strong)));
     facts.push(piece(format!("{} of {} bytes", bytes[0], bytes[1]), Role::Faint));
     facts.push(piece(format!("~{} of ~{} tokens", about[0], about[1]), Role::Faint));
     Some(facts)
@@ -139,7 +139,7 @@ fn asked(painter: &mut Painter<'_>, area: Rect, sheet: Option<&CallSheet>) {
     facts.extend(ruling(&state.view, call).filter(|_| call.native.is_some()).map(|by| piece(by, Role::Text)));
     let sheet = sheet.filter(|sheet| sheet.is_answered && sheet.seq == call.seq);
     let read = sheet.and_then(|sheet| given(state, sheet)).and_then(|facts| facts.last().cloned());
-    // What does not fit is left out from the end; the time stands in the list as well.
+    // First, because the last facts are dropped where there is no room for all.
     let read = read.map(|read| piece(format!("its model read {}", read.text), Role::Faint));
     facts.splice(0..0, read);
     painter.head(head, &title, &facts);
