@@ -155,6 +155,36 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
+    async fn a_change_as_young_as_the_index_is_seen_also_later() {
+        let temp = tempfile::tempdir().expect("temp dir");
+        let top = temp.path().canonicalize().expect("a path");
+        let past = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+        let is_from_then = |name: &str| {
+            let file = std::fs::File::options().write(true).open(top.join(name)).expect("there");
+            file.set_modified(past).expect("a time");
+        };
+        repository(&top);
+        // Of the same size, and from the same second.
+        let committed = std::fs::read(top.join("kept")).expect("read");
+        std::fs::write(top.join("kept"), committed).expect("written");
+        is_from_then("kept");
+        let mut refresh = Command::new("git");
+        refresh.args(["-c", "core.fsmonitor=false", "update-index", "-q", "--refresh"]).current_dir(&top);
+        assert!(refresh.status().expect("git runs").code().is_some());
+        std::fs::write(top.join("kept"), "3").expect("written");
+        is_from_then("kept");
+        is_from_then(".git/index");
+        let mut sentences = Vec::new();
+        for _ in 0..20 {
+            sentences = consequence(request("rm kept", &top)).await.sentences();
+            if sentences.iter().any(|text| text.starts_with("deletes kept (1 byte) (")) {
+                break;
+            }
+        }
+        assert_eq!(sentences, ["deletes kept (1 byte) (with uncommitted changes)"]);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
     async fn a_pipe_does_not_hold_it() {
         let temp = tempfile::tempdir().expect("temp dir");
         let pipe = temp.path().join("pipe");

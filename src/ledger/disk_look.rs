@@ -81,8 +81,10 @@ impl DiskLook {
         let folder = folder.join(number.to_string());
         let git = PrivateGit::create(program, folder, top.to_owned(), Some(&repository), &ignores)?;
         // The index is data. What of it is read again, is written to this copy.
-        if let Some(index) = repository.index() {
-            files::create_new(&git.folder().join("index"))?.write_all(&index)?;
+        if let Some((index, written)) = repository.index() {
+            let mut copy = files::create_new(&git.folder().join("index"))?;
+            copy.write_all(&index)?;
+            copy.set_modified(written)?;
         }
         Ok(Some(git))
     }

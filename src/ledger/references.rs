@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::repository::{MOST_REFERENCES, RepositoryFiles, commit, read};
 use crate::consequence::GitRefs;
@@ -55,8 +56,12 @@ impl RepositoryFiles {
         refs
     }
 
-    /// Returns the index. Blocks.
-    pub(super) fn index(&self) -> Option<Vec<u8>> {
-        read(&self.own.join("index"), MOST_INDEX)
+    /// Returns the index, and when it was written at the latest: git compares the contents of files that are as young, since
+    /// their times say nothing. Blocks.
+    pub(super) fn index(&self) -> Option<(Vec<u8>, SystemTime)> {
+        let path = self.own.join("index");
+        // Before it is read: an earlier time only makes git look at more files.
+        let written = path.metadata().ok()?.modified().ok()?;
+        Some((read(&path, MOST_INDEX)?, written))
     }
 }
