@@ -14,6 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from model import Call  # noqa: E402
 from place import Place, Terminal, install, until  # noqa: E402
 from shells import Native, Shell, prepare  # noqa: E402
 
@@ -146,6 +147,86 @@ def two_sessions(run):
     until(lambda: run.has("made"), PATIENCE, "the file of the first")
 
 
+def two_calls(first, second):
+    """A model that runs two commands, one after the other."""
+    def script(shell):
+        yield shell.run(first)
+        yield shell.run(second)
+    return script
+
+
+def whole_turn(run):
+    run.dialog()
+    run.card()
+    run.console.keys("t")
+    run.over()
+    assert run.has("made") and run.has("made-2"), "both calls of the turn"
+    later = run.model.play("later", made("made-3")(Shell("claude")))
+    run.agent.text("SCRIPT:later go")
+    time.sleep(0.5)
+    run.agent.keys("Enter")
+    run.dialog()
+    assert not run.has("made-3"), "the next turn asks again"
+    run.card()
+    run.console.keys("y")
+    until(lambda: run.has("made-3"), PATIENCE, "the file of the next turn")
+    until(lambda: later.over, PATIENCE, "the end of the next turn")
+
+
+whole_turn.script = two_calls("touch made", "touch made-2")
+
+
+def alike(run):
+    run.dialog()
+    run.card()
+    run.console.keys("l")
+    run.over()
+    assert run.has("made") and run.has("made-2"), "both begin with the same words"
+    run.console.wait("git init.*1[45]", PATIENCE)
+    run.console.keys("J")
+    run.model.play("later", two_calls("git init made-3", "true")(Shell("claude")))
+    run.agent.text("SCRIPT:later go")
+    time.sleep(0.5)
+    run.agent.keys("Enter")
+    run.dialog()
+    run.card()
+    assert not run.has("made-3"), "a permission that was ended allows nothing"
+
+
+alike.script = two_calls("git init made", "git init made-2")
+
+
+def subagent(run):
+    child = run.model.play("child", made("made")(Shell("claude")))
+    # It works in the background; its prompt does not come up by itself in the agent's screen.
+    run.card()
+    assert not run.has("made")
+    run.console.keys("y")
+    until(lambda: run.has("made"), PATIENCE, "the file")
+    until(lambda: child.over, PATIENCE, "the end of the subagent")
+    assert not child.failure, child.failure
+
+
+def with_a_subagent(_shell):
+    yield Call("Agent", {"description": "Make a file", "prompt": "SCRIPT:child go", "subagent_type": "general-purpose"})
+
+
+subagent.script = with_a_subagent
+
+
+def hook_ended(run):
+    run.dialog()
+    run.card()
+    # As the agent does when a hook has taken too long.
+    since = time.monotonic()
+    subprocess.run(["pkill", "-TERM", "-f", r"^\S* hook claude"], check=True)
+    run.console.wait("no longer open|answered in the agent")
+    print(f"    the hook was ended: the card went after {time.monotonic() - since:.2f} s", flush=True)
+    run.console.keys("y")
+    time.sleep(1)
+    assert DIALOG in run.agent.shown() and not run.has("made"), "nothing is allowed by an end"
+
+
 def words(run):
     run.dialog()
     run.console.wait("needs you", PATIENCE)
@@ -189,8 +270,8 @@ def single_prompt_refused(run):
 
 
 SITUATIONS = [
-    allowed_here, refused_here, allowed_there, refused_there, refused_there_with_words, two_sessions, words,
-    console_killed,
+    allowed_here, refused_here, allowed_there, refused_there, refused_there_with_words, two_sessions, whole_turn, alike,
+    subagent, words, console_killed, hook_ended,
     single_prompt, single_prompt_refused,
 ]
 
@@ -210,7 +291,7 @@ def main():
         run = None
         try:
             root = arguments.cache / "prompts" / str(number)
-            run = Run(root, programs, arguments.pilothouse.resolve(), name, made("made"), not name.startswith("single"))
+            run = Run(root, programs, arguments.pilothouse.resolve(), name, getattr(situation, "script", made("made")), not name.startswith("single"))
             situation(run)
             print(f"{name}: as it should be", flush=True)
         except (AssertionError, TimeoutError, ValueError, subprocess.SubprocessError) as error:

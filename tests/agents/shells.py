@@ -48,7 +48,9 @@ class Native(Model):
             return {"input_tokens": 10}
         if api is None:
             return {}
-        names = re.findall(r"SCRIPT:([\w-]+)", json.dumps(body))
+        # What the model itself has written to a subagent is no prompt of this conversation.
+        prompts = [one for one in body.get("messages", []) if one.get("role") != "assistant"]
+        names = re.findall(r"SCRIPT:([\w-]+)", json.dumps({**body, "messages": prompts}))
         conversation = self.conversations.get(names[-1] if names else None)
         tools = {name[1] if isinstance(name, tuple) else name: name for name in api.tools(body)}
         own = next((tool for tool in TOOLS.values() if tool in tools), None)
@@ -58,7 +60,8 @@ class Native(Model):
             self.bodies[names[-1]] = body
             calls = conversation.next(list(api.results(body)))
             turn = len(conversation.answers)
-        return api.reply(body, [(tools[own], call.arguments) for call in calls], conversation.last, turn)
+        wanted = [(tools.get(call.tool, tools[own]), call.arguments) for call in calls]
+        return api.reply(body, wanted, conversation.last, turn)
 
 
 class Shell:
