@@ -206,6 +206,12 @@ pub fn shells_dir() -> Option<PathBuf> {
     Some(project.data_dir().join("shells"))
 }
 
+/// Returns the folder of the plugins by which agents start this program as their hook.
+pub fn plugins_dir() -> Option<PathBuf> {
+    let project = directories::ProjectDirs::from("dev", "", "pilothouse")?;
+    Some(project.data_dir().join("plugins"))
+}
+
 fn git_root(dir: &Path) -> Option<PathBuf> {
     dir.ancestors().find(|dir| is_repository(&dir.join(".git"))).map(Path::to_owned)
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::sessions::{AgentClaim, AgentSessions};
-use crate::agents::{AgentProgram, HookEvent, HookReport, PromptVerdict, ToolUse, UsedTool};
+use super::sessions::{AgentClaim, AgentSessions, has_ended};
+use crate::agents::{AgentHook, AgentProgram, HookEvent, HookReport, PromptVerdict, ToolUse, UsedTool};
 use crate::envelope::Actor;
 use crate::link::{self, AnsweredPrompt, Client, Hello, HookLine, HookReply};
 use crate::model::calls::SHELL_CALL;
@@ -56,7 +56,12 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
             let (tool, input) = recorded(&report, &refused.call, shell_tool(line.client()));
             runtime.refused_by_agent(&label, (tool, &input), mode, &refused.reason).await;
         }
-        if let HookEvent::CallsEnded(_) = &report.event {
+        let has_words = match &report.event {
+            HookEvent::CallsEnded(_) => true,
+            HookEvent::Used(_) => hook_of(line.client()).is_some_and(|hook| hook.has_words_with_use),
+            _ => false,
+        };
+        if has_words {
             hand_over_words(&runtime, &label, line).await;
         }
         return Ok(());
@@ -68,11 +73,15 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
         return Ok(());
     }
     let asking = asking(label.clone(), &report, (call, hash.clone()), line.client());
+    if !hook_of(line.client()).is_some_and(|hook| hook.is_answered_here) {
+        tokio::spawn(show(runtime, asking, line.client()));
+        return Ok(());
+    }
     let since = Instant::now();
     let verdict = tokio::select! {
         outcome = runtime.ask(asking) => outcome.ok().and_then(verdict),
         () = line.gone() => {
-            let patience = agent_of(line.client()).and_then(AgentProgram::hook).map(|hook| hook.patience);
+            let patience = hook_of(line.client()).map(|hook| hook.patience);
             // An agent that is interrupted ends its hook; at the end of the hook's time, the prompt stands.
             if patience.is_some_and(|patience| since.elapsed() + MARGIN < patience) {
                 runtime.agent_works(&label, |_| Some(AgentActivity::Idle));
@@ -87,6 +96,24 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
         line.tell(&HookReply::Answered(AnsweredPrompt { hash, verdict })).await;
     }
     Ok(())
+}
+
+/// Shows a prompt that only its agent can answer, until it is answered there or the agent ends. The hook does not wait for it.
+fn show(runtime: Handle, asking: NewQuestion, client: &Client) -> impl Future<Output = ()> + use<> {
+    let agent = Some(client.hello.ppid).filter(|agent| client.parents.contains(agent)).unwrap_or_default();
+    let ended = has_ended(agent);
+    async move {
+        let ended = async {
+            if !ended.await {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            _ = runtime.ask(asking) => {}
+            () = ended => {}
+            () = runtime.unwatched() => {}
+        }
+    }
 }
 
 /// Hands the person's words to the model that has ended its calls. Words that did not get there are kept.
@@ -122,7 +149,11 @@ fn agent_of(client: &Client) -> Option<AgentProgram> {
 
 /// Returns the name of its tool that runs commands.
 fn shell_tool(client: &Client) -> &'static str {
-    agent_of(client).and_then(AgentProgram::hook).map_or("", |hook| hook.shell_tool)
+    hook_of(client).map_or("", |hook| hook.shell_tool)
+}
+
+fn hook_of(client: &Client) -> Option<&'static AgentHook> {
+    agent_of(client).and_then(AgentProgram::hook)
 }
 
 /// Returns the label of the agent whose hook it is.
@@ -145,13 +176,19 @@ fn activity_after(report: &HookReport, before: Option<AgentActivity>) -> Option<
     match report.event {
         HookEvent::Prompt(_) | HookEvent::OwnDialog => Some(NeedsYou),
         HookEvent::TurnBegan => Some(Working),
-        HookEvent::Used(_) | HookEvent::CallsEnded(_) if before == Some(NeedsYou) => Some(Working),
+        HookEvent::Used(_) | HookEvent::CallsEnded(_) | HookEvent::PromptAnswered(_)
+            if before == Some(NeedsYou) =>
+        {
+            Some(Working)
+        }
         HookEvent::TurnEnded if report.subagent.is_none() => Some(Idle),
         HookEvent::Began => Some(Idle),
         HookEvent::Ended => Some(Ended),
-        HookEvent::Used(_) | HookEvent::CallsEnded(_) | HookEvent::Refused(_) | HookEvent::TurnEnded => {
-            before
-        }
+        HookEvent::Used(_)
+        | HookEvent::CallsEnded(_)
+        | HookEvent::PromptAnswered(_)
+        | HookEvent::Refused(_)
+        | HookEvent::TurnEnded => before,
     }
 }
 
@@ -159,6 +196,7 @@ fn activity_after(report: &HookReport, before: Option<AgentActivity>) -> Option<
 fn answered(report: &HookReport) -> Option<AnsweredWhich> {
     match &report.event {
         HookEvent::Prompt(_) | HookEvent::OwnDialog => None,
+        HookEvent::PromptAnswered(call) => Some(AnsweredWhich::Calls(vec![report.hash(call)])),
         HookEvent::Refused(refused) => Some(AnsweredWhich::Calls(vec![report.hash(&refused.call)])),
         HookEvent::Used(_) | HookEvent::CallsEnded(_) => {
             Some(AnsweredWhich::Calls(report.used().iter().map(|used| report.hash(&used.call)).collect()))
@@ -175,6 +213,7 @@ fn asking(
     client: &Client,
 ) -> NewQuestion {
     let Hello { cwd: workdir, ppid, .. } = &client.hello;
+    let is_answered_here = hook_of(client).is_some_and(|hook| hook.is_answered_here);
     NewQuestion {
         origin: QuestionOrigin { name: Some(call.tool.clone()), ..QuestionOrigin::default() },
         asked_by: Actor::Agent(label),
@@ -185,7 +224,9 @@ fn asking(
             alike: report.likeness(call, shell_tool(client), workdir, *ppid),
             before: AlikeAnswers::default(),
             rule: None,
-            command: call.command(shell_tool(client)).map(str::to_owned),
+            // Where a rule of ours holds what is only shown, that has a card of its own.
+            command: call.command(shell_tool(client)).filter(|_| is_answered_here).map(str::to_owned),
+            is_shown_only: !is_answered_here,
         }),
         text: call.text(),
         evidence: Evidence { workdir: Some(workdir.clone()), ..Evidence::default() },

@@ -297,7 +297,7 @@ fn wanted(arrival: &Arrival<'_>, named: Option<&str>) -> String {
 }
 
 /// Waits until a process has ended; false if it cannot be watched. The process is identified when this is called.
-fn has_ended(pid: u32) -> impl Future<Output = bool> + Send {
+pub(super) fn has_ended(pid: u32) -> impl Future<Output = bool> + Send {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     let watched = pid
         .and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok())

@@ -1,6 +1,6 @@
 //! Claude Code.
 
-mod hook;
+pub(super) mod hook;
 
 use std::borrow::Cow;
 

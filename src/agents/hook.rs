@@ -7,11 +7,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::hook_entry::HookEntry;
 use crate::config::Prefix;
 use crate::files;
 
 /// The inputs of tools that say what is asked for, the most telling first; the others follow with their names.
-const SUBJECTS: [&str; 6] = ["command", "file_path", "notebook_path", "url", "query", "path"];
+const SUBJECTS: [&str; 8] =
+    ["command", "file_path", "filePath", "notebook_path", "url", "query", "pattern", "path"];
 
 /// Inputs of a command that make it no other: what it is for, in words, and how long it may take.
 const ASIDE: [&str; 2] = ["description", "timeout"];
@@ -27,14 +29,16 @@ pub struct AgentHook {
     pub print: fn(&PromptVerdict) -> Value,
     /// Returns what a hook prints to hand words to the model, at the end of its calls.
     pub words: fn(&str) -> Value,
+    /// Whether it takes words with each call that it reports as used.
+    pub has_words_with_use: bool,
+    /// Whether its prompts can be answered here; otherwise they are only shown.
+    pub is_answered_here: bool,
     /// How long a prompt may be answered here; the program ends the hook after that.
     pub patience: Duration,
-    /// Returns the settings with which the program runs our hook, started by these words of a shell's line.
-    pub settings: fn(&str) -> Value,
+    /// How it is told to run our hook.
+    pub entry: HookEntry,
     /// The tool that runs commands in its shell; their text is the input `command`.
     pub shell_tool: &'static str,
-    /// The argument that takes these settings for one session. For all of them they stand in the file that names its shell.
-    pub argument: &'static str,
 }
 
 /// What a program tells a hook about one of its sessions.
@@ -58,6 +62,8 @@ pub struct HookReport {
 pub enum HookEvent {
     /// The program asks its user whether a tool may be called: its own prompt stands, or is about to.
     Prompt(ToolUse),
+    /// The user has answered such a prompt in the program.
+    PromptAnswered(ToolUse),
     /// The program asks its user something that only its own screen can answer.
     OwnDialog,
     /// A tool was called, with or without success.

@@ -1,5 +1,8 @@
 //! Kilo.
 
+use super::config_file::{ConfigFile, ConfigFolder};
+use super::hook::AgentHook;
+use super::hook_entry::{HookEntry, HookPassing};
 use super::opencode;
 use super::own_shell::{EnvironmentMarks, OwnShell, Trial};
 use super::profile::AgentProfile;
@@ -8,7 +11,18 @@ pub(super) const PROFILE: AgentProfile = AgentProfile {
     programs: &["kilo"],
     start: started_here!("Kilo"),
     loss: "Kilo's permissions for `bash` no longer apply",
+    hook: Some(HOOK),
     ..AgentProfile::started("Kilo", SHELL)
+};
+
+/// It was opencode once, and runs the same plugins.
+const HOOK: AgentHook = AgentHook {
+    entry: HookEntry {
+        file: Some(ConfigFile::new(ConfigFolder::Config, &["kilo/tui.json", "kilo/tui.jsonc"])),
+        process: Some(HookPassing::File("KILO_TUI_CONFIG")),
+        ..opencode::hook::HOOK.entry
+    },
+    ..opencode::hook::HOOK
 };
 
 const SHELL: OwnShell = OwnShell {

@@ -27,6 +27,7 @@ mod copilot;
 mod cursor;
 mod gemini;
 mod hook;
+mod hook_entry;
 mod kilo;
 mod opencode;
 mod own_shell;
@@ -40,10 +41,10 @@ mod vscode;
 mod zed;
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::config::quoted;
@@ -55,6 +56,7 @@ pub use self::hook::{
     AgentHook, CallLikeness, HookEvent, HookReport, ModelText, ModelTextFacts, PromptVerdict, RefusedTool,
     ToolUse, UsedTool,
 };
+pub use self::hook_entry::{HookEntry, HookPassing, HookSetup};
 pub use self::own_shell::{
     EnvironmentMarks, OwnShell, ScreenQuestion, ScriptedModel, ShellRedirect, Trial, TrialFile, TrialScreen,
 };
@@ -150,11 +152,11 @@ impl AgentProgram {
         self.profile().hook.as_ref()
     }
 
-    /// Returns the settings with which it runs our hook, if ours can be one of them; `program` starts this program.
+    /// Returns what leads it to our hook, if it can run that; `program` starts this program, and a plugin is at a path.
     #[must_use]
-    pub fn hook_settings(self, program: &str) -> Option<Value> {
-        let hook = self.hook()?;
-        Some((hook.settings)(&format!("{} hook {}", quoted(program), self.as_str())))
+    pub fn hook_setup(self, program: &str, plugin: &Path) -> Option<HookSetup> {
+        let line = format!("{} hook {}", quoted(program), self.as_str());
+        Some(self.hook()?.entry.setup(&[program, "hook", self.as_str()], &line, plugin))
     }
 
     /// Returns the programs whose own shell can lead here.

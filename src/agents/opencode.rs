@@ -1,5 +1,7 @@
 //! opencode.
 
+pub(super) mod hook;
+
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -26,6 +28,7 @@ pub(super) const PROFILE: AgentProfile = AgentProfile {
         ..McpClient::new("opencode", "opencode")
     }),
     own_shell: Some(SHELL),
+    hook: Some(hook::HOOK),
     session: Some(SessionPreset {
         arguments: &["run", "--format", "json"],
         takes_models: false,

@@ -1,5 +1,7 @@
 //! pi.
 
+mod hook;
+
 use serde_json::json;
 
 use super::config_file::ConfigFolder::Own;
@@ -10,8 +12,12 @@ use super::profile::AgentProfile;
 /// The user's settings.
 const SETTINGS: ConfigFile = ConfigFile::new(Own("PI_CODING_AGENT_DIR", ".pi/agent"), &["settings.json"]);
 
-pub(super) const PROFILE: AgentProfile =
-    AgentProfile { programs: &["pi"], start: started_here!("pi"), ..AgentProfile::started("pi", SHELL) };
+pub(super) const PROFILE: AgentProfile = AgentProfile {
+    programs: &["pi"],
+    start: started_here!("pi"),
+    hook: Some(hook::HOOK),
+    ..AgentProfile::started("pi", SHELL)
+};
 
 const SHELL: OwnShell = OwnShell {
     setting: Some(ShellSetting { file: SETTINGS, keys: &["shellPath"], is_strict: true }),

@@ -1,5 +1,7 @@
 //! Qwen Code.
 
+mod hook;
+
 use serde_json::json;
 
 use super::client::McpClient;
@@ -7,6 +9,9 @@ use super::config_file::ConfigFolder::{Own, Workspace};
 use super::config_file::{Addition, ConfigFile, Connection};
 use super::own_shell::{EnvironmentMarks, OwnShell, ScriptedModel, Trial, TrialScreen, words};
 use super::profile::AgentProfile;
+
+/// The user's settings.
+const OWN_SETTINGS: ConfigFile = ConfigFile::new(Own("QWEN_HOME", ".qwen"), &["settings.json"]);
 
 pub(super) const PROFILE: AgentProfile = AgentProfile {
     programs: &["qwen"],
@@ -18,17 +23,15 @@ pub(super) const PROFILE: AgentProfile = AgentProfile {
         ..McpClient::new("qwen-cli-mcp-client", "qwen")
     }),
     own_shell: Some(SHELL),
+    hook: Some(hook::HOOK),
     ..AgentProfile::terminal("Qwen Code", connect)
 };
 
 fn connect(to: Connection<'_>) -> Vec<Addition> {
     let mut server = to.server();
     server["trust"] = json!(true);
-    let file = if to.is_project() {
-        ConfigFile::new(Workspace, &[".qwen/settings.json"])
-    } else {
-        ConfigFile::new(Own("QWEN_HOME", ".qwen"), &["settings.json"])
-    };
+    let file =
+        if to.is_project() { ConfigFile::new(Workspace, &[".qwen/settings.json"]) } else { OWN_SETTINGS };
     let deny = json!({ "permissions": { "deny": [TOOL] } });
     vec![Addition::new(file, json!({ "mcpServers": { "pilothouse": server } })).shell(deny)]
 }

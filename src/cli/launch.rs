@@ -10,10 +10,10 @@ use std::process::ExitCode;
 use super::announce::announce;
 use super::launch_environment::StartedAgent;
 use super::print;
-use crate::agents::{AgentProgram, CODEX_ENVIRONMENTS, ConfigFolder, ShellRedirect};
+use crate::agents::{AgentProgram, CODEX_ENVIRONMENTS, ConfigFolder, HookPassing, ShellRedirect};
 use crate::dispatch::{StartAnyInput, own_command};
 use crate::files::{self, Links};
-use crate::process::{ShellLinks, become_program};
+use crate::process::{HookFiles, ShellLinks, become_program};
 
 /// The exit code for an unmet precondition, as in all commands.
 const PRECONDITION: u8 = 4;
@@ -108,28 +108,50 @@ impl AgentStart<'_> {
         let cwd = std::env::current_dir()?;
         let (word, name, pid) = (self.word(), self.name, std::process::id());
         let started = StartedAgent { redirect, word, name, pid, cwd: &cwd };
-        let variables = started.environment(std::env::vars_os().collect(), &links);
+        let mut variables = started.environment(std::env::vars_os().collect(), &links);
         announce(&cwd, word, name.and_then(OsStr::to_str));
-        let needed = arguments(redirect, self.args).into_iter().chain(self.hook());
+        let (own, set) = self.hook().unwrap_or_default();
+        variables.retain(|(name, _)| set.iter().all(|(own, _)| own != name));
+        variables.extend(set);
+        let needed = arguments(redirect, self.args).into_iter().chain(own);
         let own = std::iter::once(self.program.to_owned()).chain(needed);
         let args: Vec<OsString> = own.chain(self.args.iter().cloned()).collect();
         Err(become_program(&program, &args, &variables))
     }
 
-    /// Returns the arguments with which it runs our hook in this session, unless its user has given such arguments.
-    fn hook(&self) -> Vec<OsString> {
-        let Some((agent, hook)) = self.agent.and_then(|agent| Some((agent, agent.hook()?))) else {
-            return Vec::new();
-        };
-        let is_given = |word: &OsString| {
-            let rest = word.to_str().and_then(|word| word.strip_prefix(hook.argument));
+    /// Returns the arguments and variables with which this process runs our hook, unless its user has given such ones. An
+    /// agent that cannot be given them starts without it.
+    fn hook(&self) -> Option<(Vec<OsString>, Vec<(OsString, OsString)>)> {
+        let (agent, files) =
+            self.agent.and_then(|agent| Some((agent, HookFiles::of_user(agent.as_str())?)))?;
+        let passing = agent.hook()?.entry.process?;
+        let is_given = |name: &str, word: &OsString| {
+            let rest = word.to_str().and_then(|word| word.strip_prefix(name));
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
         };
         // As in settings that `adopt` has made: an agent runs one hook that stands in both once.
         let own = std::env::current_exe().unwrap_or_else(|_| "pilothouse".into());
         let command = own_command(&own, which::which("pilothouse").ok().as_deref());
-        let settings = agent.hook_settings(&command).filter(|_| !self.args.iter().any(is_given));
-        settings.map_or_else(Vec::new, |settings| vec![hook.argument.into(), settings.to_string().into()])
+        let setup = agent.hook_setup(&command, &files.plugin())?;
+        if let Some(text) = &setup.plugin {
+            files.write(&files.plugin(), text).ok()?;
+        }
+        match passing {
+            HookPassing::Settings(name) if self.args.iter().any(|word| is_given(name, word)) => None,
+            HookPassing::Settings(name) => {
+                Some((vec![name.into(), setup.settings.to_string().into()], Vec::new()))
+            }
+            HookPassing::Plugin(name) => Some((vec![name.into(), files.plugin().into()], Vec::new())),
+            HookPassing::File(name) => {
+                let path = files.settings();
+                let own = std::env::var_os(name).filter(|own| !own.is_empty());
+                if own.is_some_and(|own| own != path) {
+                    return None;
+                }
+                files.write(&path, &setup.settings.to_string()).ok()?;
+                Some((Vec::new(), vec![(name.into(), path.into())]))
+            }
+        }
     }
 }
 

@@ -56,8 +56,8 @@ impl HookCall {
         ShellCall::dial_within(socket, hello, ADMISSION).map(Self)
     }
 
-    /// Sends a report. For a prompt, waits for its answer, however long it takes; at the end of calls, half a second for
-    /// words. `None` if there is none, or one to another call.
+    /// Sends a report. For a prompt, waits for its answer, however long it takes; at the end of a call or of calls, half a
+    /// second for words. `None` if there is none, or one to another call.
     ///
     /// # Errors
     /// If the connection is lost, or the other end breaks the protocol.
@@ -76,7 +76,7 @@ impl HookCall {
         let report = report.report;
         let hash = match &report.event {
             HookEvent::Prompt(call) => Some(report.hash(call)),
-            HookEvent::CallsEnded(_) => None,
+            HookEvent::CallsEnded(_) | HookEvent::Used(_) => None,
             _ => return Ok(None),
         };
         let line = match self.0.line_within(hash.is_none().then_some(ADMISSION)) {

@@ -82,7 +82,8 @@ fn pi_is_led_here_by_what_it_reads_and_by_nothing_that_it_would_ignore() {
     assert!(refused.contains("plain JSON"), "{refused}");
     let own = "{\"shellPath\":\"/bin/bash\"}\n";
     let (kept, code, after) = adopt(own);
-    assert_eq!((code, after.as_str()), (0, own), "{kept}");
+    assert!(code == 0 && after.contains("\"shellPath\":\"/bin/bash\""), "{kept} {after}");
+    assert!(after.contains("/pilothouse/plugins/pi/plugin.js"), "{after}");
     assert!(kept.contains("keep that shell") && !kept.contains("new sessions are routed"), "{kept}");
     let before = "{\n    \"theme\":\"dark\",   \"unknown\": {\"a\":[1,2]}\n}";
     let (adopted, code, after) = adopt(before);
@@ -139,4 +140,24 @@ fn codex_is_led_here_by_its_environments_with_none_beside_that_would_run_command
     let (refused, code) = ask(&["adopt", "codex"]);
     assert_eq!(code, 4, "{refused}");
     assert!(refused["error"].to_string().contains("--undo"), "{refused}");
+}
+
+#[test]
+fn a_plugin_is_installed_and_taken_back_to_the_letter() {
+    let home = Home::new();
+    let settings = home.workspace().join("../config/kilo/tui.json");
+    std::fs::create_dir_all(settings.parent().expect("a folder")).expect("made");
+    let before = "{\n  // mine\n  \"theme\": \"x\",\n  \"plugin\": [\"./own.js\"]\n}\n";
+    std::fs::write(&settings, before).expect("written");
+    let (adopted, code) = ask(&home, &["adopt", "kilo"]);
+    assert_eq!(code, 0, "{adopted}");
+    assert!(adopted.to_string().contains("start it with `pilothouse kilo`"), "{adopted}");
+    let after = std::fs::read_to_string(&settings).expect("text");
+    let plugin = after.split('"').find(|word| word.ends_with("/plugins/kilo/plugin.js")).expect("a plugin");
+    let text = std::fs::read_to_string(plugin).expect("its text");
+    assert!(text.contains(r#""hook","kilo"]"#), "it starts our hook");
+    assert!(after.contains("./own.js") && after.contains("// mine"), "{after}");
+    assert_eq!(ask(&home, &["adopt", "kilo"]).0["data"]["effect"], "unchanged");
+    assert_eq!(ask(&home, &["adopt", "kilo", "--undo"]).1, 0);
+    assert_eq!(std::fs::read_to_string(&settings).expect("text"), before);
 }

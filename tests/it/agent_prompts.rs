@@ -31,10 +31,17 @@ pub(crate) fn told(event: &str, session: &str, cmd: &str) -> Value {
     })
 }
 
-/// A hook as the agent starts it: this process is the agent.
+/// A hook as Claude Code starts it: this process is the agent.
 pub(crate) fn hook(home: &Home, told: &Value) -> Child {
-    let mut hook = home.command(&["hook", "claude"]);
-    for variable in ["CLAUDE_PID", "PILOTHOUSE_SHELL_DOOR", "PILOTHOUSE_AGENT_NAME", "PILOTHOUSE_SHELL"] {
+    hook_of(home, "claude", told)
+}
+
+/// A hook as an agent or its plugin starts it: this process is the agent.
+pub(crate) fn hook_of(home: &Home, agent: &str, told: &Value) -> Child {
+    let mut hook = home.command(&["hook", agent]);
+    let own = ["CLAUDE_PID", "OPENCODE_PID", "KILO_PID"];
+    let ours = ["PILOTHOUSE_SHELL_DOOR", "PILOTHOUSE_AGENT_NAME", "PILOTHOUSE_SHELL"];
+    for variable in own.into_iter().chain(ours) {
         hook.env_remove(variable);
     }
     let mut hook = hook.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("starts");

@@ -1,6 +1,7 @@
 //! The integration tests: one binary, one module per area.
 
 mod adopt;
+mod agent_desks;
 mod agent_fixtures;
 mod agent_permissions;
 mod agent_prompts;

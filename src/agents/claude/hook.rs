@@ -8,6 +8,7 @@ use crate::agents::hook::{
     AgentHook, HookEvent, HookReport, ModelText, ModelTextFacts, PromptVerdict, RefusedTool, ToolUse,
     UsedTool,
 };
+use crate::agents::hook_entry::{HookEntry, HookPassing};
 
 /// How long its prompt may be answered here, in seconds. Its dialog stands all the while; the hook is ended after that.
 const PROMPT_SECONDS: u64 = 3_600;
@@ -37,25 +38,34 @@ const REPORTED: [&str; 9] = [
 ];
 
 pub(super) const HOOK: AgentHook = AgentHook {
-    read,
+    read: |told| read_event(told, SHELL_TOOL),
     print,
-    words,
+    words: |text| words(WORDS, text),
+    has_words_with_use: false,
+    is_answered_here: true,
     patience: Duration::from_secs(PROMPT_SECONDS),
-    settings,
+    entry: HookEntry {
+        plugin: None,
+        settings,
+        file: Some(super::SETTINGS),
+        next: "",
+        process: Some(HookPassing::Settings("--settings")),
+    },
     shell_tool: SHELL_TOOL,
-    argument: "--settings",
 };
 
-fn read(told: &Value) -> Option<HookReport> {
+/// Reads what it and programs with the same events tell.
+pub(in crate::agents) fn read_event(told: &Value, shell_tool: &str) -> Option<HookReport> {
     let text = |key: &str| told[key].as_str().map(str::to_owned);
     let event = match told["hook_event_name"].as_str()? {
         "PermissionRequest" => match call(told)? {
             call if OWN_DIALOGS.contains(&call.tool.as_str()) => HookEvent::OwnDialog,
             call => HookEvent::Prompt(call),
         },
-        "PostToolUse" | "PostToolUseFailure" => HookEvent::Used(used(told)?),
+        "PostToolUse" | "PostToolUseFailure" => HookEvent::Used(used(told, shell_tool)?),
         "PostToolBatch" => {
-            HookEvent::CallsEnded(told["tool_calls"].as_array()?.iter().filter_map(used).collect())
+            let calls = told["tool_calls"].as_array()?.iter();
+            HookEvent::CallsEnded(calls.filter_map(|call| used(call, shell_tool)).collect())
         }
         "PermissionDenied" => {
             let reason = ["reason", "message"].iter().find_map(|key| text(key)).unwrap_or_default();
@@ -71,9 +81,9 @@ fn read(told: &Value) -> Option<HookReport> {
     Some(HookReport { session, subagent, mode: text("permission_mode"), event })
 }
 
-fn used(told: &Value) -> Option<UsedTool> {
+fn used(told: &Value, shell_tool: &str) -> Option<UsedTool> {
     let call = call(told)?;
-    let given = (call.tool == SHELL_TOOL).then(|| given(told)).flatten();
+    let given = (call.tool == shell_tool).then(|| given(told)).flatten();
     Some(UsedTool { id: told["tool_use_id"].as_str().map(str::to_owned), given, call })
 }
 
@@ -89,11 +99,15 @@ fn given(told: &Value) -> Option<ModelText> {
         }
         (_, Value::String(text)) => text.clone(),
         (_, Value::Array(parts)) => joined(parts.iter().map(|part| &part["text"])),
+        // As Qwen Code says it.
+        (_, Value::Object(parts)) if parts.contains_key("llmContent") => {
+            response["llmContent"].as_str()?.to_owned()
+        }
         (_, Value::Object(_)) => joined([&response["stdout"], &response["stderr"]].into_iter()),
         _ => return None,
     };
     let is_cut = response["persistedOutputPath"].is_string() || CUT.iter().any(|mark| text.contains(mark));
-    let is_exact = !response.is_object();
+    let is_exact = !response["stdout"].is_string() && !response["stderr"].is_string();
     Some(ModelText::of(text, ModelTextFacts { is_cut, is_exact, ..ModelTextFacts::default() }))
 }
 
@@ -107,7 +121,7 @@ fn call(told: &Value) -> Option<ToolUse> {
 }
 
 /// Never changes the call or its rules.
-fn print(verdict: &PromptVerdict) -> Value {
+pub(in crate::agents) fn print(verdict: &PromptVerdict) -> Value {
     let decision = match verdict {
         PromptVerdict::Allow => json!({ "behavior": "allow" }),
         PromptVerdict::Deny { note } if note.is_empty() => json!({ "behavior": "deny", "message": DENIED }),
@@ -116,22 +130,32 @@ fn print(verdict: &PromptVerdict) -> Value {
     json!({ "hookSpecificOutput": { "hookEventName": "PermissionRequest", "decision": decision } })
 }
 
-fn words(text: &str) -> Value {
-    json!({ "hookSpecificOutput": { "hookEventName": WORDS, "additionalContext": text } })
+/// Returns what hands over words at an event.
+pub(in crate::agents) fn words(event: &str, text: &str) -> Value {
+    json!({ "hookSpecificOutput": { "hookEventName": event, "additionalContext": text } })
 }
 
 fn settings(command: &str) -> Value {
-    let entry = |timeout: u64, is_async: bool| {
-        let mut hook = json!({ "type": "command", "command": command, "timeout": timeout });
-        if is_async {
+    let reported = REPORTED.map(|name| (name, REPORT_SECONDS));
+    let mut settings = settings_of(command, &[("PermissionRequest", PROMPT_SECONDS)]);
+    let others = settings_of(command, &reported);
+    for (name, entry) in others["hooks"].as_object().into_iter().flatten() {
+        let own = &mut settings["hooks"][name];
+        own.clone_from(entry);
+        if name != WORDS {
             // It does not wait for them.
-            hook["async"] = json!(true);
+            own[0]["hooks"][0]["async"] = json!(true);
         }
-        json!([{ "hooks": [hook] }])
-    };
-    let reported = REPORTED.iter().map(|name| ((*name).to_owned(), entry(REPORT_SECONDS, *name != WORDS)));
-    let prompt = ("PermissionRequest".to_owned(), entry(PROMPT_SECONDS, false));
-    json!({ "hooks": std::iter::once(prompt).chain(reported).collect::<Map<_, _>>() })
+    }
+    settings
+}
+
+/// Returns the settings by which a command is run at these events, for at most so many seconds.
+pub(in crate::agents) fn settings_of(command: &str, events: &[(&str, u64)]) -> Value {
+    let entry =
+        |timeout: u64| json!([{ "hooks": [{ "type": "command", "command": command, "timeout": timeout }] }]);
+    let entries = events.iter().map(|(name, timeout)| ((*name).to_owned(), entry(*timeout)));
+    json!({ "hooks": entries.collect::<Map<_, _>>() })
 }
 
 #[cfg(test)]
@@ -140,6 +164,7 @@ mod tests {
 
     #[test]
     fn what_it_tells_is_read_and_what_is_more_than_yes_or_no_is_left_to_its_screen() {
+        let read = |told: &Value| read_event(told, SHELL_TOOL);
         let told = |name: &str, tool: &str| json!({ "hook_event_name": name, "session_id": "s", "tool_name": tool, "tool_input": {"command": "ls"} });
         let call = ToolUse { tool: "Bash".into(), input: json!({"command": "ls"}) };
         let used = |given| UsedTool { call: call.clone(), id: None, given };

@@ -1,5 +1,6 @@
 //! Codex CLI.
 
+mod hook;
 mod rules;
 
 use serde_json::json;
@@ -54,6 +55,7 @@ pub(super) const PROFILE: AgentProfile = AgentProfile {
         ..McpClient::new("codex-mcp-client", "codex")
     }),
     own_shell: Some(SHELL),
+    hook: Some(hook::HOOK),
     session: Some(SessionPreset {
         arguments: &["exec", "--json", "--skip-git-repo-check"],
         takes_models: false,

@@ -235,6 +235,7 @@ fn question_lines(dialog: &QuestionDialog) -> Vec<PlainLine> {
         QuestionKind::Gate { .. } | QuestionKind::Command => {
             "answer approve or reject; words behind it are your note"
         }
+        QuestionKind::AgentPrompt(prompt) if prompt.is_shown_only => "answer it in the agent's own window",
         QuestionKind::AgentPrompt(prompt) if prompt.rule.is_some() => {
             "answer y or n; the agent is told the words you write after n"
         }

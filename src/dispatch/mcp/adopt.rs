@@ -6,13 +6,15 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::install::{InstallStep, McpInstallOutput, describe, install, undo, undoing};
-use crate::agents::{AgentProgram, CODEX_ENVIRONMENTS, InstallScope, ShellRedirect};
+use crate::agents::{
+    AgentProgram, CODEX_ENVIRONMENTS, ConfigFile, HookEntry, HookSetup, InstallScope, ShellRedirect,
+};
 use crate::dispatch::code::Code;
 use crate::dispatch::command::{Danger, Example, LocalCommand};
 use crate::dispatch::context::CommandContext;
 use crate::dispatch::merge::SERVER_NAME;
 use crate::dispatch::response::Failure;
-use crate::process::ShellLinks;
+use crate::process::{HookFiles, ShellLinks};
 
 pub(in crate::dispatch) struct Adopt;
 
@@ -62,6 +64,12 @@ impl LocalCommand for Adopt {
         links
             .make(&program)
             .map_err(|error| precondition(&format!("the links cannot be created: {error}")))?;
+        let plugin = hook(cx, input.agent).and_then(|(_, setup)| setup.plugin);
+        if let Some((files, text)) = HookFiles::of_user(input.agent.as_str()).zip(plugin) {
+            files
+                .write(&files.plugin(), &text)
+                .map_err(|error| precondition(&format!("the plugin cannot be created: {error}")))?;
+        }
         let backups = install(&steps, &places, InstallScope::User, input.agent, true)?;
         Ok(McpInstallOutput::of(input.agent, "installed", steps, notes).with_backups(backups))
     }
@@ -94,38 +102,75 @@ impl LocalCommand for Adopt {
 /// Returns the changes to the agent's files. Changes nothing itself.
 fn steps(cx: &CommandContext, agent: AgentProgram) -> Result<(Vec<InstallStep>, Vec<String>), Failure> {
     let host = &*cx.host;
-    let own = host.variable("SHELL");
-    let link = links()?.for_shell(own.as_deref().map(std::path::Path::new));
-    let link = link.to_string_lossy().into_owned();
-    if let Some(ShellRedirect::OwnFile { .. }) = agent.own_shell().map(|shell| shell.redirect) {
-        return codex(cx);
-    }
-    let Some(setting) = agent.own_shell().and_then(|shell| shell.setting) else {
-        let message = format!("{} has no setting for its shell.", agent.profile().name);
-        let fix = match agent.own_shell() {
-            Some(_) => format!("start it with `pilothouse {}`", agent.as_str()),
-            None => "connect it over MCP: `pilothouse mcp install`".to_owned(),
-        };
-        return Err(precondition(&message).fix(fix));
+    let setting = agent.own_shell().and_then(|shell| shell.setting);
+    let hook = hook(cx, agent).and_then(|(entry, setup)| Some((entry.file?, setup)));
+    let (mut steps, mut notes) = match agent.own_shell().map(|shell| shell.redirect) {
+        Some(ShellRedirect::OwnFile { .. }) => codex(cx)?,
+        _ => (Vec::new(), Vec::new()),
     };
-    let place = setting.file;
-    let path = place.path(host).ok_or_else(|| precondition("HOME is not set."))?;
+    let started = format!("start it with `pilothouse {}`", agent.as_str());
+    match setting {
+        _ if !steps.is_empty() => {}
+        Some(setting) => {
+            let own = host.variable("SHELL");
+            let link = links()?.for_shell(own.as_deref().map(std::path::Path::new));
+            let mut step = opened(cx, agent, setting.file, setting.is_strict)?;
+            step.add(setting.file.format(), &setting.naming(&link.to_string_lossy()))?;
+            let is_kept = step.keeps_any();
+            steps.push(step);
+            notes.push(match is_kept {
+                true => format!("its sessions keep that shell: {started}"),
+                false => LED_HERE.to_owned(),
+            });
+        }
+        None if hook.is_some() => notes.push(format!(
+            "its sessions are shown here; it has no setting for its shell: to route that, {started}"
+        )),
+        None => {
+            let message = format!("{} has no setting for its shell.", agent.profile().name);
+            let fix = match agent.own_shell() {
+                Some(_) => started,
+                None => "connect it over MCP: `pilothouse mcp install`".to_owned(),
+            };
+            return Err(precondition(&message).fix(fix));
+        }
+    }
+    if let Some((file, setup)) = hook {
+        let path = file.path(host);
+        let known = steps.iter().position(|step| Some(&step.path) == path.as_ref());
+        let mut step = known.map_or_else(|| opened(cx, agent, file, false), |at| Ok(steps.remove(at)))?;
+        step.add(file.format(), &setup.settings)?;
+        steps.push(step);
+    }
+    notes.extend(agent.hook().map(|hook| hook.entry.next).filter(|next| !next.is_empty()).map(str::to_owned));
+    Ok((steps, notes))
+}
+
+/// Reads a file of an agent that is to be changed.
+fn opened(
+    cx: &CommandContext,
+    agent: AgentProgram,
+    place: ConfigFile,
+    is_strict: bool,
+) -> Result<InstallStep, Failure> {
+    let path = place.path(&*cx.host).ok_or_else(|| precondition("HOME is not set."))?;
     let before = super::file::read(&path)?;
-    let text = before.as_deref().filter(|text| setting.is_strict && !text.trim().is_empty());
+    let text = before.as_deref().filter(|text| is_strict && !text.trim().is_empty());
     if let Some(Err(error)) = text.map(serde_json::from_str::<Value>) {
         let message = format!("{} is nothing that {} reads: {error}.", path.display(), agent.profile().name);
         return Err(precondition(&message).fix("make it plain JSON: no comments, no comma before a bracket"));
     }
-    let mut step = InstallStep::new(place, path, before);
-    step.add(place.format(), &setting.naming(&link))?;
-    if let Some(settings) = agent.hook_settings(&agent.command(host, InstallScope::User)) {
-        step.add(place.format(), &settings)?;
-    }
-    let note = match step.keeps_any() {
-        false => LED_HERE.to_owned(),
-        true => format!("its sessions keep that shell: start it with `pilothouse {}`", agent.as_str()),
-    };
-    Ok((vec![step], vec![note]))
+    Ok(InstallStep::new(place, path, before))
+}
+
+/// Returns how an agent runs our hook, and what leads it there.
+fn hook(cx: &CommandContext, agent: AgentProgram) -> Option<(&'static HookEntry, HookSetup)> {
+    let (entry, files) = (&agent.hook()?.entry, HookFiles::of_user(agent.as_str())?);
+    // One that is told only here may start its hooks with another PATH than its own.
+    let own = cx.host.program().filter(|_| entry.process.is_none() && entry.plugin.is_none());
+    let own = own.map(|own| own.to_string_lossy().into_owned());
+    let program = own.unwrap_or_else(|| agent.command(&*cx.host, InstallScope::User));
+    Some((entry, agent.hook_setup(&program, &files.plugin())?))
 }
 
 /// Returns the changes that make Codex start our executor. With no local environment beside it, a dead executor is an

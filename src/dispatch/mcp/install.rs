@@ -79,7 +79,7 @@ enum FileEffect {
 
 /// A change to one file.
 pub(super) struct InstallStep {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     before: Option<String>,
     /// `None` if the file is to be removed.
     after: Option<String>,

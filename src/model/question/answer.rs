@@ -45,6 +45,7 @@ impl QuestionKind {
             Abort, Approve, ApproveAlike, ApproveTurn, Choice, No, Reject, Rerun, Skip, Text, Yes,
         };
         match (self, value) {
+            (Self::AgentPrompt(prompt), _) if prompt.is_shown_only => false,
             (Self::YesNo { .. }, Yes | No | Abort)
             | (Self::Text { .. }, Text(_) | Abort)
             | (Self::Gate { .. } | Self::Command | Self::AgentPrompt(_), Approve | Reject)
@@ -85,6 +86,7 @@ impl QuestionKind {
                 format!("exactly one of {}", quoted.join(", "))
             }
             Self::Text { .. } => "a text".to_owned(),
+            Self::AgentPrompt(prompt) if prompt.is_shown_only => "given in the agent itself".to_owned(),
             Self::Gate { .. } | Self::Command | Self::AgentPrompt(_) => "approve or reject".to_owned(),
             Self::InFlight => "rerun, skip or abort".to_owned(),
         }

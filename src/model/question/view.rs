@@ -133,6 +133,9 @@ pub struct AgentPrompt {
     /// The approval rule of ours that asks about the same call, if one does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
+    /// Whether only the agent can answer it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_shown_only: bool,
     /// The command, if the tool runs one in the agent's shell. Nobody is sent it; the text has it.
     #[serde(skip)]
     pub command: Option<String>,

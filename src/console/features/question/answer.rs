@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::console::effect::Effect;
 use crate::console::features::question::QuestionDialog;
 use crate::console::features::question::draw::rows;
-use crate::console::features::question::permission::can_permit;
+use crate::console::features::question::permission::{ANSWERED_THERE, can_permit};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::State;
 use crate::console::widgets::scrolled;
@@ -22,6 +22,12 @@ impl QuestionDialog {
             && let Some(told) = state.refusal_of_question(&self.question)
         {
             state.say(told);
+            return;
+        }
+        if matches!(action, ApproveGate | RejectGate | Note)
+            && matches!(&self.question.kind, QuestionKind::AgentPrompt(prompt) if prompt.is_shown_only)
+        {
+            state.say(ANSWERED_THERE);
             return;
         }
         if action == ApproveGate

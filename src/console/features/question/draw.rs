@@ -122,6 +122,10 @@ fn keys(painter: &Painter<'_>, dialog: &QuestionDialog) -> Vec<StyledPiece> {
         }
         (_, true) if dialog.is_denying => &[(Send, "refuse, with these words"), (Back, "back")],
         (_, true) => &[(Send, "done"), (Back, "back")],
+        (QuestionKind::AgentPrompt(prompt), _) if prompt.is_shown_only => {
+            said.push(vec![piece("Answer it in the agent's own window.", Role::Strong)]);
+            &[(Back, "close")]
+        }
         (QuestionKind::AgentPrompt(_), _) => {
             &[(ApproveGate, "allow this call"), (RejectGate, "refuse, with words"), (Back, "decide later")]
         }

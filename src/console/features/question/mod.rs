@@ -156,7 +156,9 @@ impl QuestionDialog {
             lines.push(Vec::new());
             lines.push(vec![piece(format!("in {path}"), Role::Faint)]);
         }
-        if let QuestionKind::AgentPrompt(prompt) = kind {
+        if let QuestionKind::AgentPrompt(prompt) = kind
+            && !prompt.is_shown_only
+        {
             lines.extend(permission::lines(prompt));
         }
         if let Some(command) = &evidence.command {
@@ -215,10 +217,8 @@ fn prompted(prompt: &AgentPrompt) -> String {
         Some(subagent) => format!(", subagent {}", visible::one_line(subagent)),
         None => String::new(),
     };
-    format!(
-        "the agent's own prompt; it can be answered there as well  session {}{of}",
-        visible::one_line(&session)
-    )
+    let how = if prompt.is_shown_only { "it is answered there" } else { "it can be answered there as well" };
+    format!("the agent's own prompt; {how}  session {}{of}", visible::one_line(&session))
 }
 
 /// Describes who is expected to answer, and with which settings.

@@ -11,12 +11,16 @@ use crate::model::{
     AgentPrompt, PlaceState, PromptPermission, Question, QuestionKind, Snapshot, alike_in_words,
 };
 
+/// What is said of a key that answers a prompt which only its agent can answer.
+pub(super) const ANSWERED_THERE: &str = "this agent takes the answer only in its own window";
+
 /// Checks whether more than the one call can be permitted with an answer.
 pub(in crate::console) fn can_permit(question: &Question) -> Result<(), Obstacle> {
     match &question.kind {
         QuestionKind::AgentPrompt(prompt) if prompt.rule.is_some() => {
             Err(Obstacle::Missing("an approval rule holds this call: it is asked about each time"))
         }
+        QuestionKind::AgentPrompt(prompt) if prompt.is_shown_only => Err(Obstacle::Missing(ANSWERED_THERE)),
         QuestionKind::AgentPrompt(_) => Ok(()),
         _ => Err(Obstacle::Missing("only more of an agent's own prompts can be allowed")),
     }

@@ -1,0 +1,54 @@
+//! How a program is told to run our hook: for one process, or for all its sessions. Pure.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::config_file::ConfigFile;
+
+/// What stands in a plugin for the words that start our hook.
+const WORDS: &str = "\"pilothouse hook\"";
+
+/// How a program is told to run our hook.
+#[derive(Debug, Clone, Copy)]
+pub struct HookEntry {
+    /// The text of a plugin that starts our hook, if the program runs no commands at its events.
+    pub plugin: Option<&'static str>,
+    /// Returns the settings that name it: the words of a shell's line that start our hook, or the path of the plugin.
+    pub settings: fn(&str) -> Value,
+    /// The file with such settings for all its sessions.
+    pub file: Option<ConfigFile>,
+    /// What its user does before it runs a hook of that file; empty if that is nothing.
+    pub next: &'static str,
+    /// How one process is told, if it can be.
+    pub process: Option<HookPassing>,
+}
+
+/// How one process of a program is told to run our hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HookPassing {
+    /// By an argument that takes the settings.
+    Settings(&'static str),
+    /// By an argument that takes the path of the plugin.
+    Plugin(&'static str),
+    /// By a variable that names a file with the settings.
+    File(&'static str),
+}
+
+/// A program's own way to our hook, with the names that it has on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookSetup {
+    /// The text of the plugin, if there is one.
+    pub plugin: Option<String>,
+    /// The settings.
+    pub settings: Value,
+}
+
+impl HookEntry {
+    /// Returns it for a program of ours that is started by these `words`, with the plugin at a path.
+    pub(super) fn setup(&self, words: &[&str], line: &str, plugin: &Path) -> HookSetup {
+        let text = self.plugin.map(|text| text.replacen(WORDS, &json!(words).to_string(), 1));
+        let named = if text.is_some() { &*plugin.to_string_lossy() } else { line };
+        HookSetup { settings: (self.settings)(named), plugin: text }
+    }
+}

@@ -1,0 +1,56 @@
+//! pi's events, as an extension reports them (1.5.2). pi asks its user nothing, and the extension asks nothing for it.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::agents::hook::{
+    AgentHook, HookEvent, HookReport, ModelText, ModelTextFacts, PromptVerdict, ToolUse, UsedTool,
+};
+use crate::agents::hook_entry::{HookEntry, HookPassing};
+
+/// The tool that runs commands in its own shell.
+const SHELL_TOOL: &str = "bash";
+
+pub(super) const HOOK: AgentHook = AgentHook {
+    read,
+    print: |_: &PromptVerdict| Value::Null,
+    words: |text| json!({ "words": text }),
+    has_words_with_use: true,
+    is_answered_here: false,
+    patience: Duration::ZERO,
+    entry: HookEntry {
+        plugin: Some(include_str!("extension.js")),
+        settings: |path| json!({ "extensions": [path] }),
+        file: Some(super::SETTINGS),
+        next: "",
+        process: Some(HookPassing::Plugin("--extension")),
+    },
+    shell_tool: SHELL_TOOL,
+};
+
+fn read(told: &Value) -> Option<HookReport> {
+    let event = match told["type"].as_str()? {
+        "session_start" => HookEvent::Began,
+        "before_agent_start" => HookEvent::TurnBegan,
+        "agent_settled" => HookEvent::TurnEnded,
+        "session_shutdown" => HookEvent::Ended,
+        "tool_result" => used(&told["event"])?,
+        _ => return None,
+    };
+    let session = told["session"].as_str()?.to_owned();
+    Some(HookReport { session, subagent: None, mode: None, event })
+}
+
+fn used(event: &Value) -> Option<HookEvent> {
+    let call = ToolUse { tool: event["toolName"].as_str()?.to_owned(), input: event["input"].clone() };
+    let facts = ModelTextFacts {
+        is_failure: event["isError"] == true,
+        is_cut: event["isCut"] == true,
+        is_exact: true,
+        ..ModelTextFacts::default()
+    };
+    let text = event["text"].as_str().filter(|_| call.tool == SHELL_TOOL);
+    let given = text.map(|text| ModelText::of(text.to_owned(), facts));
+    Some(HookEvent::Used(UsedTool { call, id: event["toolCallId"].as_str().map(str::to_owned), given }))
+}

@@ -1,0 +1,53 @@
+//! Qwen Code's hooks, as 0.24.4 runs them: Claude Code's events and words. It waits for each, and shows its prompt only once
+//! the hook has ended; so ours ends at once, and only Qwen Code takes the answer.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{OWN_SETTINGS, TOOL};
+use crate::agents::claude::hook::{print, read_event, settings_of, words};
+use crate::agents::hook::{AgentHook, HookReport};
+use crate::agents::hook_entry::HookEntry;
+
+/// The events that report, and how long a hook may take, in seconds (it takes a thousand and more for milliseconds).
+const REPORTED: [(&str, u64); 10] = [
+    ("PermissionRequest", 2),
+    ("PermissionDenied", 2),
+    ("PostToolUse", 2),
+    ("PostToolUseFailure", 2),
+    ("UserPromptSubmit", 2),
+    ("Stop", 2),
+    ("Notification", 2),
+    ("SubagentStop", 2),
+    ("SessionStart", 2),
+    ("SessionEnd", 2),
+];
+
+pub(super) const HOOK: AgentHook = AgentHook {
+    read,
+    print,
+    words: |text| words("PostToolUse", text),
+    has_words_with_use: true,
+    is_answered_here: false,
+    patience: Duration::ZERO,
+    entry: HookEntry {
+        plugin: None,
+        settings: |command| settings_of(command, &REPORTED),
+        file: Some(OWN_SETTINGS),
+        next: "",
+        // Its only further settings are its machine's, which a file of ours would take the place of.
+        process: None,
+    },
+    shell_tool: TOOL,
+};
+
+fn read(told: &Value) -> Option<HookReport> {
+    // All that it tells of a turn that was cancelled.
+    if told["hook_event_name"] == "Notification" && told["notification_type"] == "idle_prompt" {
+        let mut told = told.clone();
+        told["hook_event_name"] = json!("Stop");
+        return read_event(&told, TOOL);
+    }
+    read_event(told, TOOL)
+}
