@@ -8,11 +8,12 @@ use pilothouse::clock::Clock;
 use pilothouse::envelope::Actor;
 use pilothouse::model::{AnswerInput, AnswerValue, READING};
 use pilothouse::process::ConsoleProcess;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::agent_prompts::{ALLOW, Desk, call, hook, opened, printed, read_card, report, told};
 use crate::shell_door::Door;
-use crate::support::{Agent, Console, Home, program_word, read_it, wait_until};
+use crate::support::{Agent, Console, Home, program_word, read_it, send, wait_until};
 
 /// The rows of all recordings, as text.
 fn record(home: &Home) -> String {
@@ -101,7 +102,7 @@ fn what_is_permitted_ends_with_a_pause_and_helps_nobody_without_a_console() {
     let mut console = opened(&home);
     answered(&home, &console, "touch x", b"t");
     console.shows("ALLOWED this turn");
-    console.kill(rustix::process::Signal::KILL);
+    console.kill(Signal::KILL);
     console.exit();
     let again = told("PermissionRequest", "s1", "touch x");
     assert_eq!(printed(hook(&home, &again)), "", "no console");
@@ -282,4 +283,50 @@ async fn no_end_of_a_console_or_a_permission_allows_anything() {
 #[ignore = "minutes; .ci/long runs it"]
 async fn long_of_1000_ends_of_a_console_or_a_permission_none_allows_anything() {
     ends(1_000).await;
+}
+
+/// Prompts whose hook is ended, as its agent does when its time is over, and others whose console or runtime is killed.
+fn kills(rounds: usize) {
+    let home = Home::new();
+    let mut served = home.serve();
+    let mut console = opened(&home);
+    for round in 0..rounds {
+        let cmd = format!("touch {round}.");
+        let asked = hook(&home, &told("PermissionRequest", "s1", &cmd));
+        console.shows(&cmd);
+        let is_of_the_runtime = round % 10 == 4;
+        if round % 5 != 4 {
+            send(asked.id(), if round % 2 == 0 { Signal::TERM } else { Signal::KILL });
+            let output = asked.wait_with_output().expect("ends");
+            assert!(!output.status.success() && output.stdout.is_empty(), "{round}: {output:?}");
+            console.wait_for("the card is gone", |screen| !screen.contents().contains(&cmd));
+            continue;
+        }
+        if is_of_the_runtime {
+            send(home.runtime_pid().unsigned_abs(), Signal::KILL);
+        } else {
+            console.kill(Signal::KILL);
+        }
+        assert_eq!(printed(asked), "", "{round}");
+        console.kill(Signal::KILL);
+        console.exit();
+        if is_of_the_runtime {
+            served.wait().expect("ends");
+            served = home.serve();
+        }
+        console = opened(&home);
+    }
+    drop(console);
+    home.stop(&mut served);
+}
+
+#[test]
+fn no_kill_of_a_hook_a_console_or_a_runtime_allows_anything() {
+    kills(5);
+}
+
+#[test]
+#[ignore = "minutes; .ci/long runs it"]
+fn long_of_1000_kills_none_allows_anything() {
+    kills(1_000);
 }
