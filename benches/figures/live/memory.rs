@@ -23,8 +23,8 @@ pub(crate) fn run() {
         filled(&house, FULL);
     }
     let all = proc::resident_all(&program);
-    report::line("each further pane", (all - one) / (PANES - 1) as f64, "MiB", Target::AtMost(2.5));
-    report::line("the program with 50 panes", all, "MiB", Target::AtMost(128.0));
+    report::line("each further pane", (all - one) / (PANES - 1) as f64, "MiB", Target::AtMost(1.5));
+    report::line("the program with 50 panes", all, "MiB", Target::AtMost(80.0));
     let hosts: f64 = house.processes().hosts.into_iter().map(proc::share).sum();
     report::line("task hosts and the tasks' shells, each", hosts / PANES as f64, "MiB", Target::None);
     let house = House::open();

@@ -6,8 +6,9 @@ use super::cell::{Cell, CellStyle, Color, STRUCK_STAND_IN};
 use super::modes::{Cursor, CursorShape, Modes, MouseEncoding, MouseMode};
 use super::size::Size;
 
-/// Lines kept above the screen, which a growing screen pulls back in. Older lines are read from the log.
-pub(super) const SCROLLBACK: usize = 200;
+/// Lines kept above the screen, which a growing screen pulls back in: as many as a pane can grow by at a terminal of 80 rows.
+/// Each costs 32 bytes a column for as long as the task is there. Older lines are read from the log.
+pub(super) const SCROLLBACK: usize = 80;
 
 /// A screen of the vt100 crate, which is fast but does not support everything; see `normaliser`.
 pub struct Vt100 {

@@ -337,7 +337,8 @@ mod tests {
         };
         let seen = (cells(terminal), terminal.cursor(), terminal.modes());
         terminal.feed(b"\x1b[3bX\x1b[4h");
-        terminal.resize(Size::clamped(terminal.size().cols(), terminal.size().rows() + 190));
+        let more = u16::try_from(SCROLLBACK).expect("few") - 10;
+        terminal.resize(Size::clamped(terminal.size().cols(), terminal.size().rows() + more));
         (seen.0, seen.1, seen.2, cells(terminal))
     }
 
