@@ -44,10 +44,11 @@ pub(super) fn way(context: &RequestContext<RoleServer>) -> Option<QuestionForm> 
     Some(if is_modern { QuestionForm::Result } else { QuestionForm::Request })
 }
 
-/// Waits until the call `begun` is held and returns it; pends forever if it is never held.
+/// Waits until the call `begun` is held, and it was computed what it would cost, and returns it; pends forever if it is
+/// never held.
 pub(super) async fn held(runtime: &Handle, begun: &CallNumber) -> HeldCall {
     let mut snapshots = runtime.snapshot();
-    let is_ours = |held: &&HeldCall| begun.get() == Some(&held.call);
+    let is_ours = |held: &&HeldCall| begun.get() == Some(&held.call) && !held.cost.is_unknown();
     let held = snapshots.wait_for(|snapshot| snapshot.gate.held.iter().any(|held| is_ours(&held))).await;
     match held.ok().and_then(|snapshot| snapshot.gate.held.iter().find(is_ours).cloned()) {
         Some(held) => held,
@@ -57,13 +58,22 @@ pub(super) async fn held(runtime: &Handle, begun: &CallNumber) -> HeldCall {
 }
 
 /// Asks by a separate request and carries out the answer, unless the call is decided elsewhere first. The question
-/// stays open after the call has been answered.
-pub(super) async fn ask(runtime: &Handle, peer: &Peer<RoleServer>, client: u32, held: HeldCall) {
-    let Some(params) = question(&held) else { return };
+/// stays open after the call has been answered. If the call would cost something else by then, it is asked again.
+pub(super) async fn ask(runtime: &Handle, peer: &Peer<RoleServer>, client: u32, mut held: HeldCall) {
+    while let Some(()) = ask_once(runtime, peer, client, &held).await {
+        let now = runtime.snapshot().borrow().gate.held.iter().find(|now| now.ticket == held.ticket).cloned();
+        match now.filter(|now| now.cost.revision != held.cost.revision) {
+            Some(now) => held = now,
+            None => return,
+        }
+    }
+}
+
+/// Asks once; returns whether an answer came that decided nothing.
+async fn ask_once(runtime: &Handle, peer: &Peer<RoleServer>, client: u32, held: &HeldCall) -> Option<()> {
+    let params = question(held)?;
     let request = ServerRequest::CustomRequest(CustomRequest::new("elicitation/create", Some(params)));
-    let Ok(asked) = peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await else {
-        return;
-    };
+    let asked = peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await.ok()?;
     let (id, clock) = (asked.id.clone(), runtime.clock().clone());
     let at = clock.now().mono;
     let mut snapshots = runtime.snapshot();
@@ -77,12 +87,11 @@ pub(super) async fn ask(runtime: &Handle, peer: &Peer<RoleServer>, client: u32, 
             let reason = Some("it was decided elsewhere".to_owned());
             // If the client is gone, there is nobody to notify.
             let _ = peer.notify_cancelled(CancelledNotificationParam::new(Some(id), reason)).await;
-            return;
+            return None;
         }
     };
-    if let Ok(ClientResult::ElicitResult(answer)) = answer {
-        decide(runtime, client, &held, at, answer).await;
-    }
+    let Ok(ClientResult::ElicitResult(answer)) = answer else { return None };
+    (!decide(runtime, client, held, at, answer).await).then_some(())
 }
 
 /// Carries out the answer to a question asked `at`; returns whether it decided anything.
@@ -97,9 +106,10 @@ pub(super) async fn decide(
     let is_early = runtime.clock().now().mono.saturating_sub(at) < READING;
     let Some(decision) = decision(held, answer).filter(|_| !is_early) else { return false };
     let from = ConsoleProcess::of(client);
-    let decided = runtime.decide(held.ticket, held.hash.clone(), decision, Some(&from)).await;
+    let shown = (held.hash.clone(), Some(held.cost.revision));
+    let decided = runtime.decide(held.ticket, shown, decision, Some(&from)).await;
     decided
-        .inspect_err(|error| tracing::info!(%error, "an answer in the agent's program came too late"))
+        .inspect_err(|error| tracing::info!(%error, "an answer in the agent's program did not count"))
         .is_ok()
 }
 
@@ -108,12 +118,14 @@ fn run_word(held: &HeldCall) -> String {
     format!("run it ({})", held.hash.chars().take(HASH_CHARS).collect::<String>())
 }
 
-/// Returns the question: everything that would run, and where. The first choice, which a client preselects, is to
-/// deny. `None` if that is too long for a form.
+/// Returns the question: everything that would run, where, and what it would cost. The first choice, which a client
+/// preselects, is to deny. `None` if that is too long for a form.
 pub(super) fn question(held: &HeldCall) -> Option<Value> {
-    let commands = held.commands.iter().map(|command| {
+    let commands = held.commands.iter().enumerate().map(|(at, command)| {
         let place = SafeText::line(&command.workdir.to_string_lossy());
-        format!("{}\nin {place}", SafeText::lines(&command.cmd))
+        let cost = held.cost.commands.get(at).into_iter().flatten();
+        let cost: String = cost.map(|sentence| format!("\n- {}", SafeText::line(sentence))).collect();
+        format!("{}\nin {place}{cost}", SafeText::lines(&command.cmd))
     });
     let commands = commands.collect::<Vec<_>>().join("\n\n");
     let message = format!("Pilothouse holds a call. It would run, with your rights:\n\n{commands}");
@@ -164,6 +176,7 @@ mod tests {
             reason: HoldReason::Paused,
             since: Timestamp::UNIX_EPOCH,
             hash: "6a02f08abcd6".into(),
+            cost: crate::model::CallCost::default(),
         }
     }
 

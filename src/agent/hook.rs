@@ -12,9 +12,10 @@ use crate::envelope::Actor;
 use crate::link::{self, AnsweredPrompt, Client, Hello, HookLine, HookReply};
 use crate::model::calls::SHELL_CALL;
 use crate::model::{
-    AgentActivity, AgentPrompt, AlikeAnswers, AnswerValue, AnsweredPrompts, AnsweredWhich, CallRuling,
-    Evidence, HOOK_PROFILE, NewQuestion, QuestionKind, QuestionOrigin, QuestionOutcome,
+    AgentActivity, AgentPrompt, AlikeAnswers, AnswerValue, AnsweredPrompts, AnsweredWhich, CallCost,
+    CallRuling, Evidence, HOOK_PROFILE, NewQuestion, QuestionKind, QuestionOrigin, QuestionOutcome,
 };
+use crate::process::environment::Environment;
 use crate::runtime::Handle;
 
 /// Prompts of agents that may be open at once; the agents alone ask about further ones.
@@ -77,9 +78,11 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
         tokio::spawn(show(runtime, asking, line.client()));
         return Ok(());
     }
+    // What the agent's shell gets is what its hook got, but for what that shell's own files set.
+    let environment = Environment::of_process(line.client().peer.pid);
     let since = Instant::now();
     let verdict = tokio::select! {
-        outcome = runtime.ask(asking) => outcome.ok().and_then(verdict),
+        outcome = runtime.ask_about(asking, environment) => outcome.ok().and_then(verdict),
         () = line.gone() => {
             let patience = hook_of(line.client()).map(|hook| hook.patience);
             // An agent that is interrupted ends its hook; at the end of the hook's time, the prompt stands.
@@ -227,6 +230,7 @@ fn asking(
             // Where a rule of ours holds what is only shown, that has a card of its own.
             command: call.command(shell_tool(client)).filter(|_| is_answered_here).map(str::to_owned),
             is_shown_only: !is_answered_here,
+            cost: CallCost::default(),
         }),
         text: call.text(),
         evidence: Evidence { workdir: Some(workdir.clone()), ..Evidence::default() },

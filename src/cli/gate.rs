@@ -61,7 +61,7 @@ async fn decide(
         return Err(Failure::new(Code::Precondition, message).fix("run it again, and type the word shown"));
     }
     let given = AnswerInput { value: verdict.clone(), note: input.note.clone() };
-    let answer = Request::Answer { question: question.id.clone(), given, nonce: None };
+    let answer = Request::Answer { question: question.id.clone(), cost: 0, given, nonce: None };
     operator.ask(answer).await.map_err(|error| {
         Failure::running(Code::Precondition, format!("The gate was not decided: {error}."))
     })?;

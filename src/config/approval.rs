@@ -7,11 +7,17 @@ use serde::{Deserialize, Serialize};
 use super::nearest::nearest;
 use super::prefix_match::begins;
 use super::shell_words::commands;
+use crate::consequence::{Class, Consequence};
+
+/// The most characters of a sentence that a rule gives as its reason.
+const MOST_SENTENCE: usize = 300;
 
 /// The tools a rule may name.
 const TOOLS: [&str; 2] = ["ExecCommand", "ExecCommandBatch"];
 
-/// A starter set of rules, to be pasted into `config.toml`.
+/// The command that shows the rules to begin with, and adds them.
+pub const STARTER_COMMAND: &str = "pilothouse config approvals --starter";
+/// A set of rules to begin with, as they stand in `config.toml`.
 pub const STARTER_RULES: &str = include_str!("starter.toml");
 
 /// Which commands wait for the operator's approval before they start. Every field that is given must match; with none
@@ -33,9 +39,44 @@ pub struct ApprovalRule {
     /// The tool: `ExecCommand` or `ExecCommandBatch`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
+    /// What the command would cost, computed before it starts: something `outside` the workspace, more because of an
+    /// `unset` variable, `uncommitted` work, something `remote`, `many` files. What cannot be computed is not asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consequence: Option<CostClass>,
     /// Who asks: `agent:<label>`, `agent` for any agent, or `cli` for scripts. Default: any agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
+}
+
+/// What a command would cost, as a rule names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, strum::Display)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum CostClass {
+    /// Something outside the workspace.
+    Outside,
+    /// More than it looks like, because a variable is not set or empty.
+    Unset,
+    /// Work of which git has no copy.
+    Uncommitted,
+    /// Something on another machine or in another program's care.
+    Remote,
+    /// More than 1,000 files.
+    Many,
+}
+
+impl CostClass {
+    /// Returns the first sentence of this class in what a command would cost.
+    fn sentence(self, cost: &Consequence) -> Option<&str> {
+        let class = match self {
+            Self::Outside => Class::Outside,
+            Self::Unset => Class::Unset,
+            Self::Uncommitted => Class::Uncommitted,
+            Self::Remote => Class::Remote,
+            Self::Many => Class::Many,
+        };
+        cost.facts.iter().find(|fact| fact.classes.contains(&class)).map(|fact| fact.text.as_str())
+    }
 }
 
 /// Why a rule would never match.
@@ -50,8 +91,19 @@ pub(super) struct RuleFault {
 }
 
 impl ApprovalRule {
-    /// Returns whether this rule makes an actor's command wait for the operator.
-    pub fn asks(&self, tool: &str, actor: &str, cmd: &str) -> bool {
+    /// Returns why this rule makes an actor's command wait for the operator, if it does: the rule, and what of the
+    /// command's cost it asks about. A rule that asks by cost needs that; where it was not computed, it does not ask.
+    pub fn asks(&self, tool: &str, actor: &str, cmd: &str, cost: Option<&Consequence>) -> Option<String> {
+        if !self.concerns(tool, actor, cmd) {
+            return None;
+        }
+        let Some(class) = self.consequence else { return Some(self.to_string()) };
+        let sentence: String = class.sentence(cost?)?.chars().take(MOST_SENTENCE).collect();
+        Some(format!("{self}: {sentence}"))
+    }
+
+    /// Returns whether this rule is about an actor's command, whatever that would cost.
+    fn concerns(&self, tool: &str, actor: &str, cmd: &str) -> bool {
         let is_by = match self.actor.as_deref() {
             None | Some("agent") => actor.starts_with("agent:"),
             Some(named) => actor == named,
@@ -106,8 +158,14 @@ impl ApprovalRule {
 
 impl fmt::Display for ApprovalRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts =
-            [("exact", &self.exact), ("prefix", &self.prefix), ("tool", &self.tool), ("actor", &self.actor)];
+        let consequence = self.consequence.map(|class| class.to_string());
+        let parts = [
+            ("exact", &self.exact),
+            ("prefix", &self.prefix),
+            ("consequence", &consequence),
+            ("tool", &self.tool),
+            ("actor", &self.actor),
+        ];
         let given: Vec<String> = parts
             .into_iter()
             .filter_map(|(name, value)| value.as_ref().map(|value| format!("{name} {value:?}")))
@@ -120,10 +178,17 @@ impl fmt::Display for ApprovalRule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::consequence::{Fact, FactKind};
 
     fn rule(exact: &str, prefix: &str, tool: &str, actor: &str) -> ApprovalRule {
         let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        ApprovalRule { exact: given(exact), prefix: given(prefix), tool: given(tool), actor: given(actor) }
+        ApprovalRule {
+            exact: given(exact),
+            prefix: given(prefix),
+            tool: given(tool),
+            actor: given(actor),
+            ..ApprovalRule::default()
+        }
     }
 
     #[test]
@@ -138,7 +203,7 @@ mod tests {
             (rule("", "", "", "agent:b"), "ExecCommand", "agent:a", "ls", false),
             (rule("", "ls", "", "agent"), "ExecCommand", "agent:a", "ls", true),
         ] {
-            assert_eq!(rule.asks(tool, actor, cmd), asks, "{rule} {tool} {actor} {cmd:?}");
+            assert_eq!(rule.asks(tool, actor, cmd, None).is_some(), asks, "{rule} {tool} {actor} {cmd:?}");
         }
     }
 
@@ -162,7 +227,7 @@ mod tests {
             "git push>log",
             "true\ngit push",
         ] {
-            assert!(rule.asks("ExecCommand", "agent:a", cmd), "{cmd:?}");
+            assert!(rule.asks("ExecCommand", "agent:a", cmd, None).is_some(), "{cmd:?}");
         }
         for cmd in [
             "git pushd",
@@ -178,9 +243,48 @@ mod tests {
             "legit push",
             "git;push",
         ] {
-            assert!(!rule.asks("ExecCommand", "agent:a", cmd), "{cmd:?}");
+            assert!(!rule.asks("ExecCommand", "agent:a", cmd, None).is_some(), "{cmd:?}");
         }
     }
+
+    fn cost(classes: &[Class]) -> Consequence {
+        let fact = |class: &Class| Fact {
+            kind: FactKind::Warns,
+            is_possible: false,
+            text: format!("it is {class}"),
+            classes: [*class].into(),
+            files: 1,
+            bytes: 1,
+            paths: Vec::new(),
+        };
+        Consequence { facts: classes.iter().map(fact).collect(), unknown: vec!["the rest".to_owned()] }
+    }
+
+    #[test]
+    fn a_rule_by_consequence_asks_by_what_was_computed_and_says_what() {
+        let rule = ApprovalRule { consequence: Some(CostClass::Unset), ..rule("", "rm", "", "") };
+        let asks = |cmd: &str, cost: Option<&Consequence>| rule.asks("ExecCommand", "agent:a", cmd, cost);
+        let both = cost(&[Class::Many, Class::Unset]);
+        let said = r#"prefix "rm", consequence "unset": it is unset"#;
+        assert_eq!(asks("rm x", Some(&both)).as_deref(), Some(said));
+        assert_eq!(asks("mv x y", Some(&both)), None, "all of it must fit");
+        assert_eq!(asks("rm x", Some(&cost(&[Class::Many]))), None);
+        assert_eq!(asks("rm x", Some(&cost(&[]))), None, "what is not known is not asked about");
+        assert_eq!(asks("rm x", None), None);
+        for (name, class) in CLASSES {
+            let read: ApprovalRule = toml::from_str(&format!("consequence = \"{name}\"")).expect("a rule");
+            assert!(read.asks("ExecCommand", "agent:a", "x", Some(&cost(&[class]))).is_some(), "{name}");
+        }
+        assert!(toml::from_str::<ApprovalRule>("consequence = \"unknown\"").is_err());
+    }
+
+    const CLASSES: [(&str, Class); 5] = [
+        ("outside", Class::Outside),
+        ("unset", Class::Unset),
+        ("uncommitted", Class::Uncommitted),
+        ("remote", Class::Remote),
+        ("many", Class::Many),
+    ];
 
     #[test]
     fn a_rule_says_what_it_asks_for_and_is_read_from_toml() {
@@ -199,50 +303,22 @@ mod tests {
         }
         let File { approvals } = toml::from_str(STARTER_RULES).expect("a file of rules");
         assert!(approvals.iter().all(|rule| rule.senseless().is_none()));
-        let asks = |cmd: &str| approvals.iter().any(|rule| rule.asks("ExecCommand", "agent:a", cmd));
-        for cmd in [
-            "git push origin main",
-            "cd api && git -C . push --force-with-lease",
-            "env GIT_SSH_COMMAND=ssh git push",
-            "git reset --hard HEAD~1",
-            "git reset HEAD~1 --hard",
-            "git clean -xdf",
-            "rm -rf build",
-            "rm -fr build",
-            "rm build -r",
-            "rm --recursive --force build",
-            "find . -name '*.o' -delete",
-            "find . -name x -exec rm -rf {} +",
-            "sudo apt-get install jq",
-            "nohup sudo -n true",
-            "npm publish --access public",
-            "cargo +stable publish",
-            "python3 -m build && twine upload dist/*",
-            "docker --context ci push image",
-            "gh pr merge 12 --squash",
-            "gh release create v1",
-            "bash -c 'rm -rf x'",
-        ] {
-            assert!(asks(cmd), "{cmd}");
+        let asks = |cmd: &str, cost: Option<&Consequence>| {
+            approvals.iter().any(|rule| rule.asks("ExecCommand", "agent:a", cmd, cost).is_some())
+        };
+        for (_, class) in CLASSES {
+            assert!(asks("make", Some(&cost(&[class]))), "{class}");
         }
-        for cmd in [
-            "git status",
-            "git pull",
-            "git reset HEAD file",
-            "git clean -n",
-            "git commit -m 'push later'",
-            "rm file",
-            "rm -f file",
-            "find . -name '*.o'",
-            "npm test",
-            "cargo build",
-            "docker build .",
-            "gh pr view 12",
-            "echo sudo",
-        ] {
-            assert!(!asks(cmd), "{cmd}");
+        let free = Consequence::default();
+        for cmd in
+            ["git push origin main", "cd api && git -C . push -f", "sudo -n true", "gh release create v1"]
+        {
+            assert!(asks(cmd, Some(&free)), "{cmd}");
         }
-        assert!(!approvals.iter().any(|rule| rule.asks("ExecCommand", "cli", "git push")));
+        for cmd in ["git status", "rm -rf build", "npm test", "cargo build", "docker build .", "echo sudo"] {
+            assert!(!asks(cmd, Some(&free)), "{cmd}");
+        }
+        assert!(!approvals.iter().any(|rule| rule.asks("ExecCommand", "cli", "git push", None).is_some()));
     }
 
     #[test]

@@ -304,6 +304,24 @@ mod tests {
     }
 
     #[test]
+    fn a_workspace_may_ask_by_consequence_and_has_no_other_say_in_it() {
+        let home = tempfile::tempdir().expect("temp dir");
+        let path = home.path().join(WORKSPACE_FILE);
+        std::fs::write(&path, "[[approvals]]\nconsequence = \"unset\"\n").expect("written");
+        let loaded = LoadedSettings::read(home.path(), home.path()).expect("read");
+        assert_eq!(loaded.aside, []);
+        assert_eq!(
+            loaded.added.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["consequence \"unset\""]
+        );
+        for other in ["ledger = \"on\"", "[[approvals]]\nconsequence = \"none\"", "consequence = \"off\""] {
+            std::fs::write(&path, other).expect("written");
+            let loaded = LoadedSettings::read(home.path(), home.path()).expect("read");
+            assert!(loaded.added.is_empty() && !loaded.aside.is_empty(), "{other}");
+        }
+    }
+
+    #[test]
     fn a_file_says_what_differs_and_the_rest_stays() {
         let loaded =
             own("runtime = \"background\"\n\n[limits]\nlease = \"30 s\"\n[env]\nset = { CI = \"1\" }\n")

@@ -56,6 +56,8 @@ pub enum Msg {
     Record(Arc<CallRecord>),
     /// What differs in the tree since then.
     Changes(ChangesSince, Box<ChangesReport>),
+    /// What a task's command would cost if it were run now, in sentences.
+    Cost(TaskId, Vec<String>),
     /// What an undo of a task would do, or has done.
     Undo(TaskId, Box<UndoReport>),
     /// A page of a task's log that was requested.

@@ -1,73 +1,78 @@
-//! What a command would cost, computed on a thread of its own: whoever asks waits for a bounded time, whatever a folder
-//! or a mount does to the thread.
+//! What commands would cost, computed on a thread of its own: whoever asks waits for a bounded time, whatever a folder or
+//! a mount does to the thread.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
-use tokio::sync::oneshot;
-use tokio::time::{Instant, timeout};
+use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::disk_look::DiskLook;
-use crate::consequence::{self, Consequence, ConsequenceRequest};
+use crate::consequence::{self, Consequence, ConsequenceRequest, Look};
 
 /// How long it may look.
-const LOOKING: Duration = Duration::from_millis(250);
+const LOOKING: Duration = Duration::from_millis(200);
 /// How long it then has to say what it has seen.
-const TELLING: Duration = Duration::from_millis(50);
+const TELLING: Duration = Duration::from_millis(100);
 /// The most threads. One that hangs in a mount stays until that answers.
 const MOST_THREADS: usize = 4;
 
-static THREADS: AtomicUsize = AtomicUsize::new(0);
-
-/// Counts a thread for as long as it is there.
-struct CountedThread;
-
-impl CountedThread {
-    fn new() -> Option<Self> {
-        let before = THREADS.fetch_add(1, Ordering::Relaxed);
-        let counted = Self;
-        (before < MOST_THREADS).then_some(counted)
-    }
-}
-
-impl Drop for CountedThread {
-    fn drop(&mut self) {
-        THREADS.fetch_sub(1, Ordering::Relaxed);
-    }
-}
+static THREADS: Semaphore = Semaphore::const_new(MOST_THREADS);
 
 /// Computes what a command would cost, in at most 300 ms.
 pub async fn consequence(request: ConsequenceRequest) -> Consequence {
-    let late = || Consequence::unknown("any of it: looking took too long");
-    let Some(counted) = CountedThread::new() else {
-        return Consequence::unknown("any of it: earlier looks have not come back yet");
+    consequences(vec![request]).await.pop().unwrap_or_default()
+}
+
+/// Computes what each of several commands would cost if it ran alone, in at most 300 ms together.
+pub async fn consequences(requests: Vec<ConsequenceRequest>) -> Vec<Consequence> {
+    let Some(first) = requests.first() else { return Vec::new() };
+    let by = Instant::now() + LOOKING;
+    let Ok(Ok(thread)) = timeout_at(by, THREADS.acquire()).await else {
+        return vec![Consequence::unknown("any of it: earlier looks have not come back yet"); requests.len()];
     };
     let is_over = Arc::new(AtomicBool::new(false));
-    let by = Instant::now() + LOOKING;
-    let (home, workspace) = (request.home.clone(), request.workspace.clone());
+    let (home, workspace) = (first.home.clone(), first.workspace.clone());
     let look = DiskLook::new(Handle::current(), home, workspace, Arc::clone(&is_over), by);
+    computed(requests, look, (thread, is_over), by).await
+}
+
+/// Computes it with this view, on a thread that may hang.
+async fn computed(
+    requests: Vec<ConsequenceRequest>,
+    look: impl Look + Send + 'static,
+    (thread, is_over): (SemaphorePermit<'static>, Arc<AtomicBool>),
+    by: Instant,
+) -> Vec<Consequence> {
+    let count = requests.len();
+    // A lock, not a message: what was found by then is taken when nobody waits any longer.
+    let found = Arc::new(Mutex::new(Vec::new()));
     let (tell, mut told) = oneshot::channel();
+    let finds = Arc::clone(&found);
     let compute = move || {
-        let found = consequence::compute(&request, &look);
+        for request in &requests {
+            let cost = consequence::compute(request, &look);
+            finds.lock().unwrap_or_else(PoisonError::into_inner).push(cost);
+        }
         // Its folders go first: a program that has its answer may end at once.
-        drop((look, counted));
+        drop((look, thread));
         // Nobody may be waiting any more.
-        let _ = tell.send(found);
+        let _ = tell.send(());
     };
-    let thread = std::thread::Builder::new().name("consequence".to_owned()).stack_size(consequence::STACK);
-    if thread.spawn(compute).is_err() {
-        return Consequence::unknown("any of it: there is no thread to look");
+    let builder = std::thread::Builder::new().name("consequence".to_owned()).stack_size(consequence::STACK);
+    if builder.spawn(compute).is_err() {
+        return vec![Consequence::unknown("any of it: there is no thread to look"); count];
     }
-    if let Ok(found) = timeout(LOOKING, &mut told).await {
-        return found.unwrap_or_else(|_| late());
+    if timeout_at(by, &mut told).await.is_err() {
+        is_over.store(true, Ordering::Relaxed);
+        // What it has not told by then is not known.
+        let _ = timeout(TELLING, told).await;
     }
-    is_over.store(true, Ordering::Relaxed);
-    match timeout(TELLING, told).await {
-        Ok(Ok(found)) => found,
-        Ok(Err(_)) | Err(_) => late(),
-    }
+    let mut found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
+    found.resize(count, Consequence::unknown("any of it: looking took too long"));
+    found
 }
 
 #[cfg(test)]
@@ -182,6 +187,75 @@ mod tests {
             }
         }
         assert_eq!(sentences, ["deletes kept (1 byte) (with uncommitted changes)"]);
+    }
+
+    /// A view in which every look at a file hangs, as in a mount whose server is gone, until the test is over.
+    struct HangingLook(Mutex<std::sync::mpsc::Receiver<()>>);
+
+    impl HangingLook {
+        fn hang(&self) {
+            // The sender is dropped at the end.
+            let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        }
+    }
+
+    impl Look for HangingLook {
+        fn stat(&self, _: &Path) -> Result<Option<consequence::FileStat>, consequence::Unseen> {
+            self.hang();
+            Err(consequence::Unseen)
+        }
+
+        fn list(
+            &self,
+            _: &Path,
+            _: &mut dyn FnMut(&std::ffi::OsStr) -> bool,
+        ) -> Result<(), consequence::Unseen> {
+            self.hang();
+            Err(consequence::Unseen)
+        }
+
+        fn read_link(&self, _: &Path) -> Option<std::path::PathBuf> {
+            self.hang();
+            None
+        }
+
+        fn has_time(&self) -> bool {
+            true
+        }
+
+        fn git_files(&self, _: &Path) -> Option<consequence::GitFiles> {
+            None
+        }
+
+        fn git_refs(&self, _: &Path) -> Option<consequence::GitRefs> {
+            None
+        }
+
+        fn git_count(&self, _: &Path, _: &[String], _: &[String]) -> Option<u64> {
+            None
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn who_asks_about_a_mount_that_hangs_waits_300_ms_and_is_told_so() {
+        let (_end, hangs) = std::sync::mpsc::channel();
+        let temp = tempfile::tempdir().expect("temp dir");
+        let requests = ["true", "rm x", "true"].map(|line| request(line, temp.path())).to_vec();
+        let thread = THREADS.acquire().await.expect("a thread");
+        let since = Instant::now();
+        let over = Arc::new(AtomicBool::new(false));
+        let look = HangingLook(Mutex::new(hangs));
+        let found = computed(requests, look, (thread, Arc::clone(&over)), since + LOOKING).await;
+        let waited = since.elapsed();
+        assert!(waited >= LOOKING + TELLING && waited < Duration::from_secs(5), "{waited:?}");
+        let said: Vec<_> = found.iter().map(Consequence::sentences).collect();
+        let late = ["not known: any of it: looking took too long"];
+        assert_eq!(said[0], ["no cost computed"], "what was known by then is told");
+        assert_eq!(
+            (&said[1][..], &said[2][..]),
+            (&late.map(str::to_owned)[..], &late.map(str::to_owned)[..])
+        );
+        assert!(over.load(Ordering::Relaxed), "the thread is told that nobody waits");
     }
 
     #[tokio::test(flavor = "multi_thread")]

@@ -16,7 +16,7 @@ mod undo;
 mod undo_plan;
 mod watch;
 
-pub use cost::consequence;
+pub use cost::{consequence, consequences};
 pub use difference::{FileDifference, FileState, Found, between, count, difference, report};
 pub use program::{GitFailure, PrivateGit, find_git, global_ignores};
 pub use repository::RepositoryFiles;

@@ -96,6 +96,8 @@ pub enum Request {
     Changes { since: ChangesSince },
     /// Undo what differs in the workspace's tree since a task began; or, if it is dry, tell what that would do.
     Undo { task: TaskId, is_dry: bool },
+    /// Return in sentences what the command of a task would cost if it were run now (role `operator`).
+    Cost { task: TaskId },
     /// Return the full command of a task.
     Command { task: TaskId },
     /// Hold new agent calls, or release those that only the pause holds; the nonce is required if that releases
@@ -105,17 +107,22 @@ pub enum Request {
         #[serde(default)]
         nonce: Option<String>,
     },
-    /// Decide on a held call; `hash` identifies the request that the operator was shown.
+    /// Decide on a held call; `hash` identifies the request that the operator was shown, and `cost` the revision of what
+    /// they were told that it would cost.
     Decide {
         ticket: u64,
         hash: String,
+        #[serde(default)]
+        cost: u32,
         decision: Decision,
         #[serde(default)]
         nonce: Option<String>,
     },
-    /// Answer a question as the operator.
+    /// Answer a question as the operator; `cost` is the revision of what they were told that its command would cost.
     Answer {
         question: QuestionId,
+        #[serde(default)]
+        cost: u32,
         given: AnswerInput,
         #[serde(default)]
         nonce: Option<String>,
@@ -190,6 +197,7 @@ pub enum Reply {
     Record(Option<Arc<CallRecord>>),
     Changes(Box<ChangesReport>),
     Undo(UndoReport),
+    Cost(Vec<String>),
     Command(Option<String>),
     Metrics(Box<Metrics>),
     Standing(StatusCounts),

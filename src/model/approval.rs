@@ -7,8 +7,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Prefix;
+use crate::consequence::Consequence;
 use crate::envelope::{Actor, TaskId};
-use crate::model::HoldReason;
+use crate::model::{CallCost, HoldReason};
 
 /// The calls held for the operator, and whether all new calls are held.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -23,6 +24,9 @@ pub struct GateView {
     pub held: Vec<HeldCall>,
     /// Number of requests and command prefixes that the operator has allowed for the rest of this recording.
     pub allowed: usize,
+    /// Number of approval rules that apply to new calls.
+    #[serde(default)]
+    pub rules: usize,
 }
 
 /// A held call: no part of it has started.
@@ -51,6 +55,9 @@ pub struct HeldCall {
     pub since: Timestamp,
     /// SHA-256 of the exact request, in hexadecimal; the operator's answer is bound to it.
     pub hash: String,
+    /// What its commands would cost, as computed last.
+    #[serde(default)]
+    pub cost: CallCost,
 }
 
 /// One command of a held call.
@@ -97,4 +104,6 @@ pub struct BatchRequest {
     pub commands: Vec<HeldCommand>,
     /// Whether the remaining commands are skipped after a failure.
     pub stop_on_error: bool,
+    /// What each command would cost, if it was computed because a rule asks by that.
+    pub cost: Vec<Consequence>,
 }

@@ -132,6 +132,9 @@ pub enum Error {
     /// The call in question is no longer held, or the request has changed.
     #[error("that call is no longer held")]
     NotHeld,
+    /// What the call would cost has changed since the operator was shown it.
+    #[error("what it would cost has changed since it was shown; nothing was decided")]
+    CostChanged,
     /// A person's message for an agent was not accepted.
     #[error("not sent: {reason}")]
     NotSent {

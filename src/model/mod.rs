@@ -3,6 +3,7 @@
 
 pub(crate) mod agent_view;
 pub(crate) mod approval;
+mod call_cost;
 mod call_end;
 pub(crate) mod calls;
 pub(crate) mod ceiling;
@@ -44,6 +45,7 @@ pub use agent_view::{
     AgentActivity, AgentPeer, AgentRoutes, AgentView, AgentWork, HOOK_PROFILE, LAUNCH_PROFILE, SHELL_PROFILE,
 };
 pub use approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand};
+pub use call_cost::CallCost;
 pub use call_end::CallEnd;
 pub use calls::{CallRecord, PROGRAM_CALL, STREAM_CALL};
 pub(crate) use ceiling::rounded;

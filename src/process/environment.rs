@@ -78,6 +78,11 @@ impl Environment {
         Self::new(bytes.split(|byte| *byte == 0).filter_map(variable).collect(), umask)
     }
 
+    /// Reads the environment that a process was started with. Blocks, but for no disk.
+    pub fn of_process(pid: u32) -> Option<Self> {
+        std::fs::read(format!("/proc/{pid}/environ")).ok().map(|bytes| Self::parse(&bytes, None))
+    }
+
     /// Encodes its variables in the format that [`Environment::parse`] reads.
     pub fn to_bytes(&self) -> Vec<u8> {
         let parts =

@@ -2,7 +2,10 @@
 
 mod agent_notices;
 mod bytes;
+mod call_costs;
 mod caller_command;
+mod command_cost;
+mod cost_rules;
 mod counters;
 mod driver;
 mod ended_outputs;

@@ -12,6 +12,8 @@ use tokio::sync::{Notify, watch};
 use tokio_util::task::TaskTracker;
 
 use super::bytes::{Pump, TaskIo, Viewers};
+use super::command_cost::CommandPlace;
+use super::cost_rules::CostRules;
 use super::ledger::Ledger;
 use super::past::{self, Recovery};
 use super::session_state::SessionState;
@@ -59,6 +61,8 @@ pub(super) struct RuntimeShared {
     pub(super) programs: TaskTracker,
     /// Approval rules that consoles with settings of their own have handed over.
     pub(super) handed: watch::Sender<Vec<ApprovalRule>>,
+    /// Whether a rule asks by what commands would cost.
+    pub(super) cost_rules: CostRules,
     /// Whether past recordings were recovered, so that their contents are final.
     recovered: watch::Sender<bool>,
     /// Tasks that were requested and found in the record because they are no longer in memory.
@@ -77,6 +81,11 @@ pub(super) struct RuntimeShared {
 }
 
 impl RuntimeShared {
+    /// Returns where commands run.
+    pub(super) fn command_place(&self) -> CommandPlace<'_> {
+        CommandPlace { workspace: &self.workspace, env: &self.env }
+    }
+
     pub(super) fn new(
         clock: Clock,
         env: EnvSettings,
@@ -100,6 +109,7 @@ impl RuntimeShared {
             ledger,
             programs: TaskTracker::new(),
             handed: watch::Sender::default(),
+            cost_rules: CostRules::of(&limits.approvals),
             recovered: watch::Sender::new(false),
             past: Mutex::default(),
             ios: Mutex::default(),

@@ -99,7 +99,7 @@ impl From<model::Error> for ToolError {
                     .with_hint("nothing of it waits any more: go on with something that does not need it, and call once more later")
                     .retryable(true)
             }
-            error @ (Error::NotHeld | Error::NotSent { .. }) => Self::new(ErrorKind::InternalError, format!("Pilothouse: {error}.")),
+            error @ (Error::NotHeld | Error::CostChanged | Error::NotSent { .. }) => Self::new(ErrorKind::InternalError, format!("Pilothouse: {error}.")),
             Error::ShuttingDown => {
                 Self::new(ErrorKind::RuntimeShuttingDown, "The runtime is shutting down.")
                     .with_hint("call again: a new runtime starts with the next call")

@@ -156,7 +156,7 @@ fn batches() -> Snapshot {
     Snapshot {
         tasks: items.into_iter().map(Arc::new).collect(),
         calls: calls.into_iter().map(Arc::new).collect(),
-        gate: GateView { paused: Some(ago(60)), held: vec![held], allowed: 0, turns: 0 },
+        gate: GateView { paused: Some(ago(60)), held: vec![held], allowed: 0, turns: 0, rules: 0 },
         ..empty()
     }
 }

@@ -10,7 +10,7 @@ use pilothouse::console::msg::{Effect, Msg, Notification};
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
 use pilothouse::model::{
-    Decision, GateView, HeldCall, HeldCommand, HoldReason, Slot, Snapshot, TaskFact, TaskStatus,
+    CallCost, Decision, GateView, HeldCall, HeldCommand, HoldReason, Slot, Snapshot, TaskFact, TaskStatus,
 };
 
 use crate::console_fixture::{
@@ -40,6 +40,7 @@ pub(crate) fn call(ticket: u64, cmds: &[&str], reason: HoldReason) -> HeldCall {
         reason,
         since: ago(12),
         hash: format!("{ticket:x}").repeat(64),
+        cost: pilothouse::model::CallCost::default(),
     }
 }
 
@@ -53,7 +54,7 @@ fn waiting(held: Vec<HeldCall>) -> Snapshot {
     queued.held = Some(HoldReason::Paused);
     let mut snapshot = snapshot();
     snapshot.tasks.push(Arc::new(queued));
-    Snapshot { gate: GateView { paused: Some(ago(60)), held, allowed: 0, turns: 0 }, ..snapshot }
+    Snapshot { gate: GateView { paused: Some(ago(60)), held, allowed: 0, turns: 0, rules: 0 }, ..snapshot }
 }
 
 /// A console whose card has been on screen for a second.
@@ -85,6 +86,64 @@ fn the_card_shows_all_there_is_to_know() {
         let app = looked_at(held, size);
         insta::assert_snapshot!(format!("held_card_{}x{}", size.0, size.1), shown(&app));
     }
+}
+
+/// A call of which this was computed, for the `revision`th time.
+fn costing(revision: u32, cmds: &[&str], sentences: &[&[&str]]) -> HeldCall {
+    let commands = sentences.iter().map(|all| all.iter().map(|one| (*one).to_owned()).collect()).collect();
+    let gone = if revision > 1 {
+        vec!["deletes 3 files, 2 KB in build (ignored by git)".into()]
+    } else {
+        Vec::new()
+    };
+    HeldCall { cost: CallCost { revision, commands, gone }, ..call(1, cmds, ruled()) }
+}
+
+const MEANS: &[&str] = &[
+    "$DIR is not set: \"$DIR/\"* means /*",
+    "deletes more than 18,435 files, 720 MB: /bin, /boot, /dev and 21 more; outside the workspace: /bin and 23 more",
+    "not known: the rest: more than 20,000 paths to look at",
+];
+
+#[test]
+fn the_card_says_what_it_would_cost_and_of_several_commands_a_line_each() {
+    for size in SIZES {
+        let one = looked_at(vec![costing(1, &["rm -rf \"$DIR/\"*"], &[MEANS])], size);
+        insta::assert_snapshot!(format!("held_cost_{}x{}", size.0, size.1), shown(&one));
+        let cmds = ["rm -rf \"$DIR/\"*", "make clean", "ls"];
+        let costs: &[&[&str]] = &[&MEANS[..1], &["not known: what make clean does"], &["no cost computed"]];
+        let several = looked_at(vec![costing(1, &cmds, costs)], size);
+        insta::assert_snapshot!(format!("held_costs_{}x{}", size.0, size.1), shown(&several));
+    }
+}
+
+#[test]
+fn a_cost_that_comes_or_changes_has_to_be_read_before_a_key_counts() {
+    let cmds = ["rm -rf build"];
+    let told = |revision, sentence: &str| {
+        Msg::Snapshot(Arc::new(waiting(vec![costing(revision, &cmds, &[&[sentence]])])))
+    };
+    let mut app = looked_at(vec![call(1, &cmds, ruled())], (80, 24));
+    let _ = app.update(told(1, "deletes 3 files, 2 KB in build (ignored by git)"));
+    assert_eq!(decisions(&press(&mut app, &["y"])), [], "it came just now");
+    app.drawn();
+    later(&mut app, 399);
+    assert_eq!(decisions(&press(&mut app, &["y"])), []);
+    later(&mut app, 1);
+    let asked = press(&mut app, &["y"]);
+    let cost = asked.iter().find_map(|effect| match effect {
+        Effect::Ask(Request::Decide { cost, .. }) => Some(*cost),
+        _ => None,
+    });
+    assert_eq!(cost, Some(1), "the answer names what it was given to");
+
+    // The runtime has refused it: it would cost something else by now.
+    let _ = app.update(told(2, "deletes 4 files, 2 KB in build (ignored by git)"));
+    app.drawn();
+    insta::assert_snapshot!("held_cost_changed_80x24", shown(&app));
+    assert_eq!(decisions(&press(&mut app, &["y"])), []);
+    later(&mut app, 1_000);
+    assert_eq!(decisions(&press(&mut app, &["y"])).len(), 1);
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn mixed(is_paused: bool, held: Vec<HeldCall>) -> Snapshot {
             paused(of(1, PlaceLink::Live), is_paused),
             paused(of(2, link), true),
         ],
-        gate: GateView { paused: Some(ago(60)), held, allowed: 0, turns: 0 },
+        gate: GateView { paused: Some(ago(60)), held, allowed: 0, turns: 0, rules: 0 },
         ..whole
     }
 }

@@ -261,8 +261,10 @@ fn a_held_call_is_told_whole_and_answered_for_that_very_request() {
     let rule = HoldReason::Rule("prefix \"git push\"".into());
     let held = call(7, &["git push origin main", "git push --tags"], rule);
     let hash = held.hash.clone();
-    let state =
-        Snapshot { gate: GateView { paused: None, held: vec![held], allowed: 0, turns: 0 }, ..empty() };
+    let state = Snapshot {
+        gate: GateView { paused: None, held: vec![held], allowed: 0, turns: 0, rules: 0 },
+        ..empty()
+    };
     assert!(
         said(&empty(), &state)
             .contains("agent claude: wants to run: git push origin main and 1 more; call 318 needs approval")
@@ -293,8 +295,10 @@ fn a_held_call_is_told_whole_and_answered_for_that_very_request() {
 fn a_wider_yes_is_given_for_what_was_told_and_read() {
     let rule = HoldReason::Rule("prefix \"git push\"".into());
     let held = call(7, &["git push origin main"], rule);
-    let state =
-        Snapshot { gate: GateView { paused: None, held: vec![held], allowed: 0, turns: 0 }, ..empty() };
+    let state = Snapshot {
+        gate: GateView { paused: None, held: vec![held], allowed: 0, turns: 0, rules: 0 },
+        ..empty()
+    };
     let mut heart = Heart::on(state.clone());
     heart.writes("5", 10);
     assert!(heart.writes("1", 10).contains("wider (what begins like it: git push)"));
@@ -314,8 +318,10 @@ fn a_wider_yes_is_given_for_what_was_told_and_read() {
     assert_eq!(prefix.text(), "git push origin");
 
     let paused = call(8, &["git push"], HoldReason::Paused);
-    let state =
-        Snapshot { gate: GateView { paused: None, held: vec![paused], allowed: 0, turns: 0 }, ..empty() };
+    let state = Snapshot {
+        gate: GateView { paused: None, held: vec![paused], allowed: 0, turns: 0, rules: 0 },
+        ..empty()
+    };
     let mut heart = Heart::on(state);
     assert!(!heart.writes("5 1", 10).contains("wider"));
     assert!(heart.writes("wider", 900).contains("no answer: run (once) or deny"));
@@ -367,7 +373,7 @@ fn a_text_of_several_lines_ends_with_a_single_dot() {
 fn f50_lines_that_come_at_once_are_no_commands_and_no_answers() {
     let held = call(7, &["rm -rf build"], HoldReason::Paused);
     let state = Snapshot {
-        gate: GateView { paused: None, held: vec![held], allowed: 0, turns: 0 },
+        gate: GateView { paused: None, held: vec![held], allowed: 0, turns: 0, rules: 0 },
         ..with(vec![waits("line"), task(3, "sleep 1000", 9, 3)])
     };
     let mut heart = Heart::on(state);
@@ -826,7 +832,7 @@ fn with_several_places_a_held_call_is_opened_by_its_name() {
     let waits = vec![held(0, 1, 311), held(1, 1, 311), held(1, 2, 2)];
     let state = Snapshot {
         tasks: Vec::new(),
-        gate: GateView { paused: Some(ago(60)), held: waits, allowed: 0, turns: 0 },
+        gate: GateView { paused: Some(ago(60)), held: waits, allowed: 0, turns: 0, rules: 0 },
         ..fleet(lost())
     };
     let news = said(&fleet(lost()), &state);

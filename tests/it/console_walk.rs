@@ -184,6 +184,7 @@ fn expected(action: Action) -> (Place, Seen) {
             |app| matches!(&app.state.focus.mode, Mode::Write(Prompt::Search(task), _) if *task == id(7)),
         )),
         Action::Changes => here(Does(|effect| matches!(effect, Effect::Ask(Request::Changes { .. })))),
+        Action::Cost => here(Does(|effect| matches!(effect, Effect::Ask(Request::Cost { .. })))),
         Action::UndoChanges => here(Why("the task has not ended")),
         Action::Timestamps => here(Is(|app| app.state.reading.timestamps.are_shown)),
         Action::SearchAll => {

@@ -114,3 +114,52 @@ fn a_rule_in_the_settings_asks_as_soon_as_it_is_written() {
     console.keys(b"s");
     assert_eq!(console.exit(), 0);
 }
+
+/// A deletion of everything, if a variable is not set. Even if it ran, it would delete nothing; but that is known only to who
+/// runs it.
+const WIDER: &str = "[ -n \"$(uname --no-such-option)\" ] && rm -rf \"$DIR/\"*";
+
+#[test]
+fn the_card_of_a_deletion_that_is_wider_than_it_looks_says_so_and_it_is_denied_with_words() {
+    let home = Home::new();
+    home.configure("config.toml", "[[approvals]]\nprefix = \"rm -rf\"\n");
+    let mut console = Console::open(&home, &[], (120, 40));
+    console.shows("no agent yet");
+    let agent = Agent::connect(&home, &["--label", "claude"]);
+    let asked = loop {
+        let asked = agent.ask("ExecCommand", &json!({"cmd": WIDER, "yield_time_ms": 60000}));
+        console.shows("needs approval");
+        console.keys(b"A");
+        console.wait_for("it is said what it would cost", |screen| {
+            let text = screen.contents();
+            text.contains("means /*") || text.contains("took too long")
+        });
+        if console.text().contains("$DIR is not set: \"$DIR/\"* means /*") {
+            break asked;
+        }
+        // On a busy machine, the time was over before it could be seen.
+        answer(&console, b"n", "a note is asked for", "why not?");
+        console.keys(b"\x15again\r");
+        agent.answer(asked);
+        console.wait_for("that card is gone", |screen| {
+            let text = screen.contents();
+            !text.contains("took too long") && !text.contains("needs approval")
+        });
+    };
+    answer(&console, b"n", "a note is asked for", "why not?");
+    console.keys(b"\x15set DIR first\r");
+    let denied = agent.answer(asked);
+    assert_eq!(denied.envelope["error"]["kind"], "operator_denied", "{}", denied.envelope);
+    assert_eq!(denied.envelope["error"]["details"]["note"], "set DIR first");
+
+    // On the row, as it would be run now.
+    console.keys(b"1$");
+    console.shows("would cost, run now");
+    console.shows("nothing was run");
+    agent.leave();
+    console.keys(b"\x1b");
+    console.shows("○ claude");
+    console.wait_for("the text is closed", |screen| !screen.contents().contains("run now"));
+    console.keys(b"q");
+    assert_eq!(console.exit(), 0);
+}

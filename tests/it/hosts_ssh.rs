@@ -199,11 +199,12 @@ async fn a_console_lists_attaches_types_stops_holds_and_approves_over_ssh() {
     // Not accepted before there has been time to read it.
     loop {
         let decision = Decision::Once;
-        let (ticket, hash) = (call.ticket, call.hash.clone());
-        match operator.ask(Request::Decide { ticket, hash, decision, nonce: None }).await {
+        let shown = operator.snapshot().borrow().gate.held.first().map(|held| held.cost.revision);
+        let (ticket, hash, cost) = (call.ticket, call.hash.clone(), shown.unwrap_or_default());
+        match operator.ask(Request::Decide { ticket, hash, cost, decision, nonce: None }).await {
             Ok(Reply::Done) => break,
-            Err(Error::Declined { message }) if message.contains("too soon") || message.contains("lacks") => {
-            }
+            Err(Error::Declined { message })
+                if ["too soon", "lacks", "has changed"].iter().any(|why| message.contains(why)) => {}
             other => panic!("{other:?}"),
         }
     }

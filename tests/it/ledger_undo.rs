@@ -12,7 +12,7 @@ use pilothouse::clock::Clock;
 use pilothouse::ledger::{SeenFiles, TreeSnapshot, UndoFacts, plan};
 
 use crate::ledger::{Ledger, by, git, has_git, perform, plant, started, step, whole, write};
-use crate::support::{Home, exec, wait_until};
+use crate::support::{Agent, Console, Home, exec, wait_until};
 
 /// What an undo has done, or why it was refused.
 async fn undo(
@@ -284,7 +284,8 @@ fn no_part_of_the_program_starts_what_is_planted_in_the_repository() {
     if !has_git() {
         return;
     }
-    let home = home_with_ledger();
+    let home = Home::new();
+    home.configure("config.toml", "ledger = \"on\"\n[[approvals]]\nconsequence = \"uncommitted\"\n");
     let work = home.workspace();
     git(&work, &["init", "-q"]);
     write(&work.join("a"), "one\n");
@@ -307,10 +308,19 @@ fn no_part_of_the_program_starts_what_is_planted_in_the_repository() {
         &["doctor"],
         &["audit", "list"],
         &["relay", "list"],
+        &["consequence", "rm a; git reset --hard; git checkout -- a; git clean -fd; git push -f"],
     ] {
         let _ = home.run(command);
     }
     assert_eq!(fs::read_to_string(work.join("a")).expect("there"), "one\n", "it was undone");
+    // A held call is computed with what git has of its files, and shown.
+    let console = Console::open(&home, &[], (120, 40));
+    let agent = Agent::connect(&home, &["--label", "claude"]);
+    let asked = agent.ask("ExecCommand", &json!({"cmd": "rm a && git clean -fd", "yield_time_ms": 30000}));
+    console.shows("needs approval");
+    console.keys(b"A");
+    console.shows("deletes a (4 bytes)");
+    drop((asked, agent, console));
     home.stop(&mut served);
     assert_eq!(started(&log), "");
 }

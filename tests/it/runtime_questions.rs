@@ -7,9 +7,11 @@ use std::time::Duration;
 use pilothouse::envelope::Actor;
 use pilothouse::journal::{JournalItem, JournalReader};
 use pilothouse::model::{
-    AnswerInput, AnswerRefusal, AnswerValue, Error, Evidence, LineRange, NewQuestion, ProgramView, Question,
-    QuestionKind, QuestionOrigin, QuestionOutcome, RunState, Snapshot,
+    AgentPrompt, AnswerInput, AnswerRefusal, AnswerValue, Error, Evidence, LineRange, NewQuestion,
+    ProgramView, Question, QuestionKind, QuestionOrigin, QuestionOutcome, RunState, Snapshot,
 };
+use pilothouse::process::ConsoleProcess;
+use pilothouse::process::environment::Environment;
 use pilothouse::runtime::{Handle, past};
 use serde_json::Value;
 
@@ -195,4 +197,42 @@ async fn a_program_is_shown_as_it_goes_and_on_record_at_its_ends() {
         (shown.programs[0].state, &*shown.programs[0].source),
         (RunState::Completed, "exec \"true\"\n")
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agents_prompt_is_told_with_what_its_command_would_cost_and_allowed_only_for_that() {
+    let bench = Bench::start();
+    let file = bench.dir.path().join("file");
+    std::fs::write(&file, "1").expect("written");
+    let prompt = AgentPrompt { command: Some("rm \"$OF_THE_AGENT\"".to_owned()), ..AgentPrompt::default() };
+    let evidence = Evidence { workdir: Some(bench.dir.path().to_owned()), ..Evidence::default() };
+    let asking = NewQuestion {
+        asked_by: Actor::Agent("claude-code".to_owned()),
+        evidence,
+        ..asking(QuestionKind::AgentPrompt(prompt), None)
+    };
+    // As an agent's hook has it; it never leaves the runtime.
+    let own = format!("OF_THE_AGENT={}\0", file.display());
+    let runtime = bench.runtime.clone();
+    let asked = tokio::spawn(async move {
+        runtime.ask_about(asking, Some(Environment::parse(own.as_bytes(), None))).await
+    });
+    let is_told = |snapshot: &Arc<Snapshot>| {
+        snapshot.questions.first().and_then(|open| open.kind.cost()).is_some_and(|cost| cost.revision == 1)
+    };
+    let snapshot = bench.published(is_told).await;
+    let question = &snapshot.questions[0];
+    let cost = question.kind.cost().expect("a cost");
+    assert!(
+        cost.commands[0].iter().any(|said| said.contains("deletes") && said.contains("file")),
+        "{cost:?}"
+    );
+    assert!(!serde_json::to_string(&question).expect("JSON").contains("OF_THE_AGENT="));
+
+    let console = ConsoleProcess::own();
+    let answer = |cost| bench.runtime.answer_at(&console, (&question.id, cost), approve());
+    assert!(matches!(answer(0).await, Err(Error::CostChanged)), "given before it was told");
+    assert_eq!(bench.runtime.questions().len(), 1, "it is still open");
+    answer(1).await.expect("taken");
+    assert!(matches!(asked.await.expect("joins"), Ok(QuestionOutcome::Answered(_))));
 }

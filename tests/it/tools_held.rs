@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use pilothouse::config::{ApprovalRule, Limits};
+use pilothouse::config::{ApprovalRule, CostClass, Limits};
 use pilothouse::envelope::Actor;
-use pilothouse::model::{Decision, HeldCall};
+use pilothouse::model::{Decision, Error, HeldCall, HoldReason};
 use pilothouse::runtime::Handle;
 use pilothouse::tools::{CallAnswer, Caller, call};
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ impl Bench {
 
     async fn decide(&self, decision: Decision) {
         let HeldCall { ticket, hash, .. } = self.held().await;
-        self.runtime.decide(ticket, hash, decision, None).await.expect("decided");
+        self.runtime.decide(ticket, (hash, None), decision, None).await.expect("decided");
     }
 }
 
@@ -156,7 +156,7 @@ async fn a_held_batch_runs_when_released_and_is_pending_when_its_wait_is_over() 
     let asked = bench.ask("ExecCommandBatch", items);
     let held = bench.held().await;
     assert_eq!((held.task, held.commands.len()), (None, 1));
-    bench.runtime.decide(held.ticket, held.hash, Decision::Once, None).await.expect("decided");
+    bench.runtime.decide(held.ticket, (held.hash, None), Decision::Once, None).await.expect("decided");
     assert_eq!(asked.await.expect("joins").envelope.result().expect("a result")["completed_count"], 1);
     assert!(bench.caller.cwd.join("ran").exists());
 }
@@ -193,4 +193,98 @@ async fn a_rule_asks_for_what_it_names_alone_and_the_answer_is_on_record() {
     let queued = rows.find(r#""kind":"queued""#).expect("the row of the wait");
     let approved = rows[queued..].find(r#""what":"approved""#).expect("the row of the answer");
     assert!(rows[queued + approved..].contains(r#""kind":"start""#), "the start stands after its approval");
+}
+
+/// Waits until what the held call would cost was computed for the `revision`th time.
+async fn costing(bench: &Bench, revision: u32) -> HeldCall {
+    let mut snapshots = bench.runtime.snapshot();
+    let costing =
+        snapshots.wait_for(|it| it.gate.held.first().is_some_and(|held| held.cost.revision == revision));
+    let snapshot =
+        tokio::time::timeout(crate::support::PATIENCE, costing).await.expect("computed").expect("lives");
+    snapshot.gate.held[0].clone()
+}
+
+fn by_cost(class: CostClass) -> Limits {
+    let rule = ApprovalRule { consequence: Some(class), ..ApprovalRule::default() };
+    Limits { approvals: vec![rule], ..Limits::default() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_held_command_is_told_with_what_it_would_cost_and_an_answer_is_bound_to_that() {
+    let bench = Bench::paused().await;
+    let folder = bench.caller.cwd.join("build");
+    std::fs::create_dir(&folder).expect("a folder");
+    std::fs::write(folder.join("a"), "1").expect("written");
+    let asked = bench.ask("ExecCommand", exec("rm -r build", 60_000));
+    let held = costing(&bench, 1).await;
+    assert_eq!(held.cost.commands, [["deletes 1 file, 1 byte in build"]]);
+    let decide =
+        |cost| bench.runtime.decide(held.ticket, (held.hash.clone(), Some(cost)), Decision::Once, None);
+    assert!(matches!(decide(0).await, Err(Error::CostChanged)), "given before it was told");
+
+    // What was told is old by then, and so it is computed again.
+    std::fs::write(folder.join("b"), "1").expect("written");
+    let clock = bench.runtime.clock();
+    let since = clock.now().mono;
+    while clock.now().mono - since <= Duration::from_secs(6) {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert!(matches!(decide(1).await, Err(Error::CostChanged)));
+    let held = costing(&bench, 2).await;
+    assert_eq!(held.cost.commands, [["deletes 2 files, 2 bytes in build"]]);
+    assert_eq!(held.cost.gone, ["deletes 1 file, 1 byte in build"]);
+    assert!(folder.exists());
+    decide(2).await.expect("decided");
+    assert!(asked.await.expect("joins").receipt.contains("exited with code 0"));
+    assert!(!folder.exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_by_consequence_asks_before_the_command_starts_and_says_why() {
+    let bench = Bench::start(by_cost(CostClass::Unset));
+    let free = bench.call("ExecCommand", exec("rm -rf ./none", 60_000)).await;
+    assert!(free.receipt.contains("exited with code 0"), "{}", free.receipt);
+    // Even if it ran, the deletion would not; but that is known only to who runs it.
+    let line = "[ -n \"$(uname --no-such-option)\" ] && rm \"$NOT_SET_HERE/\"*";
+    let asked = bench.ask("ExecCommand", exec(line, 60_000));
+    let held = costing(&bench, 1).await;
+    let HoldReason::Rule(rule) = &held.reason else { panic!("{held:?}") };
+    let why = "$NOT_SET_HERE is not set: \"$NOT_SET_HERE/\"* means /*";
+    assert_eq!(*rule, format!("consequence \"unset\": {why}"));
+    assert!(held.cost.commands[0].iter().any(|sentence| sentence == why), "{:?}", held.cost);
+    bench.decide(denied("set it first")).await;
+    assert!(asked.await.expect("joins").receipt.contains("set it first"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_by_consequence_asks_about_a_batch_too_with_a_cost_for_each_item() {
+    let bench = Bench::start(by_cost(CostClass::Outside));
+    let items = json!({"items": [{"cmd": "true"}, {"cmd": "rm -f ../outside"}]});
+    std::fs::write(bench.caller.cwd.join("../outside"), "1").expect("written");
+    let asked = bench.ask("ExecCommandBatch", items);
+    let held = costing(&bench, 1).await;
+    assert_eq!(held.cost.commands[0], ["no cost computed"]);
+    assert_eq!(held.cost.commands.len(), 2);
+    assert!(
+        matches!(&held.reason, HoldReason::Rule(rule) if rule.starts_with("consequence \"outside\": ")),
+        "{held:?}"
+    );
+    bench.decide(denied("no")).await;
+    asked.await.expect("joins");
+    assert!(bench.caller.cwd.join("../outside").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_ends_while_its_cost_is_computed_is_not_held_or_run_afterwards() {
+    let bench = Bench::start(by_cost(CostClass::Outside));
+    let marker = bench.caller.cwd.join("ran");
+    let asked = bench.ask("ExecCommand", exec("sleep 60; touch ran", 60_000));
+    asked.abort();
+    let _ = asked.await;
+    let mut snapshots = bench.runtime.snapshot();
+    let over = snapshots
+        .wait_for(|it| it.gate.held.is_empty() && it.tasks.iter().all(|task| task.status.is_terminal()));
+    tokio::time::timeout(crate::support::PATIENCE, over).await.expect("ended").expect("lives");
+    assert!(!marker.exists());
 }

@@ -268,7 +268,7 @@ async fn taken(operator: &Operator, question: &QuestionId, given: AnswerInput) {
 }
 
 async fn answer(operator: &Operator, question: &QuestionId, given: &AnswerInput) -> Result<(), Error> {
-    let request = Request::Answer { question: question.clone(), given: given.clone(), nonce: None };
+    let request = Request::Answer { question: question.clone(), cost: 0, given: given.clone(), nonce: None };
     operator.ask(request).await.map(drop)
 }
 

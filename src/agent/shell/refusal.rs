@@ -76,6 +76,7 @@ impl Ruling {
             | Error::Question(_)
             | Error::QuestionTooLong { .. }
             | Error::NotHeld
+            | Error::CostChanged
             | Error::NotSent { .. } => Self::NotRun,
         }
     }
@@ -112,6 +113,7 @@ mod tests {
             | Error::Question(_)
             | Error::QuestionTooLong { .. }
             | Error::NotHeld
+            | Error::CostChanged
             | Error::NotSent { .. } => (75, Some(75)),
         }
     }
@@ -138,6 +140,7 @@ mod tests {
             Error::Denied { note: text() },
             Error::Pending,
             Error::NotHeld,
+            Error::CostChanged,
             Error::NotSent { reason: text() },
             Error::ShuttingDown,
             Error::Io { what: "", path: "/".into(), source: std::io::ErrorKind::StorageFull.into() },

@@ -12,8 +12,8 @@ use crate::console::features::question::permission;
 use crate::console::features::stop::restart::again;
 use crate::console::features::task_list::choose;
 use crate::console::features::{
-    arrangement, changes, export, help, next, palette, places, program, reader, receipts, replay, task_list,
-    undo,
+    arrangement, changes, cost, export, help, next, palette, places, program, reader, receipts, replay,
+    task_list, undo,
 };
 use crate::console::keys::{Action, KeyContext, Motion};
 use crate::console::state::{Column, ExportKind, Mode, Prompt, Screen, ShareForm, Shot, takes_input};
@@ -103,6 +103,7 @@ impl App {
                 let list = changes::show_changes(&mut self.state);
                 self.open_list(list);
             }
+            Action::Cost => cost::ask(&mut self.state),
             Action::UndoChanges => undo::ask(&mut self.state),
             Action::Timestamps => timestamps::toggle_stamps(&mut self.state),
             Action::SearchAll => self.everywhere.write(&mut self.state),
@@ -308,13 +309,13 @@ impl App {
             | PageUp | PageDown | Top | Bottom | ScrollUp | ScrollDown | IntoPane | PanLeft | PanRight
             | PreviousTask | NextTask | NextFailed | NextWaiting | WidenList | NarrowList | SelectLines
             | SelectBlock | Yank | Left | Right | LineStart | LineEnd | SearchAll | Timestamps | Changes
-            | UndoChanges | Find | Compare | ModelSaw | Share | ShareSvg | Fold | NextPart | PreviousPart
-            | FindText | NextFound | PreviousFound | NextColumn | PreviousColumn | OpenTask
-            | SmallerBudget | LargerBudget | FullBudget | CopyText | Export | Screenshot | ScreenshotHtml
-            | ScreenshotText | ScreenshotAnsi | Layouts | NextLayout | SaveLayout | ForgetLayout | Zoom
-            | ShowTasks | ShowFocus | ShowReceipts | ShowMetrics | ExportMetrics | ShowProgram | NextPane
-            | PreviousProgram | NextProgram | Places | Palette | Messages | Themes | EditSettings | Mouse
-            | Help | Back | Confirm | Suspend | Detach | StopAll | Quit => {}
+            | Cost | UndoChanges | Find | Compare | ModelSaw | Share | ShareSvg | Fold | NextPart
+            | PreviousPart | FindText | NextFound | PreviousFound | NextColumn | PreviousColumn
+            | OpenTask | SmallerBudget | LargerBudget | FullBudget | CopyText | Export | Screenshot
+            | ScreenshotHtml | ScreenshotText | ScreenshotAnsi | Layouts | NextLayout | SaveLayout
+            | ForgetLayout | Zoom | ShowTasks | ShowFocus | ShowReceipts | ShowMetrics | ExportMetrics
+            | ShowProgram | NextPane | PreviousProgram | NextProgram | Places | Palette | Messages
+            | Themes | EditSettings | Mouse | Help | Back | Confirm | Suspend | Detach | StopAll | Quit => {}
         }
     }
 

@@ -215,6 +215,7 @@ impl App {
                 need(next::next_of(&self.state, action).is_some(), what)
             }
             Changes => runtime.and(need(changes::has_choice(&self.state), "no command has run yet")),
+            Cost => runtime.and(selected),
             UndoChanges => runtime.and(undo::obstacle(&self.state).map_or(Ok(()), |why| need(false, why))),
             Timestamps => pane.and(selected),
             SearchAll => need(!self.state.view.snapshot.tasks.is_empty(), "there are no tasks"),

@@ -13,7 +13,7 @@ use crate::console::features::receipts::Receipts;
 use crate::console::features::status::hints;
 use crate::console::features::undo::UndoCard;
 use crate::console::features::{
-    arrangement, changes, export, glossary, paste, places, replay, task_list, undo,
+    arrangement, changes, cost, export, glossary, paste, places, replay, task_list, undo,
 };
 use crate::console::keys::{Action, KeyContext};
 use crate::console::msg::Msg;
@@ -102,6 +102,7 @@ impl App {
             Msg::Refused(task, reason) => self.refused(&task, &reason),
             Msg::Record(record) => self.state.view.keep_record(record),
             Msg::Changes(since, report) => changes::show(&mut self.state, &since, &report),
+            Msg::Cost(task, said) => cost::show(&mut self.state, &task, &said),
             Msg::Undo(task, report) if report.is_done => undo::tell(&mut self.state, &task, &report),
             Msg::Undo(task, report) => self.open(Layer::Undo(Box::new(UndoCard::new(task, *report)))),
             Msg::Watched(task, text, next) => self.attention.watched(&mut self.state, &task, &text, next),

@@ -7,6 +7,7 @@ pub mod attention;
 pub mod away;
 pub mod changes;
 pub mod composer;
+pub mod cost;
 pub mod export;
 pub mod glossary;
 pub mod help;

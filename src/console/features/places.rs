@@ -123,7 +123,7 @@ pub(in crate::console) fn task_of(request: &Request) -> Option<TaskId> {
             None
         }
         Request::Decide { .. } | Request::Answer { .. } | Request::LetAgents { .. } => None,
-        Request::Changes { .. } => None,
+        Request::Changes { .. } | Request::Cost { .. } => None,
         Request::Record { .. } | Request::Tell { .. } | Request::Pause { .. } | Request::Program(_) => None,
         Request::EndPermissions
         | Request::Rules { .. }

@@ -2,6 +2,7 @@
 
 use ratatui::layout::Rect;
 
+use crate::config::STARTER_COMMAND;
 use crate::console::keys::{Action, KeyContext};
 use crate::console::options::{FIRST_PLACE, FIRST_WAY};
 use crate::console::state::{cut_left, cut_top};
@@ -39,9 +40,18 @@ pub(in crate::console) fn no_tasks(painter: &mut Painter<'_>, area: Rect) {
         let found = piece(text::cut(&found, room, painter.glyphs().cut), Role::Faint);
         rows.insert(3, vec![piece(" ".repeat(broad), Role::Text), found]);
     }
+    if state.view.snapshot.gate.rules == 0 && !state.setup.is_fleet {
+        rows.extend([Vec::new(), unasked()]);
+    }
     rows.extend(silent(painter));
     let top = area.height.saturating_sub(rows.len() as u16) / 3;
     painter.rows(cut_top(inside, top).1, &rows);
+}
+
+/// Says that no rule asks about anything, and where there are some to begin with.
+fn unasked() -> Vec<StyledPiece> {
+    let [before, command, after] = ["No rules ask you first: ", STARTER_COMMAND, " offers some"];
+    vec![piece(before, Role::Faint), piece(command, Role::Strong), piece(after, Role::Faint)]
 }
 
 /// Returns the command that starts an agent: the usual one, unless only others were found on this machine.

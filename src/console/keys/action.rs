@@ -202,6 +202,8 @@ actions! {
     Timestamps "times" "The time beside each line, or not" "" "clock when date log"
     Changes "changed files" "What differs in the tree since then" "TaskStatus"
         "git status diff modified files ledger"
+    Cost "cost" "What its command would cost, run now" "consequence"
+        "consequence delete overwrite lose danger price before"
     UndoChanges "undo changes" "Put back the files that differ since" "task undo"
         "revert restore rollback ledger files"
     Find "find" "Find it" ""

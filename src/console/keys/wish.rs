@@ -51,11 +51,11 @@ impl Action {
             | StopAll | Quit | UndoChanges => Wish::Stop,
             PageUp | PageDown | ScrollUp | ScrollDown | PanLeft | PanRight | Search | SearchAll | Find
             | FindText | NextFound | PreviousFound | NextMatch | PreviousMatch | PreviousPrompt
-            | NextPrompt | Timestamps | Changes | Compare | ModelSaw | Share | ShareSvg | Fold | NextPart
-            | PreviousPart | SmallerBudget | LargerBudget | FullBudget | Replay | Play | Faster | Slower
-            | StepForward | StepBack | Select | SelectLines | SelectBlock | Yank | YankOutput | Left
-            | Right | LineStart | LineEnd | CopyText | CopyId | Export | ExportMetrics | Screenshot
-            | ScreenshotHtml | ScreenshotText | ScreenshotAnsi => Wish::Read,
+            | NextPrompt | Timestamps | Changes | Cost | Compare | ModelSaw | Share | ShareSvg | Fold
+            | NextPart | PreviousPart | SmallerBudget | LargerBudget | FullBudget | Replay | Play
+            | Faster | Slower | StepForward | StepBack | Select | SelectLines | SelectBlock | Yank
+            | YankOutput | Left | Right | LineStart | LineEnd | CopyText | CopyId | Export
+            | ExportMetrics | Screenshot | ScreenshotHtml | ScreenshotText | ScreenshotAnsi => Wish::Read,
             Fit | Dismiss | ClearFinished | Undo | Filter | ArrangeList | Rename | Pin | WidenList
             | NarrowList | Layouts | NextLayout | SaveLayout | ForgetLayout | Zoom | Themes
             | EditSettings | Mouse => Wish::Arrange,

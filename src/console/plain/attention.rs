@@ -98,7 +98,8 @@ impl PlainSession {
                     effects.push(reply(told));
                     return effects;
                 }
-                let word = PlainWord { ticket, hash: call.hash, shown: None, wider: None };
+                let word =
+                    PlainWord { ticket, hash: call.hash, cost: call.cost.revision, shown: None, wider: None };
                 self.only_by_a_person(effects, DialogueStep::Held(word))
             }
         }
@@ -165,10 +166,10 @@ impl PlainSession {
             return vec![reply(text)];
         };
         dialog.is_sent = true;
-        let question = dialog.question.id.clone();
+        let (question, cost) = (dialog.question.id.clone(), dialog.cost());
         vec![
             PlainEffect::Hide(false),
-            PlainEffect::Do(msg::Effect::Ask(Request::Answer { question, given, nonce: None })),
+            PlainEffect::Do(msg::Effect::Ask(Request::Answer { question, cost, given, nonce: None })),
         ]
     }
 
@@ -178,6 +179,13 @@ impl PlainSession {
         }
         let held = self.snapshot.gate.held.iter().find(|held| held.ticket == word.ticket);
         let Some(call) = held.cloned() else { return vec![reply("it waits no longer")] };
+        if call.cost.revision != word.cost {
+            let name = call_name(&self.snapshot.places, call.call);
+            let lines = call_lines(&call, &name, &self.about.zone);
+            (word.cost, word.shown, word.wider) = (call.cost.revision, None, None);
+            self.step = DialogueStep::Held(word);
+            return lines.into_iter().map(PlainEffect::Say).collect();
+        }
         if word.shown.is_none_or(|shown| at < shown + READING) {
             self.step = DialogueStep::Held(word);
             return vec![reply("that line came too early: read, then write it again")];
@@ -201,10 +209,11 @@ impl PlainSession {
         };
         match decision {
             Some(decision) => {
-                let (ticket, hash) = (word.ticket, word.hash);
+                let PlainWord { ticket, hash, cost, .. } = word;
                 vec![PlainEffect::Do(msg::Effect::Ask(Request::Decide {
                     ticket,
                     hash,
+                    cost,
                     decision,
                     nonce: None,
                 }))]

@@ -129,6 +129,8 @@ pub(super) struct PlainWord {
     pub(super) ticket: u64,
     /// The hash of the request that was shown.
     pub(super) hash: String,
+    /// The revision of what it was said to cost.
+    pub(super) cost: u32,
     /// Since when it has been possible to have read all of it.
     pub(super) shown: Option<Timestamp>,
     /// The rule whose preview was shown last.

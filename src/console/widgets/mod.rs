@@ -8,6 +8,7 @@ mod list;
 pub mod painter;
 pub mod pieces;
 pub mod place_state;
+pub(super) mod sentences;
 pub mod task_state;
 pub mod text;
 pub mod text_field;

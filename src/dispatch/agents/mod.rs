@@ -5,6 +5,7 @@ mod files;
 mod shell;
 
 use crate::agents::{AgentProgram, McpClient};
+use crate::config::STARTER_COMMAND;
 
 pub(super) use self::entry::AgentEntry;
 pub use self::files::own_command;
@@ -23,7 +24,7 @@ impl AgentProgram {
     pub(super) fn rules(self) -> String {
         match self.profile().rules {
             Some(_) => format!("pilothouse config approvals --from {}", self.as_str()),
-            None => format!("pilothouse mcp config {} --part approvals", self.as_str()),
+            None => STARTER_COMMAND.to_owned(),
         }
     }
 }

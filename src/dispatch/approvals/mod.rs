@@ -1,4 +1,4 @@
-//! `config approvals`: translates an agent's own rules about commands into approval rules.
+//! `config approvals`: adds approval rules to the settings: a set to begin with, or an agent's own rules, translated.
 
 use std::borrow::Cow;
 use std::fs;
@@ -16,7 +16,10 @@ use super::merge::{Format, unified};
 use super::response::Failure;
 use super::settings::invalid_settings;
 use crate::agents::{AgentProgram, CommandRules, RuleFile, RulesImport, TranslatedRule};
-use crate::config::{ApprovalRule, FILE, Faults, LoadedSettings, Source, read_own, write_own};
+use crate::config::{ApprovalRule, FILE, Faults, LoadedSettings, STARTER_RULES, Source, read_own, write_own};
+
+/// Where the rules to begin with come from.
+const STARTER: &str = "the starter set";
 
 pub(super) struct ConfigApprovals;
 
@@ -26,6 +29,9 @@ pub(super) struct ConfigApprovals;
 pub(super) struct ApprovalsInput {
     /// The agent whose rules are read.
     from: Option<RulesOwner>,
+    /// Take a set of rules to begin with: they ask before something would be lost.
+    #[serde(default)]
+    starter: bool,
     /// Add the rules to config.toml.
     #[serde(default)]
     write: bool,
@@ -74,11 +80,12 @@ pub(super) struct ApprovalsOutput {
 impl LocalCommand for ConfigApprovals {
     const PATH: &'static str = "config.approvals";
     const ABOUT: &'static str =
-        "Convert an agent's own command rules into approval rules; shows the change, --write applies it";
+        "Add approval rules: a set to begin with, or an agent's own; shows the change, --write applies it";
     const DANGER: Danger = Danger::Mutating;
     const EXITS: &'static [u8] = &[4];
     const EXAMPLES: &'static [Example] = &[
         Example { about: "Preview Claude Code's rules as approval rules", input: r#"{"from":"claude"}"# },
+        Example { about: "Preview rules that ask before something is lost", input: r#"{"starter":true}"# },
         Example { about: "Add them to config.toml", input: r#"{"from":"claude","write":true}"# },
     ];
 
@@ -115,16 +122,23 @@ impl LocalCommand for ConfigApprovals {
 }
 
 fn propose(cx: &CommandContext, input: &ApprovalsInput, writes: bool) -> Result<ApprovalsOutput, Failure> {
-    let Some(import) = input.from.and_then(|owner| owner.0.profile().rules) else {
+    let import = input.from.and_then(|owner| owner.0.profile().rules);
+    if import.is_none() && !input.starter {
         let words: Vec<String> = RulesOwner::words().iter().map(|word| format!("--from {word}")).collect();
         let (last, others) =
             words.split_last().map_or(("", String::new()), |(last, rest)| (last.as_str(), rest.join(", ")));
-        let fix = format!("pass {others} or {last}");
-        return Err(Failure::new(Code::ArgError, "No agent is named.").with("opt", "from").fix(fix));
-    };
+        let fix = format!("pass --starter, {others} or {last}");
+        return Err(Failure::new(Code::ArgError, "No rules are named.").with("opt", "from").fix(fix));
+    }
     let places = cx.host.places()?;
     let (mut rules, mut read) = (CommandRules::default(), Vec::new());
-    for path in files(cx, &import) {
+    if input.starter {
+        begin_with_starter(&mut rules)?;
+        read.push(STARTER.to_owned());
+    }
+    for (path, import) in
+        import.iter().flat_map(|import| files(cx, import).into_iter().map(move |path| (path, import)))
+    {
         let Some(text) = text(&path) else { continue };
         let name = path.display().to_string();
         let settings = || Format::of(&path).read(&text).map_err(|error| error.to_string());
@@ -158,6 +172,19 @@ fn propose(cx: &CommandContext, input: &ApprovalsInput, writes: bool) -> Result<
         (false, false) => "shown",
     };
     Ok(ApprovalsOutput { effect, read, rules: rules.translated, untranslated: rules.untranslated, diff })
+}
+
+/// Adds the rules to begin with.
+fn begin_with_starter(rules: &mut CommandRules) -> Result<(), Failure> {
+    #[derive(Deserialize)]
+    struct StarterFile {
+        approvals: Vec<ApprovalRule>,
+    }
+    let StarterFile { approvals } =
+        toml::from_str(STARTER_RULES).map_err(|error| Failure::internal(&error))?;
+    let rule = |rule| TranslatedRule { rule, from: STARTER.to_owned() };
+    rules.translated.extend(approvals.into_iter().map(rule));
+    Ok(())
 }
 
 /// Finds the files with an agent's rules, those for all workspaces first.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::finding::Area::Folders;
 use super::finding::DoctorFinding;
+use crate::config::{LoadedSettings, STARTER_COMMAND};
 use crate::dispatch::host::Host;
 use crate::link::{ClientRole, Error, Hello, Scripts, dial};
 use crate::paths::Places;
@@ -26,9 +27,25 @@ pub(super) async fn look(host: &dyn Host) -> Vec<DoctorFinding> {
     all.push(folder("runtime folder", &places.runtime_dir));
     all.push(folder("state folder", &places.state_dir));
     all.extend(room(&places));
+    all.extend(rules(&places));
     all.push(runtime(host, &places).await);
     all.extend(others(host).await);
     all
+}
+
+/// Says what is asked about before it runs. That nothing is, is a choice.
+fn rules(places: &Places) -> Option<DoctorFinding> {
+    let loaded = LoadedSettings::read(&places.config_dir, &places.workspace).ok()?;
+    let rules = loaded.settings.approvals;
+    if rules.is_empty() {
+        let found = "there are none: agents' commands run without a question";
+        return Some(Folders.note("approval rules", found).fix(STARTER_COMMAND));
+    }
+    let by_cost = rules.iter().filter(|rule| rule.consequence.is_some()).count();
+    Some(
+        Folders
+            .ok("approval rules", format!("{}, of them {by_cost} by what a command would cost", rules.len())),
+    )
 }
 
 /// Checks whether more than one runtime answers for this workspace: agents and console would not meet.

@@ -59,13 +59,15 @@ pub(super) struct Cards {
 #[derive(Debug)]
 struct SentCard {
     nonce: String,
+    /// The revision of what it said its commands would cost.
+    cost: u32,
     /// When it was sent, on the monotonic clock.
     at: Duration,
 }
 
 impl Cards {
-    /// Prepares a snapshot to be sent: returns a card for each waiting item in it that has none yet, and drops the
-    /// cards of items that no longer wait.
+    /// Prepares a snapshot to be sent: returns a card for each waiting item in it that has none yet, or of which another
+    /// cost has been computed since, and drops the cards of items that no longer wait.
     pub(super) fn issue(
         &mut self,
         now: Duration,
@@ -76,9 +78,10 @@ impl Cards {
         self.sent.retain(|id, _| waiting.contains(id));
         let mut issued = Vec::new();
         for id in waiting {
-            if !self.sent.contains_key(&id) {
+            let cost = cost(snapshot, &id);
+            if self.sent.get(&id).is_none_or(|sent| sent.cost != cost) {
                 let nonce = nonce();
-                self.sent.insert(id.clone(), SentCard { nonce: nonce.clone(), at: now });
+                self.sent.insert(id.clone(), SentCard { nonce: nonce.clone(), cost, at: now });
                 issued.push(Card { id, nonce });
             }
         }
@@ -130,6 +133,22 @@ pub(super) fn waiting(snapshot: &Snapshot) -> Vec<CardId> {
     held.chain(questions).chain(snapshot.gate.paused.map(|_| CardId::Pause)).collect()
 }
 
+/// Returns the revision of what an item says its commands would cost.
+fn cost(snapshot: &Snapshot, id: &CardId) -> u32 {
+    let cost = match id {
+        CardId::Held(ticket) => {
+            let held = snapshot.gate.held.iter().find(|held| held.ticket == *ticket);
+            held.map(|held| &held.cost)
+        }
+        CardId::Question(id) => {
+            let question = snapshot.questions.iter().find(|question| question.id == *id);
+            question.and_then(|question| question.kind.cost())
+        }
+        CardId::Pause => None,
+    };
+    cost.map(|cost| cost.revision).unwrap_or_default()
+}
+
 /// Returns an unguessable nonce.
 pub(super) fn random_nonce() -> String {
     let mut bytes = [0_u8; 16];
@@ -157,13 +176,14 @@ mod tests {
             reason,
             since: jiff::Timestamp::UNIX_EPOCH,
             hash: String::new(),
+            cost: crate::model::CallCost::default(),
         }
     }
 
     fn snapshot(tickets: &[u64], paused: bool) -> Snapshot {
         let held = tickets.iter().map(|ticket| call(*ticket, HoldReason::Paused)).collect();
         let paused = paused.then_some(jiff::Timestamp::UNIX_EPOCH);
-        Snapshot { gate: GateView { paused, held, allowed: 0, turns: 0 }, ..Snapshot::default() }
+        Snapshot { gate: GateView { paused, held, allowed: 0, turns: 0, rules: 0 }, ..Snapshot::default() }
     }
 
     const fn ms(ms: u64) -> Duration {
@@ -200,6 +220,19 @@ mod tests {
         let again = cards.issue(ms(600), &snapshot(&[1], false), random_nonce);
         assert_ne!(first[0].nonce, again[0].nonce);
         assert_eq!(cards.check(ms(2_000), &first[0].id, Some(&first[0].nonce)), Err(CardRefusal::Unknown));
+    }
+
+    #[test]
+    fn a_card_that_tells_another_cost_has_to_be_read_again() {
+        let mut cards = Cards::default();
+        let mut told = snapshot(&[1], false);
+        let first = cards.issue(ms(0), &told, random_nonce);
+        told.gate.held[0].cost.revision = 1;
+        let again = cards.issue(ms(900), &told, random_nonce);
+        let [Card { id, nonce }] = &again[..] else { panic!("one card: {again:?}") };
+        assert_eq!(cards.check(ms(2_000), id, Some(&first[0].nonce)), Err(CardRefusal::Unknown));
+        assert_eq!(cards.check(ms(1_299), id, Some(nonce)), Err(CardRefusal::Early));
+        assert_eq!(cards.check(ms(1_300), id, Some(nonce)), Ok(()));
     }
 
     #[test]

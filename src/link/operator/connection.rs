@@ -84,6 +84,7 @@ pub(super) fn with_nonce(mut request: Request, of: impl Fn(&CardId) -> Option<St
         | Request::Tell { .. }
         | Request::Record { .. }
         | Request::Changes { .. }
+        | Request::Cost { .. }
         | Request::Undo { .. }
         | Request::Command { .. }
         | Request::EndPermissions

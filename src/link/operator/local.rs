@@ -78,6 +78,11 @@ impl LocalRuntime {
                 let report = runtime.undo(&task, &caller.actor, is_dry).await;
                 return report.map(Reply::Undo).map_err(|message| Error::Declined { message });
             }
+            Request::Cost { task } => {
+                let message = format!("the command of {task} is not known here in full");
+                let said = runtime.cost_of_task(&task).await;
+                return said.map(Reply::Cost).ok_or(Error::Declined { message });
+            }
             Request::Command { task } => {
                 let whole = runtime.task(&task).filter(|task| task.cmd_chars.is_none());
                 return Ok(Reply::Command(whole.map(|task| task.cmd.clone())));
@@ -103,11 +108,14 @@ impl LocalRuntime {
                 runtime.tell_agent(console, &agent, &text).await.map_err(declined)?;
             }
             Request::Pause { paused, .. } => runtime.pause(paused, Some(console)).await,
-            Request::Decide { ticket, hash, decision, .. } => {
-                runtime.decide(ticket, hash, decision, Some(console)).await.map_err(declined)?;
+            Request::Decide { ticket, hash, cost, decision, .. } => {
+                runtime
+                    .decide(ticket, (hash, Some(cost)), decision, Some(console))
+                    .await
+                    .map_err(declined)?;
             }
-            Request::Answer { question, given, .. } => {
-                runtime.answer_at(console, &question, given).await.map_err(declined)?;
+            Request::Answer { question, cost, given, .. } => {
+                runtime.answer_at(console, (&question, cost), given).await.map_err(declined)?;
             }
             Request::LetAgents { question, may, .. } => {
                 runtime.let_agents(&question, may).await.map_err(declined)?;

@@ -309,6 +309,7 @@ mod tests {
             reason: crate::model::HoldReason::Paused,
             since: jiff::Timestamp::UNIX_EPOCH,
             hash: String::new(),
+            cost: crate::model::CallCost::default(),
         }
     }
 

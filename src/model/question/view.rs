@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::permission::AlikeAnswers;
 use crate::agents::CallLikeness;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{LineRange, PlaceName};
+use crate::model::{CallCost, LineRange, PlaceName};
 
 /// An answer that follows its question sooner than this was not meant for it: a person had typed it before, or just
 /// as the question appeared.
@@ -136,6 +136,9 @@ pub struct AgentPrompt {
     /// Whether only the agent can answer it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_shown_only: bool,
+    /// What its command would cost, as computed last.
+    #[serde(default, skip_serializing_if = "CallCost::is_unknown")]
+    pub cost: CallCost,
     /// The command, if the tool runs one in the agent's shell. Nobody is sent it; the text has it.
     #[serde(skip)]
     pub command: Option<String>,
@@ -191,6 +194,15 @@ impl QuestionKind {
     /// Returns the kind's name, the same on every surface.
     pub fn as_str(&self) -> &'static str {
         self.into()
+    }
+
+    /// Returns what the command of an agent's own prompt would cost.
+    #[must_use]
+    pub fn cost(&self) -> Option<&CallCost> {
+        match self {
+            Self::AgentPrompt(prompt) => Some(&prompt.cost),
+            _ => None,
+        }
     }
 
     /// Tells whether only the operator may ever answer it.

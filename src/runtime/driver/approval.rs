@@ -8,21 +8,31 @@ use super::order::Reply;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{BatchRequest, Decision, Error, Fact, GateEvent, ParentTask, TaskView};
 use crate::process::ConsoleProcess;
+use crate::process::environment::Environment;
 use crate::runtime::supervisor::{BatchVerdict, SupervisorAction, SupervisorInput};
 
 impl Driver {
     /// Admits a batch, immediately or once the operator approves it.
-    pub(super) fn admit(&mut self, batch: BatchRequest, within: Option<&ParentTask>, reply: Reply<()>) {
+    pub(super) fn admit(
+        &mut self,
+        batch: BatchRequest,
+        within: Option<&ParentTask>,
+        environment: &Environment,
+        reply: Reply<()>,
+    ) {
         if let Some(refusal) = self.supervisor.refusal_of_batch(&batch, within) {
             // The caller may be gone by now; nothing was started.
             let _ = reply.send(Err(refusal));
             return;
         }
-        let call = batch.call;
+        let (call, commands, cost) = (batch.call, batch.commands.clone(), batch.cost.clone());
         let actions =
             self.supervisor.step(self.now(), SupervisorInput::Batch { batch, within: within.cloned() });
         match self.supervisor.held_batch(call) {
-            Some(ticket) => drop(self.batches.insert(ticket, reply)),
+            Some(ticket) => {
+                self.batches.insert(ticket, reply);
+                self.cost_batch(ticket, &commands, (environment, cost));
+            }
             None => {
                 let _ = reply.send(Ok(()));
             }

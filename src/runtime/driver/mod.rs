@@ -4,6 +4,7 @@ mod approval;
 mod caller;
 mod ceilings;
 mod completion;
+mod costs;
 mod groups;
 mod input;
 mod input_need;
@@ -41,9 +42,10 @@ use tokio::sync::mpsc;
 
 use crate::clock::Moment;
 use crate::envelope::TaskId;
-use crate::model::{Error, ExecOutcome, Fact, StopOutcome, TaskEvent, TaskUpdate};
+use crate::model::{Decision, Error, ExecOutcome, Fact, StopOutcome, TaskEvent, TaskUpdate};
 use crate::process::{HostEvent, HostHandle, Signal, SignalScope};
 use crate::runtime::bytes::ByteEvent;
+use crate::runtime::call_costs::{CostCheck, CostSubject};
 use crate::runtime::caller_command::CallerStage;
 use crate::runtime::lanes::LaneOrder;
 use crate::runtime::supervisor::{HostOrder, SupervisorAction, SupervisorInput};
@@ -195,15 +197,40 @@ impl Driver {
                 let _ = reply.send(Ok(()));
                 return false;
             }
-            DriverOrder::IsFree { request, within, reply } => {
-                let _ = reply.send(Ok(self.supervisor.is_free(&request, within.as_ref())));
+            DriverOrder::IsFree { request, within, cost, reply } => {
+                let _ = reply.send(Ok(self.supervisor.is_free(&request, within.as_ref(), &cost)));
                 return false;
             }
             DriverOrder::Pause { paused, from } => self.pause(paused, from.as_ref()),
             DriverOrder::Step(input) => self.step(input),
-            DriverOrder::Admit { batch, within, reply } => self.admit(*batch, within.as_ref(), reply),
-            DriverOrder::Decide { ticket, hash, decision, from, reply } => {
-                let _ = reply.send(self.decide(ticket, hash, decision, from.as_ref()));
+            DriverOrder::Admit { batch, within, environment, reply } => {
+                self.admit(*batch, within.as_ref(), &environment, reply);
+            }
+            DriverOrder::Decide { ticket, hash, cost, decision, from, reply } => {
+                let is_denial = matches!(decision, Decision::Deny { .. });
+                let of = CostSubject::Held(ticket);
+                match if is_denial { CostCheck::Counts } else { self.costs.check(self.now(), &of, cost) } {
+                    CostCheck::Counts => {
+                        let _ = reply.send(self.decide(ticket, hash, decision, from.as_ref()));
+                    }
+                    CostCheck::Changed => {
+                        // Whoever answered is to see what has changed.
+                        self.publish();
+                        let _ = reply.send(Err(Error::CostChanged));
+                    }
+                    CostCheck::Old => {
+                        self.compute_cost(
+                            of,
+                            Some(DriverOrder::Decide { ticket, hash, cost, decision, from, reply }),
+                        );
+                    }
+                }
+            }
+            DriverOrder::Cost { of, found, then } => {
+                self.costed(&of, found);
+                if let Some(order) = then {
+                    self.order(*order);
+                }
             }
             DriverOrder::CancelForeground { call, by, why } => self.cancel_foreground(call, &by, &why),
             DriverOrder::Started { id, running } => start::started(self, &id, *running),

@@ -6,11 +6,13 @@ use std::time::Duration;
 use super::Driver;
 use crate::envelope::TaskId;
 use crate::journal::Health;
-use crate::model::{ItemKey, RecordView, Snapshot, TaskView};
+use crate::model::{GateView, ItemKey, RecordView, Snapshot, TaskView};
+use crate::runtime::call_costs::CostSubject;
 
 impl Driver {
     /// Publishes the current state.
     pub(super) fn publish(&mut self) {
+        self.keep_costs();
         let mut alive = Vec::new();
         let output = |id: &TaskId| self.live.get(id).map(|live| live.io.output()).unwrap_or_default();
         for view in self.supervisor.measured(output) {
@@ -49,11 +51,20 @@ impl Driver {
             notices: session.notices.iter().cloned().collect(),
             metrics,
             record,
-            gate: self.supervisor.gate(),
+            gate: self.gate(),
             places: Vec::new(),
         };
         drop(session);
         self.shared.snapshot.send_replace(Arc::new(snapshot));
+    }
+
+    /// Returns everything that waits for the operator, with what it would cost.
+    fn gate(&self) -> GateView {
+        let mut gate = self.supervisor.gate();
+        for held in &mut gate.held {
+            held.cost = self.costs.cost(&CostSubject::Held(held.ticket)).cloned().unwrap_or_default();
+        }
+        gate
     }
 
     /// Returns a task's public view; for a live task, with the full command.

@@ -7,13 +7,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::Driver;
 use super::order::{DriverOrder, QuestionOrder, Reply};
+use crate::consequence::Consequence;
 use crate::envelope::Actor;
 use crate::journal::Durability;
 use crate::model::{
-    AnswerRefusal, AnswerValue, Error, Fact, ItemKey, NewQuestion, Principal, Question, QuestionFact,
-    QuestionId, QuestionKind, QuestionOutcome,
+    AnswerInput, AnswerRefusal, AnswerValue, Error, Fact, ItemKey, NewQuestion, Principal, Question,
+    QuestionFact, QuestionId, QuestionKind, QuestionOutcome,
 };
 use crate::process::ConsoleProcess;
+use crate::process::environment::Environment;
+use crate::runtime::call_costs::{CostCheck, CostSubject};
 use crate::runtime::question::FactReply;
 use crate::runtime::supervisor::{PromptedCommand, SupervisorInput};
 
@@ -22,8 +25,22 @@ impl Driver {
     pub(super) fn question(&mut self, order: QuestionOrder) {
         let now = self.now();
         match order {
-            QuestionOrder::Ask { asking, reply, waits } => self.ask(*asking, reply, waits),
-            QuestionOrder::Answer { by, from, id, given, reply } => {
+            QuestionOrder::Ask { asking, environment, cost, reply, waits } => {
+                self.ask(*asking, (environment, cost), reply, waits);
+            }
+            QuestionOrder::Answer { by, from, id, cost, given, reply } => {
+                match self.check_prompt(&id, cost, &given) {
+                    CostCheck::Counts => {}
+                    CostCheck::Changed => {
+                        self.publish();
+                        return drop(reply.send(Err(Error::CostChanged)));
+                    }
+                    CostCheck::Old => {
+                        let of = CostSubject::Prompt(id.clone());
+                        let answer = QuestionOrder::Answer { by, from, id, cost, given, reply };
+                        return self.compute_cost(of, Some(DriverOrder::Question(answer)));
+                    }
+                }
                 match self.questions.machine.answer(now, &by, &id, given) {
                     Ok(fact) => {
                         let number = self.questions.machine.number(&id).unwrap_or_default();
@@ -71,6 +88,18 @@ impl Driver {
         }
     }
 
+    /// Tells whether an answer may count, given what its command would cost. A refusal always may.
+    fn check_prompt(&self, id: &QuestionId, cost: Option<u32>, given: &AnswerInput) -> CostCheck {
+        let allows = matches!(
+            given.value,
+            AnswerValue::Approve | AnswerValue::ApproveTurn | AnswerValue::ApproveAlike
+        );
+        if !allows {
+            return CostCheck::Counts;
+        }
+        self.costs.check(self.now(), &CostSubject::Prompt(id.clone()), cost)
+    }
+
     /// Settles the questions that have timed out, and ends the permissions that have expired.
     pub(super) fn late_questions(&mut self) {
         let (late, ended): (Vec<_>, Vec<_>) = self
@@ -107,7 +136,13 @@ impl Driver {
         }
     }
 
-    fn ask(&mut self, mut asking: NewQuestion, reply: Reply<QuestionOutcome>, waits: CancellationToken) {
+    fn ask(
+        &mut self,
+        mut asking: NewQuestion,
+        (environment, cost): (Option<Environment>, Vec<Consequence>),
+        reply: Reply<QuestionOutcome>,
+        waits: CancellationToken,
+    ) {
         if !self.is_open() {
             // The asker may be gone as well.
             let _ = reply.send(Err(Error::ShuttingDown));
@@ -117,9 +152,10 @@ impl Driver {
             (&mut asking.kind, &asking.evidence.workdir)
             && let Some(cmd) = &prompt.command
         {
-            prompt.rule = self.supervisor.rule_of_prompt(&asking.asked_by, cmd, workdir);
+            prompt.rule = self.supervisor.rule_of_prompt(&asking.asked_by, (cmd, workdir), cost.first());
         }
         let id = new_id();
+        self.cost_prompt(&id, &asking, (environment.as_ref(), cost));
         let fact = self.questions.machine.ask(self.now(), id.clone(), asking);
         self.questions.askers.insert(id.clone(), reply);
         let (own, name) = (self.own.clone(), id.clone());

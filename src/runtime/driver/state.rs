@@ -19,6 +19,7 @@ use crate::envelope::TaskId;
 use crate::model::{Error, ExecOutcome, QuestionId, QuestionOutcome, RecordedAnswer};
 use crate::process::{HostHandle, Spawner};
 use crate::runtime::bytes::{Parsers, TaskIo};
+use crate::runtime::call_costs::CallCosts;
 use crate::runtime::caller_command::WaitingCaller;
 use crate::runtime::ended_outputs::EndedOutputs;
 use crate::runtime::lanes::LaneQueues;
@@ -40,6 +41,8 @@ pub(in crate::runtime) struct Driver {
     pub(super) questions: Questions,
     /// Batches waiting for the operator, by ticket.
     pub(super) batches: HashMap<u64, Reply<()>>,
+    /// What everything that waits for the operator would cost.
+    pub(super) costs: CallCosts,
     pub(super) timers: Timers,
     pub(super) spares: SpareTimes,
     // A lock, not a message: only one look at a time holds it, and none waits for it.
@@ -103,6 +106,7 @@ impl Driver {
             outputs: EndedOutputs::default(),
             questions: Questions::default(),
             batches: HashMap::new(),
+            costs: CallCosts::default(),
             timers: Timers::default(),
             spares: SpareTimes::default(),
             listening: Arc::default(),

@@ -5,6 +5,7 @@ use std::path::Path;
 use tokio::sync::watch;
 
 use super::Handle;
+use super::costs::ComputingCall;
 use crate::clock::Clock;
 use crate::config::ApprovalRule;
 use crate::envelope::{TaskId, mask};
@@ -29,13 +30,16 @@ impl Handle {
     /// itself. A runtime that has ended does not give its word.
     pub async fn is_free(&self, request: ExecRequest) -> bool {
         let within = self.within.clone();
-        let asked =
-            self.order(|reply| DriverOrder::IsFree { request: Box::new(request), within, reply }).await;
+        let at = (&*request.base, request.shell.as_deref().unwrap_or_default());
+        let (cost, _computing) = self.cost_of(&request, at, &self.environment).await;
+        let request = Box::new(request);
+        let asked = self.order(|reply| DriverOrder::IsFree { request, within, cost, reply }).await;
         asked.unwrap_or(false)
     }
 
     /// Applies these approval rules to new calls from now on.
     pub async fn ask_by(&self, rules: Vec<ApprovalRule>) {
+        self.shared.cost_rules.set(&rules);
         self.tell(DriverOrder::Step(SupervisorInput::Rules { rules })).await;
     }
 
@@ -67,15 +71,15 @@ impl Handle {
         self.shared.handed.subscribe()
     }
 
-    /// Applies the operator's decision to a held call; `hash` identifies the request they were shown, `from` the
-    /// console that showed it.
+    /// Applies the operator's decision to a held call; `hash` identifies the request they were shown, `cost` the revision
+    /// of what they were told that it would cost, if they were told anything, and `from` the console that showed it.
     ///
     /// # Errors
-    /// If that request is no longer held.
+    /// If that request is no longer held, or would now cost something else.
     pub async fn decide(
         &self,
         ticket: u64,
-        hash: String,
+        (hash, cost): (String, Option<u32>),
         decision: Decision,
         from: Option<&ConsoleProcess>,
     ) -> Result<(), Error> {
@@ -84,7 +88,7 @@ impl Handle {
             Decision::Deny { note } => Decision::Deny { note: mask(&note).into_owned() },
             decision => decision,
         };
-        self.order(|reply| DriverOrder::Decide { ticket, hash, decision, from, reply }).await
+        self.order(|reply| DriverOrder::Decide { ticket, hash, cost, decision, from, reply }).await
     }
 
     /// Shows a notice about an action in one console to the person at the others.
@@ -101,8 +105,13 @@ impl Handle {
     ///
     /// # Errors
     /// If the operator denied it or did not decide in time.
-    pub async fn admit(&self, batch: BatchRequest) -> Result<(), Error> {
-        let within = self.within.clone();
-        self.order(|reply| DriverOrder::Admit { batch: Box::new(batch), within, reply }).await
+    pub async fn admit(&self, mut batch: BatchRequest) -> Result<(), Error> {
+        let (cost, computing) = self.cost_of_batch(&batch).await;
+        batch.cost = cost;
+        let (within, environment) = (self.within.clone(), self.environment.clone());
+        let batch = Box::new(batch);
+        let answer = self.send(|reply| DriverOrder::Admit { batch, within, environment, reply }).await?;
+        computing.into_iter().for_each(ComputingCall::catch_up);
+        answer.await.map_err(|_| Error::ShuttingDown)?
     }
 }

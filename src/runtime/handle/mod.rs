@@ -2,6 +2,7 @@
 
 mod agents;
 mod calls;
+mod costs;
 mod environment;
 mod folder;
 mod gate;
@@ -153,11 +154,6 @@ impl Handle {
         self.exec_prepared(prepared).await
     }
 
-    async fn exec_prepared(&self, prepared: PreparedStart) -> Result<ExecOutcome, Error> {
-        let (prepared, within) = (Box::new(prepared), self.within.clone());
-        self.order(|reply| DriverOrder::Exec { prepared, within, reply }).await
-    }
-
     /// Starts a command from an agent's own shell with the resources its caller passed in, and waits until it ends or
     /// becomes a task. Progress is reported to the caller.
     ///
@@ -271,6 +267,7 @@ impl Handle {
 
     /// Stops the command that a call is waiting for, if it still is. `why` is a clause saying why the client gave up.
     pub fn cancel_foreground(&self, call: u64, by: &Actor, why: &str) {
+        self.shared.cost_rules.cut(call, by, why);
         // A full queue means that the driver is stuck; the command then ends by its own timeout or stop.
         let order = DriverOrder::CancelForeground { call, by: by.clone(), why: why.to_owned() };
         if self.orders.try_send(order).is_err() {
@@ -355,9 +352,17 @@ impl Handle {
     }
 
     pub(super) async fn order<T>(&self, order: impl FnOnce(Reply<T>) -> DriverOrder) -> Result<T, Error> {
+        self.send(order).await?.await.map_err(|_| Error::ShuttingDown)?
+    }
+
+    /// Sends an order, whose answer comes later.
+    async fn send<T>(
+        &self,
+        order: impl FnOnce(Reply<T>) -> DriverOrder,
+    ) -> Result<oneshot::Receiver<Result<T, Error>>, Error> {
         let (reply, answer) = oneshot::channel();
         self.orders.send(order(reply)).await.map_err(|_| Error::ShuttingDown)?;
-        answer.await.map_err(|_| Error::ShuttingDown)?
+        Ok(answer)
     }
 
     async fn tell(&self, order: DriverOrder) {

@@ -9,10 +9,11 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 use super::Handle;
 use crate::envelope::Actor;
 use crate::model::{
-    AnswerInput, AnsweredPrompts, Error, Fact, NewQuestion, ProgramView, Question, QuestionId,
-    QuestionOutcome, RecordedAnswer,
+    AgentPrompt, AnswerInput, AnsweredPrompts, Error, Fact, NewQuestion, ProgramView, Question, QuestionId,
+    QuestionKind, QuestionOutcome, RecordedAnswer,
 };
 use crate::process::ConsoleProcess;
+use crate::process::environment::Environment;
 use crate::runtime::driver::{DriverOrder, QuestionOrder, Reply};
 
 /// The most bytes that a question's texts may have together: what can be sent to a console.
@@ -24,13 +25,33 @@ impl Handle {
     /// # Errors
     /// If it is too long or cannot be recorded, or the runtime shuts down.
     pub async fn ask(&self, asking: NewQuestion) -> Result<QuestionOutcome, Error> {
+        self.ask_about(asking, None).await
+    }
+
+    /// Like `ask`, for a question about a command: what it would cost is computed for the environment in which it would
+    /// run, if that is known.
+    ///
+    /// # Errors
+    /// As `ask`.
+    pub async fn ask_about(
+        &self,
+        asking: NewQuestion,
+        environment: Option<Environment>,
+    ) -> Result<QuestionOutcome, Error> {
         let bytes = asking.text.len() + asking.evidence.command.as_ref().map_or(0, String::len);
         if bytes > QUESTION_BYTES {
             return Err(Error::QuestionTooLong { bytes, limit: QUESTION_BYTES });
         }
         let waits = CancellationToken::new();
         let _waiting = waits.clone().drop_guard();
-        self.about(|reply| QuestionOrder::Ask { asking: Box::new(asking), reply, waits }).await
+        let cost = match (&asking.kind, &asking.evidence.workdir) {
+            (QuestionKind::AgentPrompt(AgentPrompt { command: Some(cmd), .. }), Some(workdir)) => {
+                self.cost_of_prompt(&asking.asked_by, (cmd, workdir), environment.as_ref()).await
+            }
+            _ => Vec::new(),
+        };
+        let asking = Box::new(asking);
+        self.about(|reply| QuestionOrder::Ask { asking, environment, cost, reply, waits }).await
     }
 
     /// Returns the open questions, in the order they were asked.
@@ -49,21 +70,22 @@ impl Handle {
         given: AnswerInput,
     ) -> Result<RecordedAnswer, Error> {
         let (by, id) = (by.clone(), id.clone());
-        self.about(|reply| QuestionOrder::Answer { by, from: None, id, given, reply }).await
+        self.about(|reply| QuestionOrder::Answer { by, from: None, id, cost: None, given, reply }).await
     }
 
-    /// Answers a question as the operator at a console. When this returns, the answer is recorded and final.
+    /// Answers a question as the operator at a console, which told them what its command would cost, by its revision. When
+    /// this returns, the answer is recorded and final.
     ///
     /// # Errors
-    /// If the answer is rejected; an open question stays open.
+    /// If the answer is rejected, or the command would now cost something else; an open question stays open.
     pub async fn answer_at(
         &self,
         console: &ConsoleProcess,
-        id: &QuestionId,
+        (id, cost): (&QuestionId, u32),
         given: AnswerInput,
     ) -> Result<RecordedAnswer, Error> {
-        let (by, from, id) = (Actor::Operator, Some(console.clone()), id.clone());
-        self.about(|reply| QuestionOrder::Answer { by, from, id, given, reply }).await
+        let (by, from, id, cost) = (Actor::Operator, Some(console.clone()), id.clone(), Some(cost));
+        self.about(|reply| QuestionOrder::Answer { by, from, id, cost, given, reply }).await
     }
 
     /// Comments on a question.

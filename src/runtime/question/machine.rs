@@ -11,7 +11,7 @@ use super::permissions::PromptPermissions;
 use crate::clock::Moment;
 use crate::envelope::{Actor, mask};
 use crate::model::{
-    AnswerInput, AnswerRefusal, AnswerValue, AnsweredPrompts, Comment, NewQuestion, Principal,
+    AnswerInput, AnswerRefusal, AnswerValue, AnsweredPrompts, CallCost, Comment, NewQuestion, Principal,
     PromptPermission, Question, QuestionFact, QuestionId, QuestionKind, QuestionOutcome, RecordedAnswer,
 };
 
@@ -146,6 +146,15 @@ impl QuestionMachine {
         };
         entry.state = QuestionStage::Settling(QuestionOutcome::Answered(answer.clone()));
         Some(QuestionFact::Answered { id: id.clone(), answer, console: None })
+    }
+
+    /// Notes what the command of an agent's prompt would cost.
+    pub(in crate::runtime) fn costs(&mut self, id: &QuestionId, cost: CallCost) {
+        if let Some(entry) = self.open.get_mut(id)
+            && let QuestionKind::AgentPrompt(prompt) = &mut Arc::make_mut(&mut entry.question).kind
+        {
+            prompt.cost = cost;
+        }
     }
 
     /// Adds a comment to a question.

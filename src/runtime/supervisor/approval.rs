@@ -3,15 +3,17 @@
 use std::path::Path;
 
 use super::Supervisor;
-use super::gate::{AllowedPrefix, ApprovalGate, BATCH, Callers, EXEC, command_of, is_agent};
+use super::gate::{AllowedPrefix, ApprovalGate, BATCH, Callers, CostedCommands, EXEC, command_of, is_agent};
 use super::message::{BatchVerdict, CallOrigin, SupervisorAction};
 use super::request_hash::{hash_of, hash_of_batch};
 use super::task::SupervisedTask;
 use crate::clock::Moment;
 use crate::config::ApprovalRule;
+use crate::consequence::Consequence;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
-    BatchRequest, Decision, ExecRequest, GateEvent, GateEventKind, GateView, HeldCall, HoldReason, ParentTask,
+    BatchRequest, CallCost, Decision, ExecRequest, GateEvent, GateEventKind, GateView, HeldCall, HoldReason,
+    ParentTask,
 };
 
 impl Supervisor {
@@ -28,17 +30,28 @@ impl Supervisor {
 
     /// Tells whether no rule and no pause concerns a command that is not started here, so that its caller may run it
     /// by itself.
-    pub(crate) fn is_free(&self, request: &ExecRequest, within: Option<&ParentTask>) -> bool {
+    pub(crate) fn is_free(
+        &self,
+        request: &ExecRequest,
+        within: Option<&ParentTask>,
+        cost: &[Consequence],
+    ) -> bool {
         let behind = within.and_then(|within| self.behind(within));
         let command = command_of(request, (&request.base, request.shell.as_deref().unwrap_or_default()));
         let callers = Callers::of(request, behind.as_ref());
         let hash = hash_of(request, &command);
-        self.gate.reason(EXEC, callers, std::slice::from_ref(&command), &hash).is_none()
+        let commands = CostedCommands { commands: std::slice::from_ref(&command), cost };
+        self.gate.reason(EXEC, callers, commands, &hash).is_none()
     }
 
     /// Returns the rule that asks about a command which an agent is about to run in its own shell.
-    pub(crate) fn rule_of_prompt(&self, agent: &Actor, cmd: &str, workdir: &Path) -> Option<String> {
-        self.gate.rule_of_prompt(agent, cmd, workdir)
+    pub(crate) fn rule_of_prompt(
+        &self,
+        agent: &Actor,
+        command: (&str, &Path),
+        cost: Option<&Consequence>,
+    ) -> Option<String> {
+        self.gate.rule_of_prompt(agent, command, cost)
     }
 
     /// Lets a new task go that is held by a rule, if the operator has just allowed this very command in the agent's prompt.
@@ -60,8 +73,9 @@ impl Supervisor {
         let tasks = self.tasks.values().filter_map(held_task);
         let mut held: Vec<HeldCall> = tasks.chain(self.gate.batches.values().cloned()).collect();
         held.sort_by_key(|held| held.ticket);
-        let ApprovalGate { paused, turns, allowed, wider, .. } = &self.gate;
-        GateView { paused: *paused, turns: *turns, held, allowed: allowed.len() + wider.len() }
+        let ApprovalGate { paused, turns, allowed, wider, rules, .. } = &self.gate;
+        let allowed = allowed.len() + wider.len();
+        GateView { paused: *paused, turns: *turns, held, allowed, rules: rules.len() }
     }
 
     /// Holds new calls from agents from now on, or releases those that only the pause holds.
@@ -174,7 +188,8 @@ impl Supervisor {
         let behind = within.and_then(|within| self.behind(within));
         let hash = hash_of_batch(&batch);
         let callers = Callers { actor: &batch.actor, behind: behind.as_ref(), is_program: false };
-        let Some(reason) = self.gate.reason(BATCH, callers, &batch.commands, &hash) else {
+        let commands = CostedCommands { commands: &batch.commands, cost: &batch.cost };
+        let Some(reason) = self.gate.reason(BATCH, callers, commands, &hash) else {
             return (None, Vec::new());
         };
         let ticket = self.gate.ticket();
@@ -190,6 +205,7 @@ impl Supervisor {
             reason,
             since: now.wall,
             hash,
+            cost: CallCost::default(),
         };
         let note = behind.map(|behind| behind.note()).unwrap_or_default();
         let said = GateEvent {
@@ -242,6 +258,7 @@ fn held_task(task: &SupervisedTask) -> Option<HeldCall> {
         reason: held.reason.clone(),
         since: held.since,
         hash: held.hash.clone(),
+        cost: CallCost::default(),
     })
 }
 
@@ -319,7 +336,7 @@ mod tests {
             tty: false,
         };
         let commands = cmds.iter().map(command).collect();
-        BatchRequest { actor: agent(), call, commands, stop_on_error: false }
+        BatchRequest { actor: agent(), call, commands, stop_on_error: false, cost: Vec::new() }
     }
 
     #[test]
@@ -542,8 +559,8 @@ mod tests {
         };
         let allowed = || {
             let mut supervisor = Supervisor::new(&rules());
-            assert!(supervisor.rule_of_prompt(&agent(), "git push", &workdir).is_some());
-            assert_eq!(supervisor.rule_of_prompt(&agent(), "git pull", &workdir), None);
+            assert!(supervisor.rule_of_prompt(&agent(), ("git push", &workdir), None).is_some());
+            assert_eq!(supervisor.rule_of_prompt(&agent(), ("git pull", &workdir), None), None);
             let command = Box::new(prompted("git push"));
             assert_eq!(supervisor.step(at(0), SupervisorInput::Prompted { command }), []);
             supervisor

@@ -11,6 +11,7 @@ use super::message::{CallOrigin, NewTask, PromptedCommand};
 use super::request_hash::{hash_of, hash_of_batch};
 use crate::clock::Moment;
 use crate::config::{ApprovalRule, Limits, Prefix};
+use crate::consequence::Consequence;
 use crate::envelope::Actor;
 use crate::model::{BatchRequest, ExecRequest, HeldCall, HeldCommand, HoldReason};
 
@@ -73,19 +74,25 @@ impl ApprovalGate {
         let command = command_of(request, (&new.workdir, &new.shell));
         let hash = hash_of(request, &command);
         let callers = Callers::of(request, new.behind.as_ref());
-        let reason = self.reason(EXEC, callers, std::slice::from_ref(&command), &hash)?;
+        let commands = CostedCommands { commands: std::slice::from_ref(&command), cost: &new.cost };
+        let reason = self.reason(EXEC, callers, commands, &hash)?;
         Some((reason, hash))
     }
 
     /// Returns the rule that asks about a command which an agent is about to run in its own shell.
-    pub(super) fn rule_of_prompt(&self, agent: &Actor, cmd: &str, workdir: &Path) -> Option<String> {
+    pub(super) fn rule_of_prompt(
+        &self,
+        agent: &Actor,
+        (cmd, workdir): (&str, &Path),
+        cost: Option<&Consequence>,
+    ) -> Option<String> {
         let name = agent.to_string();
         let is_allowed = || {
             let covers = |wider: &AllowedPrefix| wider.actor == *agent && wider.like.workdir == workdir;
             self.wider.iter().any(|wider| covers(wider) && wider.prefix.covers(cmd))
         };
-        let rule = self.rules.iter().find(|rule| rule.asks(EXEC, &name, cmd)).filter(|_| !is_allowed());
-        rule.map(ToString::to_string)
+        let rule = self.rules.iter().find_map(|rule| rule.asks(EXEC, &name, cmd, cost));
+        rule.filter(|_| !is_allowed())
     }
 
     /// Keeps a command that the operator has allowed in its agent's own prompt, where they were told that a rule asks about
@@ -112,7 +119,8 @@ impl ApprovalGate {
     /// Tells whether a batch would have to wait.
     pub(super) fn would_hold_batch(&self, batch: &BatchRequest, behind: Option<&CallOrigin>) -> bool {
         let callers = Callers { actor: &batch.actor, behind, is_program: false };
-        self.reason(BATCH, callers, &batch.commands, &hash_of_batch(batch)).is_some()
+        let commands = CostedCommands { commands: &batch.commands, cost: &batch.cost };
+        self.reason(BATCH, callers, commands, &hash_of_batch(batch)).is_some()
     }
 
     /// Returns the ticket of a call's batch that waits.
@@ -131,7 +139,7 @@ impl ApprovalGate {
         &self,
         tool: &str,
         callers: Callers<'_>,
-        commands: &[HeldCommand],
+        CostedCommands { commands, cost }: CostedCommands<'_>,
         hash: &str,
     ) -> Option<HoldReason> {
         let actor = callers.actor;
@@ -141,13 +149,14 @@ impl ApprovalGate {
         // A rule about an agent covers its own calls and those of the commands it runs.
         let names: Vec<String> = callers.all().map(Actor::to_string).collect();
         let asks_of = |rule: &ApprovalRule, name: &String| {
-            commands.iter().any(|command| rule.asks(tool, name, &command.cmd))
+            let mut commands = commands.iter().enumerate();
+            commands.find_map(|(at, command)| rule.asks(tool, name, &command.cmd, cost.get(at)))
         };
-        let asks = |rule: &&ApprovalRule| names.iter().any(|name| asks_of(rule, name));
+        let asks = |rule: &ApprovalRule| names.iter().find_map(|name| asks_of(rule, name));
         let is_allowed = || self.allowed.contains(hash) || self.is_covered(actor, commands);
-        let rule = self.rules.iter().find(asks).filter(|_| !is_allowed());
+        let rule = self.rules.iter().find_map(asks).filter(|_| !is_allowed());
         match rule {
-            Some(rule) => Some(HoldReason::Rule(rule.to_string())),
+            Some(rule) => Some(HoldReason::Rule(rule)),
             None if self.paused.is_some() && callers.all().any(is_agent) => Some(HoldReason::Paused),
             None => None,
         }
@@ -163,6 +172,13 @@ impl ApprovalGate {
         self.tickets += 1;
         self.tickets
     }
+}
+
+/// The commands of a call, and what each would cost: none if that was not computed before.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CostedCommands<'a> {
+    pub(super) commands: &'a [HeldCommand],
+    pub(super) cost: &'a [Consequence],
 }
 
 /// The actor that makes a call, and the task and agent behind it if the call came out of a task.

@@ -38,7 +38,7 @@ impl SupervisedTask {
     }
 
     /// Returns the hold that the operator decides on, if that is what it waits for.
-    pub(super) fn operator_hold(&self) -> Option<&OperatorHold> {
+    pub(crate) fn operator_hold(&self) -> Option<&OperatorHold> {
         match &self.held {
             Some(HoldState::Operator(hold)) => Some(hold),
             _ => None,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::config::{ApprovalRule, Lane};
+use crate::consequence::Consequence;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
     BatchRequest, CeilingHit, CloseReason, Decision, ExecRequest, Exit, GateEvent, InputWait, LaneWait,
@@ -25,6 +26,8 @@ pub(crate) struct NewTask {
     pub(crate) side_terminal: bool,
     /// The lane that its command belongs in.
     pub(crate) lane: Option<Lane>,
+    /// What it would cost, if that was computed because a rule asks by it.
+    pub(crate) cost: Vec<Consequence>,
 }
 
 /// A command that the operator has allowed in its agent's own prompt.

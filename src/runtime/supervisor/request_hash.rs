@@ -45,7 +45,13 @@ mod tests {
             tty: false,
         };
         let commands = cmds.iter().map(command).collect();
-        BatchRequest { actor: Actor::Agent("a".into()), call: 1, commands, stop_on_error: false }
+        BatchRequest {
+            actor: Actor::Agent("a".into()),
+            call: 1,
+            commands,
+            stop_on_error: false,
+            cost: Vec::new(),
+        }
     }
 
     #[test]

@@ -73,6 +73,7 @@ mod tests {
             folder: "/tmp".into(),
             side_terminal: false,
             lane: None,
+            cost: Vec::new(),
         }
     }
 
@@ -111,7 +112,13 @@ mod tests {
         let refused = supervisor.refusal(&new(10, Actor::Operator, "ls".into()));
         assert!(matches!(refused, Some(Error::TaskLimit { limit: 1 })), "{refused:?}");
         assert!(supervisor.refusal(&new(10, agent(), "ls".into())).is_none(), "it is asked about first");
-        let batch = |actor| BatchRequest { actor, call: 1, commands: Vec::new(), stop_on_error: false };
+        let batch = |actor| BatchRequest {
+            actor,
+            call: 1,
+            commands: Vec::new(),
+            stop_on_error: false,
+            cost: Vec::new(),
+        };
         assert!(supervisor.refusal_of_batch(&batch(agent()), None).is_none());
         let refused = supervisor.refusal_of_batch(&batch(Actor::Operator), None);
         assert!(matches!(refused, Some(Error::TaskLimit { .. })), "{refused:?}");

@@ -49,6 +49,7 @@ pub(super) fn new_task(request: ExecRequest) -> SupervisorInput {
         folder: PathBuf::from("/tmp"),
         side_terminal: false,
         lane: None,
+        cost: Vec::new(),
     }))
 }
 

@@ -40,6 +40,7 @@ pub(super) async fn admit(cx: &ToolContext<'_>, input: &BatchInput) -> Result<()
         call: cx.call,
         commands: input.items.iter().map(command).collect(),
         stop_on_error: input.stop_on_error,
+        cost: Vec::new(),
     };
     Ok(CancelGuard::new(cx).ends(cx.cut, cx.runtime.admit(batch)).await?)
 }

@@ -10,7 +10,7 @@ mod rooms;
 
 /// The layers from top to bottom. A layer imports only from those below it; layers in the same row never import
 /// each other.
-const LAYERS: [&[&str]; 13] = [
+const LAYERS: [&[&str]; 14] = [
     &["cli", "fuzz"],
     &["console", "agent", "dispatch"],
     &["link"],
@@ -21,8 +21,9 @@ const LAYERS: [&[&str]; 13] = [
     &["journal"],
     &["process"],
     &["terminal"],
-    &["envelope", "agents", "consequence"],
+    &["envelope", "agents"],
     &["config", "clock", "paths"],
+    &["consequence"],
     &["files"],
 ];
 

@@ -15,6 +15,8 @@ pub(crate) struct Script {
     asks: u64,
     /// The ticket and hash of the held call.
     held: Option<(u64, String)>,
+    /// The revision of what it would cost, 0 until that is known.
+    cost: u64,
     /// The nonce that an answer to the held call must carry.
     pub(crate) nonce: String,
 }
@@ -40,8 +42,8 @@ impl Script {
         if !ack.contains("\"ok\":true") {
             return Err(ack);
         }
-        let mut script = Self { reader, asks: 0, held: None, nonce: String::new() };
-        while script.nonce.is_empty() || script.held.is_none() {
+        let mut script = Self { reader, asks: 0, held: None, cost: 0, nonce: String::new() };
+        while script.nonce.is_empty() || script.cost == 0 {
             script.read();
         }
         Ok(script)
@@ -57,6 +59,9 @@ impl Script {
         let message: Value = serde_json::from_slice(&payload).unwrap_or_default();
         let items = message["items"].as_array().into_iter().flatten();
         for held in items.filter_map(|item| item.get("held")) {
+            self.cost = held["cost"]["revision"].as_u64().expect("a revision");
+            // Its card follows.
+            self.nonce.clear();
             self.held = held["ticket"].as_u64().zip(held["hash"].as_str().map(str::to_owned));
         }
         for card in message["cards"].as_array().into_iter().flatten() {
@@ -85,7 +90,8 @@ impl Script {
     /// Approves the held call; returns the reason if the answer was refused.
     pub(crate) fn approve(&mut self, nonce: Option<&str>) -> Option<String> {
         let (ticket, hash) = self.held.clone().expect("a held call");
-        let decide = json!({"ticket": ticket, "hash": hash, "decision": "once", "nonce": nonce});
+        let decide =
+            json!({"ticket": ticket, "hash": hash, "cost": self.cost, "decision": "once", "nonce": nonce});
         let reply = self.ask(&json!({"decide": decide}));
         reply["Err"].as_str().map(str::to_owned)
     }

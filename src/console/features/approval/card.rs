@@ -11,8 +11,8 @@ use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{State, Term};
 use crate::console::text::{StyledPiece, piece, right, visible, wrapped};
 use crate::console::theme::Role;
-use crate::console::widgets::{Painter, dialog, has_been_read, places};
-use crate::model::{HeldCall, HeldCommand, HoldReason};
+use crate::console::widgets::{Painter, dialog, has_been_read, places, sentences};
+use crate::model::{CallCost, HeldCall, HeldCommand, HoldReason};
 
 /// Rows below the text: a blank row and two rows of keys, or the input line.
 const FOOT: u16 = 3;
@@ -24,6 +24,8 @@ const SHORT_HASH: usize = 12;
 pub struct Card {
     /// The call it shows.
     pub ticket: u64,
+    /// The revision of what it says that the call would cost.
+    pub cost: u32,
     /// First row shown.
     pub top: usize,
     /// When it was first drawn.
@@ -67,6 +69,7 @@ impl Card {
     pub(crate) fn of(ticket: u64) -> Self {
         Self {
             ticket,
+            cost: 0,
             top: 0,
             shown_at: None,
             is_read: false,
@@ -119,7 +122,7 @@ pub(crate) fn rows(state: &State, call: &HeldCall, card: &Card) -> Vec<Vec<Style
 
 /// Returns the same as unwrapped lines. `name` is the displayed name of the call.
 pub(crate) fn lines(call: &HeldCall, name: &str, zone: &TimeZone) -> Vec<Vec<StyledPiece>> {
-    let mut lines = Vec::new();
+    let mut lines = sentences::changed(&call.cost);
     if call.commands.iter().any(|command| visible::has_hidden(&command.cmd)) {
         lines.push(vec![piece("contains hidden characters", Role::Waiting)]);
     }
@@ -129,9 +132,9 @@ pub(crate) fn lines(call: &HeldCall, name: &str, zone: &TimeZone) -> Vec<Vec<Sty
     }
     lines.extend(match &call.commands[..] {
         [first, rest @ ..] if !rest.is_empty() && rest.iter().all(|other| runs_alike(first, other)) => {
-            list(&call.commands)
+            list(&call.commands, &call.cost)
         }
-        commands => one_by_one(commands),
+        commands => one_by_one(commands, &call.cost),
     });
     let why = match &call.reason {
         HoldReason::Paused => "held because agent calls are paused".to_owned(),
@@ -150,7 +153,7 @@ fn runs_alike(one: &HeldCommand, other: &HeldCommand) -> bool {
 }
 
 /// Returns a row for each of several commands that run alike, and below them where and how.
-fn list(commands: &[HeldCommand]) -> Vec<Vec<StyledPiece>> {
+fn list(commands: &[HeldCommand], cost: &CallCost) -> Vec<Vec<StyledPiece>> {
     let digits = commands.len().to_string().len();
     let mut lines: Vec<Vec<StyledPiece>> = Vec::new();
     for (at, command) in (1..).zip(commands) {
@@ -159,6 +162,8 @@ fn list(commands: &[HeldCommand]) -> Vec<Vec<StyledPiece>> {
             let number = piece(format!("{}  ", right(&number, digits)), Role::Faint);
             lines.push([vec![number], line].concat());
         }
+        let cost = cost.commands.get(at - 1);
+        lines.extend(cost.map(|all| sentences::line(all, digits + 2)));
     }
     lines.extend(commands.first().map(|command| {
         let [place, how] = ways(command);
@@ -168,7 +173,7 @@ fn list(commands: &[HeldCommand]) -> Vec<Vec<StyledPiece>> {
 }
 
 /// Returns each command with where and how it would run.
-fn one_by_one(commands: &[HeldCommand]) -> Vec<Vec<StyledPiece>> {
+fn one_by_one(commands: &[HeldCommand], cost: &CallCost) -> Vec<Vec<StyledPiece>> {
     let mut lines = Vec::new();
     for (at, command) in (1..).zip(commands) {
         if commands.len() > 1 {
@@ -176,7 +181,9 @@ fn one_by_one(commands: &[HeldCommand]) -> Vec<Vec<StyledPiece>> {
         }
         lines.extend(command_lines(&command.cmd));
         let [place, how] = ways(command);
-        lines.extend([vec![piece(place, Role::Text)], vec![piece(how, Role::Faint)], Vec::new()]);
+        lines.extend([vec![piece(place, Role::Text)], vec![piece(how, Role::Faint)]]);
+        lines.extend(cost.commands.get(at - 1).into_iter().flat_map(|all| sentences::lines(all)));
+        lines.push(Vec::new());
     }
     lines
 }

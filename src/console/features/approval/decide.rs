@@ -129,6 +129,7 @@ impl Card {
         state.effects.push(Effect::Ask(Request::Decide {
             ticket: call.ticket,
             hash: call.hash.clone(),
+            cost: self.cost,
             decision,
             nonce: None,
         }));
@@ -144,6 +145,11 @@ impl Card {
     /// without a key, or a key meant for one call would answer another.
     pub(in crate::console) fn stays(&mut self, state: &mut State) -> bool {
         if let Some(call) = self.call(state).cloned() {
+            if self.cost != call.cost.revision {
+                // What was shown is not what would happen: it is read anew, and answered anew.
+                self.cost = call.cost.revision;
+                (self.shown_at, self.is_read, self.is_answered, self.top) = (None, false, false, 0);
+            }
             let (rows, shown) = self.rows(state, &call);
             self.top = self.top.min(rows.saturating_sub(shown));
             self.is_read |= self.rule().is_none() && self.top + shown >= rows;

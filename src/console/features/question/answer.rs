@@ -83,6 +83,11 @@ impl QuestionDialog {
         self.top + shown >= rows
     }
 
+    /// Returns the revision of what it says that the command would cost.
+    pub(in crate::console) fn cost(&self) -> u32 {
+        self.question.kind.cost().map(|cost| cost.revision).unwrap_or_default()
+    }
+
     fn is_agents_prompt(&self) -> bool {
         matches!(self.question.kind, QuestionKind::AgentPrompt(_))
     }
@@ -101,8 +106,8 @@ impl QuestionDialog {
             return;
         }
         self.is_sent = true;
-        let question = self.question.id.clone();
-        state.effects.push(Effect::Ask(Request::Answer { question, given, nonce: None }));
+        let (question, cost) = (self.question.id.clone(), self.cost());
+        state.effects.push(Effect::Ask(Request::Answer { question, cost, given, nonce: None }));
     }
 
     /// Takes the current state of its question; tells whether the dialog looks different. A dialog whose question was
@@ -110,8 +115,13 @@ impl QuestionDialog {
     pub(in crate::console) fn refresh(&mut self, snapshot: &Snapshot) -> bool {
         match snapshot.questions.iter().find(|question| question.id == self.question.id) {
             Some(question) => {
+                let before = self.cost();
                 self.question = Arc::clone(question);
-                false
+                if self.cost() != before {
+                    // What was shown is not what would happen: it is read anew, and answered anew.
+                    (self.shown_at, self.is_sent) = (None, false);
+                }
+                self.cost() != before
             }
             None if !self.is_over => {
                 (self.is_over, self.is_noting, self.is_denying) = (true, false, false);

@@ -14,7 +14,7 @@ use crate::console::keys::{Action, KeyContext};
 use crate::console::state::questions::title;
 use crate::console::text::{StyledPiece, piece, visible, wrapped};
 use crate::console::theme::Role;
-use crate::console::widgets::{has_been_read, places};
+use crate::console::widgets::{has_been_read, places, sentences};
 use crate::model::{
     AgentPrompt, AnswerInput, AnswerValue, BindingView, ExpectedAnswerer, Question, QuestionKind,
 };
@@ -148,6 +148,7 @@ impl QuestionDialog {
     pub(crate) fn lines(&self) -> Vec<Vec<StyledPiece>> {
         let Question { text, evidence, comments, kind, .. } = &*self.question;
         let mut lines = vec![self.origin()];
+        lines.extend(kind.cost().into_iter().flat_map(sentences::changed));
         lines.extend(self.question.expected.iter().flat_map(expected));
         lines.push(Vec::new());
         lines.extend(whole(text, Role::Strong));
@@ -159,6 +160,7 @@ impl QuestionDialog {
         if let QuestionKind::AgentPrompt(prompt) = kind
             && !prompt.is_shown_only
         {
+            lines.extend(prompt.cost.commands.iter().flat_map(|all| sentences::lines(all)));
             lines.extend(permission::lines(prompt));
         }
         if let Some(command) = &evidence.command {

@@ -95,6 +95,7 @@ pub(super) fn merged(seq: u64, places: &[FleetPlace], notices: &PlaceNotices) ->
             paused: live().filter_map(|snapshot| snapshot.gate.paused).min(),
             held: held(places),
             allowed: live().fold(0, |sum, snapshot| sum.saturating_add(snapshot.gate.allowed)),
+            rules: live().fold(0, |sum, snapshot| sum.saturating_add(snapshot.gate.rules)),
             // Each place counts its own.
             turns: 0,
         },

@@ -154,6 +154,7 @@ impl FleetState {
             | Request::Command { task }
             | Request::Log { task, .. }
             | Request::Undo { task, .. }
+            | Request::Cost { task }
             | Request::Changes { since: ChangesSince::Task(task) }
             | Request::Streams { task } => self.owner(self.owners.tasks.get(task), task.as_str())?,
             Request::Call { input, .. } if input.get("task_id").is_some() => {

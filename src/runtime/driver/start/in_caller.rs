@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::files::StartFiles;
+use crate::consequence::Consequence;
 use crate::envelope::TaskId;
 use crate::model::{Error, ExecRequest};
 use crate::process::environment::{self, Environment};
@@ -70,7 +71,17 @@ pub(in crate::runtime) async fn prepare(
     });
     let path = folder.path().to_owned();
     let lane = shared.limits.lane(&request.cmd).cloned();
-    let new = NewTask { id, request, behind: None, workdir, shell, folder: path, side_terminal, lane };
+    let new = NewTask {
+        id,
+        request,
+        behind: None,
+        workdir,
+        shell,
+        folder: path,
+        side_terminal,
+        lane,
+        cost: Vec::new(),
+    };
     let kit = StartKit { environment, host: Some(host), write: None };
     Ok(PreparedStart { io, new: Box::new(new), folder, kit, caller: None })
 }
@@ -88,6 +99,16 @@ impl PreparedStart {
     /// Adds what the caller of a command from an agent's own shell passed in.
     pub(in crate::runtime) fn called_by(self, caller: WaitingCaller) -> Self {
         Self { caller: Some(caller), ..self }
+    }
+
+    /// Returns the command and the environment that it inherits, to compute what it would cost.
+    pub(in crate::runtime) fn to_cost(&self) -> (&NewTask, &Environment) {
+        (&self.new, &self.kit.environment)
+    }
+
+    /// Adds what the command would cost, for the rules that ask by it.
+    pub(in crate::runtime) fn costs(&mut self, cost: Vec<Consequence>) {
+        self.new.cost = cost;
     }
 
     /// Lets the command wait until `write` is on disk.

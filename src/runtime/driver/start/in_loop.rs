@@ -33,7 +33,9 @@ pub(in crate::runtime::driver) fn exec(
     driver.shared.viewers.refresh(&io);
     driver.shared.commands().begin(&new.id, &new.request.cmd);
     driver.adopt(io, kit, caller, reply);
+    let cost = new.cost.clone();
     driver.step(SupervisorInput::Start(new));
+    driver.cost_task(&id, cost);
     // A command that is held gets another host when it is released.
     if let Some(kit) = driver.live.get_mut(&id).and_then(|live| live.kit.as_mut()) {
         kit.host = None;

@@ -151,6 +151,7 @@ impl Published {
             reason: HoldReason::Paused,
             since: start,
             hash: String::new(),
+            cost: crate::model::CallCost::default(),
         };
         let question = |id: &u8| Question {
             id: QuestionId::from_random([*id; 8]),
@@ -276,7 +277,7 @@ impl World {
         self.check_numbers(&merged)?;
         for question in &merged.questions {
             let given = AnswerInput { value: AnswerValue::Approve, note: None };
-            let ask = Request::Answer { question: question.id.clone(), given, nonce: None };
+            let ask = Request::Answer { question: question.id.clone(), cost: 0, given, nonce: None };
             let (whose, _) = self.routed(ask).expect("somebody is asked");
             prop_assert_eq!(&whose, &question.text);
         }
@@ -309,8 +310,13 @@ impl World {
     }
 
     fn check_numbers(&mut self, merged: &Snapshot) -> Result<(), TestCaseError> {
-        let decide =
-            |ticket| Request::Decide { ticket, hash: String::new(), decision: Decision::Once, nonce: None };
+        let decide = |ticket| Request::Decide {
+            ticket,
+            hash: String::new(),
+            cost: 0,
+            decision: Decision::Once,
+            nonce: None,
+        };
         let calls = merged.calls.iter().map(|call| ("call", call.seq, call.summary.clone()));
         let held = merged.gate.held.iter().map(|held| {
             // A card never names a task of another place.

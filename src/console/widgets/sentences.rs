@@ -1,0 +1,40 @@
+//! What a command would cost, in sentences, as cards show it. Pure.
+
+use crate::console::text::{StyledPiece, piece, visible};
+use crate::console::theme::Role;
+use crate::model::CallCost;
+
+/// Returns a line for each sentence about one command.
+pub(in crate::console) fn lines(sentences: &[String]) -> Vec<Vec<StyledPiece>> {
+    sentences.iter().map(|sentence| vec![said(sentence)]).collect()
+}
+
+/// Returns the sentences about one of several commands in a single line, indented.
+pub(in crate::console) fn line(sentences: &[String], indent: usize) -> Vec<StyledPiece> {
+    let mut pieces = vec![piece(" ".repeat(indent), Role::Faint)];
+    for (at, sentence) in sentences.iter().enumerate() {
+        if at > 0 {
+            pieces.push(piece("; ", Role::Faint));
+        }
+        pieces.push(said(sentence));
+    }
+    pieces
+}
+
+/// Returns what has changed since it was first shown, if anything has.
+pub(in crate::console) fn changed(cost: &CallCost) -> Vec<Vec<StyledPiece>> {
+    if cost.revision < 2 {
+        return Vec::new();
+    }
+    let gone = cost.gone.iter().map(|sentence| {
+        vec![piece("no longer: ", Role::Faint), piece(visible::one_line(sentence).into_owned(), Role::Faint)]
+    });
+    let head = vec![piece("what it would cost has changed", Role::Waiting)];
+    std::iter::once(head).chain(gone).chain([Vec::new()]).collect()
+}
+
+fn said(sentence: &str) -> StyledPiece {
+    let is_cost = sentence != "no cost computed" && !sentence.starts_with("not known: ");
+    let role = if is_cost { Role::Waiting } else { Role::Faint };
+    piece(visible::one_line(sentence).into_owned(), role)
+}

@@ -1,0 +1,102 @@
+//! What the commands that wait for the operator would cost: computed outside the loop when they begin to wait, and again
+//! when they are about to be let run.
+
+use super::Driver;
+use super::order::DriverOrder;
+use crate::consequence::{Consequence, ConsequenceRequest};
+use crate::envelope::TaskId;
+use crate::ledger;
+use crate::model::{HeldCommand, ItemKey, NewQuestion, QuestionId, QuestionKind};
+use crate::process::environment::Environment;
+use crate::runtime::call_costs::CostSubject;
+
+impl Driver {
+    /// Computes what a new task would cost, if it waits for the operator; what is `known` was computed before.
+    pub(super) fn cost_task(&mut self, id: &TaskId, known: Vec<Consequence>) {
+        let Some(task) = self.supervisor.get(id) else { return };
+        let Some(ticket) = task.operator_hold().map(|hold| hold.ticket) else { return };
+        let Some(kit) = self.live.get(id).and_then(|live| live.kit.as_ref()) else { return };
+        let at = (&*task.workdir, &*task.shell);
+        let request = self.shared.command_place().ask(&task.request, at, &kit.environment);
+        self.begin_cost(CostSubject::Held(ticket), vec![request], known);
+    }
+
+    /// Computes what a held batch would cost; what is `known` was computed before.
+    pub(super) fn cost_batch(
+        &mut self,
+        ticket: u64,
+        commands: &[HeldCommand],
+        (environment, known): (&Environment, Vec<Consequence>),
+    ) {
+        let place = self.shared.command_place();
+        let requests = commands.iter().map(|command| place.ask_item(command, environment)).collect();
+        self.begin_cost(CostSubject::Held(ticket), requests, known);
+    }
+
+    /// Computes what the command of an agent's prompt would cost; what is `known` was computed before.
+    pub(super) fn cost_prompt(
+        &mut self,
+        id: &QuestionId,
+        asking: &NewQuestion,
+        (environment, known): (Option<&Environment>, Vec<Consequence>),
+    ) {
+        if let (QuestionKind::AgentPrompt(prompt), Some(workdir)) = (&asking.kind, &asking.evidence.workdir)
+            && let Some(cmd) = &prompt.command
+        {
+            let request = self.shared.command_place().ask_prompt(cmd, workdir, environment);
+            self.begin_cost(CostSubject::Prompt(id.clone()), vec![request], known);
+        }
+    }
+
+    fn begin_cost(&mut self, of: CostSubject, requests: Vec<ConsequenceRequest>, known: Vec<Consequence>) {
+        let is_known = known.len() == requests.len();
+        self.costs.add(of.clone(), requests);
+        match is_known {
+            true => self.costed(&of, known),
+            false => self.compute_cost(of, None),
+        }
+    }
+
+    /// Computes what something that waits would cost, and then carries out an order.
+    pub(super) fn compute_cost(&mut self, of: CostSubject, then: Option<DriverOrder>) {
+        let (own, then) = (self.own.clone(), then.map(Box::new));
+        let requests = self.costs.requests(&of).unwrap_or_default();
+        self.job(async move {
+            let found = ledger::consequences(requests.to_vec()).await;
+            // Once the driver is gone, nobody waits any more.
+            let _ = own.send(DriverOrder::Cost { of, found, then }).await;
+        });
+    }
+
+    /// Takes what something that waits would cost. Consoles are told of a change, and its reading time begins again.
+    pub(super) fn costed(&mut self, of: &CostSubject, found: Vec<Consequence>) {
+        let found = found.iter().map(Consequence::sentences).collect();
+        if !self.costs.take(self.now(), of, found) {
+            return;
+        }
+        let key = match of {
+            CostSubject::Held(ticket) => Some(ItemKey::Held(*ticket)),
+            CostSubject::Prompt(id) => {
+                let cost = self.costs.cost(of).cloned().unwrap_or_default();
+                self.questions.machine.costs(id, cost);
+                self.questions.machine.number(id).map(ItemKey::Question)
+            }
+        };
+        if let Some(key) = key {
+            self.shared.session().changes.note(key);
+        }
+    }
+
+    /// Forgets what nothing that waits would cost any more.
+    pub(super) fn keep_costs(&mut self) {
+        let Self { costs, supervisor, questions, .. } = self;
+        if costs.is_empty() {
+            return;
+        }
+        let held = supervisor.gate().held;
+        costs.keep(|of| match of {
+            CostSubject::Held(ticket) => held.iter().any(|held| held.ticket == *ticket),
+            CostSubject::Prompt(id) => questions.machine.question(id).is_some(),
+        });
+    }
+}
