@@ -103,7 +103,9 @@ impl AgentSession {
         if self.routes.has(arrival.profile) && !is_shell {
             return false;
         }
-        let is_name = !is_shell || !self.routes.shell || self.name == arrival.name;
+        // Codex's executor knows its session's name, and its hook the process above it.
+        let is_hook = arrival.profile == HOOK_PROFILE && arrival.is_claimed && arrival.name.is_none();
+        let is_name = !is_shell || !self.routes.shell || self.name == arrival.name || is_hook;
         let is_chosen = arrival.chosen.is_none_or(|chosen| label::base(chosen) == label::base(&self.label));
         // What is not known of its program is known by its launch.
         let is_same = self.program == arrival.program || self.program.is_none() || arrival.program.is_none();
