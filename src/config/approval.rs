@@ -243,7 +243,7 @@ mod tests {
             "legit push",
             "git;push",
         ] {
-            assert!(!rule.asks("ExecCommand", "agent:a", cmd, None).is_some(), "{cmd:?}");
+            assert!(rule.asks("ExecCommand", "agent:a", cmd, None).is_none(), "{cmd:?}");
         }
     }
 

@@ -238,7 +238,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn who_asks_about_a_mount_that_hangs_waits_300_ms_and_is_told_so() {
-        let (_end, hangs) = std::sync::mpsc::channel();
+        let (_end, hangs) = std::sync::mpsc::sync_channel(0);
         let temp = tempfile::tempdir().expect("temp dir");
         let requests = ["true", "rm x", "true"].map(|line| request(line, temp.path())).to_vec();
         let thread = THREADS.acquire().await.expect("a thread");

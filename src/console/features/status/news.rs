@@ -26,7 +26,7 @@ const KEPT: SignedDuration = SignedDuration::from_mins(3);
 enum Waiter {
     Input(Arc<TaskView>, InputWait),
     Question(Arc<Question>),
-    Held(HeldCall),
+    Held(Box<HeldCall>),
 }
 
 impl Waiter {
@@ -104,7 +104,7 @@ fn waiter(painter: &Painter<'_>) -> Option<Waiter> {
     let questions = snapshot.questions.iter().filter(|question| question.needs_somebody());
     let questions = questions.map(|question| Waiter::Question(Arc::clone(question)));
     let held = snapshot.gate.held.iter().filter(|_| !painter.focus.has_dialog);
-    let all = tasks.chain(questions).chain(held.map(|held| Waiter::Held(held.clone())));
+    let all = tasks.chain(questions).chain(held.map(|held| Waiter::Held(Box::new(held.clone()))));
     all.min_by_key(|waiter| (is_at_hand(state, waiter), waiter.since()))
         // The screen of a program shows its question itself.
         .filter(|waiter| !matches!(waiter, Waiter::Question(_)) || !is_at_hand(state, waiter))
