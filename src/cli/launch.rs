@@ -68,6 +68,9 @@ impl<'a> AgentStart<'a> {
     }
 }
 
+/// The arguments and variables with which a process runs our hook.
+type HookStart = (Vec<OsString>, Vec<(OsString, OsString)>);
+
 /// Starts an agent if the first argument names one.
 pub(super) fn run(argv: &[OsString]) -> Option<ExitCode> {
     let start = AgentStart::read(argv.get(1..)?)?;
@@ -121,7 +124,7 @@ impl AgentStart<'_> {
 
     /// Returns the arguments and variables with which this process runs our hook, unless its user has given such ones. An
     /// agent that cannot be given them starts without it.
-    fn hook(&self) -> Option<(Vec<OsString>, Vec<(OsString, OsString)>)> {
+    fn hook(&self) -> Option<HookStart> {
         let (agent, files) =
             self.agent.and_then(|agent| Some((agent, HookFiles::of_user(agent.as_str())?)))?;
         let passing = agent.hook()?.entry.process?;
