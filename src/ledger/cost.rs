@@ -10,6 +10,7 @@ use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::disk_look::DiskLook;
+use super::first_look::FirstLook;
 use crate::consequence::{self, Consequence, ConsequenceRequest, Look};
 
 /// How long it may look.
@@ -52,9 +53,19 @@ async fn computed(
     let (tell, mut told) = oneshot::channel();
     let finds = Arc::clone(&found);
     let compute = move || {
-        for request in &requests {
-            let cost = consequence::compute(request, &look);
+        let mut again = Vec::new();
+        for (at, request) in requests.iter().enumerate() {
+            let first = FirstLook::through(&look);
+            let mut cost = consequence::compute(request, &first);
+            if !first.is_whole() {
+                cost.unknown.push("the rest of it: looking took too long".to_owned());
+                again.push((at, request));
+            }
             finds.lock().unwrap_or_else(PoisonError::into_inner).push(cost);
+        }
+        for (at, request) in again {
+            let cost = consequence::compute(request, &look);
+            finds.lock().unwrap_or_else(PoisonError::into_inner)[at] = cost;
         }
         // Its folders go first: a program that has its answer may end at once.
         drop((look, thread));
@@ -189,18 +200,24 @@ mod tests {
         assert_eq!(sentences, ["deletes kept (1 byte) (with uncommitted changes)"]);
     }
 
-    /// A view in which every look at a file hangs, as in a mount whose server is gone, until the test is over.
-    struct HangingLook(Mutex<std::sync::mpsc::Receiver<()>>);
+    /// A view in which every look at a file hangs, as in a mount whose server is gone, until the test is over; or only git.
+    struct HangingLook {
+        end: Mutex<std::sync::mpsc::Receiver<()>>,
+        is_git_only: bool,
+    }
 
     impl HangingLook {
         fn hang(&self) {
             // The sender is dropped at the end.
-            let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let _ = self.end.lock().unwrap_or_else(PoisonError::into_inner).recv();
         }
     }
 
     impl Look for HangingLook {
         fn stat(&self, _: &Path) -> Result<Option<consequence::FileStat>, consequence::Unseen> {
+            if self.is_git_only {
+                return Ok(Some(consequence::FileStat { kind: consequence::FileKind::File, bytes: 1 }));
+            }
             self.hang();
             Err(consequence::Unseen)
         }
@@ -208,8 +225,12 @@ mod tests {
         fn list(
             &self,
             _: &Path,
-            _: &mut dyn FnMut(&std::ffi::OsStr) -> bool,
+            each: &mut dyn FnMut(&std::ffi::OsStr) -> bool,
         ) -> Result<(), consequence::Unseen> {
+            if self.is_git_only {
+                each(std::ffi::OsStr::new("x"));
+                return Ok(());
+            }
             self.hang();
             Err(consequence::Unseen)
         }
@@ -224,6 +245,7 @@ mod tests {
         }
 
         fn git_files(&self, _: &Path) -> Option<consequence::GitFiles> {
+            self.hang();
             None
         }
 
@@ -244,7 +266,7 @@ mod tests {
         let thread = THREADS.acquire().await.expect("a thread");
         let since = Instant::now();
         let over = Arc::new(AtomicBool::new(false));
-        let look = HangingLook(Mutex::new(hangs));
+        let look = HangingLook { end: Mutex::new(hangs), is_git_only: false };
         let found = computed(requests, look, (thread, Arc::clone(&over)), since + LOOKING).await;
         let waited = since.elapsed();
         assert!(waited >= LOOKING + TELLING && waited < Duration::from_secs(5), "{waited:?}");
@@ -256,6 +278,22 @@ mod tests {
             (&late.map(str::to_owned)[..], &late.map(str::to_owned)[..])
         );
         assert!(over.load(Ordering::Relaxed), "the thread is told that nobody waits");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_a_first_look_tells_is_told_however_long_the_rest_takes() {
+        let (_end, hangs) = std::sync::mpsc::sync_channel(0);
+        let thread = THREADS.acquire().await.expect("a thread");
+        let look = HangingLook { end: Mutex::new(hangs), is_git_only: true };
+        let requests = vec![request("rm -rf \"$DIR/\"*", Path::new("/w"))];
+        let over = (thread, Arc::new(AtomicBool::new(false)));
+        let found = computed(requests, look, over, Instant::now() + LOOKING).await;
+        let said = found[0].sentences();
+        assert_eq!(said[0], "$DIR is not set: \"$DIR/\"* means /*", "{said:?}");
+        assert_eq!(
+            found[0].unknown.last().map(String::as_str),
+            Some("the rest of it: looking took too long")
+        );
     }
 
     #[tokio::test(flavor = "multi_thread")]

@@ -7,6 +7,7 @@
 mod cost;
 mod difference;
 mod disk_look;
+mod first_look;
 mod program;
 mod references;
 mod repository;

@@ -222,7 +222,10 @@ impl Interpreter<'_> {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let names = format!("{}{more}", names.join(", "));
         let count = match (loss.is_cut, loss.files) {
-            (true, files) => format!("more than {} files, {}", thousands(files), size(loss.bytes)),
+            // How far a look came depends on the moment; the sentence should not.
+            (true, files) => {
+                format!("more than {} files, {}", thousands(floor(files)), size(floor(loss.bytes)))
+            }
             (false, 1) => format!("1 file, {}", size(loss.bytes)),
             (false, files) => format!("{} files, {}", thousands(files), size(loss.bytes)),
         };
@@ -268,6 +271,12 @@ impl Interpreter<'_> {
             None => "another folder".to_owned(),
         }
     }
+}
+
+/// Returns a number with all digits but its first made zero.
+fn floor(number: u64) -> u64 {
+    let unit = 10_u64.pow(number.checked_ilog10().unwrap_or_default());
+    number / unit * unit
 }
 
 /// Returns what a sentence says about git.

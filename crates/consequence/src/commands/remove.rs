@@ -120,6 +120,9 @@ impl Interpreter<'_> {
                     break;
                 }
                 let mut loss = Loss::new(LossVerb::Deletes, false);
+                if let Argument::Known(known) = operand {
+                    self.widen(&mut loss, known);
+                }
                 self.lose(&mut loss, &file);
                 self.report(loss);
                 self.files.remove(&file.path);
