@@ -30,14 +30,15 @@ use crate::runtime::Handle;
 /// The agent's script.
 const SCRIPT: &str = include_str!("../../assets/demo/script.toml");
 /// The commands it runs: files in the demo's workspace.
-const COMMANDS: [(&str, &str); 4] = [
+const COMMANDS: [(&str, &str); 5] = [
+    ("bash", include_str!("../../assets/demo/harbour/bash")),
     ("build", include_str!("../../assets/demo/harbour/build")),
     ("check", include_str!("../../assets/demo/harbour/check")),
     ("preview", include_str!("../../assets/demo/harbour/preview")),
     ("sign", include_str!("../../assets/demo/harbour/sign")),
 ];
 /// The runtime's settings: what needs approval.
-const SETTINGS: &str = "[[approvals]]\nprefix = \"git push\"\n";
+const SETTINGS: &str = "[[approvals]]\nconsequence = \"unset\"\n";
 /// The name that the agent reports.
 const AGENT: &str = "demo-agent";
 /// The pause at the end before the demo starts over.
@@ -236,6 +237,30 @@ impl Drop for Folder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_would_delete_more_than_the_demos_own_is_given_to_a_shell_that_runs_nothing() {
+        let script: toml::Value = toml::from_str(SCRIPT).expect("TOML");
+        let steps = script["step"].as_array().expect("steps");
+        let mut others = 0;
+        for step in steps {
+            let Some(cmd) = step.get("cmd").and_then(toml::Value::as_str) else { continue };
+            if !cmd.starts_with("./") && cmd != "rm -rf out" {
+                assert_eq!(step.get("shell").and_then(toml::Value::as_str), Some("./bash"), "{cmd}");
+                others += 1;
+            }
+        }
+        assert_eq!(others, 1);
+        let folder = tempfile::tempdir().expect("temp dir");
+        let shell = folder.path().join("bash");
+        fs::write(&shell, COMMANDS[0].1).expect("written");
+        fs::set_permissions(&shell, fs::Permissions::from_mode(0o700)).expect("a program");
+        let line = "touch made; echo $HOME";
+        let ran = std::process::Command::new(&shell).args(["-c", line]).current_dir(folder.path()).output();
+        let said = String::from_utf8(ran.expect("runs").stdout).expect("text");
+        assert_eq!(said, format!("the demo has run nothing of: {line}\n"));
+        assert!(!folder.path().join("made").exists());
+    }
 
     #[test]
     fn the_demos_commands_are_posix_sh_and_the_script_runs_no_others() {

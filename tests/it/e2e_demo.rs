@@ -67,8 +67,12 @@ fn the_demo_tells_its_story_by_itself_and_leaves_a_working_console() {
         shown.contains("signed: harbour-1.4.2.tar.sig") && !shown.contains("Password of the release key")
     });
     frames.show("demo-agent wants to run a command");
-    frames.show("it is held for you: y runs it");
+    frames.show("see what it means. y runs it");
+    frames.show("$DIR is not set: \"$DIR/\"* means /*");
     frames.show("■ denied");
+    frames.until("the agent obeys", |shown| {
+        shown.lines().any(|row| row.contains("rm -rf out") && row.contains("exit 0"))
+    });
     frames.show("grep -c unsafe build");
     frames.show("\"tool_name\": \"ExecCommandBatch\"");
     frames.show("s stops t02, the server");
@@ -86,7 +90,7 @@ fn the_demo_tells_its_story_by_itself_and_leaves_a_working_console() {
     assert_eq!(console.exit(), 0);
     let told = console.text();
     assert!(
-        told.contains("The demo's agent asked for 8 commands: 4 ended well, 2 failed, 1 stopped, 1 denied"),
+        told.contains("The demo's agent asked for 9 commands: 5 ended well, 2 failed, 1 stopped, 1 denied"),
         "{told}"
     );
     assert!(told.contains(&format!("{FIRST_WAY} {FIRST_PLACE}")), "{told}");
