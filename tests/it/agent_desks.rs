@@ -42,6 +42,7 @@ fn plugin_answers(agent: &str) {
     console.keys(b"use make\r");
     let answer: Value = serde_json::from_str(&printed(asked)).expect("JSON");
     assert_eq!(answer, json!({"reply": "reject", "message": "use make"}));
+    console.wait_for("the card is gone", |screen| !screen.contents().contains("asks: bash"));
 
     let asked = tell("asked");
     card();
