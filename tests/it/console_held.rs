@@ -7,6 +7,7 @@ use pilothouse::config::Prefix;
 use pilothouse::console::app::App;
 use pilothouse::console::app::layer::Layer;
 use pilothouse::console::msg::{Effect, Msg, Notification};
+use pilothouse::console::{DemoCue, DemoView};
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
 use pilothouse::model::{
@@ -165,6 +166,16 @@ fn what_was_typed_before_the_card_was_seen_is_no_answer() {
     later(&mut app, 200);
     assert_eq!(decisions(&press(&mut app, &["y"])), [(1, Decision::Once)]);
     assert_eq!(decisions(&press(&mut app, &["y", "e"])), [], "one answer is all there is");
+}
+
+#[test]
+fn a_step_of_a_demonstration_waits_for_the_call_that_it_shows() {
+    let mut app = open(waiting(vec![]), (80, 24));
+    let cue = DemoCue { view: DemoView::Approvals, task: None };
+    let _ = app.update(Msg::Cue(cue));
+    assert!(app.layers.is_empty() && !shown(&app).contains("no call needs approval"), "{}", shown(&app));
+    let _ = app.update(Msg::Snapshot(Arc::new(waiting(vec![call(1, &["git push"], ruled())]))));
+    assert!(matches!(app.layers.last(), Some(Layer::Approval(_))), "{}", shown(&app));
 }
 
 #[test]

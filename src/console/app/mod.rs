@@ -27,6 +27,7 @@ use crate::console::features::pane::visible::VisiblePanes;
 use crate::console::features::receipts::Receipts;
 use crate::console::features::search_all::AllTasksSearch;
 use crate::console::features::stop::PendingStops;
+use crate::console::options::DemoCue;
 use crate::console::state::setup::Setup;
 use crate::console::state::{Screen, State};
 use crate::envelope::TaskId;
@@ -69,6 +70,8 @@ pub struct App {
     own: BTreeSet<TaskId>,
     /// When a key was last discarded because its task had ended.
     swallowed: Option<Timestamp>,
+    /// A step of a demonstration about a call that is not here yet.
+    early_cue: Option<DemoCue>,
 }
 
 impl App {
@@ -93,6 +96,7 @@ impl App {
             to_enter: None,
             own: BTreeSet::new(),
             swallowed: None,
+            early_cue: None,
         }
     }
 }

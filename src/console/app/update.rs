@@ -182,6 +182,9 @@ impl App {
             self.state.reading.pan = 0;
         }
         self.refresh_questions();
+        if let Some(cue) = self.early_cue.take() {
+            self.cue(cue);
+        }
         self.attention.ring(&mut self.state)
     }
 
@@ -342,6 +345,11 @@ impl App {
 
     /// Shows the next step of a demonstration, unless the user is using the keys: they decide what is on screen.
     pub(in crate::console) fn cue(&mut self, cue: DemoCue) {
+        let is_early = cue.view == DemoView::Approvals && self.state.view.snapshot.gate.held.is_empty();
+        self.early_cue = is_early.then(|| cue.clone());
+        if is_early {
+            return;
+        }
         let is_busy =
             self.state.clock.touched.is_some_and(|at| self.state.clock.now.duration_since(at) < HANDS_ON);
         // The card of a call that the demonstration itself has decided: nobody is there to close it.
