@@ -74,19 +74,18 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
         return Ok(());
     }
     let asking = asking(label.clone(), &report, (call, hash.clone()), line.client());
-    if !hook_of(line.client()).is_some_and(|hook| hook.is_answered_here) {
+    let Some(answering) = hook_of(line.client()).and_then(|hook| hook.answering) else {
         tokio::spawn(show(runtime, asking, line.client()));
         return Ok(());
-    }
+    };
     // What the agent's shell gets is what its hook got, but for what that shell's own files set.
     let environment = Environment::of_process(line.client().peer.pid);
     let since = Instant::now();
     let verdict = tokio::select! {
         outcome = runtime.ask_about(asking, environment) => outcome.ok().and_then(verdict),
         () = line.gone() => {
-            let patience = hook_of(line.client()).map(|hook| hook.patience);
             // An agent that is interrupted ends its hook; at the end of the hook's time, the prompt stands.
-            if patience.is_some_and(|patience| since.elapsed() + MARGIN < patience) {
+            if since.elapsed() + MARGIN < answering.patience {
                 runtime.agent_works(&label, |_| Some(AgentActivity::Idle));
             }
             None
@@ -216,7 +215,7 @@ fn asking(
     client: &Client,
 ) -> NewQuestion {
     let Hello { cwd: workdir, ppid, .. } = &client.hello;
-    let is_answered_here = hook_of(client).is_some_and(|hook| hook.is_answered_here);
+    let is_answered_here = hook_of(client).is_some_and(|hook| hook.answering.is_some());
     NewQuestion {
         origin: QuestionOrigin { name: Some(call.tool.clone()), ..QuestionOrigin::default() },
         asked_by: Actor::Agent(label),

@@ -25,20 +25,25 @@ const MOST_GIVEN: usize = 160_000;
 pub struct AgentHook {
     /// Returns what the program tells a hook; `None` for what concerns nobody here.
     pub read: fn(&Value) -> Option<HookReport>,
-    /// Returns what a hook prints to answer the program's own prompt.
-    pub print: fn(&PromptVerdict) -> Value,
     /// Returns what a hook prints to hand words to the model, at the end of its calls.
     pub words: fn(&str) -> Value,
     /// Whether it takes words with each call that it reports as used.
     pub has_words_with_use: bool,
-    /// Whether its prompts can be answered here; otherwise they are only shown.
-    pub is_answered_here: bool,
-    /// How long a prompt may be answered here; the program ends the hook after that.
-    pub patience: Duration,
-    /// How it is told to run our hook.
+    /// How its prompts are answered here; otherwise they are only shown.
+    pub answering: Option<PromptAnswering>,
+    /// How the program is configured to run our hook.
     pub entry: HookEntry,
     /// The tool that runs commands in its shell; their text is the input `command`.
     pub shell_tool: &'static str,
+}
+
+/// How a program's own prompt is answered by its hook.
+#[derive(Debug, Clone, Copy)]
+pub struct PromptAnswering {
+    /// Returns what the hook prints.
+    pub print: fn(&PromptVerdict) -> Value,
+    /// How long it may take; the program ends the hook after that.
+    pub patience: Duration,
 }
 
 /// What a program tells a hook about one of its sessions.

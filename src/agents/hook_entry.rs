@@ -1,4 +1,4 @@
-//! How a program is told to run our hook: for one process, or for all its sessions. Pure.
+//! How a program is configured to run our hook, for one process or for all its sessions. Pure.
 
 use std::path::Path;
 
@@ -6,13 +6,15 @@ use serde_json::{Value, json};
 
 use super::config_file::ConfigFile;
 
-/// What stands in a plugin for the words that start our hook.
+/// The beginning of every plugin: how it starts our hook.
+const START: &str = include_str!("hook_start.js");
+/// The placeholder there for the words of the command line that starts our hook.
 const WORDS: &str = "\"pilothouse hook\"";
 
-/// How a program is told to run our hook.
+/// How a program is configured to run our hook.
 #[derive(Debug, Clone, Copy)]
 pub struct HookEntry {
-    /// The text of a plugin that starts our hook, if the program runs no commands at its events.
+    /// The text of a plugin that starts our hook, without its beginning, if the program runs no commands at its events.
     pub plugin: Option<&'static str>,
     /// Returns the settings that name it: the words of a shell's line that start our hook, or the path of the plugin.
     pub settings: fn(&str) -> Value,
@@ -20,11 +22,11 @@ pub struct HookEntry {
     pub file: Option<ConfigFile>,
     /// What its user does before it runs a hook of that file; empty if that is nothing.
     pub next: &'static str,
-    /// How one process is told, if it can be.
+    /// How one process is configured, if it can be.
     pub process: Option<HookPassing>,
 }
 
-/// How one process of a program is told to run our hook.
+/// How one process of a program is configured to run our hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HookPassing {
     /// By an argument that takes the settings.
@@ -47,7 +49,7 @@ pub struct HookSetup {
 impl HookEntry {
     /// Returns it for a program of ours that is started by these `words`, with the plugin at a path.
     pub(super) fn setup(&self, words: &[&str], line: &str, plugin: &Path) -> HookSetup {
-        let text = self.plugin.map(|text| text.replacen(WORDS, &json!(words).to_string(), 1));
+        let text = self.plugin.map(|text| START.replacen(WORDS, &json!(words).to_string(), 1) + text);
         let named = if text.is_some() { &*plugin.to_string_lossy() } else { line };
         HookSetup { settings: (self.settings)(named), plugin: text }
     }

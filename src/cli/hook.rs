@@ -53,7 +53,7 @@ fn answer(agent: AgentProgram, hook: &AgentHook) -> Option<String> {
     }
     let cwd = std::env::current_dir().ok()?;
     let printed = match call(agent, &cwd)?.report(report, at).ok()?? {
-        HookReply::Answered(answer) => (hook.print)(&answer.verdict),
+        HookReply::Answered(answer) => (hook.answering?.print)(&answer.verdict),
         HookReply::Words(words) => (hook.words)(&words),
     };
     Some(format!("{printed}\n"))

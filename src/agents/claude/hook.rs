@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use crate::agents::hook::{
-    AgentHook, HookEvent, HookReport, ModelText, ModelTextFacts, PromptVerdict, RefusedTool, ToolUse,
-    UsedTool,
+    AgentHook, HookEvent, HookReport, ModelText, ModelTextFacts, PromptAnswering, PromptVerdict, RefusedTool,
+    ToolUse, UsedTool,
 };
 use crate::agents::hook_entry::{HookEntry, HookPassing};
 
@@ -38,12 +38,10 @@ const REPORTED: [&str; 9] = [
 ];
 
 pub(super) const HOOK: AgentHook = AgentHook {
-    read: |told| read_event(told, SHELL_TOOL),
-    print,
+    read: |told| read_event(told["hook_event_name"].as_str()?, told, SHELL_TOOL),
     words: |text| words(WORDS, text),
     has_words_with_use: false,
-    is_answered_here: true,
-    patience: Duration::from_secs(PROMPT_SECONDS),
+    answering: Some(PromptAnswering { print, patience: Duration::from_secs(PROMPT_SECONDS) }),
     entry: HookEntry {
         plugin: None,
         settings,
@@ -54,10 +52,10 @@ pub(super) const HOOK: AgentHook = AgentHook {
     shell_tool: SHELL_TOOL,
 };
 
-/// Reads what it and programs with the same events tell.
-pub(in crate::agents) fn read_event(told: &Value, shell_tool: &str) -> Option<HookReport> {
+/// Reads what it and programs with the same events tell; `name` is the event.
+pub(in crate::agents) fn read_event(name: &str, told: &Value, shell_tool: &str) -> Option<HookReport> {
     let text = |key: &str| told[key].as_str().map(str::to_owned);
-    let event = match told["hook_event_name"].as_str()? {
+    let event = match name {
         "PermissionRequest" => match call(told)? {
             call if OWN_DIALOGS.contains(&call.tool.as_str()) => HookEvent::OwnDialog,
             call => HookEvent::Prompt(call),
@@ -121,7 +119,7 @@ fn call(told: &Value) -> Option<ToolUse> {
 }
 
 /// Never changes the call or its rules.
-pub(in crate::agents) fn print(verdict: &PromptVerdict) -> Value {
+fn print(verdict: &PromptVerdict) -> Value {
     let decision = match verdict {
         PromptVerdict::Allow => json!({ "behavior": "allow" }),
         PromptVerdict::Deny { note } if note.is_empty() => json!({ "behavior": "deny", "message": DENIED }),
@@ -136,16 +134,12 @@ pub(in crate::agents) fn words(event: &str, text: &str) -> Value {
 }
 
 fn settings(command: &str) -> Value {
+    let prompt = ("PermissionRequest", PROMPT_SECONDS);
     let reported = REPORTED.map(|name| (name, REPORT_SECONDS));
-    let mut settings = settings_of(command, &[("PermissionRequest", PROMPT_SECONDS)]);
-    let others = settings_of(command, &reported);
-    for (name, entry) in others["hooks"].as_object().into_iter().flatten() {
-        let own = &mut settings["hooks"][name];
-        own.clone_from(entry);
-        if name != WORDS {
-            // It does not wait for them.
-            own[0]["hooks"][0]["async"] = json!(true);
-        }
+    let mut settings = settings_of(command, &[&[prompt], &reported[..]].concat());
+    for name in REPORTED.into_iter().filter(|name| *name != WORDS) {
+        // It does not wait for them.
+        settings["hooks"][name][0]["hooks"][0]["async"] = json!(true);
     }
     settings
 }
@@ -164,7 +158,7 @@ mod tests {
 
     #[test]
     fn what_it_tells_is_read_and_what_is_more_than_yes_or_no_is_left_to_its_screen() {
-        let read = |told: &Value| read_event(told, SHELL_TOOL);
+        let read = HOOK.read;
         let told = |name: &str, tool: &str| json!({ "hook_event_name": name, "session_id": "s", "tool_name": tool, "tool_input": {"command": "ls"} });
         let call = ToolUse { tool: "Bash".into(), input: json!({"command": "ls"}) };
         let used = |given| UsedTool { call: call.clone(), id: None, given };

@@ -1,12 +1,10 @@
 //! Codex's hooks, as 0.169.0 runs them: Claude Code's events and words, but for its prompt, which it shows only once the hook
 //! has ended. So ours ends at once, and only Codex takes the answer.
 
-use std::time::Duration;
-
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::FOLDER;
-use crate::agents::claude::hook::{print, read_event, settings_of, words};
+use crate::agents::claude::hook::{read_event, settings_of, words};
 use crate::agents::config_file::ConfigFile;
 use crate::agents::hook::{AgentHook, HookEvent, HookReport};
 use crate::agents::hook_entry::HookEntry;
@@ -27,11 +25,9 @@ const REPORTED: [(&str, u64); 8] = [
 
 pub(super) const HOOK: AgentHook = AgentHook {
     read,
-    print,
     words: |text| words("PostToolUse", text),
     has_words_with_use: true,
-    is_answered_here: false,
-    patience: Duration::ZERO,
+    answering: None,
     entry: HookEntry {
         plugin: None,
         settings: |command| settings_of(command, &REPORTED),
@@ -44,11 +40,11 @@ pub(super) const HOOK: AgentHook = AgentHook {
 };
 
 fn read(told: &Value) -> Option<HookReport> {
-    let mut told = told.clone();
-    if told["hook_event_name"] == "Interrupt" {
-        told["hook_event_name"] = json!("Stop");
-    }
-    let mut report = read_event(&told, SHELL_TOOL)?;
+    let name = match told["hook_event_name"].as_str()? {
+        "Interrupt" => "Stop",
+        name => name,
+    };
+    let mut report = read_event(name, told, SHELL_TOOL)?;
     match &mut report.event {
         HookEvent::Prompt(call) => {
             // Only its prompt has the reason, and what is used is to be the same call.

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 use crate::agents::config_file::{ConfigFile, ConfigFolder};
 use crate::agents::hook::{
-    AgentHook, HookEvent, HookReport, ModelText, ModelTextFacts, PromptVerdict, RefusedTool, ToolUse,
-    UsedTool,
+    AgentHook, HookEvent, HookReport, ModelText, ModelTextFacts, PromptAnswering, PromptVerdict, RefusedTool,
+    ToolUse, UsedTool,
 };
 use crate::agents::hook_entry::{HookEntry, HookPassing};
 
@@ -24,11 +24,9 @@ const REFUSED_BY_RULES: &str = "The user has specified a rule which prevents";
 
 pub(in crate::agents) const HOOK: AgentHook = AgentHook {
     read,
-    print,
     words: |text| json!({ "words": text }),
     has_words_with_use: true,
-    is_answered_here: true,
-    patience: PATIENCE,
+    answering: Some(PromptAnswering { print, patience: PATIENCE }),
     entry: HookEntry {
         plugin: Some(include_str!("plugin.js")),
         settings: |path| json!({ "plugin": [path] }),

@@ -1,8 +1,5 @@
 // Tells Pilothouse what happens in opencode's sessions, and gives its prompts the answer of a person at Pilothouse's console.
 // Without Pilothouse it does nothing; whatever fails, opencode's own dialog stands. It opens no port.
-import { spawn } from "node:child_process"
-
-const WORDS = "pilothouse hook"
 // Calls and prompts that may be open at once; further ones are opencode's alone.
 const MOST = 256
 // How much later than a prompt its call may be told.
@@ -16,27 +13,8 @@ async function tui(api) {
   const asked = new Map()
   const early = new Map()
 
-  // Starts our hook with a report; what it prints is an answer.
   function tell(report) {
-    let printed = ""
-    const child = spawn(WORDS[0], WORDS.slice(1), {
-      cwd: api.state.path.directory || process.cwd(),
-      stdio: ["pipe", "pipe", "ignore"],
-    })
-    const answer = new Promise((resolve) => {
-      child.on("error", () => resolve())
-      child.on("close", () => {
-        try {
-          resolve(JSON.parse(printed))
-        } catch {
-          resolve()
-        }
-      })
-    })
-    child.stdout.on("data", (data) => (printed += data))
-    child.stdin.on("error", () => {})
-    child.stdin.end(JSON.stringify(report))
-    return { child, answer }
+    return startHook(report, api.state.path.directory || process.cwd())
   }
 
   function root(session) {

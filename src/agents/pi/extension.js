@@ -1,29 +1,11 @@
 // Tells Pilothouse what happens in pi's session, and gives its model the words of a person at Pilothouse's console. It asks
 // nothing and holds nothing, as pi itself; without Pilothouse it does nothing.
-import { spawn } from "node:child_process"
-
-const WORDS = "pilothouse hook"
 
 export default function (pi) {
-  // Starts our hook with a report; what it prints is an answer.
   function tell(type, event, ctx) {
-    let printed = ""
-    const report = { type, session: ctx.sessionManager.getSessionId(), event }
-    const child = spawn(WORDS[0], WORDS.slice(1), { cwd: ctx.cwd, stdio: ["pipe", "pipe", "ignore"] })
-    child.stdout.on("data", (data) => (printed += data))
-    child.stdin.on("error", () => {})
-    child.stdin.end(JSON.stringify(report))
+    const { child, answer } = startHook({ type, session: ctx.sessionManager.getSessionId(), event }, ctx.cwd)
     child.unref()
-    return new Promise((resolve) => {
-      child.on("error", () => resolve())
-      child.on("close", () => {
-        try {
-          resolve(JSON.parse(printed))
-        } catch {
-          resolve()
-        }
-      })
-    })
+    return answer
   }
 
   function on(type, handle) {

@@ -1,12 +1,8 @@
 //! pi's events, as an extension reports them (1.5.2). pi asks its user nothing, and the extension asks nothing for it.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
-use crate::agents::hook::{
-    AgentHook, HookEvent, HookReport, ModelText, ModelTextFacts, PromptVerdict, ToolUse, UsedTool,
-};
+use crate::agents::hook::{AgentHook, HookEvent, HookReport, ModelText, ModelTextFacts, ToolUse, UsedTool};
 use crate::agents::hook_entry::{HookEntry, HookPassing};
 
 /// The tool that runs commands in its own shell.
@@ -14,11 +10,9 @@ const SHELL_TOOL: &str = "bash";
 
 pub(super) const HOOK: AgentHook = AgentHook {
     read,
-    print: |_: &PromptVerdict| Value::Null,
     words: |text| json!({ "words": text }),
     has_words_with_use: true,
-    is_answered_here: false,
-    patience: Duration::ZERO,
+    answering: None,
     entry: HookEntry {
         plugin: Some(include_str!("extension.js")),
         settings: |path| json!({ "extensions": [path] }),

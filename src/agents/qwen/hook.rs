@@ -1,12 +1,10 @@
 //! Qwen Code's hooks, as 0.24.4 runs them: Claude Code's events and words. It waits for each, and shows its prompt only once
 //! the hook has ended; so ours ends at once, and only Qwen Code takes the answer.
 
-use std::time::Duration;
-
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{OWN_SETTINGS, TOOL};
-use crate::agents::claude::hook::{print, read_event, settings_of, words};
+use crate::agents::claude::hook::{read_event, settings_of, words};
 use crate::agents::hook::{AgentHook, HookReport};
 use crate::agents::hook_entry::HookEntry;
 
@@ -26,11 +24,9 @@ const REPORTED: [(&str, u64); 10] = [
 
 pub(super) const HOOK: AgentHook = AgentHook {
     read,
-    print,
     words: |text| words("PostToolUse", text),
     has_words_with_use: true,
-    is_answered_here: false,
-    patience: Duration::ZERO,
+    answering: None,
     entry: HookEntry {
         plugin: None,
         settings: |command| settings_of(command, &REPORTED),
@@ -43,11 +39,10 @@ pub(super) const HOOK: AgentHook = AgentHook {
 };
 
 fn read(told: &Value) -> Option<HookReport> {
-    // All that it tells of a turn that was cancelled.
-    if told["hook_event_name"] == "Notification" && told["notification_type"] == "idle_prompt" {
-        let mut told = told.clone();
-        told["hook_event_name"] = json!("Stop");
-        return read_event(&told, TOOL);
-    }
-    read_event(told, TOOL)
+    let name = match told["hook_event_name"].as_str()? {
+        // All that it tells of a turn that was cancelled.
+        "Notification" if told["notification_type"] == "idle_prompt" => "Stop",
+        name => name,
+    };
+    read_event(name, told, TOOL)
 }

@@ -166,7 +166,7 @@ fn opened(
 /// Returns how an agent runs our hook, and what leads it there.
 fn hook(cx: &CommandContext, agent: AgentProgram) -> Option<(&'static HookEntry, HookSetup)> {
     let (entry, files) = (&agent.hook()?.entry, HookFiles::of_user(agent.as_str())?);
-    // One that is told only here may start its hooks with another PATH than its own.
+    // An agent that is configured only here may start its hooks with a PATH other than its own.
     let own = cx.host.program().filter(|_| entry.process.is_none() && entry.plugin.is_none());
     let own = own.map(|own| own.to_string_lossy().into_owned());
     let program = own.unwrap_or_else(|| agent.command(&*cx.host, InstallScope::User));
