@@ -106,8 +106,8 @@ pub(super) async fn decide(
     let is_early = runtime.clock().now().mono.saturating_sub(at) < READING;
     let Some(decision) = decision(held, answer).filter(|_| !is_early) else { return false };
     let from = ConsoleProcess::of(client);
-    let shown = (held.hash.clone(), Some(held.cost.revision));
-    let decided = runtime.decide(held.ticket, shown, decision, Some(&from)).await;
+    let shown = held.shown(Some(held.cost.revision));
+    let decided = runtime.decide(shown, decision, Some(&from)).await;
     decided
         .inspect_err(|error| tracing::info!(%error, "an answer in the agent's program did not count"))
         .is_ok()

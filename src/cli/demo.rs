@@ -140,7 +140,7 @@ impl DemoStage {
             OperatorAct::Deny(note) => {
                 let held = self.runtime.snapshot().borrow().gate.held.first().cloned()?;
                 let deny = Decision::Deny { note: note.clone() };
-                self.runtime.decide(held.ticket, (held.hash, None), deny, None).await.ok()
+                self.runtime.decide(held.shown(None), deny, None).await.ok()
             }
             OperatorAct::Type(text) => {
                 let id = id.filter(|id| !has_person(id))?;

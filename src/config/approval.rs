@@ -42,41 +42,10 @@ pub struct ApprovalRule {
     /// What the command would cost, computed before it starts: something `outside` the workspace, more because of an
     /// `unset` variable, `uncommitted` work, something `remote`, `many` files. What cannot be computed is not asked about.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub consequence: Option<CostClass>,
+    pub consequence: Option<Class>,
     /// Who asks: `agent:<label>`, `agent` for any agent, or `cli` for scripts. Default: any agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
-}
-
-/// What a command would cost, as a rule names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, strum::Display)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum CostClass {
-    /// Something outside the workspace.
-    Outside,
-    /// More than it looks like, because a variable is not set or empty.
-    Unset,
-    /// Work of which git has no copy.
-    Uncommitted,
-    /// Something on another machine or in another program's care.
-    Remote,
-    /// More than 1,000 files.
-    Many,
-}
-
-impl CostClass {
-    /// Returns the first sentence of this class in what a command would cost.
-    fn sentence(self, cost: &Consequence) -> Option<&str> {
-        let class = match self {
-            Self::Outside => Class::Outside,
-            Self::Unset => Class::Unset,
-            Self::Uncommitted => Class::Uncommitted,
-            Self::Remote => Class::Remote,
-            Self::Many => Class::Many,
-        };
-        cost.facts.iter().find(|fact| fact.classes.contains(&class)).map(|fact| fact.text.as_str())
-    }
 }
 
 /// Why a rule would never match.
@@ -98,7 +67,8 @@ impl ApprovalRule {
             return None;
         }
         let Some(class) = self.consequence else { return Some(self.to_string()) };
-        let sentence: String = class.sentence(cost?)?.chars().take(MOST_SENTENCE).collect();
+        let fact = cost?.facts.iter().find(|fact| fact.classes.contains(&class))?;
+        let sentence: String = fact.text.chars().take(MOST_SENTENCE).collect();
         Some(format!("{self}: {sentence}"))
     }
 
@@ -262,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_rule_by_consequence_asks_by_what_was_computed_and_says_what() {
-        let rule = ApprovalRule { consequence: Some(CostClass::Unset), ..rule("", "rm", "", "") };
+        let rule = ApprovalRule { consequence: Some(Class::Unset), ..rule("", "rm", "", "") };
         let asks = |cmd: &str, cost: Option<&Consequence>| rule.asks("ExecCommand", "agent:a", cmd, cost);
         let both = cost(&[Class::Many, Class::Unset]);
         let said = r#"prefix "rm", consequence "unset": it is unset"#;
@@ -271,20 +241,12 @@ mod tests {
         assert_eq!(asks("rm x", Some(&cost(&[Class::Many]))), None);
         assert_eq!(asks("rm x", Some(&cost(&[]))), None, "what is not known is not asked about");
         assert_eq!(asks("rm x", None), None);
-        for (name, class) in CLASSES {
-            let read: ApprovalRule = toml::from_str(&format!("consequence = \"{name}\"")).expect("a rule");
-            assert!(read.asks("ExecCommand", "agent:a", "x", Some(&cost(&[class]))).is_some(), "{name}");
+        for class in Class::ALL {
+            let read: ApprovalRule = toml::from_str(&format!("consequence = \"{class}\"")).expect("a rule");
+            assert!(read.asks("ExecCommand", "agent:a", "x", Some(&cost(&[class]))).is_some(), "{class}");
         }
         assert!(toml::from_str::<ApprovalRule>("consequence = \"unknown\"").is_err());
     }
-
-    const CLASSES: [(&str, Class); 5] = [
-        ("outside", Class::Outside),
-        ("unset", Class::Unset),
-        ("uncommitted", Class::Uncommitted),
-        ("remote", Class::Remote),
-        ("many", Class::Many),
-    ];
 
     #[test]
     fn a_rule_says_what_it_asks_for_and_is_read_from_toml() {
@@ -306,7 +268,7 @@ mod tests {
         let asks = |cmd: &str, cost: Option<&Consequence>| {
             approvals.iter().any(|rule| rule.asks("ExecCommand", "agent:a", cmd, cost).is_some())
         };
-        for (_, class) in CLASSES {
+        for class in Class::ALL {
             assert!(asks("make", Some(&cost(&[class]))), "{class}");
         }
         let free = Consequence::default();

@@ -19,7 +19,7 @@ mod units;
 mod watch;
 mod watch_rule;
 
-pub use approval::{ApprovalRule, CostClass, STARTER_COMMAND, STARTER_RULES};
+pub use approval::{ApprovalRule, STARTER_COMMAND, STARTER_RULES};
 pub use ceilings::{CeilingRule, Ceilings, USUAL_CPU_WEIGHT};
 pub use lanes::Lane;
 pub use ledger_mode::LedgerMode;

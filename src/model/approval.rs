@@ -60,6 +60,25 @@ pub struct HeldCall {
     pub cost: CallCost,
 }
 
+/// What the operator was shown of a held call on which they decide.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownCall {
+    /// The call.
+    pub ticket: u64,
+    /// The hash of the request.
+    pub hash: String,
+    /// The revision of what it would cost, if they were told anything.
+    pub cost: Option<u32>,
+}
+
+impl HeldCall {
+    /// Returns what somebody was shown of it, with this revision of what it would cost.
+    #[must_use]
+    pub fn shown(&self, cost: Option<u32>) -> ShownCall {
+        ShownCall { ticket: self.ticket, hash: self.hash.clone(), cost }
+    }
+}
+
 /// One command of a held call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldCommand {

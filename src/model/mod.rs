@@ -44,7 +44,7 @@ pub use task::{TaskEvent, TaskFact, TaskUpdate};
 pub use agent_view::{
     AgentActivity, AgentPeer, AgentRoutes, AgentView, AgentWork, HOOK_PROFILE, LAUNCH_PROFILE, SHELL_PROFILE,
 };
-pub use approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand};
+pub use approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand, ShownCall};
 pub use call_cost::CallCost;
 pub use call_end::CallEnd;
 pub use calls::{CallRecord, PROGRAM_CALL, STREAM_CALL};

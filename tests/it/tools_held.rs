@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use pilothouse::config::{ApprovalRule, CostClass, Limits};
+use pilothouse::config::{ApprovalRule, Limits};
+use pilothouse::consequence::Class;
 use pilothouse::envelope::Actor;
 use pilothouse::model::{Decision, Error, HeldCall, HoldReason};
 use pilothouse::runtime::Handle;
@@ -53,8 +54,8 @@ impl Bench {
     }
 
     async fn decide(&self, decision: Decision) {
-        let HeldCall { ticket, hash, .. } = self.held().await;
-        self.runtime.decide(ticket, (hash, None), decision, None).await.expect("decided");
+        let shown = self.held().await.shown(None);
+        self.runtime.decide(shown, decision, None).await.expect("decided");
     }
 }
 
@@ -155,8 +156,8 @@ async fn a_held_batch_runs_when_released_and_is_pending_when_its_wait_is_over() 
     assert_eq!(asked.await.expect("joins").envelope.to_value()["error"]["kind"], "operator_denied");
     let asked = bench.ask("ExecCommandBatch", items);
     let held = bench.held().await;
-    assert_eq!((held.task, held.commands.len()), (None, 1));
-    bench.runtime.decide(held.ticket, (held.hash, None), Decision::Once, None).await.expect("decided");
+    assert_eq!((&held.task, held.commands.len()), (&None, 1));
+    bench.runtime.decide(held.shown(None), Decision::Once, None).await.expect("decided");
     assert_eq!(asked.await.expect("joins").envelope.result().expect("a result")["completed_count"], 1);
     assert!(bench.caller.cwd.join("ran").exists());
 }
@@ -205,7 +206,7 @@ async fn costing(bench: &Bench, revision: u32) -> HeldCall {
     snapshot.gate.held[0].clone()
 }
 
-fn by_cost(class: CostClass) -> Limits {
+fn by_cost(class: Class) -> Limits {
     let rule = ApprovalRule { consequence: Some(class), ..ApprovalRule::default() };
     Limits { approvals: vec![rule], ..Limits::default() }
 }
@@ -219,8 +220,7 @@ async fn a_held_command_is_told_with_what_it_would_cost_and_an_answer_is_bound_t
     let asked = bench.ask("ExecCommand", exec("rm -r build", 60_000));
     let held = costing(&bench, 1).await;
     assert_eq!(held.cost.commands, [["deletes 1 file, 1 byte in build"]]);
-    let decide =
-        |cost| bench.runtime.decide(held.ticket, (held.hash.clone(), Some(cost)), Decision::Once, None);
+    let decide = |cost| bench.runtime.decide(held.shown(Some(cost)), Decision::Once, None);
     assert!(matches!(decide(0).await, Err(Error::CostChanged)), "given before it was told");
 
     // What was told is old by then, and so it is computed again.
@@ -242,7 +242,7 @@ async fn a_held_command_is_told_with_what_it_would_cost_and_an_answer_is_bound_t
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rule_by_consequence_asks_before_the_command_starts_and_says_why() {
-    let bench = Bench::start(by_cost(CostClass::Unset));
+    let bench = Bench::start(by_cost(Class::Unset));
     let free = bench.call("ExecCommand", exec("rm -rf ./none", 60_000)).await;
     assert!(free.receipt.contains("exited with code 0"), "{}", free.receipt);
     // Even if it ran, the deletion would not; but that is known only to who runs it.
@@ -259,7 +259,7 @@ async fn a_rule_by_consequence_asks_before_the_command_starts_and_says_why() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rule_by_consequence_asks_about_a_batch_too_with_a_cost_for_each_item() {
-    let bench = Bench::start(by_cost(CostClass::Outside));
+    let bench = Bench::start(by_cost(Class::Outside));
     let items = json!({"items": [{"cmd": "true"}, {"cmd": "rm -f ../outside"}]});
     std::fs::write(bench.caller.cwd.join("../outside"), "1").expect("written");
     let asked = bench.ask("ExecCommandBatch", items);
@@ -277,7 +277,7 @@ async fn a_rule_by_consequence_asks_about_a_batch_too_with_a_cost_for_each_item(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_ends_while_its_cost_is_computed_is_not_held_or_run_afterwards() {
-    let bench = Bench::start(by_cost(CostClass::Outside));
+    let bench = Bench::start(by_cost(Class::Outside));
     let marker = bench.caller.cwd.join("ran");
     let asked = bench.ask("ExecCommand", exec("sleep 60; touch ran", 60_000));
     asked.abort();

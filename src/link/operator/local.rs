@@ -13,7 +13,7 @@ use super::own_notices;
 use crate::envelope::{Actor, TaskId};
 use crate::link::Error;
 use crate::link::protocol::{ConsoleView, Reply, Request};
-use crate::model::{self, PlaceId, Snapshot};
+use crate::model::{self, PlaceId, ShownCall, Snapshot};
 use crate::process::ConsoleProcess;
 use crate::runtime::{Handle, LogPart, Viewer};
 use crate::terminal::Contents;
@@ -109,10 +109,8 @@ impl LocalRuntime {
             }
             Request::Pause { paused, .. } => runtime.pause(paused, Some(console)).await,
             Request::Decide { ticket, hash, cost, decision, .. } => {
-                runtime
-                    .decide(ticket, (hash, Some(cost)), decision, Some(console))
-                    .await
-                    .map_err(declined)?;
+                let shown = ShownCall { ticket, hash, cost: Some(cost) };
+                runtime.decide(shown, decision, Some(console)).await.map_err(declined)?;
             }
             Request::Answer { question, cost, given, .. } => {
                 runtime.answer_at(console, (&question, cost), given).await.map_err(declined)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Driver;
 use super::order::Reply;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{BatchRequest, Decision, Error, Fact, GateEvent, ParentTask, TaskView};
+use crate::model::{BatchRequest, Decision, Error, Fact, GateEvent, ParentTask, ShownCall, TaskView};
 use crate::process::ConsoleProcess;
 use crate::process::environment::Environment;
 use crate::runtime::supervisor::{BatchVerdict, SupervisorAction, SupervisorInput};
@@ -25,11 +25,12 @@ impl Driver {
             let _ = reply.send(Err(refusal));
             return;
         }
-        let (call, commands, cost) = (batch.call, batch.commands.clone(), batch.cost.clone());
+        let (call, cost) = (batch.call, batch.cost.clone());
         let actions =
             self.supervisor.step(self.now(), SupervisorInput::Batch { batch, within: within.cloned() });
-        match self.supervisor.held_batch(call) {
-            Some(ticket) => {
+        let held = self.supervisor.held_batch(call).map(|held| (held.ticket, held.commands.clone()));
+        match held {
+            Some((ticket, commands)) => {
                 self.batches.insert(ticket, reply);
                 self.cost_batch(ticket, &commands, (environment, cost));
             }
@@ -43,8 +44,7 @@ impl Driver {
     /// Applies the operator's decision on a held call.
     pub(super) fn decide(
         &mut self,
-        ticket: u64,
-        hash: String,
+        ShownCall { ticket, hash, .. }: ShownCall,
         decision: Decision,
         from: Option<&ConsoleProcess>,
     ) -> Result<(), Error> {

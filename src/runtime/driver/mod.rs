@@ -197,21 +197,24 @@ impl Driver {
                 let _ = reply.send(Ok(()));
                 return false;
             }
-            DriverOrder::IsFree { request, within, cost, reply } => {
-                let _ = reply.send(Ok(self.supervisor.is_free(&request, within.as_ref(), &cost)));
+            DriverOrder::IsFree { run, within, cost, reply } => {
+                let _ = reply.send(Ok(self.supervisor.is_free(&run, within.as_ref(), &cost)));
                 return false;
             }
             DriverOrder::Pause { paused, from } => self.pause(paused, from.as_ref()),
             DriverOrder::Step(input) => self.step(input),
-            DriverOrder::Admit { batch, within, environment, reply } => {
-                self.admit(*batch, within.as_ref(), &environment, reply);
+            DriverOrder::Admit { batch, within, env, reply } => {
+                self.admit(*batch, within.as_ref(), &env, reply);
             }
-            DriverOrder::Decide { ticket, hash, cost, decision, from, reply } => {
-                let is_denial = matches!(decision, Decision::Deny { .. });
-                let of = CostSubject::Held(ticket);
-                match if is_denial { CostCheck::Counts } else { self.costs.check(self.now(), &of, cost) } {
+            DriverOrder::Decide { shown, decision, from, reply } => {
+                let of = CostSubject::Held(shown.ticket);
+                let check = match decision {
+                    Decision::Deny { .. } => CostCheck::Counts,
+                    _ => self.costs.check(self.now(), &of, shown.cost),
+                };
+                match check {
                     CostCheck::Counts => {
-                        let _ = reply.send(self.decide(ticket, hash, decision, from.as_ref()));
+                        let _ = reply.send(self.decide(shown, decision, from.as_ref()));
                     }
                     CostCheck::Changed => {
                         // Whoever answered is to see what has changed.
@@ -219,10 +222,7 @@ impl Driver {
                         let _ = reply.send(Err(Error::CostChanged));
                     }
                     CostCheck::Old => {
-                        self.compute_cost(
-                            of,
-                            Some(DriverOrder::Decide { ticket, hash, cost, decision, from, reply }),
-                        );
+                        self.compute_cost(of, Some(DriverOrder::Decide { shown, decision, from, reply }));
                     }
                 }
             }

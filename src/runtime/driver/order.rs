@@ -12,8 +12,8 @@ use crate::consequence::Consequence;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
     AnswerInput, AnsweredPrompts, BatchRequest, CloseReason, Decision, Error, ExecOutcome, ExecRequest,
-    InputOutcome, NewQuestion, ParentTask, QuestionId, QuestionOutcome, RecordedAnswer, Stop, StopOutcome,
-    TypedInput,
+    InputOutcome, NewQuestion, ParentTask, QuestionId, QuestionOutcome, RecordedAnswer, ShownCall, Stop,
+    StopOutcome, TypedInput,
 };
 use crate::process::environment::Environment;
 use crate::process::{ConsoleProcess, HostEvent, RunningCommand, Signal, SignalScope};
@@ -24,135 +24,41 @@ use crate::runtime::supervisor;
 
 pub(in crate::runtime) type Reply<T> = oneshot::Sender<Result<T, Error>>;
 
-/// One message to the driver; a `Step` is input that only the supervisor handles.
+/// One message to the driver. A `Step` is input that only the supervisor handles; a `Cost` is what was computed of something
+/// that waits, `then` the order that waited for it.
 #[derive(Debug)]
 pub(in crate::runtime) enum DriverOrder {
-    Exec {
-        prepared: Box<PreparedStart>,
-        within: Option<ParentTask>,
-        reply: Reply<ExecOutcome>,
-    },
-    Input {
-        by: Actor,
-        id: TaskId,
-        input: TypedInput,
-        reply: Reply<InputOutcome>,
-    },
-    Stop {
-        by: Actor,
-        id: TaskId,
-        stop: Stop,
-        reply: Reply<StopOutcome>,
-    },
-    AgentEnded {
-        label: String,
-    },
-    Rename {
-        id: TaskId,
-        name: Option<String>,
-    },
-    Dismiss {
-        id: TaskId,
-    },
-    Ledger {
-        news: Box<LedgerNews>,
-    },
-    Known {
-        tasks: Vec<TaskId>,
-        reply: Reply<Vec<UnmeasuredTask>>,
-    },
-    Publish {
-        reply: Reply<()>,
-    },
-    Pause {
-        paused: bool,
-        from: Option<ConsoleProcess>,
-    },
-    IsFree {
-        request: Box<ExecRequest>,
-        within: Option<ParentTask>,
-        cost: Vec<Consequence>,
-        reply: Reply<bool>,
-    },
-    Admit {
-        batch: Box<BatchRequest>,
-        within: Option<ParentTask>,
-        environment: Environment,
-        reply: Reply<()>,
-    },
-    Decide {
-        ticket: u64,
-        hash: String,
-        /// The revision of what the operator was told that the call would cost, if they were told anything.
-        cost: Option<u32>,
-        decision: Decision,
-        from: Option<ConsoleProcess>,
-        reply: Reply<()>,
-    },
-    /// It was computed what something that waits would cost; then an order is carried out that waited for it.
-    Cost {
-        of: CostSubject,
-        found: Vec<Consequence>,
-        then: Option<Box<DriverOrder>>,
-    },
-    PassOn {
-        by: Actor,
-        id: TaskId,
-        signal: Signal,
-        scope: SignalScope,
-    },
-    CallerResized {
-        by: Actor,
-        id: TaskId,
-    },
-    CallerGone {
-        id: TaskId,
-    },
-    CancelForeground {
-        call: u64,
-        by: Actor,
-        why: String,
-    },
-    Started {
-        id: TaskId,
-        running: Box<RunningCommand>,
-    },
-    StartFailed {
-        id: TaskId,
-        error: Error,
-    },
-    Waiting {
-        seen: Vec<WaitLook>,
-    },
-    Listening {
-        news: Vec<ListenNews>,
-    },
-    Measured {
-        measured: Vec<MeasuredTask>,
-    },
-    Lanes {
-        news: Vec<LaneNews>,
-    },
-    LaneMoved {
-        returned: ReturnedTicket,
-    },
-    Pass {
-        id: TaskId,
-    },
-    Explained {
-        id: TaskId,
-        conflict: Option<PortConflict>,
-    },
-    Host {
-        id: TaskId,
-        event: HostEvent,
-    },
+    Exec { prepared: Box<PreparedStart>, within: Option<ParentTask>, reply: Reply<ExecOutcome> },
+    Input { by: Actor, id: TaskId, input: TypedInput, reply: Reply<InputOutcome> },
+    Stop { by: Actor, id: TaskId, stop: Stop, reply: Reply<StopOutcome> },
+    AgentEnded { label: String },
+    Rename { id: TaskId, name: Option<String> },
+    Dismiss { id: TaskId },
+    Ledger { news: Box<LedgerNews> },
+    Known { tasks: Vec<TaskId>, reply: Reply<Vec<UnmeasuredTask>> },
+    Publish { reply: Reply<()> },
+    Pause { paused: bool, from: Option<ConsoleProcess> },
+    IsFree { run: Box<ExecRequest>, within: Option<ParentTask>, cost: Vec<Consequence>, reply: Reply<bool> },
+    Admit { batch: Box<BatchRequest>, within: Option<ParentTask>, env: Environment, reply: Reply<()> },
+    Decide { shown: ShownCall, decision: Decision, from: Option<ConsoleProcess>, reply: Reply<()> },
+    Cost { of: CostSubject, found: Vec<Consequence>, then: Option<Box<DriverOrder>> },
+    PassOn { by: Actor, id: TaskId, signal: Signal, scope: SignalScope },
+    CallerResized { by: Actor, id: TaskId },
+    CallerGone { id: TaskId },
+    CancelForeground { call: u64, by: Actor, why: String },
+    Started { id: TaskId, running: Box<RunningCommand> },
+    StartFailed { id: TaskId, error: Error },
+    Waiting { seen: Vec<WaitLook> },
+    Listening { news: Vec<ListenNews> },
+    Measured { measured: Vec<MeasuredTask> },
+    Lanes { news: Vec<LaneNews> },
+    LaneMoved { returned: ReturnedTicket },
+    Pass { id: TaskId },
+    Explained { id: TaskId, conflict: Option<PortConflict> },
+    Host { id: TaskId, event: HostEvent },
     Question(QuestionOrder),
     Step(supervisor::SupervisorInput),
-    Shutdown {
-        closing: CloseReason,
-        reply: oneshot::Sender<()>,
-    },
+    Shutdown { closing: CloseReason, reply: oneshot::Sender<()> },
 }
 
 /// An order about questions.

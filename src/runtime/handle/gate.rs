@@ -9,7 +9,7 @@ use super::costs::ComputingCall;
 use crate::clock::Clock;
 use crate::config::ApprovalRule;
 use crate::envelope::{TaskId, mask};
-use crate::model::{BatchRequest, Decision, Error, ExecRequest, Fact};
+use crate::model::{BatchRequest, Decision, Error, ExecRequest, Fact, ShownCall};
 use crate::process::ConsoleProcess;
 use crate::runtime::driver::DriverOrder;
 use crate::runtime::supervisor::SupervisorInput;
@@ -32,8 +32,8 @@ impl Handle {
         let within = self.within.clone();
         let at = (&*request.base, request.shell.as_deref().unwrap_or_default());
         let (cost, _computing) = self.cost_of(&request, at, &self.environment).await;
-        let request = Box::new(request);
-        let asked = self.order(|reply| DriverOrder::IsFree { request, within, cost, reply }).await;
+        let run = Box::new(request);
+        let asked = self.order(|reply| DriverOrder::IsFree { run, within, cost, reply }).await;
         asked.unwrap_or(false)
     }
 
@@ -71,15 +71,13 @@ impl Handle {
         self.shared.handed.subscribe()
     }
 
-    /// Applies the operator's decision to a held call; `hash` identifies the request they were shown, `cost` the revision
-    /// of what they were told that it would cost, if they were told anything, and `from` the console that showed it.
+    /// Applies the operator's decision to a held call as they were shown it; `from` is the console that showed it.
     ///
     /// # Errors
     /// If that request is no longer held, or would now cost something else.
     pub async fn decide(
         &self,
-        ticket: u64,
-        (hash, cost): (String, Option<u32>),
+        shown: ShownCall,
         decision: Decision,
         from: Option<&ConsoleProcess>,
     ) -> Result<(), Error> {
@@ -88,7 +86,7 @@ impl Handle {
             Decision::Deny { note } => Decision::Deny { note: mask(&note).into_owned() },
             decision => decision,
         };
-        self.order(|reply| DriverOrder::Decide { ticket, hash, cost, decision, from, reply }).await
+        self.order(|reply| DriverOrder::Decide { shown, decision, from, reply }).await
     }
 
     /// Shows a notice about an action in one console to the person at the others.
@@ -108,9 +106,9 @@ impl Handle {
     pub async fn admit(&self, mut batch: BatchRequest) -> Result<(), Error> {
         let (cost, computing) = self.cost_of_batch(&batch).await;
         batch.cost = cost;
-        let (within, environment) = (self.within.clone(), self.environment.clone());
+        let (within, env) = (self.within.clone(), self.environment.clone());
         let batch = Box::new(batch);
-        let answer = self.send(|reply| DriverOrder::Admit { batch, within, environment, reply }).await?;
+        let answer = self.send(|reply| DriverOrder::Admit { batch, within, env, reply }).await?;
         computing.into_iter().for_each(ComputingCall::catch_up);
         answer.await.map_err(|_| Error::ShuttingDown)?
     }

@@ -109,7 +109,7 @@ impl Supervisor {
     }
 
     /// Returns the ticket of a call's batch that waits for the operator.
-    pub(crate) fn held_batch(&self, call: u64) -> Option<u64> {
+    pub(crate) fn held_batch(&self, call: u64) -> Option<&HeldCall> {
         self.gate.held_batch(call)
     }
 
@@ -227,7 +227,8 @@ impl Supervisor {
 
     /// Handles a call whose answer nobody waits for any more: its batch, if held, is dropped.
     pub(super) fn withdraw(&mut self, now: Moment, call: u64) -> Vec<SupervisorAction> {
-        self.gate.held_batch(call).map(|ticket| self.hold_over(now, ticket)).unwrap_or_default()
+        let ticket = self.gate.held_batch(call).map(|held| held.ticket);
+        ticket.map(|ticket| self.hold_over(now, ticket)).unwrap_or_default()
     }
 
     /// Ends all held batches, so that none can start any more.

@@ -123,9 +123,9 @@ impl ApprovalGate {
         self.reason(BATCH, callers, commands, &hash_of_batch(batch)).is_some()
     }
 
-    /// Returns the ticket of a call's batch that waits.
-    pub(super) fn held_batch(&self, call: u64) -> Option<u64> {
-        self.batches().find(|batch| batch.call == call).map(|batch| batch.ticket)
+    /// Returns a call's batch that waits.
+    pub(super) fn held_batch(&self, call: u64) -> Option<&HeldCall> {
+        self.batches().find(|batch| batch.call == call)
     }
 
     /// Returns the waiting batches.
