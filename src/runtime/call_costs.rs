@@ -47,11 +47,6 @@ struct CostEntry {
 }
 
 impl CallCosts {
-    /// Tells whether nothing waits.
-    pub(in crate::runtime) fn is_empty(&self) -> bool {
-        self.all.is_empty()
-    }
-
     /// Adds something that waits, with its commands.
     pub(in crate::runtime) fn add(&mut self, of: CostSubject, requests: Vec<ConsequenceRequest>) {
         let entry = CostEntry { requests: requests.into(), cost: CallCost::default(), at: None };

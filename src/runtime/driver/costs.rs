@@ -6,7 +6,7 @@ use super::order::DriverOrder;
 use crate::consequence::{Consequence, ConsequenceRequest};
 use crate::envelope::TaskId;
 use crate::ledger;
-use crate::model::{HeldCommand, ItemKey, NewQuestion, QuestionId, QuestionKind};
+use crate::model::{HeldCall, HeldCommand, ItemKey, NewQuestion, QuestionId, QuestionKind};
 use crate::process::environment::Environment;
 use crate::runtime::call_costs::CostSubject;
 
@@ -88,12 +88,8 @@ impl Driver {
     }
 
     /// Forgets what nothing that waits would cost any more.
-    pub(super) fn keep_costs(&mut self) {
-        let Self { costs, supervisor, questions, .. } = self;
-        if costs.is_empty() {
-            return;
-        }
-        let held = supervisor.gate().held;
+    pub(super) fn keep_costs(&mut self, held: &[HeldCall]) {
+        let Self { costs, questions, .. } = self;
         costs.keep(|of| match of {
             CostSubject::Held(ticket) => held.iter().any(|held| held.ticket == *ticket),
             CostSubject::Prompt(id) => questions.machine.question(id).is_some(),

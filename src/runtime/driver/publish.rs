@@ -12,7 +12,7 @@ use crate::runtime::call_costs::CostSubject;
 impl Driver {
     /// Publishes the current state.
     pub(super) fn publish(&mut self) {
-        self.keep_costs();
+        let gate = self.gate();
         let mut alive = Vec::new();
         let output = |id: &TaskId| self.live.get(id).map(|live| live.io.output()).unwrap_or_default();
         for view in self.supervisor.measured(output) {
@@ -51,16 +51,18 @@ impl Driver {
             notices: session.notices.iter().cloned().collect(),
             metrics,
             record,
-            gate: self.gate(),
+            gate,
             places: Vec::new(),
         };
         drop(session);
         self.shared.snapshot.send_replace(Arc::new(snapshot));
     }
 
-    /// Returns everything that waits for the operator, with what it would cost.
-    fn gate(&self) -> GateView {
+    /// Returns everything that waits for the operator, with what it would cost. What nothing that waits would cost any more
+    /// is forgotten.
+    fn gate(&mut self) -> GateView {
         let mut gate = self.supervisor.gate();
+        self.keep_costs(&gate.held);
         for held in &mut gate.held {
             held.cost = self.costs.cost(&CostSubject::Held(held.ticket)).cloned().unwrap_or_default();
         }
