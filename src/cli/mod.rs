@@ -71,11 +71,20 @@ use crate::process::{self, environment::Environment};
 /// How long blocking work (a read of standard input) may delay the end of the program.
 const LINGER: Duration = Duration::from_millis(100);
 
+/// Runs this program as the shell of an agent, which `argv` (program name first) must name; returns its exit code.
+pub fn run_as_shell(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
+    shell::run_small(&argv.into_iter().collect::<Vec<_>>()).unwrap_or_else(|| {
+        let _ =
+            print::say("agents call this as their shell, by links named bash and zsh; see `pilothouse help`");
+        ExitCode::from(Code::ArgError.exit_code())
+    })
+}
+
 /// Runs the program with `argv` (program name first) and returns its exit code.
 pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     let argv: Vec<OsString> = argv.into_iter().collect();
     // The agent's shell comes first: it adds latency to every command of the agent.
-    if let Some(code) = shell::run_as_shell(&argv) {
+    if let Some(code) = shell::run_whole(&argv) {
         return code;
     }
     // Then an agent: everything after its name belongs to it.

@@ -85,7 +85,10 @@ pub use program_name::program_name;
 pub use pty::{InputMode, Pty};
 pub use pty_program::{PtyCommand, PtyProgram};
 pub use running::{HostHandle, Io, RunningCommand};
-pub use shell_links::{SHELL_PREFIX, SHELLS, ShellLinks, is_own_bash_env, is_shell_link, kind_of_shell};
+pub use shell_links::{
+    SHELL_PREFIX, SHELL_PROGRAM, SHELLS, ShellLinks, is_own_bash_env, is_shell_link, kind_of_shell,
+    whole_program,
+};
 pub use signal::{Exit, Signal, UnknownSignal};
 pub use signal_queue::{RESIZED, SignalQueue, become_program, die_of, has_no_output};
 pub use size::TreeSize;

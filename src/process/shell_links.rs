@@ -1,5 +1,5 @@
-//! What leads an agent's shell here, in the user's data folder: symbolic links by which agents call this program as their
-//! shell, and the file that a bash reads first (`BASH_ENV`). An agent may give its model the name of its shell, so each
+//! What leads an agent's shell here, in the user's data folder: symbolic links by which agents call this program (or, where
+//! that is beside it, its smaller `pilothouse-shell`) as their shell, and the file that a bash reads first (`BASH_ENV`). An agent may give its model the name of its shell, so each
 //! link is named after the shell it represents and recognised by its folder.
 
 use std::ffi::OsStr;
@@ -12,6 +12,8 @@ use crate::paths::shells_dir;
 
 /// The prefix of the names of links in any other folder.
 pub const SHELL_PREFIX: &str = "pilothouse-";
+/// The program for agents' shells alone, beside the whole one.
+pub const SHELL_PROGRAM: &str = "pilothouse-shell";
 /// The end of the path of the folder with links for agents that are configured with a shell.
 const TOLD: &str = "pilothouse/shells/told";
 /// The file that a bash below a started agent reads first, and the one that it reads for what may be the agent's own.
@@ -42,11 +44,13 @@ impl ShellLinks {
         Self(folder)
     }
 
-    /// Creates the links to a program and the files for bash, or updates them.
+    /// Creates the links to a program, or to the one for shells beside it, and the files for bash, or updates them.
     ///
     /// # Errors
     /// If one of them cannot be created.
     pub fn make(&self, program: &Path) -> io::Result<()> {
+        let small = program.with_file_name(SHELL_PROGRAM);
+        let program = if small.is_file() { &small } else { program };
         for link in SHELLS.iter().map(|shell| self.of(shell)) {
             if std::fs::read_link(&link).is_ok_and(|named| named == program) {
                 continue;
@@ -86,6 +90,12 @@ impl ShellLinks {
     }
 }
 
+/// Returns the whole program, given the path of this one.
+#[must_use]
+pub fn whole_program(own: PathBuf) -> PathBuf {
+    if own.ends_with(SHELL_PROGRAM) { own.with_file_name("pilothouse") } else { own }
+}
+
 /// Tells whether a path names this program as an agent's shell.
 #[must_use]
 pub fn is_shell_link(path: &Path) -> bool {
@@ -122,6 +132,11 @@ mod tests {
                 assert_eq!(std::fs::read_link(&link).expect("a link"), Path::new(program));
             }
         }
+        let (whole, small) = (dir.path().join("pilothouse"), dir.path().join(SHELL_PROGRAM));
+        std::fs::write(&small, "").expect("written");
+        links.make(&whole).expect("made");
+        assert_eq!(std::fs::read_link(links.of("bash")).expect("a link"), small);
+        assert_eq!([small, whole.clone()].map(whole_program), [whole.clone(), whole]);
         let file = links.bash_env();
         assert!(is_own_bash_env(&file) && !is_own_bash_env(Path::new("/h/bash-env")));
         let mode = |path: &Path| path.metadata().expect("there").permissions().mode() & 0o777;

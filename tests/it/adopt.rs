@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, check_line, program};
+use crate::support::{Home, check_line, shell_program};
 
 fn ask(home: &Home, args: &[&str]) -> (Value, i32) {
     let mut command = home.command(args);
@@ -41,7 +41,7 @@ fn a_shell_is_led_here_and_back_to_the_letter_and_nothing_else_is_touched() {
     assert_eq!(hook["timeout"], 3_600, "the agent's own limit would end it after a minute");
     let link = after.split('"').find(|word| word.ends_with("/told/bash")).expect("a link");
     let named = std::fs::canonicalize(link).expect("the link names something");
-    assert_eq!(named, program().canonicalize().expect("this program"));
+    assert_eq!(named, shell_program().canonicalize().expect("the program for shells"));
     let (again, _) = ask(&home, &["adopt", "claude"]);
     assert_eq!(again["data"]["effect"], "unchanged");
 

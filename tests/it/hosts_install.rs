@@ -76,7 +76,13 @@ fn the_program_is_put_on_a_machine_that_has_none() {
     assert_eq!(told["data"]["answers"], env!("CARGO_PKG_VERSION"), "{told}");
     assert_eq!(told["data"]["path"], empty.installed().display().to_string(), "{told}");
     assert_eq!(empty.installed().metadata().expect("there").permissions().mode() & 0o777, 0o755);
-    assert_eq!(fs::read_dir(empty.installed().parent().expect("a folder")).expect("read").count(), 1);
+    let installed = fs::read_dir(empty.installed().parent().expect("a folder")).expect("read").flatten();
+    let mut installed: Vec<_> = installed.map(|file| file.file_name()).collect();
+    installed.sort();
+    assert_eq!(installed, ["pilothouse", "pilothouse-shell"]);
+    let sent = program().with_file_name("pilothouse-shell");
+    let arrived = fs::read(empty.installed().with_file_name("pilothouse-shell")).expect("there");
+    assert!(arrived == fs::read(sent).expect("the program"), "the shell's arrived as it was sent");
 
     assert_eq!(empty.run(&["relay", "list", "--host", "box"])["ok"], true);
     assert_eq!(empty.finding("pilothouse")["state"], "ok");

@@ -11,7 +11,7 @@ use std::thread;
 use pilothouse::link::Holder;
 use serde_json::Value;
 
-use crate::support::{Agent, Console, Home, Tag, program, send, skip, wait_until};
+use crate::support::{Agent, Console, Home, Tag, send, shell_program, skip, wait_until};
 
 /// A home with the links through which an agent calls Pilothouse as its shell.
 pub(crate) struct Door {
@@ -31,7 +31,7 @@ impl Door {
     pub(crate) fn new() -> Self {
         let home = Home::new();
         let shell = home.workspace().join("../pilothouse-bash");
-        std::os::unix::fs::symlink(program(), &shell).expect("a link");
+        std::os::unix::fs::symlink(shell_program(), &shell).expect("a link");
         Self { home, shell }
     }
 

@@ -1,11 +1,13 @@
 //! This program as an agent's shell: invoked as `bash` or `zsh` in a folder of links, or as `pilothouse-bash` or
 //! `pilothouse-zsh` anywhere. Checked before any initialisation, because it adds latency to every command of the
-//! agent: a call that does not become a task executes the real shell within a millisecond.
+//! agent: a call that does not become a task executes the real shell within a millisecond. `pilothouse-shell` is this
+//! alone, and does the same.
 
 pub(super) mod handed_over;
 mod real;
 mod run;
 mod terminal;
+mod unserved;
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -15,6 +17,7 @@ use crate::agent::shell::{AgentMarks, MarkedAgent, Route, RouteFacts, TerminalSt
 use crate::process::{SHELL_PREFIX, SHELLS, become_program, is_in_command};
 use handed_over::CallOwner;
 use real::RealShell;
+use unserved::{UnservedCall, UnservedCause};
 
 /// The variable that turns this off: with `off`, every call goes to the real shell.
 pub(in crate::cli) const SWITCH: &str = "PILOTHOUSE_SHELL";
@@ -22,6 +25,8 @@ pub(in crate::cli) const SWITCH: &str = "PILOTHOUSE_SHELL";
 pub(super) const REAL: &str = "PILOTHOUSE_REAL_SHELL";
 /// The directory in which the agent was started: the runtime of its workspace is used.
 pub(super) const DOOR: &str = "PILOTHOUSE_SHELL_DOOR";
+/// Why no runtime took a call, for the whole program, which the one for shells becomes then.
+const UNSERVED: &str = "PILOTHOUSE_SHELL_UNSERVED";
 /// The exit code for a program that cannot be executed, as in shells.
 const NOT_EXECUTABLE: u8 = 126;
 
@@ -35,8 +40,17 @@ struct ShellInvocation {
     terminal: TerminalStreams,
 }
 
-/// Runs this program as a shell if it was invoked as one.
-pub(super) fn run_as_shell(argv: &[OsString]) -> Option<ExitCode> {
+/// Runs the whole program as a shell if it was invoked as one.
+pub(super) fn run_whole(argv: &[OsString]) -> Option<ExitCode> {
+    run_as_shell(argv, unserved::run_here)
+}
+
+/// Runs `pilothouse-shell` as a shell if it was invoked as one.
+pub(super) fn run_small(argv: &[OsString]) -> Option<ExitCode> {
+    run_as_shell(argv, unserved::hand_over)
+}
+
+fn run_as_shell(argv: &[OsString], unserved: UnservedCall) -> Option<ExitCode> {
     let (name, args) = argv.split_first()?;
     let shell = shell_of(name)?;
     let variables: Vec<_> = std::env::vars_os().collect();
@@ -56,12 +70,14 @@ pub(super) fn run_as_shell(argv: &[OsString]) -> Option<ExitCode> {
     if route == Route::Through || is_in_command(std::process::id()) {
         return Some(real.become_it());
     }
-    match handed_over::owner(&call) {
-        CallOwner::Model => return Some(run::run(&call, real)),
-        CallOwner::Unclear(caller) => run::unrouted(&call, &real, &caller),
-        CallOwner::Other => {}
+    if let Some(why) = self::find(&call.variables, UNSERVED) {
+        return Some(unserved(&call, &real, UnservedCause::Refused(&why.to_string_lossy())));
     }
-    Some(real.become_it())
+    Some(match handed_over::owner(&call) {
+        CallOwner::Model => run::run(&call, &real, unserved),
+        CallOwner::Unclear(caller) => unserved(&call, &real, UnservedCause::Unclear(&caller)),
+        CallOwner::Other => real.become_it(),
+    })
 }
 
 /// Returns the shell that a name stands for.

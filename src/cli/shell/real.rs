@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use super::handed_over::{
     AGENT_NAME, AGENT_PID, BASH_ENV, CALLED_AS, LAST_WORD, LEVEL, OWN_BASH_ENV, RAISED_LEVEL,
 };
-use super::{DOOR, REAL, ShellInvocation, find};
+use super::{DOOR, REAL, ShellInvocation, UNSERVED, find};
 use crate::agent::shell::STARTED_AGENT;
 use crate::agents::{AgentProgram, ShellRedirect};
 use crate::process::{is_own_bash_env, is_shell_link};
 
 /// The variables that exist only to redirect an agent to this shell.
-const OURS: [&str; 8] =
-    [REAL, DOOR, STARTED_AGENT, AGENT_NAME, AGENT_PID, OWN_BASH_ENV, CALLED_AS, RAISED_LEVEL];
+const OURS: [&str; 9] =
+    [REAL, DOOR, UNSERVED, STARTED_AGENT, AGENT_NAME, AGENT_PID, OWN_BASH_ENV, CALLED_AS, RAISED_LEVEL];
 
 /// The real shell, as the caller would have invoked it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,6 +129,7 @@ mod tests {
             (AGENT_NAME, "ci"),
             (AGENT_PID, "7"),
             (DOOR, "/w"),
+            (UNSERVED, "nobody answers"),
             ("A", "1"),
         ];
         let own = real(&handed_over);

@@ -15,12 +15,12 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use super::handed_over::{AGENT_NAME, AGENT_PID};
 use super::real::RealShell;
 use super::terminal::KeptModes;
+use super::unserved::{UnservedCall, UnservedCause};
 use super::{DOOR, ShellInvocation, find};
-use crate::agent::shell::{STARTED_AGENT, TerminalStreams, runs_plainly, runs_unrouted};
+use crate::agent::shell::{STARTED_AGENT, TerminalStreams};
 use crate::agents::AgentProgram;
 use crate::cli::print;
 use crate::cli::surroundings::surroundings;
-use crate::config::{LoadedSettings, OnFailure};
 use crate::envelope::with_causes;
 use crate::link::{
     ClientRole, Error, Hello, Loss, ShellCall, ShellFallback, ShellInput, ShellReply, ShellRequest,
@@ -30,33 +30,36 @@ use crate::paths::Places;
 use crate::process::environment::Environment;
 use crate::process::{
     InheritedAttributes, MOST_DESCRIPTORS, RESIZED, SignalQueue, Witness, die_of, inherited_descriptors,
-    is_confined, own_umask, parent,
+    is_confined, own_umask, parent, whole_program,
 };
 
 /// How long joining or starting a runtime may take.
 const BUDGET: Duration = Duration::from_millis(300);
 /// The exit code if the command was not run, ended with its runtime, or its outcome is unknown (`EX_TEMPFAIL`).
-const UNKNOWN: u8 = 75;
+pub(super) const UNKNOWN: u8 = 75;
 /// The exit code if the command was not run because no runtime was available (`EX_UNAVAILABLE`).
-const REFUSED: u8 = 69;
+pub(super) const REFUSED: u8 = 69;
 /// Why a command is not run on a terminal that would not be all of its standard streams.
 const PARTLY: &str = "not all its standard streams are its terminal";
 /// Why a runtime is not asked to run a command where nothing is any more.
 const REMOVED: &str = "the directory it begins in was removed";
 
-/// Runs a call as a task, or without a runtime if nobody answers.
-pub(super) fn run(call: &ShellInvocation, real: RealShell) -> ExitCode {
-    let mut asked = match RuntimeRequest::new(call, &real) {
+/// Runs a call as a task, or as `unserved` does if nobody answers.
+pub(super) fn run(call: &ShellInvocation, real: &RealShell, unserved: UnservedCall) -> ExitCode {
+    let mut asked = match RuntimeRequest::new(call, real) {
         Ok(asked) => asked,
         Err(error) => return not_run(&error),
     };
     match asked.connect() {
-        Ok(connected) => asked.carry(connected, &real),
+        Ok(connected) => match asked.carry(connected, real) {
+            Ok(code) => code,
+            Err(refused) => unserved(call, real, UnservedCause::Refused(&refused)),
+        },
         Err(error) => match ShellFallback::by(&error) {
             // What the agent's sandbox keeps from asking stays in it, as one that a runtime recognises.
-            ShellFallback::Forbidden if is_confined() => asked.plainly(&with_causes(&error), &real),
+            ShellFallback::Forbidden if is_confined() => plainly(&with_causes(&error), real),
             ShellFallback::Silence | ShellFallback::Forbidden => {
-                asked.without_runtime(&with_causes(&error), &real)
+                unserved(call, real, UnservedCause::Refused(&with_causes(&error)))
             }
             ShellFallback::Busy | ShellFallback::Oversized | ShellFallback::Answer => {
                 not_run(&with_causes(&error))
@@ -65,18 +68,11 @@ pub(super) fn run(call: &ShellInvocation, real: RealShell) -> ExitCode {
     }
 }
 
-/// Leaves a mark of a call of which nobody can tell whether it is the agent's own.
-pub(super) fn unrouted(call: &ShellInvocation, real: &RealShell, caller: &str) {
-    if let Ok(asked) = RuntimeRequest::new(call, real) {
-        runs_unrouted(&asked.places, &asked.request, &asked.hello.cwd, caller);
-    }
-}
-
 /// The request to the runtime.
-struct RuntimeRequest {
-    places: Places,
-    hello: Hello,
-    request: ShellRequest,
+pub(super) struct RuntimeRequest {
+    pub(super) places: Places,
+    pub(super) hello: Hello,
+    pub(super) request: ShellRequest,
     workdir: OwnedFd,
     /// The descriptors above the standard streams that the request numbers.
     descriptors: Vec<OwnedFd>,
@@ -88,7 +84,7 @@ impl RuntimeRequest {
     ///
     /// # Errors
     /// Why nobody can be asked about it.
-    fn new(call: &ShellInvocation, real: &RealShell) -> Result<Self, String> {
+    pub(super) fn new(call: &ShellInvocation, real: &RealShell) -> Result<Self, String> {
         let cwd = std::env::current_dir().map_err(|error| match error.kind() {
             ErrorKind::NotFound => REMOVED.to_owned(),
             _ => format!("its directory: {error}"),
@@ -127,15 +123,18 @@ impl RuntimeRequest {
 
     /// Connects to the runtime, starting one if there is none.
     fn connect(&mut self) -> Result<ShellCall, Error> {
-        let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
+        let program = std::env::current_exe().map_or_else(|_| "/proc/self/exe".into(), whole_program);
         ask_at_once(&self.places, &program, BUDGET, &mut self.hello, &mut self.request)
     }
 
     /// Requests the command and represents it until it has ended.
-    fn carry(&self, mut line: ShellCall, real: &RealShell) -> ExitCode {
+    ///
+    /// # Errors
+    /// Why the runtime does not run it, if no rule and no pause concerns it.
+    fn carry(&self, mut line: ShellCall, real: &RealShell) -> Result<ExitCode, String> {
         let signals = match SignalQueue::watch() {
             Ok(signals) => signals,
-            Err(error) => return not_run(&format!("its signals: {error}")),
+            Err(error) => return Ok(not_run(&format!("its signals: {error}"))),
         };
         let is_on_terminal = self.request.input == ShellInput::CallersTerminal;
         let modes = is_on_terminal.then(KeptModes::of_input).flatten();
@@ -147,10 +146,10 @@ impl RuntimeRequest {
         match line.ask(&self.request, fds, &more) {
             Ok(()) => {}
             // Nothing was sent.
-            Err(error @ Error::Frame { .. }) => return not_run(&with_causes(&error)),
+            Err(error @ Error::Frame { .. }) => return Ok(not_run(&with_causes(&error))),
             Err(_) => {
                 drop(modes);
-                return lost(&Loss::Unknown);
+                return Ok(lost(&Loss::Unknown));
             }
         }
         let mut known = Loss::Unknown;
@@ -163,15 +162,12 @@ impl RuntimeRequest {
             }
         };
         drop(modes);
-        match last {
+        Ok(match last {
             Some(ShellReply::Fenced) => {
                 drop((signals, witness));
                 real.become_it()
             }
-            Some(ShellReply::Refused { message, code: None }) => {
-                drop((signals, witness));
-                self.without_runtime(&message, real)
-            }
+            Some(ShellReply::Refused { message, code: None }) => return Err(message),
             Some(ShellReply::Refused { message, code: Some(code) }) => {
                 let _ = print::say(&message);
                 ExitCode::from(code)
@@ -194,33 +190,18 @@ impl RuntimeRequest {
                 ShellReply::Taken { .. } | ShellReply::Held | ShellReply::Started | ShellReply::Typed { .. },
             )
             | None => lost(&known),
-        }
-    }
-
-    /// Handles the lack of a runtime as the settings say: the command does not run, or runs plainly and leaves a mark.
-    fn without_runtime(&self, why: &str, real: &RealShell) -> ExitCode {
-        let loaded = LoadedSettings::read(&self.places.config_dir, &self.places.workspace);
-        if loaded.map(|loaded| loaded.settings.shell.on_failure).unwrap_or_default() == OnFailure::Refuse {
-            let _ = print::say(format_args!("not run: {why} (setting shell.on_failure)"));
-            return ExitCode::from(REFUSED);
-        }
-        match runs_plainly(&self.places, &self.request, &self.hello.cwd, why) {
-            Ok(()) => self.plainly(why, real),
-            Err(not_run) => {
-                let _ = print::say(not_run);
-                ExitCode::from(UNKNOWN)
-            }
-        }
-    }
-
-    fn plainly(&self, why: &str, real: &RealShell) -> ExitCode {
-        let _ = print::say(format_args!("this command runs without Pilothouse: {why}"));
-        real.become_it()
+        })
     }
 }
 
+/// Becomes the real shell, and says why.
+pub(super) fn plainly(why: &str, real: &RealShell) -> ExitCode {
+    let _ = print::say(format_args!("this command runs without Pilothouse: {why}"));
+    real.become_it()
+}
+
 /// Says why a command does not run.
-fn not_run(why: &str) -> ExitCode {
+pub(super) fn not_run(why: &str) -> ExitCode {
     let _ = print::say(format_args!("this command was not run: {why}"));
     ExitCode::from(UNKNOWN)
 }

@@ -17,6 +17,7 @@ use super::response::Failure;
 use super::{Code, link_failure};
 use crate::files::{self, Links};
 use crate::link::{RemoteHost, RemoteOutput};
+use crate::process::SHELL_PROGRAM;
 use elf::{Machine, ProgramHeader};
 
 /// The version to install.
@@ -31,11 +32,11 @@ const MOST_BYTES: u64 = 512 << 20;
 /// The script that reports the system, and what is at the destination; `$1` is the version.
 const SURVEY: &str = "uname -sm; p=\"$HOME/.local/share/pilothouse/$1/pilothouse\"; echo \"$p\"; \
     if [ -f \"$p\" ]; then sha256sum \"$p\" || shasum -a 256 \"$p\"; fi 2>/dev/null; true";
-/// The script that installs the program from standard input; `$1` is the version, `$2` the expected checksum.
+/// The script that installs a file from standard input; `$1` is the version, `$2` the expected checksum, `$3` its name.
 const INSTALL: &str = "set -e; umask 077; d=\"$HOME/.local/share/pilothouse/$1\"; mkdir -p \"$d\"; t=\"$d/.pilothouse.$$\"; \
     trap \"rm -f '$t'\" EXIT; cat > \"$t\"; s=$(sha256sum \"$t\" 2>/dev/null || shasum -a 256 \"$t\"); \
     if [ \"${s%% *}\" != \"$2\" ]; then echo \"what has arrived is not what was sent\" >&2; exit 65; fi; \
-    chmod 755 \"$t\"; mv -f \"$t\" \"$d/pilothouse\"";
+    chmod 755 \"$t\"; mv -f \"$t\" \"$d/$3\"";
 
 pub(super) struct HostInstall;
 
@@ -91,15 +92,22 @@ impl LocalCommand for HostInstall {
     type Output = HostInstallOutput;
 
     async fn run(cx: &mut CommandContext, input: HostInstallInput) -> Result<HostInstallOutput, Failure> {
-        let InstallPlan { host, survey, bytes, sha256, is_there } = plan(cx, &input).await?;
+        let InstallPlan { host, survey, small, bytes, sha256, is_there } = plan(cx, &input).await?;
         if !is_there {
             if !input.yes {
-                let size = bytes.len() as f64 / f64::from(1 << 20);
+                let size = (small.len() + bytes.len()) as f64 / f64::from(1 << 20);
                 let question = format!("Write {size:.1} MiB to {}:{}?", host.name, survey.path);
                 agreed(cx, question).await?;
             }
-            let sent = host.run_script(INSTALL, &[VERSION, &sha256], &bytes, COPY).await;
-            was_put(&sent.map_err(|error| link_failure(&error))?, &host, &survey.path)?;
+            // The whole program last: where it is, everything is.
+            for (name, bytes) in [(SHELL_PROGRAM, &small), ("pilothouse", &bytes)] {
+                if bytes.is_empty() {
+                    continue;
+                }
+                let sent =
+                    host.run_script(INSTALL, &[VERSION, &files::digest(bytes), name], bytes, COPY).await;
+                was_put(&sent.map_err(|error| link_failure(&error))?, &host, &survey.path)?;
+            }
         }
         let effect = if is_there { "noop" } else { "installed" };
         let (host, path) = (host.name.clone(), survey.path.clone());
@@ -128,6 +136,8 @@ impl LocalCommand for HostInstall {
 struct InstallPlan {
     host: RemoteHost,
     survey: HostSurvey,
+    /// The program for agents' shells; empty if there is none beside the whole one.
+    small: Vec<u8>,
     /// The program.
     bytes: Vec<u8>,
     sha256: String,
@@ -142,9 +152,11 @@ async fn plan(cx: &CommandContext, input: &HostInstallInput) -> Result<InstallPl
     let machine = machine(&survey.system, &host)?;
     let own = cx.host.program().unwrap_or_default();
     let bytes = program(input.from.as_deref(), &own, machine).await?;
+    let beside = input.from.as_ref().unwrap_or(&own).with_file_name(SHELL_PROGRAM);
+    let small = if beside.is_file() { program(Some(&beside), &own, machine).await? } else { Vec::new() };
     let sha256 = files::digest(&bytes);
     let is_there = survey.sha256.as_deref() == Some(&sha256);
-    Ok(InstallPlan { host, survey, bytes, sha256, is_there })
+    Ok(InstallPlan { host, survey, small, bytes, sha256, is_there })
 }
 
 /// The remote system, and what is at the destination.

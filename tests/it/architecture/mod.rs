@@ -103,7 +103,7 @@ fn no_member_of_the_workspace_is_forgotten() {
 
 fn layer(file: &str) -> Option<&str> {
     let top = file.split(['/', '.']).next()?;
-    (!matches!(top, "lib" | "main")).then_some(top)
+    (!matches!(top, "lib" | "main" | "bin")).then_some(top)
 }
 
 fn rank(layer: &str) -> usize {

@@ -48,6 +48,11 @@ pub(crate) fn program() -> PathBuf {
     copy.map_or_else(|| env!("CARGO_BIN_EXE_pilothouse").into(), PathBuf::from)
 }
 
+/// The program that agents call as their shell: the one beside that.
+pub(crate) fn shell_program() -> PathBuf {
+    program().with_file_name("pilothouse-shell")
+}
+
 /// The program's path escaped as one word of a shell command line, also inside single quotes: it may contain spaces.
 pub(crate) fn program_word() -> String {
     let path = program().display().to_string();
