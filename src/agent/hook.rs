@@ -226,8 +226,7 @@ fn asking(
             alike: report.likeness(call, shell_tool(client), workdir, *ppid),
             before: AlikeAnswers::default(),
             rule: None,
-            // Where a rule of ours holds what is only shown, that has a card of its own.
-            command: call.command(shell_tool(client)).filter(|_| is_answered_here).map(str::to_owned),
+            command: call.command(shell_tool(client)).map(str::to_owned),
             is_shown_only: !is_answered_here,
             cost: CallCost::default(),
         }),

@@ -88,6 +88,7 @@ fn shows_prompts(agent: &str, tool: &str) {
     console.keys(b"\r");
     console.shows("Answer it in the agent's own window.");
     console.shows("touch made");
+    console.shows("no cost computed");
     read_it();
     console.keys(b"y");
     console.shows("only in its own window");

@@ -14,6 +14,7 @@ mod child_exit;
 mod cli_surfaces;
 mod codex_executor;
 mod command_lines;
+mod consequence_mount;
 mod console_away;
 mod console_batch;
 mod console_calls;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use pilothouse::config::{ApprovalRule, Limits};
 use pilothouse::consequence::Class;
 use pilothouse::envelope::Actor;
-use pilothouse::model::{Decision, Error, HeldCall, HoldReason};
+use pilothouse::model::{Decision, Error, HeldCall, HoldReason, Notice, Snapshot};
 use pilothouse::runtime::Handle;
 use pilothouse::tools::{CallAnswer, Caller, call};
 use serde_json::{Value, json};
@@ -220,6 +220,14 @@ async fn a_held_command_is_told_with_what_it_would_cost_and_an_answer_is_bound_t
     let asked = bench.ask("ExecCommand", exec("rm -r build", 60_000));
     let held = costing(&bench, 1).await;
     assert_eq!(held.cost.commands, [["deletes 1 file, 1 byte in build"]]);
+    let other = bench.caller.cwd.join("other");
+    std::fs::create_dir(&other).expect("a folder");
+    std::fs::write(other.join("a"), "1").expect("written");
+    let second = bench.ask("ExecCommand", exec("rm -r other", 60_000));
+    let revision = |snapshot: &Snapshot, at: usize| snapshot.gate.held.get(at).map(|held| held.cost.revision);
+    let mut snapshots = bench.runtime.snapshot();
+    let is_told = snapshots.wait_for(|now| revision(now, 1) == Some(1));
+    tokio::time::timeout(crate::support::PATIENCE, is_told).await.expect("computed").expect("lives");
     let decide = |cost| bench.runtime.decide(held.shown(Some(cost)), Decision::Once, None);
     assert!(matches!(decide(0).await, Err(Error::CostChanged)), "given before it was told");
 
@@ -238,6 +246,24 @@ async fn a_held_command_is_told_with_what_it_would_cost_and_an_answer_is_bound_t
     decide(2).await.expect("decided");
     assert!(asked.await.expect("joins").receipt.contains("exited with code 0"));
     assert!(!folder.exists());
+
+    // Nor does the end of a pause let go what would cost something else by now.
+    std::fs::write(other.join("b"), "1").expect("written");
+    bench.runtime.pause(false, None).await;
+    let held = costing(&bench, 2).await;
+    assert_eq!(held.cost.commands, [["deletes 2 files, 2 bytes in other"]]);
+    let stays = snapshots.wait_for(|now| {
+        let is_told =
+            |notice: &Notice| notice.text.starts_with("agents stay paused: what a held call would cost");
+        now.notices.iter().any(is_told)
+    });
+    let now =
+        tokio::time::timeout(crate::support::PATIENCE, stays).await.expect("told").expect("lives").clone();
+    assert!(now.gate.paused.is_some() && other.exists());
+    // It is as it was told now.
+    bench.runtime.pause(false, None).await;
+    assert!(second.await.expect("joins").receipt.contains("exited with code 0"));
+    assert!(!other.exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,11 +4,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::Driver;
-use super::order::Reply;
+use super::order::{DriverOrder, Reply};
 use crate::envelope::{Actor, TaskId};
-use crate::model::{BatchRequest, Decision, Error, Fact, GateEvent, ParentTask, ShownCall, TaskView};
+use crate::model::{
+    BatchRequest, Decision, Error, Fact, GateEvent, HoldReason, ParentTask, ShownCall, TaskView,
+};
 use crate::process::ConsoleProcess;
 use crate::process::environment::Environment;
+use crate::runtime::call_costs::{CostCheck, CostSubject};
 use crate::runtime::supervisor::{BatchVerdict, SupervisorAction, SupervisorInput};
 
 impl Driver {
@@ -54,6 +57,39 @@ impl Driver {
         let actions = self.supervisor.step(self.now(), SupervisorInput::Decide { ticket, hash, decision });
         self.carry_out(at_console(actions, from));
         Ok(())
+    }
+
+    /// Ends a pause. What the calls would cost that this releases is computed again first, where it is old.
+    pub(super) fn end_pause(&mut self, from: Option<ConsoleProcess>) {
+        let now = self.now();
+        let held = self.supervisor.gate().held.into_iter();
+        let held = held.filter(|held| held.reason == HoldReason::Paused);
+        let old = held.filter_map(|held| {
+            let of = CostSubject::Held(held.ticket);
+            let shown = self.costs.cost(&of)?.revision;
+            (self.costs.check(now, &of, Some(shown)) == CostCheck::Old).then_some((of, shown))
+        });
+        let shown: Vec<(CostSubject, u32)> = old.collect();
+        if shown.is_empty() {
+            return self.pause(false, from.as_ref());
+        }
+        let of = shown.iter().map(|(of, _)| of.clone()).collect();
+        self.compute_costs(of, Some(DriverOrder::EndPause { shown, from }));
+    }
+
+    /// Ends a pause, unless one of these calls would cost something else by now than was `shown`.
+    pub(super) fn end_pause_of(&mut self, shown: &[(CostSubject, u32)], from: Option<&ConsoleProcess>) {
+        let is_other = |(of, shown): &&(CostSubject, u32)| {
+            *shown > 0 && self.costs.cost(of).is_some_and(|cost| cost.revision != *shown)
+        };
+        let others = shown.iter().filter(is_other).count();
+        if others == 0 {
+            return self.pause(false, from);
+        }
+        let calls = if others == 1 { "a held call" } else { "some held calls" };
+        let text =
+            format!("agents stay paused: what {calls} would cost has changed; look, then resume again");
+        self.shared.session().notice(self.now().wall, text, false);
     }
 
     /// Holds new calls from agents from now on, or releases those that only the pause holds.

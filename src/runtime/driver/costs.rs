@@ -52,24 +52,27 @@ impl Driver {
         let is_known = known.len() == requests.len();
         self.costs.add(of.clone(), requests);
         match is_known {
-            true => self.costed(&of, known),
-            false => self.compute_cost(of, None),
+            true => self.costed(&of, &known),
+            false => self.compute_costs(vec![of], None),
         }
     }
 
-    /// Computes what something that waits would cost, and then carries out an order.
-    pub(super) fn compute_cost(&mut self, of: CostSubject, then: Option<DriverOrder>) {
+    /// Computes what some of what waits would cost, and then carries out an order.
+    pub(super) fn compute_costs(&mut self, of: Vec<CostSubject>, then: Option<DriverOrder>) {
         let (own, then) = (self.own.clone(), then.map(Box::new));
-        let requests = self.costs.requests(&of).unwrap_or_default();
+        let requests: Vec<_> = of.iter().map(|of| self.costs.requests(of).unwrap_or_default()).collect();
         self.job(async move {
-            let found = ledger::consequences(requests.to_vec()).await;
+            let mut found = ledger::consequences(requests.concat()).await.into_iter();
+            let of = of.into_iter().zip(&requests);
+            let found =
+                of.map(|(of, requests)| (of, found.by_ref().take(requests.len()).collect())).collect();
             // Once the driver is gone, nobody waits any more.
-            let _ = own.send(DriverOrder::Cost { of, found, then }).await;
+            let _ = own.send(DriverOrder::Costs { found, then }).await;
         });
     }
 
     /// Takes what something that waits would cost. Consoles are told of a change, and its reading time begins again.
-    pub(super) fn costed(&mut self, of: &CostSubject, found: Vec<Consequence>) {
+    pub(super) fn costed(&mut self, of: &CostSubject, found: &[Consequence]) {
         let found = found.iter().map(Consequence::sentences).collect();
         if !self.costs.take(self.now(), of, found) {
             return;

@@ -201,7 +201,9 @@ impl Driver {
                 let _ = reply.send(Ok(self.supervisor.is_free(&run, within.as_ref(), &cost)));
                 return false;
             }
-            DriverOrder::Pause { paused, from } => self.pause(paused, from.as_ref()),
+            DriverOrder::Pause { paused: true, from } => self.pause(true, from.as_ref()),
+            DriverOrder::Pause { paused: false, from } => self.end_pause(from),
+            DriverOrder::EndPause { shown, from } => self.end_pause_of(&shown, from.as_ref()),
             DriverOrder::Step(input) => self.step(input),
             DriverOrder::Admit { batch, within, env, reply } => {
                 self.admit(*batch, within.as_ref(), &env, reply);
@@ -222,12 +224,13 @@ impl Driver {
                         let _ = reply.send(Err(Error::CostChanged));
                     }
                     CostCheck::Old => {
-                        self.compute_cost(of, Some(DriverOrder::Decide { shown, decision, from, reply }));
+                        let decide = DriverOrder::Decide { shown, decision, from, reply };
+                        self.compute_costs(vec![of], Some(decide));
                     }
                 }
             }
-            DriverOrder::Cost { of, found, then } => {
-                self.costed(&of, found);
+            DriverOrder::Costs { found, then } => {
+                found.iter().for_each(|(of, found)| self.costed(of, found));
                 if let Some(order) = then {
                     self.order(*order);
                 }

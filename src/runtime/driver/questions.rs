@@ -38,7 +38,7 @@ impl Driver {
                     CostCheck::Old => {
                         let of = CostSubject::Prompt(id.clone());
                         let answer = QuestionOrder::Answer { by, from, id, cost, given, reply };
-                        return self.compute_cost(of, Some(DriverOrder::Question(answer)));
+                        return self.compute_costs(vec![of], Some(DriverOrder::Question(answer)));
                     }
                 }
                 match self.questions.machine.answer(now, &by, &id, given) {
@@ -150,8 +150,9 @@ impl Driver {
         }
         if let (QuestionKind::AgentPrompt(prompt), Some(workdir)) =
             (&mut asking.kind, &asking.evidence.workdir)
-            && let Some(cmd) = &prompt.command
+            && let Some(cmd) = prompt.command.as_ref().filter(|_| !prompt.is_shown_only)
         {
+            // Where a rule holds what is only shown, that has a card of its own.
             prompt.rule = self.supervisor.rule_of_prompt(&asking.asked_by, (cmd, workdir), cost.first());
         }
         let id = new_id();

@@ -45,9 +45,11 @@ impl Handle {
         let waits = CancellationToken::new();
         let _waiting = waits.clone().drop_guard();
         let cost = match (&asking.kind, &asking.evidence.workdir) {
-            (QuestionKind::AgentPrompt(AgentPrompt { command: Some(cmd), .. }), Some(workdir)) => {
-                self.cost_of_prompt(&asking.asked_by, (cmd, workdir), environment.as_ref()).await
-            }
+            // What is only shown is asked by no rule.
+            (
+                QuestionKind::AgentPrompt(AgentPrompt { command: Some(cmd), is_shown_only: false, .. }),
+                Some(workdir),
+            ) => self.cost_of_prompt(&asking.asked_by, (cmd, workdir), environment.as_ref()).await,
             _ => Vec::new(),
         };
         let asking = Box::new(asking);

@@ -157,11 +157,11 @@ impl QuestionDialog {
             lines.push(Vec::new());
             lines.push(vec![piece(format!("in {path}"), Role::Faint)]);
         }
-        if let QuestionKind::AgentPrompt(prompt) = kind
-            && !prompt.is_shown_only
-        {
+        if let QuestionKind::AgentPrompt(prompt) = kind {
             lines.extend(prompt.cost.commands.iter().flat_map(|all| sentences::lines(all)));
-            lines.extend(permission::lines(prompt));
+            if !prompt.is_shown_only {
+                lines.extend(permission::lines(prompt));
+            }
         }
         if let Some(command) = &evidence.command {
             lines.push(Vec::new());
