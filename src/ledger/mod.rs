@@ -13,6 +13,7 @@ mod references;
 mod repository;
 mod secrets;
 mod snapshot;
+mod starts;
 mod undo;
 mod undo_plan;
 mod watch;
@@ -22,6 +23,7 @@ pub use difference::{FileDifference, FileState, Found, between, count, differenc
 pub use program::{GitFailure, PrivateGit, find_git, global_ignores};
 pub use repository::RepositoryFiles;
 pub use snapshot::{SnapshotBounds, TreeSnapshot, paths, take};
+pub use starts::{ComingStart, ComingStarts};
 pub use undo::{SeenFiles, UndoFacts, plan};
 pub use undo_plan::UndoPlan;
 pub use watch::TreeWatch;

@@ -1,19 +1,24 @@
 //! The private folder of git, and running git on it: its own configuration, attributes and ignore rules, an empty
 //! environment, a program found outside the workspace, and a deadline.
 
+use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use rustix::process::{Pid, setpriority_process};
+use rustix::process::{Pid, Signal, kill_process, setpriority_process};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 use tokio::time::{Instant, timeout_at};
 
 use super::repository::RepositoryFiles;
+use super::starts::ComingStarts;
 use crate::files;
 
 /// The most bytes of an answer of git: names of a million files.
@@ -33,6 +38,8 @@ const CONFIG: &str = "\
 \tbare = false
 \tfsmonitor = false
 \tuntrackedCache = true
+\tpreloadIndex = false
+\tfsync = none
 \tlooseCompression = 0
 \tlogAllRefUpdates = false
 \tsharedRepository = 0600
@@ -46,6 +53,8 @@ const CONFIG: &str = "\
 \texcludesFile = /dev/null
 [index]
 \tversion = 4
+\tskipHash = true
+\tthreads = false
 [gc]
 \tauto = 0
 [maintenance]
@@ -85,6 +94,10 @@ pub struct PrivateGit {
     folder: PathBuf,
     /// What git knows as `GIT_WORK_TREE`.
     top: PathBuf,
+    /// During these, git rests.
+    starts: ComingStarts,
+    /// The processor time that it has taken, in nanoseconds.
+    spent: Arc<AtomicU64>,
 }
 
 impl PrivateGit {
@@ -112,13 +125,30 @@ impl PrivateGit {
         if let Some(objects) = repository.and_then(RepositoryFiles::objects) {
             write("objects/info/alternates", &[objects.as_os_str().as_bytes(), b"\n"].concat())?;
         }
-        Ok(Self { program, folder, top })
+        Ok(Self { program, folder, top, starts: ComingStarts::default(), spent: Arc::default() })
+    }
+
+    /// Lets git rest while one of these commands is being started.
+    #[must_use]
+    pub fn yielding(self, starts: &ComingStarts) -> Self {
+        Self { starts: starts.clone(), ..self }
     }
 
     /// Returns the folder of another recording's ledger of the same tree.
     #[must_use]
     pub fn of_recording(&self, folder: PathBuf) -> Self {
         Self { folder, ..self.clone() }
+    }
+
+    /// Returns the processor time that git has taken so far.
+    #[must_use]
+    pub fn spent(&self) -> Duration {
+        Duration::from_nanos(self.spent.load(Ordering::Relaxed))
+    }
+
+    /// Returns the commands during whose starts it rests.
+    pub(super) fn starts(&self) -> &ComingStarts {
+        &self.starts
     }
 
     /// Returns the top of the tree.
@@ -133,15 +163,30 @@ impl PrivateGit {
         &self.folder
     }
 
+    /// Waits until what git has written is on the disk, which it does not wait for itself. Blocks.
+    ///
+    /// # Errors
+    /// If the folder cannot be opened, or the disk fails.
+    pub fn sync(&self) -> io::Result<()> {
+        Ok(rustix::fs::syncfs(std::fs::File::open(&self.folder)?)?)
+    }
+
     /// Runs git with these arguments and this standard input, and returns what it prints.
     ///
     /// # Errors
     /// If it cannot be run, fails, or has not ended by then.
-    pub async fn run(&self, args: &[&str], input: &[u8], by: Instant) -> Result<Vec<u8>, GitFailure> {
+    pub async fn run(
+        &self,
+        args: &[impl AsRef<OsStr>],
+        input: &[u8],
+        by: Instant,
+    ) -> Result<Vec<u8>, GitFailure> {
         let mut command = bare(&self.program, &self.top);
         command.env("GIT_DIR", &self.folder).env("GIT_WORK_TREE", &self.top);
-        command.env("GIT_CONFIG_GLOBAL", "/dev/null").args(args);
-        ask(command, input, by).await
+        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_LITERAL_PATHSPECS", "1").args(args);
+        let (answer, spent) = ask(command, input, &self.starts, by).await?;
+        self.spent.fetch_add(spent, Ordering::Relaxed);
+        Ok(answer)
     }
 }
 
@@ -164,38 +209,79 @@ fn bare(program: &Path, folder: &Path) -> Command {
     command
 }
 
-async fn ask(mut command: Command, input: &[u8], by: Instant) -> Result<Vec<u8>, GitFailure> {
+async fn ask(
+    mut command: Command,
+    input: &[u8],
+    starts: &ComingStarts,
+    by: Instant,
+) -> Result<(Vec<u8>, u64), GitFailure> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    // If this process ends while git rests, the kernel ends a group of its own that nobody could wake.
+    command.process_group(0);
     let talk = async {
-        let mut child = command.spawn()?;
-        // Commands come first. Without the right to this, it is as it was.
+        starts.until(false).await;
+        // A thread waits until the program is there: not one that starts commands.
+        let spawned = tokio::task::spawn_blocking(move || command.spawn()).await;
+        let child = spawned.map_err(io::Error::other)??;
         let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
-        if pid.is_some() {
-            let _ = setpriority_process(pid, NICENESS);
+        let Some(pid) = pid else { return Err(io::Error::from(io::ErrorKind::NotFound)) };
+        // Commands come first. Without the right to this, it is as it was.
+        let _ = setpriority_process(Some(pid), NICENESS);
+        tokio::select! {
+            answer = answer(child, pid, input) => answer,
+            never = rest(pid, starts) => match never {},
         }
-        let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (Some(mut stdin), Some(stdout), Some(stderr)) = streams else {
-            return Err(io::Error::from(io::ErrorKind::BrokenPipe));
-        };
-        let (mut answer, mut error) = (Vec::new(), Vec::new());
-        let (mut stdout, mut stderr) = (stdout.take(MOST_ANSWER), stderr.take(MOST_ERROR));
-        let write = async {
-            // A git that has failed reads no more, and says why.
-            let _ = stdin.write_all(input).await;
-            drop(stdin);
-        };
-        let ((), read, told) =
-            tokio::join!(write, stdout.read_to_end(&mut answer), stderr.read_to_end(&mut error));
-        let _ = (read?, told?);
-        drop((stdout, stderr));
-        Ok((child.wait().await?, answer, error))
     };
-    let (status, answer, error) = timeout_at(by, talk).await.map_err(|_| GitFailure::Late)??;
+    let GitAnswer { status, answer, error, spent } =
+        timeout_at(by, talk).await.map_err(|_| GitFailure::Late)??;
     if status.success() {
-        return Ok(answer);
+        return Ok((answer, spent));
     }
     let text = String::from_utf8_lossy(&error).trim().to_owned();
     Err(GitFailure::Failed(if text.is_empty() { status.to_string() } else { text }))
+}
+
+/// Stops a git whenever a command is being started, and lets it go on afterwards.
+async fn rest(pid: Pid, starts: &ComingStarts) -> Infallible {
+    loop {
+        for (is_any, signal) in [(true, Signal::STOP), (false, Signal::CONT)] {
+            starts.until(is_any).await;
+            // It may have ended; its id is its own until that was asked for.
+            let _ = kill_process(pid, signal);
+        }
+    }
+}
+
+/// What git has said, and what it has taken.
+struct GitAnswer {
+    status: ExitStatus,
+    answer: Vec<u8>,
+    error: Vec<u8>,
+    /// Processor time in nanoseconds, where the kernel says it.
+    spent: u64,
+}
+
+/// Writes to git and reads what it says, to its end.
+async fn answer(mut child: Child, pid: Pid, input: &[u8]) -> io::Result<GitAnswer> {
+    let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (Some(mut stdin), Some(stdout), Some(stderr)) = streams else {
+        return Err(io::Error::from(io::ErrorKind::BrokenPipe));
+    };
+    let (mut answer, mut error) = (Vec::new(), Vec::new());
+    let (mut stdout, mut stderr) = (stdout.take(MOST_ANSWER), stderr.take(MOST_ERROR));
+    let write = async {
+        // A git that has failed reads no more, and says why.
+        let _ = stdin.write_all(input).await;
+        drop(stdin);
+    };
+    let ((), read, told) =
+        tokio::join!(write, stdout.read_to_end(&mut answer), stderr.read_to_end(&mut error));
+    let _ = (read?, told?);
+    drop((stdout, stderr));
+    // It is at its end, and nobody has waited for it yet.
+    let spent = std::fs::read_to_string(format!("/proc/{}/schedstat", pid.as_raw_pid()));
+    let spent = spent.ok().and_then(|spent| spent.split(' ').next()?.parse().ok()).unwrap_or(0);
+    Ok(GitAnswer { status: child.wait().await?, answer, error, spent })
 }
 
 /// Finds git in the folders of a `PATH`, never one inside the workspace, nor one that somebody else could have put there.
@@ -223,8 +309,8 @@ pub async fn global_ignores(program: &Path, home: &OsStr, config: Option<&OsStr>
     command.envs(config.map(|config| ("XDG_CONFIG_HOME", config)));
     // Reading a value starts nothing, whatever is written there.
     command.args(["config", "--global", "--path", "--get", "core.excludesFile"]);
-    let named = ask(command, &[], by).await.ok();
-    let named = named.map(|mut name| {
+    let named = ask(command, &[], &ComingStarts::default(), by).await.ok();
+    let named = named.map(|(mut name, _)| {
         name.truncate(name.trim_ascii_end().len());
         PathBuf::from(OsString::from(OsStr::from_bytes(&name)))
     });

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use super::program::{GitFailure, PrivateGit};
 use super::secrets::is_secret;
+use super::starts::ComingStarts;
 use crate::files::{self, FileAccess, HeldFolder, OWN};
 
 /// Files beyond this many bytes are not read, only noticed.
@@ -60,36 +61,37 @@ impl FileStamp {
     }
 }
 
-/// Takes a snapshot. What was ignored at the one before is not read, even if it no longer is.
+/// Takes a snapshot. What was ignored at the one before is not read, even if it no longer is. If it is known what alone
+/// has `moved` since the one before, the rest of the tree is not looked at.
 ///
 /// # Errors
 /// If git fails or has not answered by then, or the folder is too large.
 pub async fn take(
     git: &PrivateGit,
     before: Option<&TreeSnapshot>,
+    moved: Option<BTreeSet<PathBuf>>,
     bounds: &SnapshotBounds,
     by: Instant,
 ) -> Result<TreeSnapshot, GitFailure> {
-    let known = async {
-        match before {
-            // Without this flag, git would ask the git of a nested repository, which has a configuration of its own.
-            Some(_) => {
-                git.run(&["diff-files", "--ignore-submodules=all", "-z", "--name-only"], &[], by).await
-            }
-            None => Ok(Vec::new()),
+    let moved = moved.filter(|_| before.is_some()).filter(has_no_rules);
+    let listed = match (before, &moved) {
+        (Some(_), Some(moved)) => listed_in(git, moved, by).await?,
+        // Without this flag, git would ask the git of a nested repository, which has a configuration of its own.
+        (Some(_), None) => {
+            let differ = ["diff-files", "--ignore-submodules=all", "-z", "--name-only"];
+            (paths(&git.run(&differ, &[], by).await?), others(git, by).await?)
         }
+        (None, _) => (BTreeSet::new(), others(git, by).await?),
     };
-    let others = git.run(&["ls-files", "-z", "--others", "--exclude-standard"], &[], by);
-    let (known, others) = tokio::join!(known, others);
-    let (known, others) = (paths(&known?), paths(&others?));
-    let (top, folder) = (git.top().to_owned(), git.folder().to_owned());
+    let (known, others) = listed;
+    let (top, folder, starts) = (git.top().to_owned(), git.folder().to_owned(), git.starts().clone());
     let (snapshot, bounds) = (before.cloned().unwrap_or_default(), bounds.clone());
     let sort = move || {
         // A git that was killed leaves it, and nobody else writes here.
         let _ = std::fs::remove_file(folder.join("index.lock"));
-        let mut sorter = TreeReader::new(&top, snapshot, bounds)?;
+        let mut sorter = TreeReader::new(&top, snapshot, bounds, starts)?;
         let is_first = sorter.snapshot.tree.is_empty();
-        sorter.read(known, others)?;
+        sorter.read(known, others, moved.as_ref());
         sorter.within(is_first)
     };
     let sorted = tokio::task::spawn_blocking(sort).await.map_err(io::Error::other)??;
@@ -108,6 +110,35 @@ pub async fn take(
         }
     }
     Ok(snapshot)
+}
+
+/// Tells whether no file of ignore rules has moved: these say which others are to be looked at.
+fn has_no_rules(moved: &BTreeSet<PathBuf>) -> bool {
+    moved.iter().all(|path| path.file_name() != Some(OsStr::new(RULES)))
+}
+
+/// Lists files that git does not know.
+async fn others(git: &PrivateGit, by: Instant) -> Result<BTreeSet<PathBuf>, GitFailure> {
+    Ok(paths(&git.run(&["ls-files", "-z", "--others", "--exclude-standard"], &[], by).await?))
+}
+
+/// Lists the files at these paths and below them: those that git knows, and others.
+async fn listed_in(
+    git: &PrivateGit,
+    moved: &BTreeSet<PathBuf>,
+    by: Instant,
+) -> Result<(BTreeSet<PathBuf>, BTreeSet<PathBuf>), GitFailure> {
+    if moved.is_empty() {
+        return Ok((BTreeSet::new(), BTreeSet::new()));
+    }
+    let args = ["ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard", "--"].map(OsStr::new);
+    let args: Vec<&OsStr> = args.into_iter().chain(moved.iter().map(|path| path.as_os_str())).collect();
+    let listed = git.run(&args, &[], by).await?;
+    let marked = |mark: &'static [u8]| {
+        let lines = listed.split(|byte| *byte == 0);
+        lines.filter_map(move |line| line.strip_prefix(mark)).map(path).collect()
+    };
+    Ok((marked(b"H "), marked(b"? ")))
 }
 
 /// Splits what git lists.
@@ -133,21 +164,35 @@ struct TreeReader {
     count: usize,
     /// The absolute path of the top.
     at: PathBuf,
+    /// During these, nothing is looked at.
+    starts: ComingStarts,
 }
 
 impl TreeReader {
-    fn new(top: &Path, snapshot: TreeSnapshot, bounds: SnapshotBounds) -> io::Result<Self> {
+    fn new(
+        top: &Path,
+        snapshot: TreeSnapshot,
+        bounds: SnapshotBounds,
+        starts: ComingStarts,
+    ) -> io::Result<Self> {
         let held = HeldFolder::open(top)?;
         let snapshot = TreeSnapshot { unreadable: 0, read_bytes: 0, is_without_new: false, ..snapshot };
         let (gone, present, at) = (Vec::new(), Vec::new(), top.to_owned());
-        Ok(Self { top: held, folder: None, bounds, snapshot, gone, present, count: 0, at })
+        Ok(Self { top: held, folder: None, bounds, snapshot, gone, present, count: 0, at, starts })
     }
 
-    fn read(&mut self, known: BTreeSet<PathBuf>, others: BTreeSet<PathBuf>) -> io::Result<()> {
+    /// Reads what git has listed: of all files, or of those that have `moved`.
+    fn read(
+        &mut self,
+        known: BTreeSet<PathBuf>,
+        others: BTreeSet<PathBuf>,
+        moved: Option<&BTreeSet<PathBuf>>,
+    ) {
         let is_first = self.snapshot.tree.is_empty();
         self.snapshot.is_without_new = !is_first && (self.rules_changed() || self.has_exceptions(&others));
+        let is_listed = |path: &Path| moved.is_none_or(|moved| path.ancestors().any(|at| moved.contains(at)));
         for path in self.snapshot.unread.keys().cloned().collect::<Vec<_>>() {
-            if !others.contains(&path) {
+            if is_listed(&path) && !others.contains(&path) {
                 Arc::make_mut(&mut self.snapshot.unread).remove(&path);
             }
         }
@@ -163,7 +208,6 @@ impl TreeReader {
                 self.look(&path, false);
             }
         }
-        Ok(())
     }
 
     fn was_unread(&self, path: &Path) -> bool {
@@ -187,6 +231,7 @@ impl TreeReader {
 
     /// Decides what becomes of one path.
     fn look(&mut self, path: &Path, is_known: bool) {
+        self.starts.pass();
         let facts = self.facts(path);
         let kind = facts.as_ref().map(|facts| FileType::from_raw_mode(facts.st_mode));
         let is_file = matches!(kind, Some(FileType::RegularFile | FileType::Symlink));

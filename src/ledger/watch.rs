@@ -1,5 +1,5 @@
-//! Whether anything has moved in the tree since it was last looked at, by inotify. What git ignores is not watched, nor
-//! nested repositories. It says that something moved, never who moved it.
+//! What has moved in the tree since it was last looked at, by inotify. What git ignores is not watched, nor nested
+//! repositories. It says that something moved, never who moved it.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
@@ -14,8 +14,10 @@ use rustix::io::Errno;
 
 /// The most folders that are watched.
 const MOST_FOLDERS: usize = 20_000;
-/// The most events that are read at once; beyond, something has moved.
+/// The most events that are read at once; beyond, anything may have moved.
 const MOST_EVENTS: usize = 100_000;
+/// The most paths that are kept; beyond, anything may have moved.
+const MOST_PATHS: usize = 200;
 
 /// A watch over a tree.
 #[derive(Debug)]
@@ -27,6 +29,8 @@ pub struct TreeWatch {
     new: BTreeSet<PathBuf>,
     /// Not all folders could be watched.
     is_partial: bool,
+    /// Files and folders that have moved, if it is known which.
+    moved: Option<BTreeSet<PathBuf>>,
 }
 
 impl TreeWatch {
@@ -36,8 +40,8 @@ impl TreeWatch {
     /// If the kernel gives no watch.
     pub fn over(top: &Path, ignored: &BTreeSet<PathBuf>) -> io::Result<Self> {
         let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-        let (folders, new) = (HashMap::new(), BTreeSet::new());
-        let mut watch = Self { inotify, top: top.to_owned(), folders, new, is_partial: false };
+        let (folders, new, moved) = (HashMap::new(), BTreeSet::new(), Some(BTreeSet::new()));
+        let mut watch = Self { inotify, top: top.to_owned(), folders, new, is_partial: false, moved };
         watch.add(PathBuf::new(), ignored);
         Ok(watch)
     }
@@ -87,40 +91,61 @@ impl TreeWatch {
         }
     }
 
-    /// Reads what has been told since the last time; returns whether anything has moved, or may have.
+    /// Tells whether anything has moved, or may have.
     pub fn has_moved(&mut self) -> bool {
+        self.read();
+        self.is_partial || self.moved.as_ref().is_none_or(|moved| !moved.is_empty())
+    }
+
+    /// Takes what has moved: files, and folders in which anything may have moved; `None` if that may be anywhere.
+    pub fn take_moved(&mut self) -> Option<BTreeSet<PathBuf>> {
+        self.read();
+        let moved = self.moved.replace(BTreeSet::new());
+        moved.filter(|_| !self.is_partial)
+    }
+
+    /// Notes that anything may have moved.
+    pub fn doubt(&mut self) {
+        self.moved = None;
+    }
+
+    /// Reads what has been told since the last time.
+    fn read(&mut self) {
         let mut buffer = [const { MaybeUninit::uninit() }; 16 << 10];
         let mut reader = Reader::new(&self.inotify, &mut buffer);
-        let mut moved = self.is_partial;
         for _ in 0..MOST_EVENTS {
             let event = match reader.next() {
                 Ok(event) => event,
                 Err(Errno::INTR) => continue,
                 // Nothing more is told.
-                Err(Errno::AGAIN) => return moved,
+                Err(Errno::AGAIN) => return,
                 Err(_) => break,
             };
             let (flags, folder) = (event.events(), self.folders.get(&event.wd()));
-            let path = match (folder, event.file_name()) {
-                (Some(folder), Some(name)) => folder.join(OsStr::from_bytes(name.to_bytes())),
-                _ => PathBuf::new(),
-            };
             if flags.contains(ReadFlags::IGNORED) {
                 self.folders.remove(&event.wd());
                 continue;
             }
+            self.is_partial |= flags.contains(ReadFlags::QUEUE_OVERFLOW);
+            let Some((folder, name)) = folder.zip(event.file_name()) else {
+                self.moved = None;
+                continue;
+            };
+            let path = folder.join(OsStr::from_bytes(name.to_bytes()));
             if path == Path::new(".git") {
                 continue;
             }
-            moved = true;
-            if flags.contains(ReadFlags::QUEUE_OVERFLOW) {
-                self.is_partial = true;
-            }
             if flags.contains(ReadFlags::ISDIR) && flags.intersects(ReadFlags::CREATE | ReadFlags::MOVED_TO) {
-                self.new.insert(path);
+                self.new.insert(path.clone());
+            }
+            if let Some(moved) = &mut self.moved {
+                moved.insert(path);
+            }
+            if self.moved.as_ref().is_some_and(|moved| moved.len() > MOST_PATHS) {
+                self.moved = None;
             }
         }
-        true
+        self.moved = None;
     }
 
     /// Takes the new folders, which are to be watched unless they are ignored.

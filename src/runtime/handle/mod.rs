@@ -29,6 +29,7 @@ use crate::clock::{Clock, millis};
 use crate::config::Limits;
 use crate::envelope::{Actor, TaskId, mask};
 use crate::journal::{self, Journal, RecordingMeta};
+use crate::ledger::ComingStarts;
 use crate::model::{
     CloseReason, Error, ExecOutcome, ExecRequest, Fact, InputOutcome, ItemKey, ParentTask, Snapshot, Stop,
     StopEffect, StopOutcome, TypedInput, Until,
@@ -105,6 +106,7 @@ impl Handle {
             workspace: first.workspace.clone(),
             recording: first.recording.clone(),
             environment: environment.clone(),
+            starts: ComingStarts::default(),
         };
         let (news, told) = mpsc::channel(NEWS);
         let ledger = Ledger::start(ledger, news);

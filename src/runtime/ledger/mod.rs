@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::envelope::{Actor, TaskId};
+use crate::ledger::{ComingStart, ComingStarts};
 use crate::model::{ChangesReport, ChangesSince, UndoReport};
 use keeper::LedgerKeeper;
 pub(super) use news::{LedgerEntry, LedgerNews};
@@ -56,23 +57,29 @@ pub(super) enum LedgerOrder {
 pub(super) struct Ledger {
     orders: mpsc::Sender<LedgerOrder>,
     closed: CancellationToken,
+    starts: ComingStarts,
 }
 
 impl Ledger {
     /// Starts the task that keeps it; nothing is read before the first command.
     pub(super) fn start(setup: LedgerSetup, news: mpsc::Sender<LedgerNews>) -> Self {
         let (orders, inbox) = mpsc::channel(ORDERS);
-        let closed = CancellationToken::new();
+        let (closed, starts) = (CancellationToken::new(), setup.starts.clone());
         let keeper = LedgerKeeper::new(setup, news, inbox);
         let end = closed.clone();
         // A git that is running is killed when this is dropped.
         tokio::spawn(async move { end.run_until_cancelled(keeper.run()).await });
-        Self { orders, closed }
+        Self { orders, closed, starts }
     }
 
     /// Reads the tree for the first time, so that the first command finds it known.
     pub(super) fn open(&self) {
         self.tell(LedgerOrder::Open);
+    }
+
+    /// Lets git rest until what is returned is dropped: a command is being started.
+    pub(super) fn coming(&self) -> ComingStart {
+        self.starts.begin()
     }
 
     /// Notes that a command is about to be started; it does not wait for this.

@@ -17,8 +17,8 @@ use super::undo_file::UndoFile;
 use crate::config::LedgerMode;
 use crate::envelope::TaskId;
 use crate::ledger::{
-    FOLDER, FileDifference, Found, GitFailure, PrivateGit, RepositoryFiles, SnapshotBounds, TreeSnapshot,
-    TreeWatch, UndoFacts, between, count, difference, find_git, global_ignores, paths, take,
+    ComingStarts, FOLDER, FileDifference, Found, GitFailure, PrivateGit, RepositoryFiles, SnapshotBounds,
+    TreeSnapshot, TreeWatch, UndoFacts, between, count, difference, find_git, global_ignores, paths, take,
 };
 use crate::model::TreeChanges;
 use crate::process;
@@ -26,7 +26,8 @@ use crate::process::environment::Environment;
 
 /// How long git may take for one snapshot or one answer.
 const DEADLINE: Duration = Duration::from_secs(10);
-/// With `ledger = "auto"`, how long a snapshot may take, but for the first, and how many in a row may take longer.
+/// With `ledger = "auto"`, how much processor time a snapshot may take, but for the first, and how many in a row may take
+/// more.
 const PACE: Duration = Duration::from_millis(150);
 const MOST_SLOW: u32 = 3;
 /// How many snapshots in a row may fail.
@@ -52,6 +53,8 @@ pub(in crate::runtime) struct LedgerSetup {
     pub(in crate::runtime) recording: PathBuf,
     /// The runtime's own environment.
     pub(in crate::runtime) environment: Environment,
+    /// During these, nothing is looked at.
+    pub(in crate::runtime) starts: ComingStarts,
 }
 
 /// A ledger that is open.
@@ -107,11 +110,11 @@ impl OpenLedger {
         let program = find_git(path, &top).ok_or("git is not installed")?;
         let home = setup.environment.get("HOME").unwrap_or_default();
         let ignores = global_ignores(&program, home, setup.environment.get("XDG_CONFIG_HOME"), by).await;
-        let folder = setup.recording.join(FOLDER);
+        let (folder, starts) = (setup.recording.join(FOLDER), setup.starts.clone());
         let create = move || {
             let repository = RepositoryFiles::find(&top);
             let git = PrivateGit::create(program, folder, top, repository.as_ref(), &ignores)?;
-            std::io::Result::Ok((git, repository))
+            std::io::Result::Ok((git.yielding(&starts), repository))
         };
         let created = tokio::task::spawn_blocking(create).await.map_err(|error| error.to_string())?;
         let (git, repository) = created.map_err(|error| format!("its folder: {error}"))?;
@@ -122,10 +125,8 @@ impl OpenLedger {
         let plain = (repository.is_none() && setup.mode == LedgerMode::Auto).then_some(PLAIN);
         let bounds = SnapshotBounds { without, plain, salt };
         let watch = watch_tree(&git, by).await;
-        let told = watch
-            .as_ref()
-            .and_then(|watch| process::watch(watch.descriptor().ok()?, Interest::READABLE).ok());
-        let first = take(&git, None, &bounds, by).await.map_err(|error| error.to_string())?;
+        let told = watch.as_ref().and_then(readiness);
+        let first = take(&git, None, None, &bounds, by).await.map_err(|error| error.to_string())?;
         let unmeasured = first.read_bytes;
         let last = Arc::new(first);
         let (slow, failed, rested) = (0, 0, Instant::now());
@@ -143,7 +144,7 @@ impl OpenLedger {
     /// # Errors
     /// Why there is none, in a clause, and whether there will be no others either.
     pub(super) async fn snapshot(&mut self) -> Result<TreeEnd, (String, bool)> {
-        let begun = Instant::now();
+        let (begun, spent) = (Instant::now(), self.git.spent());
         let taken = self.take().await;
         let taken = match taken {
             Ok(taken) => taken,
@@ -154,12 +155,14 @@ impl OpenLedger {
             }
         };
         self.failed = 0;
-        let took = begun.elapsed();
-        self.rested = Instant::now() + took * REST;
-        self.slow = if took > PACE { self.slow + 1 } else { 0 };
+        self.rested = Instant::now() + begun.elapsed() * REST;
+        self.slow = if self.git.spent() - spent > PACE { self.slow + 1 } else { 0 };
         let end = TreeEnd { snapshot: taken, head: self.head().await };
         if end.snapshot.is_without_new {
-            // From now on, the new rules hold.
+            // From now on, the new rules hold, also for what is watched.
+            let by = Instant::now() + DEADLINE;
+            self.watch = watch_tree(&self.git, by).await;
+            self.told = self.watch.as_ref().and_then(readiness);
             self.take().await.map_err(|error| (error.to_string(), false))?;
         }
         Ok(end)
@@ -178,18 +181,21 @@ impl OpenLedger {
 
     async fn take(&mut self) -> Result<Arc<TreeSnapshot>, GitFailure> {
         let by = Instant::now() + DEADLINE;
-        self.follow(by).await;
-        let taken = Arc::new(take(&self.git, Some(&self.last), &self.bounds, by).await?);
+        let moved = self.follow(by).await;
+        let taken = take(&self.git, Some(&self.last), moved, &self.bounds, by).await;
+        if let (Err(_), Some(watch)) = (&taken, &mut self.watch) {
+            watch.doubt();
+        }
+        let taken = Arc::new(taken?);
         self.unmeasured = self.unmeasured.saturating_add(taken.read_bytes);
         self.last = taken.clone();
         Ok(taken)
     }
 
-    /// Forgets what has moved so far, and watches new folders.
-    async fn follow(&mut self, by: Instant) {
-        let Some(mut watch) = self.watch.take() else { return };
-        watch.has_moved();
-        let new = watch.take_new();
+    /// Returns what alone has moved so far, if that is known, and watches new folders.
+    async fn follow(&mut self, by: Instant) -> Option<BTreeSet<PathBuf>> {
+        let mut watch = self.watch.take()?;
+        let (moved, new) = (watch.take_moved(), watch.take_new());
         self.watch = match new.is_empty() {
             true => Some(watch),
             false => match ignored(&self.git, by).await {
@@ -203,6 +209,7 @@ impl OpenLedger {
                 Err(_) => None,
             },
         };
+        moved
     }
 
     /// Waits until something has moved in the tree and it has been quiet for a moment: then a snapshot is due, so that the next
@@ -226,7 +233,7 @@ impl OpenLedger {
             let files = self.git.run(&["ls-files", "-z"], &[], Instant::now() + DEADLINE).await.ok()?;
             let files = memchr::memchr_iter(0, &files).count();
             let pace = PACE.as_millis();
-            return Some(format!("a snapshot of {files} files takes more than {pace} ms"));
+            return Some(format!("a snapshot of {files} files takes more than {pace} ms of a processor"));
         }
         if self.unmeasured < MEASURED_AFTER {
             return None;
@@ -320,6 +327,11 @@ impl TreeBase {
     pub(super) fn tree(&self) -> &str {
         &self.snapshot.tree
     }
+}
+
+/// Returns what tells that something has moved.
+fn readiness(watch: &TreeWatch) -> Option<AsyncFd<OwnedFd>> {
+    process::watch(watch.descriptor().ok()?, Interest::READABLE).ok()
 }
 
 /// Watches the tree, if the kernel lets us.

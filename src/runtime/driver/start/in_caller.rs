@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::files::StartFiles;
 use crate::consequence::Consequence;
 use crate::envelope::TaskId;
+use crate::ledger::ComingStart;
 use crate::model::{Error, ExecRequest};
 use crate::process::environment::{self, Environment};
 use crate::process::{ComingHost, claim_controllers};
@@ -34,6 +35,8 @@ pub(in crate::runtime::driver) struct StartKit {
     pub(in crate::runtime::driver) host: Option<ComingHost>,
     /// What must be on disk before it begins.
     pub(in crate::runtime::driver) write: Option<PendingWrite>,
+    /// Present while it is being started, not while it is held: lets the ledger rest.
+    pub(in crate::runtime::driver) coming: Option<ComingStart>,
 }
 
 /// A task about to be created: its id, its host, and whether the host provides a terminal beside the task's streams.
@@ -53,6 +56,7 @@ pub(in crate::runtime) async fn prepare(
     environment: Environment,
 ) -> Result<PreparedStart, Error> {
     bounded(shared, &request)?;
+    let coming = Some(shared.ledger.coming());
     let (StartFiles { workdir, mut folder }, request) = StartFiles::find(shared, request, &id).await?;
     let shell = environment::choose_shell(request.shell.as_deref(), environment.get("SHELL"));
     let shell = shell.to_string_lossy().into_owned();
@@ -82,7 +86,7 @@ pub(in crate::runtime) async fn prepare(
         lane,
         cost: Vec::new(),
     };
-    let kit = StartKit { environment, host: Some(host), write: None };
+    let kit = StartKit { environment, host: Some(host), write: None, coming };
     Ok(PreparedStart { io, new: Box::new(new), folder, kit, caller: None })
 }
 

@@ -38,7 +38,7 @@ pub(in crate::runtime::driver) fn exec(
     driver.cost_task(&id, cost);
     // A command that is held gets another host when it is released.
     if let Some(kit) = driver.live.get_mut(&id).and_then(|live| live.kit.as_mut()) {
-        kit.host = None;
+        (kit.host, kit.coming) = (None, None);
     }
 }
 
@@ -48,8 +48,9 @@ pub(in crate::runtime::driver) fn spawn(driver: &mut Driver, id: &TaskId) {
     driver.shared.ledger.began(id, &view.started_by, driver.now().wall);
     let Some(live) = driver.live.get_mut(id) else { return };
     let native = live.caller.as_mut().and_then(|caller| caller.start.take());
-    let Some(StartKit { environment, host, write }) = live.kit.take() else { return };
+    let Some(StartKit { environment, host, write, coming }) = live.kit.take() else { return };
     live.ceilings = driver.shared.limits.ceilings(&task.request.cmd);
+    let coming = coming.unwrap_or_else(|| driver.shared.ledger.coming());
     let (step, ceilings) = (task.request.step.clone(), live.ceilings);
     let job = StartJob { view, step, native, write, ceilings, environment };
     let (shared, spawner, own) = (driver.shared.clone(), driver.spawner.clone(), driver.own.clone());
@@ -61,6 +62,8 @@ pub(in crate::runtime::driver) fn spawn(driver: &mut Driver, id: &TaskId) {
             Ok(running) => DriverOrder::Started { id, running: Box::new(running) },
             Err(error) => DriverOrder::StartFailed { id, error },
         };
+        // Now it runs.
+        drop(coming);
         // The driver is gone only when the runtime has ended, and then the host ends the task.
         let _ = own.send(order).await;
     });
