@@ -102,6 +102,15 @@ pub enum Effect {
         /// The port.
         port: u16,
     },
+    /// Go to the window or pane in which an agent of this machine runs.
+    GoToAgent {
+        /// Its label.
+        label: String,
+        /// A process of it.
+        pid: u32,
+        /// The live tasks in which it may run, with the processes of their shells.
+        tasks: Vec<(u32, TaskId)>,
+    },
     /// Show this runtime in this console too.
     OpenPlace(RunningRuntime),
     /// Get the user's attention with the bell and a notification.

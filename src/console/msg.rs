@@ -23,6 +23,15 @@ pub use crate::console::state::{Anchor, PageView};
 use crate::console::state::{FoundLine, SearchQuery};
 use crate::console::theme::Preferences;
 
+/// Where an agent runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AgentPlace {
+    /// In a task of this console.
+    Task(TaskId),
+    /// In another terminal, or in none; in words.
+    Elsewhere(String),
+}
+
 /// Something that happened outside the console's state.
 #[derive(Debug, Clone)]
 pub enum Msg {
@@ -114,6 +123,8 @@ pub enum Msg {
     Running(Vec<RunningRuntime>),
     /// The task of another runtime that holds the port which this task could not have, if any does.
     HolderFound(TaskId, Option<ForeignHolder>),
+    /// Where an agent runs.
+    AgentFound(AgentPlace),
     /// `serve --stop` asks to end the runtime in this console; by whom it was run.
     StopAsked(String),
     /// A demonstration switches to another view.

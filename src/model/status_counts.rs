@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use jiff::SignedDuration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{AgentActivity, AgentView, InputWait, Question, Snapshot};
+use crate::envelope::Actor;
+use crate::model::AgentActivity::{Idle, NeedsYou, Working};
+use crate::model::{AgentView, AgentWork, InputWait, Question, Snapshot};
 
 /// How much runs and how much waits for the operator.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -20,7 +23,7 @@ pub struct StatusCounts {
     pub questions: usize,
     /// Connected agents.
     pub agents: usize,
-    /// Those of them that ask their user something.
+    /// Those of them of which something waits for the operator.
     #[serde(default)]
     pub needs_you: Vec<String>,
 }
@@ -42,7 +45,7 @@ impl StatusCounts {
     }
 
     /// Formats the counts briefly, e.g. `●3 ◐2 ⚑1 claude-code needs you`: running tasks, tasks waiting for input, calls
-    /// and questions waiting for an answer, agents that ask their user something. Zero counts are left out; if all are
+    /// and questions waiting for an answer, agents of which something does. Zero counts are left out; if all are
     /// zero, the result is `●0`.
     pub fn short(&self) -> String {
         let groups = [('●', self.running), ('◐', self.waiting), ('⚑', self.held + self.questions)];
@@ -57,19 +60,55 @@ impl StatusCounts {
 }
 
 impl Snapshot {
-    /// Returns the agents that ask their user something, here or in their own screens.
+    /// Returns the agents of which something waits for the person, here or in their own screens.
     pub fn needing(&self) -> impl Iterator<Item = &AgentView> {
-        self.agents.iter().filter(|agent| {
-            let is_its = |question: &&Arc<Question>| {
-                !question.is_of_program() && question.asked_by.is_agent(&agent.label)
-            };
-            let asks = agent.work.is_some_and(|work| work.activity == AgentActivity::NeedsYou);
-            agent.connected && (asks || self.questions.iter().any(|question| is_its(&question)))
-        })
+        let needs_you = |work: AgentWork| work.activity == NeedsYou;
+        self.agents.iter().filter(move |agent| agent.connected && self.work_of(agent).is_some_and(needs_you))
+    }
+
+    /// Tells whether an agent asks its user about a call of its own.
+    pub fn is_asking(&self, label: &str) -> bool {
+        let agent = self.agents.iter().find(|agent| agent.label == label);
+        let says_so = agent.and_then(|agent| agent.work).is_some_and(|work| work.activity == NeedsYou);
+        says_so || self.asked_by(label).next().is_some()
+    }
+
+    /// Returns the prompts of an agent that are open here.
+    fn asked_by(&self, label: &str) -> impl Iterator<Item = &Arc<Question>> {
+        self.questions.iter().filter(move |asked| !asked.is_of_program() && asked.asked_by.is_agent(label))
+    }
+
+    /// Returns what an agent does, and since when: as its hooks report it, or else as its calls show. `None` if neither is
+    /// known.
+    pub fn work_of(&self, agent: &AgentView) -> Option<AgentWork> {
+        let is_known = agent.work.is_some() || agent.routes.tools || agent.routes.launch;
+        if !agent.connected || !is_known {
+            return agent.work;
+        }
+        let is_its = |actor: &Actor| actor.is_agent(&agent.label);
+        let asked = self.asked_by(&agent.label).map(|asked| asked.asked_at);
+        let held = self.gate.held.iter().filter(|held| is_its(&held.actor)).map(|held| held.since);
+        let tasks = self.tasks.iter().filter(|task| is_its(&task.started_by) && !task.status.is_terminal());
+        let waiting = tasks.filter_map(|task| Some(task.certain_wait()?.since));
+        if let Some(since) = asked.chain(held).chain(waiting).min() {
+            return Some(AgentWork { activity: NeedsYou, since });
+        }
+        let of_calls = || {
+            let calls = || self.calls.iter().rev().filter(|call| is_its(&call.actor));
+            if let Some(open) = calls().filter(|call| call.status.is_none()).last() {
+                return Some(AgentWork { activity: Working, since: open.at });
+            }
+            let ended = calls().next().and_then(|call| {
+                let took = i64::try_from(call.duration_ms.unwrap_or_default()).ok()?;
+                call.at.checked_add(SignedDuration::from_millis(took)).ok()
+            });
+            Some(AgentWork { activity: Idle, since: ended.or(agent.last_call)? })
+        };
+        agent.work.or_else(of_calls)
     }
 }
 
-/// Says that agents ask their user something; `None` if none does.
+/// Says that agents need the person; `None` if none does.
 #[must_use]
 pub fn needs_you(labels: &[String]) -> Option<String> {
     match labels {

@@ -285,48 +285,66 @@ async fn long_of_1000_ends_of_a_console_or_a_permission_none_allows_anything() {
     ends(1_000).await;
 }
 
-/// Prompts whose hook is ended, as its agent does when its time is over, and others whose console or runtime is killed.
-fn kills(rounds: usize) {
-    let home = Home::new();
+/// Prompts of so many sessions at once, whose hooks are ended, as their agents do when their time is over, or whose console or
+/// runtime is killed. In every round of five, three are of hooks, and one each of a console and of a runtime.
+fn kills(cycles: usize, sessions: usize) {
+    let (home, clock) = (Home::new(), Clock::start());
     let mut served = home.serve();
     let mut console = opened(&home);
-    for round in 0..rounds {
-        let cmd = format!("touch {round}.");
-        let asked = hook(&home, &told("PermissionRequest", "s1", &cmd));
-        console.shows(&cmd);
-        let is_of_the_runtime = round % 10 == 4;
-        if round % 5 != 4 {
-            send(asked.id(), if round % 2 == 0 { Signal::TERM } else { Signal::KILL });
-            let output = asked.wait_with_output().expect("ends");
-            assert!(!output.status.success() && output.stdout.is_empty(), "{round}: {output:?}");
-            console.wait_for("the card is gone", |screen| !screen.contents().contains(&cmd));
-            continue;
+    let (mut hooks, mut others, mut prompts) = (0, 0, 0);
+    for round in 0..cycles * 5 {
+        let prompt = |session: usize| {
+            told("PermissionRequest", &format!("s{session}"), &format!("touch {round}.{session}"))
+        };
+        let asked: Vec<_> = (0..sessions).map(|session| hook(&home, &prompt(session))).collect();
+        prompts += sessions;
+        let of = round % 5;
+        // Every third of the hooks is ended at whatever it does.
+        if of != 2 {
+            console.shows(&format!("{sessions} FOR YOU"));
         }
-        if is_of_the_runtime {
-            send(home.runtime_pid().unsigned_abs(), Signal::KILL);
+        if of < 3 {
+            for (at, asked) in asked.into_iter().enumerate() {
+                send(asked.id(), if at % 2 == 0 { Signal::TERM } else { Signal::KILL });
+                let output = asked.wait_with_output().expect("ends");
+                assert!(!output.status.success() && output.stdout.is_empty(), "{round}: {output:?}");
+                hooks += 1;
+            }
+            console.wait_for("the cards are gone", |screen| !screen.contents().contains("FOR YOU"));
         } else {
+            match of {
+                3 => console.kill(Signal::KILL),
+                _ => send(home.runtime_pid().unsigned_abs(), Signal::KILL),
+            }
+            others += 1;
+            for asked in asked {
+                assert_eq!(printed(asked), "", "{round}");
+            }
             console.kill(Signal::KILL);
+            console.exit();
+            if of == 4 {
+                served.wait().expect("ends");
+                served = home.serve();
+            }
+            console = opened(&home);
         }
-        assert_eq!(printed(asked), "", "{round}");
-        console.kill(Signal::KILL);
-        console.exit();
-        if is_of_the_runtime {
-            served.wait().expect("ends");
-            served = home.serve();
+        if (round + 1) % 25 == 0 {
+            let seconds = clock.now().mono.as_secs();
+            eprintln!("{} kills, {prompts} prompts, none allowed, {seconds} s", hooks + others);
         }
-        console = opened(&home);
     }
+    assert!(!record(&home).contains("\"approve"), "{}", record(&home));
     drop(console);
     home.stop(&mut served);
 }
 
 #[test]
 fn no_kill_of_a_hook_a_console_or_a_runtime_allows_anything() {
-    kills(5);
+    kills(1, 2);
 }
 
 #[test]
 #[ignore = "minutes; .ci/long runs it"]
 fn long_of_1000_kills_none_allows_anything() {
-    kills(1_000);
+    kills(50, 6);
 }

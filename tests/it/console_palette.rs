@@ -221,6 +221,7 @@ fn every_action_of_the_palette_does_something_or_says_why_not() {
             Action::LeftRunning,
             Action::LetPass,
             Action::UndoChanges,
+            Action::ToAgent,
         ];
         if !(acted || by_nature.contains(&action) && reasons > 0) {
             idle.push(action.name());

@@ -103,6 +103,7 @@ fn expected(action: Action) -> (Place, Seen) {
         | Action::Note
         | Action::LetAgents => here(Why(QUESTION)),
         Action::ApproveTurn | Action::ApproveAlike => here(Why("on the card of an agent's prompt")),
+        Action::ToAgent => here(Does(|effect| matches!(effect, Effect::GoToAgent { .. }))),
         Action::EndPermissions => here(Why("each prompt is asked about already")),
         // The palette's own actions: they open it, and choose in it.
         Action::Palette | Action::Choose => here(Is(|app| app.layers.is_empty())),

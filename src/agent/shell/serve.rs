@@ -64,8 +64,8 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
         label: label.as_deref(),
     };
     let session = sessions.join(&runtime, &parents, peer.uid, said, SHELL_PROFILE);
-    let needs_you = runtime.snapshot().borrow().needing().any(|needing| needing.label == session.label);
-    if let Some(name) = asked.request.session.clone().filter(|_| needs_you) {
+    let is_asking = runtime.snapshot().borrow().is_asking(&session.label);
+    if let Some(name) = asked.request.session.clone().filter(|_| is_asking) {
         // It runs: so the agent's own prompt about it, if there was one, has been answered.
         let (which, at) = (CommandText::of(agent, &asked.request).cmd, runtime.clock().now().wall);
         let which = AnsweredWhich::Command(which);

@@ -139,6 +139,7 @@ impl App {
                 self.open_card(card);
             }
             Action::TellAgent => self.open_tell(None),
+            Action::ToAgent => self.go_to_agent(),
             Action::Approvals => self.show_held(),
             Action::Attention => self.open_attention(),
             Action::LeftRunning => self.open_left(),
@@ -315,7 +316,8 @@ impl App {
             | ScreenshotHtml | ScreenshotText | ScreenshotAnsi | Layouts | NextLayout | SaveLayout
             | ForgetLayout | Zoom | ShowTasks | ShowFocus | ShowReceipts | ShowMetrics | ExportMetrics
             | ShowProgram | NextPane | PreviousProgram | NextProgram | Places | Palette | Messages
-            | Themes | EditSettings | Mouse | Help | Back | Confirm | Suspend | Detach | StopAll | Quit => {}
+            | Themes | EditSettings | Mouse | Help | Back | Confirm | Suspend | Detach | StopAll | Quit
+            | ToAgent => {}
         }
     }
 

@@ -176,6 +176,7 @@ impl App {
             ),
             WhileAway => need(self.absence.sheet.is_some(), "you have not been away"),
             Undo => need(!self.state.view.cleared.is_empty(), "nothing was cleared just now"),
+            ToAgent => need(self.agent_to_show().is_some(), "no agent and nothing of one is selected"),
             TellAgent => anywhere.and(need(self.state.has_agent(), "no agent is connected")),
             Rename => list.and(runtime).and(selected),
             Watch => list.and(selected).and(need(!has_ended, "the task has ended")),

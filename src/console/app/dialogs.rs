@@ -63,6 +63,9 @@ impl App {
     }
 
     pub(in crate::console) fn act_in_dialog(&mut self, action: Action) {
+        if action == Action::ToAgent && self.can(action) {
+            return self.go_to_agent();
+        }
         let Some(layer) = self.layers.pop() else { return };
         if action == Action::Back && !(matches!(layer, Layer::Quit) && self.stopping.question.is_some()) {
             return;

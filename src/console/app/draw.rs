@@ -92,6 +92,7 @@ fn screen(painter: &mut Painter<'_>, app: &App, layout: &Layout) {
     match state.focus.screen {
         Screen::Tasks | Screen::Focus if state.has_nothing() => welcome::no_places(painter, layout.stage),
         Screen::Tasks | Screen::Focus if state.view.snapshot.tasks.is_empty() && !state.is_fleet() => {
+            task_list::draw::draw(painter, layout);
             welcome::no_tasks(painter, layout.stage)
         }
         Screen::Receipts if state.view.snapshot.calls.is_empty() => welcome::no_calls(painter, layout.stage),

@@ -2,6 +2,7 @@
 //! one has the keys, where a message goes, and in which order they are drawn.
 
 mod actions;
+mod agents;
 pub mod availability;
 mod away;
 mod derived;

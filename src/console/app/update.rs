@@ -96,6 +96,7 @@ impl App {
                 self.open_list_of(&ListKind::Fleet).into_iter().for_each(|list| list.add(items.clone()));
             }
             Msg::HolderFound(task, holder) => drop(self.state.view.holders.insert(task, holder)),
+            Msg::AgentFound(place) => self.agent_found(place),
             Msg::Recordings(recordings) => self.list_recordings(recordings),
             Msg::Durations(earlier) => self.state.view.usual.take(earlier),
             Msg::Answered(answer) => self.answered(&answer),

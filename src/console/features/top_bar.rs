@@ -10,7 +10,7 @@ use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns, joined};
 use crate::envelope::Actor;
-use crate::model::{AgentView, InputWait, TaskStatus, TaskView};
+use crate::model::{AgentActivity, AgentView, AgentWork, InputWait, TaskStatus, TaskView};
 
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, area: Rect, waiting: usize) {
     let whole = area;
@@ -176,17 +176,20 @@ pub(in crate::console) fn one(painter: &mut Painter<'_>, agent: &AgentView) -> V
     let (glyph, role) = if agent.connected { (here, Role::Accent) } else { (gone, Role::Faint) };
     let colour = painter.state.role_of(&Actor::Agent(agent.label.clone()));
     let mut pieces = vec![piece(format!("{glyph} "), role), piece(label, colour)];
-    let needs_you = painter.state.view.snapshot.needing().any(|needing| needing.label == agent.label);
-    match agent.last_call {
-        _ if needs_you => pieces.push(piece(" needs you", Role::Waiting)),
-        _ if agent.connected && agent.work.is_some() => {
-            let work =
-                agent.work.map(|work| format!(" {} {}", work.activity.word(), painter.age(work.since)));
-            pieces.push(piece(work.unwrap_or_default(), Role::Faint))
+    let work = painter.state.view.snapshot.work_of(agent).filter(|_| agent.connected);
+    match (work, agent.last_call) {
+        (Some(AgentWork { activity: AgentActivity::NeedsYou, .. }), _) => {
+            pieces.push(piece(" needs you", Role::Waiting));
         }
-        Some(last) => pieces.push(piece(format!(" {}", painter.age(last)), Role::Faint)),
-        None if agent.connected && agent.routes.launch => pieces.push(piece(" no command yet", Role::Faint)),
-        None => {}
+        (Some(work), _) => {
+            let said = format!(" {} {}", work.activity.word(), painter.age(work.since));
+            pieces.push(piece(said, Role::Faint));
+        }
+        (None, Some(last)) => pieces.push(piece(format!(" {}", painter.age(last)), Role::Faint)),
+        (None, None) if agent.connected && agent.routes.launch => {
+            pieces.push(piece(" no command yet", Role::Faint));
+        }
+        (None, None) => {}
     }
     if !agent.unread.is_empty() {
         pieces.push(piece(format!(" {} unread", agent.unread.len()), Role::Waiting));

@@ -7,16 +7,11 @@ use crate::console::keys::{Action, KeyContext};
 use crate::console::options::{FIRST_PLACE, FIRST_WAY};
 use crate::console::state::{cut_left, cut_top};
 use crate::console::text;
-use crate::console::text::{StyledPiece, piece, visible};
+use crate::console::text::{StyledPiece, piece};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
-use crate::envelope::Actor;
-use crate::model::AgentView;
 
-/// The most agents that are listed before their first command.
-const MOST_SILENT: usize = 4;
-
-/// Draws the ways to begin, and the agents that have already been started.
+/// Draws the ways to begin.
 pub(in crate::console) fn no_tasks(painter: &mut Painter<'_>, area: Rect) {
     let state = painter.state;
     if state.setup.recording.is_some() {
@@ -43,7 +38,6 @@ pub(in crate::console) fn no_tasks(painter: &mut Painter<'_>, area: Rect) {
     if state.view.snapshot.gate.rules == 0 && !state.setup.is_fleet {
         rows.extend([Vec::new(), unasked()]);
     }
-    rows.extend(silent(painter));
     let top = area.height.saturating_sub(rows.len() as u16) / 3;
     painter.rows(cut_top(inside, top).1, &rows);
 }
@@ -61,26 +55,6 @@ fn begin(found: &[&'static str]) -> String {
         Some(other) if !found.contains(&usual) => FIRST_WAY.replace(usual, other),
         _ => FIRST_WAY.to_owned(),
     }
-}
-
-/// Returns a row for each agent that is here and has not run anything.
-fn silent(painter: &mut Painter<'_>) -> Vec<Vec<StyledPiece>> {
-    let state = painter.state;
-    let is_silent = |agent: &&AgentView| agent.connected && agent.last_call.is_none();
-    let mut rows = Vec::new();
-    for agent in state.view.snapshot.agents.iter().filter(is_silent).take(MOST_SILENT) {
-        let name = text::cut(&visible::one_line(&agent.label), 24, painter.glyphs().cut);
-        let colour = state.role_of(&Actor::Agent(agent.label.clone()));
-        let [here, _] = painter.glyphs().link;
-        let mut row = vec![piece(format!("{here} "), Role::Accent), piece(name, colour)];
-        row.push(piece(", no command yet", Role::Faint));
-        row.extend(agent.work.map(|work| {
-            let word = work.activity.word();
-            piece(format!("  {word} {}", painter.age(work.since)), Role::Text)
-        }));
-        rows.push(row);
-    }
-    if rows.is_empty() { rows } else { [Vec::new()].into_iter().chain(rows).collect() }
 }
 
 /// Draws the text of an empty screen.

@@ -290,6 +290,7 @@ impl Driver {
                 Effect::AskAt(place, request) => drop(self.effects.ask(Some(place), request)),
                 Effect::ListRunning => self.effects.list_running(self.source.options.locks.clone()),
                 Effect::FindHolder { task, port } => self.find_holder(task, port),
+                Effect::GoToAgent { label, pid, tasks } => self.effects.go_to_agent(label, pid, tasks),
                 Effect::OpenPlace(running) => self.open_place(running),
                 Effect::Ring(text) => {
                     if self.app.state.setup.ui.bell {

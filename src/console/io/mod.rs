@@ -1,5 +1,6 @@
 //! The I/O edge: the terminal, signals, files and clipboards, and the loop that carries out the effects.
 
+mod agents;
 pub(super) mod clipboard;
 pub(super) mod display;
 pub(super) mod driver;
@@ -23,4 +24,5 @@ pub(super) mod settings;
 pub(super) mod signals;
 mod stdin;
 pub(super) mod stop_request;
+mod tmux;
 pub mod tty;

@@ -113,6 +113,7 @@ actions! {
     Raw "raw" "Send each key as it is typed" "TaskInput keys"
     Pause "pause agents" "Pause agents, or resume them" "" "hold freeze agents go on continue"
     TellAgent "tell agent" "Write to the agent" "" "message note words"
+    ToAgent "to agent" "To the agent's own window or pane" "" "jump go show where tmux terminal"
     Approvals "approvals" "To the calls that need approval" "" "approve allow permission held gate"
     Approve "run" "Approve: let this call run, once" "" "approve allow run it"
     ApproveExact "allow" "Approve it, and the same from now on" ""

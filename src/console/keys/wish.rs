@@ -42,7 +42,7 @@ impl Action {
             | Timeline | ShowTasks | ShowFocus | ShowReceipts | ShowMetrics | ShowProgram | Up | Down
             | Top | Bottom | PreviousTask | NextTask | IntoPane | OpenTask | NextColumn | PreviousColumn
             | NextPane | PreviousProgram | NextProgram | NextHeld | Choose | Palette | Places | Messages
-            | Help | Back => Wish::See,
+            | Help | Back | ToAgent => Wish::See,
             Input | SendLine | Leave | Send | SendOn | Newline | Raw | TellAgent | Approve | ApproveExact
             | ApproveWider | Deny | AnswerQuestion | ApproveGate | ApproveTurn | ApproveAlike
             | EndPermissions | RejectGate | Yes | No | Note | LetAgents | Release | Confirm => Wish::Answer,

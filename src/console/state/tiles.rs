@@ -100,9 +100,11 @@ impl State {
 impl Layout {
     pub(in crate::console) fn tasks(&mut self, state: &State, body: Rect) {
         if state.tasks().is_empty() {
-            // Places and their state are listed even if none of them has a task.
-            if !state.listed().rows.is_empty() {
-                (self.list, self.stage) = (body, Rect::ZERO);
+            // Places and agents are listed even if there is no task; below the agents, it is said how to begin.
+            let rows = state.listed().rows.len();
+            if rows > 0 {
+                let rows = u16::try_from(rows + 1).ok().filter(|_| !state.is_fleet());
+                (self.list, self.stage) = cut_top(body, rows.unwrap_or(body.height));
             }
             return;
         }

@@ -4,7 +4,7 @@ use super::Handle;
 use crate::config::OnAgentEnd;
 use crate::envelope::{mask, one_line};
 use crate::model::AgentActivity::{Ended, Idle};
-use crate::model::{AgentActivity, AgentConnection, AgentPeer, Fact, LAUNCH_PROFILE};
+use crate::model::{AgentActivity, AgentConnection, AgentPeer, Fact, LAUNCH_PROFILE, SHELL_PROFILE};
 use crate::runtime::driver::{DriverOrder, QuestionOrder};
 
 /// The lower limit of a receipt's maximum length, in characters.
@@ -65,8 +65,9 @@ impl Handle {
             if self.orders.try_send(DriverOrder::Question(gone)).is_err() {
                 tracing::warn!(label, "what was permitted to an agent that is gone could not be ended");
             }
-            // Of one that only calls tools, nobody knows what it does.
-            let is_known = peer.profile == LAUNCH_PROFILE;
+            // What only asked for the tools was there for nothing, and a shell's caller may be no agent.
+            let has_called = session.agents.iter().any(|agent| agent.label == label && agent.calls > 0);
+            let is_known = peer.profile == LAUNCH_PROFILE || has_called && peer.profile != SHELL_PROFILE;
             session.agent_works(label, at, |was| was.or(is_known.then_some(Idle)).map(|_| Ended));
             if !session.has_agent() {
                 self.spawner.give_up_spares();

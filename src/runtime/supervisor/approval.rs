@@ -207,7 +207,8 @@ impl Supervisor {
             hash,
             cost: CallCost::default(),
         };
-        let note = behind.map(|behind| behind.note()).unwrap_or_default();
+        let reason = call.reason.as_str();
+        let note = behind.map_or_else(|| reason.to_owned(), |behind| format!("{reason}; {}", behind.note()));
         let said = GateEvent {
             actor: call.actor.clone(),
             ..gate_event(now, GateEventKind::Held, Some(&call), &note)
@@ -516,6 +517,12 @@ mod tests {
         assert!(actions.contains(&SupervisorAction::Close(id())) && actions.contains(&told));
     }
 
+    /// Tells whether a row of the record says that a batch is held, and why.
+    fn is_held_by(actions: &[SupervisorAction], why: &str) -> bool {
+        let says = |event: &GateEvent| event.what == GateEventKind::Held && event.note == why;
+        actions.iter().any(|action| matches!(action, SupervisorAction::Gate(event) if says(event)))
+    }
+
     #[test]
     fn a_held_batch_fails_when_its_wait_is_over_and_is_forgotten_with_its_call() {
         let mut supervisor = Supervisor::new(&Limits::default());
@@ -523,6 +530,7 @@ mod tests {
         let (ticket, actions) = supervisor.admit_batch(at(0), batch(&["ls"], 7), None);
         let ticket = ticket.expect("held");
         assert!(actions.contains(&SupervisorAction::WakeHold { ticket, at: Duration::from_secs(45) }));
+        assert!(is_held_by(&actions, "agent calls are paused"), "{actions:?}");
         let actions = supervisor.step(at(45_000), SupervisorInput::HoldOver { ticket });
         assert!(actions.contains(&SupervisorAction::Admit { ticket, verdict: BatchVerdict::Pending }));
         assert_eq!(supervisor.gate().held, []);
@@ -599,6 +607,8 @@ mod tests {
     #[test]
     fn a_batch_is_asked_about_once_and_not_its_items() {
         let mut supervisor = Supervisor::new(&rules());
+        let (_, actions) = supervisor.admit_batch(at(0), batch(&["ls", "git push"], 7), None);
+        assert!(is_held_by(&actions, "prefix \"git push\""), "{actions:?}");
         let item = Some(crate::model::BatchItem { index: 1, count: 1 });
         let request = ExecRequest { item, ..asked("git push", agent()) };
         assert!(supervisor.step(at(0), new_task(request)).contains(&SupervisorAction::Spawn(id())));
@@ -627,7 +637,7 @@ mod tests {
             let request = BatchRequest { actor: Actor::Cli, ..batch(&["ls"], 2) };
             let (ticket, actions) = supervisor.admit_batch(at(3), request.clone(), Some(&within));
             assert_eq!(ticket.is_some(), agent.is_some(), "{owner} {cmd}");
-            let told = |action: &SupervisorAction| matches!(action, SupervisorAction::Gate(event) if event.actor == Actor::Cli && event.note.starts_with("from task_"));
+            let told = |action: &SupervisorAction| matches!(action, SupervisorAction::Gate(event) if event.actor == Actor::Cli && event.note.starts_with("agent calls are paused; from task_"));
             assert_eq!(actions.iter().any(told), agent.is_some(), "the caller is told as who it is");
             assert_eq!(supervisor.admit_batch(at(4), request, None).0, None, "a script of a person goes on");
         }

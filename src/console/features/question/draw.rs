@@ -124,7 +124,7 @@ fn keys(painter: &Painter<'_>, dialog: &QuestionDialog) -> Vec<StyledPiece> {
         (_, true) => &[(Send, "done"), (Back, "back")],
         (QuestionKind::AgentPrompt(prompt), _) if prompt.is_shown_only => {
             said.push(vec![piece("Answer it in the agent's own window.", Role::Strong)]);
-            &[(Back, "close")]
+            &[(ToAgent, "go there"), (Back, "close")]
         }
         (QuestionKind::AgentPrompt(_), _) => {
             &[(ApproveGate, "allow this call"), (RejectGate, "refuse, with words"), (Back, "decide later")]

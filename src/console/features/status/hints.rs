@@ -41,10 +41,10 @@ fn candidates(painter: &Painter<'_>, facts: &StatusFacts) -> &'static [Action] {
         KeyContext::Tasks | KeyContext::Focus if state.view.is_lost => {
             &[Quit, ShowFocus, Search, ShowReceipts]
         }
-        KeyContext::Tasks if state.view.snapshot.tasks.is_empty() => &[Start],
+        KeyContext::Tasks if state.view.snapshot.tasks.is_empty() => &[Input, ToAgent, Start],
         KeyContext::Tasks if state.focus.in_pane => &[Up, PageUp, FindText, Top, Bottom, Back],
         KeyContext::Tasks => {
-            &[Approvals, Input, LetPass, SendLine, Release, Stop, Restart, ShowFocus, Start, Dismiss]
+            &[Approvals, Input, ToAgent, LetPass, SendLine, Release, Stop, Restart, ShowFocus, Start, Dismiss]
         }
         KeyContext::Focus | KeyContext::Program if state.reading.scroll.is_some() => {
             &[Bottom, Up, Down, Search, Back]
@@ -110,6 +110,7 @@ fn is_useful(painter: &Painter<'_>, action: Action) -> bool {
     let types = state.at_hand().is_some_and(|task| takes_input(task));
     let is_worth = match action {
         Action::Input => types || decides(state) || state.agent_pointed_at().is_some(),
+        Action::ToAgent => state.agent_pointed_at().is_some(),
         Action::SendLine => types,
         Action::Restart => state.at_hand().is_some_and(|task| task.status.is_terminal()),
         _ => true,

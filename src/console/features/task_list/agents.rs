@@ -7,7 +7,7 @@ use crate::console::text::{StyledPiece, column, count, piece, visible, width};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::envelope::Actor;
-use crate::model::{AgentActivity, AgentView};
+use crate::model::{AgentActivity, AgentView, AgentWork};
 
 /// The width of a name, at least and at most, and of what an agent does.
 const NAME: std::ops::RangeInclusive<usize> = 12..=20;
@@ -35,25 +35,20 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, at: usize) -> bool {
     is_selected
 }
 
-/// Returns what an agent does and since when, as its events say.
+/// Returns what an agent does and since when, as its events or its calls say.
 fn does(painter: &mut Painter<'_>, agent: &AgentView) -> (String, Role) {
     let states = painter.glyphs().states;
-    let needs_you = painter.state.view.snapshot.needing().any(|needing| needing.label == agent.label);
-    let Some(work) = agent.work else {
+    let Some(AgentWork { activity, since }) = painter.state.view.snapshot.work_of(agent) else {
         let [here, _] = painter.glyphs().link;
-        return match agent.last_call {
-            Some(last) => (format!("{here} last {}", painter.ago(last)), Role::Text),
-            None => (format!("{here} no command yet"), Role::Faint),
-        };
+        return (format!("{here} no command yet"), Role::Faint);
     };
-    let activity = if needs_you { AgentActivity::NeedsYou } else { work.activity };
     let (glyph, role) = match activity {
         AgentActivity::NeedsYou => (states[2], Role::Waiting),
         AgentActivity::Working => (states[1], Role::Running),
         AgentActivity::Idle => (states[0], Role::Text),
         AgentActivity::Ended => (states[4], Role::Faint),
     };
-    (format!("{glyph} {} {}", activity.word(), painter.age(work.since)), role)
+    (format!("{glyph} {} {}", activity.word(), painter.age(since)), role)
 }
 
 /// Returns its turn, its mode, its tasks by state, and what it asks.

@@ -1,12 +1,12 @@
-//! Which agents have a row of their own above the tasks: those of which it is known what they do, and those that were
-//! launched here. Pure.
+//! Which agents have a row of their own above the tasks: those of which it is known what they do, and those that may yet
+//! call. Pure.
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::console::state::listing::filter::{Filter, Filters};
 use crate::console::state::listing::rows::ListRow;
 use crate::envelope::Actor;
-use crate::model::{AgentActivity, AgentView, Snapshot};
+use crate::model::{AgentActivity, AgentView, AgentWork, Snapshot};
 
 /// How long an agent that has ended keeps its row.
 const KEPT: SignedDuration = SignedDuration::from_mins(15);
@@ -18,9 +18,9 @@ const MOST: usize = 6;
 pub(super) fn at_work(snapshot: &Snapshot, filters: &Filters, now: Timestamp) -> Vec<ListRow> {
     let mut agents: Vec<(usize, u8)> = Vec::new();
     for (at, agent) in snapshot.agents.iter().enumerate() {
-        if is_listed(agent, filters, now) {
-            let needs_you = snapshot.needing().any(|needing| needing.label == agent.label);
-            agents.push((at, if needs_you { 0 } else { rank(agent) }));
+        let work = snapshot.work_of(agent);
+        if is_listed(agent, work, filters, now) {
+            agents.push((at, rank(work)));
         }
     }
     if agents.len() > MOST {
@@ -33,8 +33,8 @@ pub(super) fn at_work(snapshot: &Snapshot, filters: &Filters, now: Timestamp) ->
 
 const ENDED: u8 = 4;
 
-fn rank(agent: &AgentView) -> u8 {
-    match agent.work.map(|work| work.activity) {
+fn rank(work: Option<AgentWork>) -> u8 {
+    match work.map(|work| work.activity) {
         Some(AgentActivity::NeedsYou) => 0,
         Some(AgentActivity::Working) => 1,
         None => 2,
@@ -43,11 +43,11 @@ fn rank(agent: &AgentView) -> u8 {
     }
 }
 
-fn is_listed(agent: &AgentView, filters: &Filters, now: Timestamp) -> bool {
-    let is_kept = agent
-        .work
-        .is_some_and(|work| work.activity != AgentActivity::Ended || now.duration_since(work.since) < KEPT);
-    let is_there = is_kept || agent.work.is_none() && agent.connected && agent.routes.launch;
+fn is_listed(agent: &AgentView, work: Option<AgentWork>, filters: &Filters, now: Timestamp) -> bool {
+    let is_there = match work {
+        Some(work) => work.activity != AgentActivity::Ended || now.duration_since(work.since) < KEPT,
+        None => agent.connected && (agent.routes.launch || agent.routes.tools),
+    };
     let is_asked_for = match &filters.whose {
         Some(whose) => whose.is_of(&Actor::Agent(agent.label.clone())),
         // What is looked for is a task.
@@ -60,7 +60,7 @@ fn is_listed(agent: &AgentView, filters: &Filters, now: Timestamp) -> bool {
 mod tests {
     use super::*;
     use crate::console::state::listing::filter::AgentFilter;
-    use crate::model::{AgentRoutes, AgentWork};
+    use crate::model::AgentRoutes;
 
     #[test]
     fn two_sessions_are_two_rows_and_what_has_ended_goes_after_a_while() {
@@ -80,12 +80,13 @@ mod tests {
             agent("claude", Some((AgentActivity::Ended, 3))),
             agent("claude#2", Some((AgentActivity::Working, 30))),
             agent("claude#3", Some((AgentActivity::Ended, 20))),
-            agent("mcp", None),
+            agent("shell", None),
             launched,
+            AgentView { routes: AgentRoutes { tools: true, ..AgentRoutes::default() }, ..agent("mcp", None) },
         ];
         let snapshot = Snapshot { agents, ..Snapshot::default() };
         let rows = |filters: Filters| at_work(&snapshot, &filters, now);
-        assert_eq!(rows(Filters::default()), [1, 4, 0].map(ListRow::Agent));
+        assert_eq!(rows(Filters::default()), [1, 4, 5, 0].map(ListRow::Agent));
         let whose = Some(AgentFilter::Session("claude#2".into()));
         assert_eq!(rows(Filters { whose, ..Filters::default() }), [ListRow::Agent(1)]);
         assert_eq!(rows(Filters { text: "x".into(), ..Filters::default() }), []);
