@@ -1,7 +1,9 @@
 //! A runtime that refuses an agent's own command: nothing runs past a rule or a pause, and what runs without a runtime
 //! leaves a mark.
 
+use std::fs::Permissions;
 use std::io::{Read as _, Write as _};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::net::UnixListener;
 use std::process::{Child, Command, Stdio};
 
@@ -9,7 +11,7 @@ use pilothouse::link::Holder;
 use serde_json::json;
 
 use crate::shell_door::{Door, in_a_removed_directory};
-use crate::support::{Console, Tag, wait_until};
+use crate::support::{Console, Tag, shell_program, wait_until};
 
 const SIZE: (u16, u16) = (100, 30);
 /// Commands longer than this are few enough to wait for the operator.
@@ -276,6 +278,26 @@ fn f48_whatever_answers_for_the_workspace_and_is_no_runtime_of_ours_runs_nothing
         assert!(said.starts_with("pilothouse: this command was not run: "), "{said}");
         assert!(!door.home.workspace().join("ran").exists());
     }
+}
+
+#[test]
+fn a_small_program_older_than_the_runtime_becomes_the_whole_one_beside_it() {
+    let mut door = Door::new();
+    let folder = door.home.workspace().join("../built");
+    std::fs::create_dir(&folder).expect("a folder");
+    let copied = Command::new("cp").arg(shell_program()).arg(&folder).status();
+    assert!(copied.expect("runs").success());
+    let whole = folder.join("pilothouse");
+    std::fs::write(&whole, "#!/bin/sh\necho \"whole: $*\"; exit 7\n").expect("written");
+    std::fs::set_permissions(&whole, Permissions::from_mode(0o755)).expect("set");
+    door.shell = folder.join("pilothouse-bash");
+    symlink("pilothouse-shell", &door.shell).expect("a link");
+    let refused =
+        json!({ "v": 5, "ok": false, "reason": "another version", "workspace": "/", "runtime_pid": 1 });
+    let _answering = answering(&door, format!("{refused}\n"));
+    let output = door.of_claude("one", "touch ran").output().expect("runs");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "whole: -c touch ran\n");
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(7), 0));
 }
 
 #[test]

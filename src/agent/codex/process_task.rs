@@ -83,7 +83,7 @@ impl ProcessTask {
     /// Handles a reply; returns whether it is the last one.
     async fn hear(&mut self, reply: Result<ShellReply, Error>) -> bool {
         let (why, code) = match reply {
-            Ok(ShellReply::Taken { .. } | ShellReply::Held | ShellReply::Started) => return false,
+            Ok(ShellReply::Held | ShellReply::Started) => return false,
             Ok(ShellReply::Typed { refused }) => {
                 if let Some(Some(id)) = self.typed.pop_front() {
                     let answer = match refused {

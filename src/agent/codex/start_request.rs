@@ -120,7 +120,7 @@ impl StartRequest {
         };
         let reply = loop {
             match runtime.next().await {
-                Ok(ShellReply::Taken { .. } | ShellReply::Held) => {}
+                Ok(ShellReply::Held) => {}
                 reply => break reply,
             }
         };
@@ -136,13 +136,9 @@ impl StartRequest {
             Ok(ShellReply::Refused { message, code: None }) => self.pass_on(Some(message)).await,
             Ok(ShellReply::Refused { message, code: Some(_) }) => self.refuse(&message).await,
             Ok(ShellReply::Fenced) => self.pass_on(None).await,
-            Ok(
-                ShellReply::Ended { .. }
-                | ShellReply::Typed { .. }
-                | ShellReply::Taken { .. }
-                | ShellReply::Held,
-            )
-            | Err(_) => self.refuse(NOT_SHOWN).await,
+            Ok(ShellReply::Ended { .. } | ShellReply::Typed { .. } | ShellReply::Held) | Err(_) => {
+                self.refuse(NOT_SHOWN).await
+            }
         }
     }
 
@@ -234,7 +230,7 @@ impl StartRequest {
             ProcessTask { codex, task: task.clone(), runtime, outputs, has_terminal, typed: VecDeque::new() };
         let reply = loop {
             match process.runtime.next().await {
-                Ok(ShellReply::Taken { .. } | ShellReply::Typed { .. }) => {}
+                Ok(ShellReply::Typed { .. }) => {}
                 reply => break reply,
             }
         };

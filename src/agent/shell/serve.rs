@@ -188,7 +188,6 @@ impl ShellCommand {
 
     /// Reports progress to the caller and forwards the caller's messages, until the end.
     async fn carry(mut self, mut line: ShellLine) {
-        line.tell(&ShellReply::Taken { task: self.id.clone() }).await;
         let since = Instant::now();
         let (mut has_started, mut is_orphan, mut was_held) = (false, false, false);
         let mut early = Vec::new();

@@ -61,9 +61,8 @@ pub(super) fn run(call: &ShellInvocation, real: &RealShell, unserved: UnservedCa
             ShellFallback::Silence | ShellFallback::Forbidden => {
                 unserved(call, real, UnservedCause::Refused(&with_causes(&error)))
             }
-            ShellFallback::Busy | ShellFallback::Oversized | ShellFallback::Answer => {
-                not_run(&with_causes(&error))
-            }
+            ShellFallback::Answer => unserved(call, real, UnservedCause::Answered(&with_causes(&error))),
+            ShellFallback::Busy | ShellFallback::Oversized => not_run(&with_causes(&error)),
         },
     }
 }
@@ -156,7 +155,7 @@ impl RuntimeRequest {
         let last = loop {
             match wait(&mut line, &signals, &mut witness) {
                 Ok(Some(ShellReply::Started)) => known = Loss::Begun,
-                Ok(Some(ShellReply::Taken { .. } | ShellReply::Held | ShellReply::Typed { .. }) | None) => {}
+                Ok(Some(ShellReply::Held | ShellReply::Typed { .. }) | None) => {}
                 Ok(Some(reply)) => break Some(reply),
                 Err(_) => break None,
             }
@@ -186,10 +185,7 @@ impl RuntimeRequest {
                 }
                 end(code, signal, closing)
             }
-            Some(
-                ShellReply::Taken { .. } | ShellReply::Held | ShellReply::Started | ShellReply::Typed { .. },
-            )
-            | None => lost(&known),
+            Some(ShellReply::Held | ShellReply::Started | ShellReply::Typed { .. }) | None => lost(&known),
         })
     }
 }

@@ -15,6 +15,8 @@ use crate::process::{become_program, whole_program};
 pub(super) enum UnservedCause<'a> {
     /// No runtime takes it, for this reason.
     Refused(&'a str),
+    /// What answered is no runtime of this version, and says so.
+    Answered(&'a str),
     /// This program has started it, which may or may not be the agent.
     Unclear(&'a str),
 }
@@ -27,6 +29,7 @@ pub(super) fn run_here(call: &ShellInvocation, real: &RealShell, cause: Unserved
     match (cause, RuntimeRequest::new(call, real)) {
         (UnservedCause::Refused(why), Ok(asked)) => run_plainly(&asked, real, why),
         (UnservedCause::Refused(_), Err(error)) => run::not_run(&error),
+        (UnservedCause::Answered(why), _) => run::not_run(why),
         (UnservedCause::Unclear(caller), asked) => {
             if let Ok(asked) = asked {
                 runs_unrouted(&asked.places, &asked.request, &asked.hello.cwd, caller);
@@ -52,18 +55,17 @@ fn run_plainly(asked: &RuntimeRequest, real: &RealShell, why: &str) -> ExitCode 
     }
 }
 
-/// Becomes the whole program, which does that; its file is beside this one.
+/// Becomes the whole program, which does that; its file is beside this one, and may be newer.
 pub(super) fn hand_over(call: &ShellInvocation, real: &RealShell, cause: UnservedCause<'_>) -> ExitCode {
-    let (why, is_needed) = match cause {
-        UnservedCause::Refused(why) => (Some((UNSERVED.into(), why.into())), true),
-        UnservedCause::Unclear(_) => (None, false),
+    let why = match cause {
+        UnservedCause::Refused(why) => Some((UNSERVED.into(), why.into())),
+        _ => None,
     };
     let program = std::env::current_exe().map(whole_program).unwrap_or_default();
     let variables: Vec<_> = call.variables.iter().cloned().chain(why).collect();
     let error = become_program(&program, &std::env::args_os().collect::<Vec<_>>(), &variables);
-    if is_needed {
-        run::not_run(&format!("execute {}: {error}", program.display()))
-    } else {
-        real.become_it()
+    match cause {
+        UnservedCause::Unclear(_) => real.become_it(),
+        _ => run::not_run(&format!("execute {}: {error}", program.display())),
     }
 }

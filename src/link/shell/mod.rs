@@ -18,7 +18,6 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::Error;
-use crate::envelope::TaskId;
 use crate::process::{InheritedAttributes, MOST_DESCRIPTORS};
 
 pub use caller::ShellCall;
@@ -140,11 +139,6 @@ pub enum ShellReply {
         /// The exit code for the caller, which must not run it either. `None` is the runtime's word that no rule and no
         /// pause concerns the command: its caller may run it by itself, if it leaves a mark.
         code: Option<u8>,
-    },
-    /// The command is a task from now on.
-    Taken {
-        /// The task's id.
-        task: TaskId,
     },
     /// It waits for the operator's approval.
     Held,
