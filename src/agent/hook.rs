@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::sessions::{AgentClaim, AgentSessions, has_ended};
-use crate::agents::{AgentHook, AgentProgram, HookEvent, HookReport, PromptVerdict, ToolUse, UsedTool};
+use crate::agents::{
+    AgentHook, AgentProgram, HookEvent, HookReport, PromptAnswering, PromptVerdict, ToolUse, UsedTool,
+};
 use crate::envelope::Actor;
 use crate::link::{self, AnsweredPrompt, Client, Hello, HookLine, HookReply};
 use crate::model::calls::SHELL_CALL;
@@ -57,12 +59,7 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
             let (tool, input) = recorded(&report, &refused.call, shell_tool(line.client()));
             runtime.refused_by_agent(&label, (tool, &input), mode, &refused.reason).await;
         }
-        let has_words = match &report.event {
-            HookEvent::CallsEnded(_) => true,
-            HookEvent::Used(_) => hook_of(line.client()).is_some_and(|hook| hook.has_words_with_use),
-            _ => false,
-        };
-        if has_words {
+        if hook_of(line.client()).is_some_and(|hook| (hook.takes_words)(&report)) {
             hand_over_words(&runtime, &label, line).await;
         }
         return Ok(());
@@ -73,25 +70,37 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
     if !runtime.is_watched() || is_full {
         return Ok(());
     }
-    let asking = asking(label.clone(), &report, (call, hash.clone()), line.client());
-    let Some(answering) = hook_of(line.client()).and_then(|hook| hook.answering) else {
-        tokio::spawn(show(runtime, asking, line.client()));
+    let answering = hook_of(line.client()).and_then(|hook| hook.answering);
+    let answering = answering.filter(|answering| !answering.is_on_request || runtime.holds_prompts());
+    let asking = |client: &Client, answering: Option<PromptAnswering>| {
+        asking(label.clone(), &report, (call, hash.clone()), client, answering)
+    };
+    let Some(answering) = answering else {
+        tokio::spawn(show(runtime, asking(line.client(), None), line.client()));
         return Ok(());
     };
+    let asked = asking(line.client(), Some(answering));
     // What the agent's shell gets is what its hook got, but for what that shell's own files set.
     let environment = Environment::of_process(line.client().peer.pid);
     let since = Instant::now();
-    let verdict = tokio::select! {
-        outcome = runtime.ask_about(asking, environment) => outcome.ok().and_then(verdict),
+    let (verdict, is_over) = tokio::select! {
+        outcome = runtime.ask_about(asked, environment) => {
+            let is_over = matches!(outcome, Ok(QuestionOutcome::TimedOut { .. }));
+            (outcome.ok().and_then(verdict), is_over)
+        }
         () = line.gone() => {
             // An agent that is interrupted ends its hook; at the end of the hook's time, the prompt stands.
-            if since.elapsed() + MARGIN < answering.patience {
+            if !answering.is_on_request && since.elapsed() + MARGIN < answering.patience {
                 runtime.agent_works(&label, |_| Some(AgentActivity::Idle));
             }
-            None
+            (None, true)
         }
-        () = runtime.unwatched() => None,
+        () = runtime.unwatched() => (None, false),
     };
+    if is_over && answering.is_on_request {
+        // Now the agent shows it.
+        tokio::spawn(show(runtime.clone(), asking(line.client(), None), line.client()));
+    }
     if let Some(verdict) = verdict {
         runtime.agent_works(&label, |_| Some(AgentActivity::Working));
         sessions.asked(&label, &hash, CallRuling::AtConsole);
@@ -213,9 +222,9 @@ fn asking(
     report: &HookReport,
     (call, hash): (&ToolUse, String),
     client: &Client,
+    answering: Option<PromptAnswering>,
 ) -> NewQuestion {
     let Hello { cwd: workdir, ppid, .. } = &client.hello;
-    let is_answered_here = hook_of(client).is_some_and(|hook| hook.answering.is_some());
     NewQuestion {
         origin: QuestionOrigin { name: Some(call.tool.clone()), ..QuestionOrigin::default() },
         asked_by: Actor::Agent(label),
@@ -227,13 +236,13 @@ fn asking(
             before: AlikeAnswers::default(),
             rule: None,
             command: call.command(shell_tool(client)).map(str::to_owned),
-            is_shown_only: !is_answered_here,
+            is_shown_only: answering.is_none(),
             cost: CallCost::default(),
         }),
         text: call.text(),
         evidence: Evidence { workdir: Some(workdir.clone()), ..Evidence::default() },
-        // The agent ends the hook when it waits no longer.
-        within: None,
+        // Else, the agent ends the hook when it waits no longer.
+        within: answering.filter(|answering| answering.is_on_request).map(|answering| answering.patience),
         agents: false,
         expected: None,
     }

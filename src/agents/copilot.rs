@@ -1,14 +1,18 @@
 //! GitHub Copilot CLI.
 
+mod hook;
+
 use serde_json::json;
 
 use super::client::McpClient;
 use super::config_file::ConfigFolder::Own;
-use super::config_file::{Addition, ConfigFile, Connection, InstallScope};
+use super::config_file::{Addition, ConfigFile, ConfigFolder, Connection, InstallScope};
 use super::own_shell::{
     EnvironmentMarks, OwnShell, ScreenQuestion, ShellRedirect, Trial, TrialScreen, words,
 };
 use super::profile::AgentProfile;
+
+const FOLDER: ConfigFolder = Own("COPILOT_HOME", ".copilot");
 
 pub(super) const PROFILE: AgentProfile = AgentProfile {
     programs: &["copilot"],
@@ -20,12 +24,13 @@ pub(super) const PROFILE: AgentProfile = AgentProfile {
         `--excluded-tools=bash --allow-tool=pilothouse`",
     client: Some(McpClient::new("copilot-cli", "copilot")),
     own_shell: Some(SHELL),
+    hook: Some(hook::HOOK),
     ..AgentProfile::terminal("Copilot CLI", connect)
 };
 
 fn connect(to: Connection<'_>) -> Vec<Addition> {
     let server = json!({ "type": "local", "command": to.command, "args": ["mcp"], "tools": ["*"] });
-    let servers = ConfigFile::new(Own("COPILOT_HOME", ".copilot"), &["mcp-config.json"]);
+    let servers = ConfigFile::new(FOLDER, &["mcp-config.json"]);
     vec![Addition::new(servers, json!({ "mcpServers": { "pilothouse": server } }))]
 }
 
@@ -34,6 +39,8 @@ const SHELL: OwnShell = OwnShell {
     trial: Some(TRIAL),
     ..OwnShell::bash(EnvironmentMarks {
         session: Some("COPILOT_AGENT_SESSION_ID"),
+        // What npm installed starts the program below itself.
+        pid: Some("COPILOT_LOADER_PID"),
         ..EnvironmentMarks::named("COPILOT_CLI")
     })
 };

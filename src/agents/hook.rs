@@ -27,8 +27,8 @@ pub struct AgentHook {
     pub read: fn(&Value) -> Option<HookReport>,
     /// Returns what a hook prints to hand words to the model, at the end of its calls.
     pub words: fn(&str) -> Value,
-    /// Whether it takes words with each call that it reports as used.
-    pub has_words_with_use: bool,
+    /// Returns whether it takes words with a report.
+    pub takes_words: fn(&HookReport) -> bool,
     /// How its prompts are answered here; otherwise they are only shown.
     pub answering: Option<PromptAnswering>,
     /// How the program is configured to run our hook.
@@ -44,6 +44,9 @@ pub struct PromptAnswering {
     pub print: fn(&PromptVerdict) -> Value,
     /// How long it may take; the program ends the hook after that.
     pub patience: Duration,
+    /// Whether the program shows its prompt only once the hook has ended: then it is only shown here, unless its user wants
+    /// to answer here first.
+    pub is_on_request: bool,
 }
 
 /// What a program tells a hook about one of its sessions.

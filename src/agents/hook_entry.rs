@@ -1,6 +1,7 @@
 //! How a program is configured to run our hook, for one process or for all its sessions. Pure.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -33,6 +34,8 @@ pub enum HookPassing {
     Settings(&'static str),
     /// By an argument that takes the path of the plugin.
     Plugin(&'static str),
+    /// By an argument that takes the path of a folder with the settings, where no file has them: it would run both.
+    Folder(&'static str),
     /// By a variable that names a file with the settings.
     File(&'static str),
 }
@@ -44,6 +47,24 @@ pub struct HookSetup {
     pub plugin: Option<String>,
     /// The settings.
     pub settings: Value,
+}
+
+impl HookSetup {
+    /// Lets a program wait for its hook at a prompt as long as that may be answered here, and a little longer.
+    pub fn hold(&mut self, patience: Duration) {
+        let hook = self.settings.pointer_mut("/hooks/PermissionRequest/0/hooks/0/timeout");
+        hook.into_iter().for_each(|timeout| *timeout = json!(patience.as_secs() + 5));
+    }
+
+    /// Tells whether settings let a program wait for this hook at a prompt, but not as long.
+    #[must_use]
+    pub fn waits_otherwise(&self, settings: &Value) -> bool {
+        let hooks = |settings: &Value| settings["hooks"]["PermissionRequest"].as_array().cloned();
+        let of =
+            |settings: &Value| hooks(settings).into_iter().flatten().map(|entry| entry["hooks"][0].clone());
+        let is_other = |own: &Value, known: &Value| own["command"] == known["command"] && own != known;
+        of(&self.settings).any(|own| of(settings).any(|known| is_other(&own, &known)))
+    }
 }
 
 impl HookEntry {

@@ -7,11 +7,13 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use serde_json::Value;
+
 use super::print;
 use super::shell::handed_over::AGENT_NAME;
 use super::shell::{DOOR, SWITCH};
 use super::surroundings::surroundings;
-use crate::agents::{AgentHook, AgentProgram, HookReport};
+use crate::agents::{AgentHook, AgentProgram, HookPassing, HookReport};
 use crate::clock::Clock;
 use crate::link::{ClientName, ClientRole, Hello, Holder, HookCall, HookReply};
 use crate::paths::Places;
@@ -46,12 +48,16 @@ fn answer(agent: AgentProgram, hook: &AgentHook) -> Option<String> {
     if told.len() as u64 > MOST_BYTES {
         return None;
     }
-    let report: HookReport = (hook.read)(&serde_json::from_slice(&told).ok()?)?;
+    let told: Value = serde_json::from_slice(&told).ok()?;
+    let report: HookReport = (hook.read)(&told)?;
     let is_off = std::env::var_os(SWITCH).is_some_and(|switch| switch == "off");
     if is_off || is_in_command(std::process::id()) {
         return None;
     }
-    let cwd = std::env::current_dir().ok()?;
+    // A hook of a folder is started there, and told where its session is.
+    let is_there = matches!(hook.entry.process, Some(HookPassing::Folder(_)));
+    let cwd =
+        if is_there { told["cwd"].as_str().map(PathBuf::from)? } else { std::env::current_dir().ok()? };
     let printed = match call(agent, &cwd)?.report(report, at).ok()?? {
         HookReply::Answered(answer) => (hook.answering?.print)(&answer.verdict),
         HookReply::Words(words) => (hook.words)(&words),

@@ -7,10 +7,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use serde_json::json;
+
 use super::announce::announce;
 use super::launch_environment::StartedAgent;
 use super::print;
-use crate::agents::{AgentProgram, CODEX_ENVIRONMENTS, ConfigFolder, HookPassing, ShellRedirect};
+use crate::agents::{AgentProgram, CODEX_ENVIRONMENTS, ConfigFile, ConfigFolder, HookPassing, ShellRedirect};
 use crate::dispatch::{StartAnyInput, own_command};
 use crate::files::{self, Links};
 use crate::process::{HookFiles, ShellLinks, become_program};
@@ -127,7 +129,8 @@ impl AgentStart<'_> {
     fn hook(&self) -> Option<HookStart> {
         let (agent, files) =
             self.agent.and_then(|agent| Some((agent, HookFiles::of_user(agent.as_str())?)))?;
-        let passing = agent.hook()?.entry.process?;
+        let entry = &agent.hook()?.entry;
+        let passing = entry.process?;
         let is_given = |name: &str, word: &OsString| {
             let rest = word.to_str().and_then(|word| word.strip_prefix(name));
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
@@ -145,6 +148,13 @@ impl AgentStart<'_> {
                 Some((vec![name.into(), setup.settings.to_string().into()], Vec::new()))
             }
             HookPassing::Plugin(name) => Some((vec![name.into(), files.plugin().into()], Vec::new())),
+            HookPassing::Folder(_) if entry.file.and_then(own_path).is_some_and(|path| path.exists()) => None,
+            HookPassing::Folder(name) => {
+                let (folder, manifest) = files.folder();
+                let hooks = json!({ "name": "pilothouse", "hooks": setup.settings["hooks"] });
+                files.write(&manifest, &hooks.to_string()).ok()?;
+                Some((vec![name.into(), folder.into()], Vec::new()))
+            }
             HookPassing::File(name) => {
                 let path = files.settings();
                 let own = std::env::var_os(name).filter(|own| !own.is_empty());
@@ -171,17 +181,21 @@ fn arguments(redirect: ShellRedirect, given: &[OsString]) -> Vec<OsString> {
     needed.iter().filter(|needed| !is_given(needed)).map(OsString::from).collect()
 }
 
+/// Returns the path of a file in an agent's own folder.
+fn own_path(place: ConfigFile) -> Option<PathBuf> {
+    let ConfigFolder::Own(variable, usual) = place.folder else { return None };
+    let named = std::env::var_os(variable).filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    let folder = named.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(usual)))?;
+    Some(folder.join(place.names.first()?))
+}
+
 /// The longest file of Codex that is read.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Returns whether Codex's own file redirects its commands here.
 fn is_codex_adopted() -> bool {
-    let ConfigFolder::Own(variable, usual) = CODEX_ENVIRONMENTS.folder else { return false };
-    let named = std::env::var_os(variable).filter(|folder| !folder.is_empty()).map(PathBuf::from);
-    let usual = || Some(PathBuf::from(std::env::var_os("HOME")?).join(usual));
-    let file = named.or_else(usual).zip(CODEX_ENVIRONMENTS.names.first());
-    let text = file
-        .and_then(|(folder, name)| files::read_text(&folder.join(name), Links::Followed, MOST_BYTES).ok());
+    let text = own_path(CODEX_ENVIRONMENTS)
+        .and_then(|path| files::read_text(&path, Links::Followed, MOST_BYTES).ok());
     let settings = text.and_then(|text| text.parse::<toml::Table>().ok());
     settings
         .is_some_and(|settings| settings.get("default").and_then(toml::Value::as_str) == Some("pilothouse"))

@@ -93,6 +93,9 @@ pub struct Limits {
     /// An agent may drive tasks that another one started.
     #[serde(skip)]
     pub share_tasks: bool,
+    /// Prompts that an agent shows only once its hook has ended may be answered here first.
+    #[serde(skip)]
+    pub hold_prompts: bool,
     /// The most characters of a receipt, by an agent's label.
     #[serde(skip)]
     pub receipt_chars: BTreeMap<String, usize>,
@@ -170,6 +173,7 @@ impl Default for Limits {
             approvals: Vec::new(),
             lanes: Vec::new(),
             share_tasks: false,
+            hold_prompts: false,
             receipt_chars: BTreeMap::new(),
             record: RecordSettings::default(),
             side_terminal: SideTerminal::default(),

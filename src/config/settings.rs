@@ -87,6 +87,8 @@ pub enum RuntimeMode {
 pub struct AgentSettings {
     /// An agent may type into, and stop, tasks that another one started.
     pub share_tasks: bool,
+    /// Prompts of Codex and Qwen Code wait here first, at most 20 s, for an answer. `adopt` tells them to wait.
+    pub hold_prompts: bool,
     /// The most characters of a receipt for an agent, by its label, if its client cuts off more than Pilothouse knows
     /// of. At least 2000.
     pub receipt_chars: BTreeMap<String, usize>,
@@ -345,6 +347,7 @@ impl Settings {
     pub fn limits(&self) -> Limits {
         Limits {
             share_tasks: self.agents.share_tasks,
+            hold_prompts: self.agents.hold_prompts,
             receipt_chars: self.agents.receipt_chars.clone(),
             approvals: self.approvals.clone(),
             lanes: self.lanes.clone(),

@@ -26,6 +26,12 @@ impl HookFiles {
         self.0.join("plugin.js")
     }
 
+    /// Returns the folder, and the path of the file in it that makes it a plugin.
+    #[must_use]
+    pub fn folder(&self) -> (PathBuf, PathBuf) {
+        (self.0.clone(), self.0.join("plugin.json"))
+    }
+
     /// Returns the path of the settings for one process.
     #[must_use]
     pub fn settings(&self) -> PathBuf {

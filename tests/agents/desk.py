@@ -1,5 +1,5 @@
-"""The prompts of opencode, Kilo, Codex and Qwen Code, what pi does, and a person at the console beside them: the real programs in
-their screens.
+"""The prompts of opencode, Kilo, Codex, Qwen Code and Copilot CLI, what pi does, and a person at the console beside them: the real
+programs in their screens.
 
     python3 tests/agents/desk.py --pilothouse target/release/pilothouse [--agent A]... [--situation S]...
 
@@ -20,6 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from executor import command  # noqa: E402
+from model import Call  # noqa: E402
 from place import Place, Terminal, install, until  # noqa: E402
 from shells import Native, Shell, prepare  # noqa: E402
 
@@ -27,60 +28,88 @@ PATIENCE = 60
 # What each agent's dialog shows; pi has none.
 DIALOGS = {
     "opencode": "Permission required", "kilo": "Permission required", "codex": "Would you like to run the following",
-    "qwen": "Allow execution of", "pi": None,
+    "qwen": "Allow execution of", "copilot": "Do you want to run this command", "pi": None,
 }
 # Those that take an answer from here, and those whose prompts are shown here and answered there.
-ANSWERED, SHOWN = ("opencode", "kilo"), ("codex", "qwen")
-TOOLS = {"codex": "Bash", "qwen": "run_shell_command"}
+ANSWERED, SHOWN = ("opencode", "kilo"), ("codex", "qwen", "copilot")
+TOOLS = {"codex": "Bash", "qwen": "run_shell_command", "copilot": "Bash"}
+# Those whose hooks only their own files name.
+ADOPTED = ("codex", "qwen")
+SAID = "the operator says: use make"
 
 
-def made(agent):
+def asking(shell, cmd):
+    """A call that its agent asks about."""
+    if shell.agent == "codex":
+        # What its sandbox would not let happen, it asks about.
+        return command(cmd, sandbox_permissions="require_escalated", justification="to see")
+    return shell.run(cmd)
+
+
+def made(shell):
     """A model that makes a file, and ends its turn."""
-    def script(shell):
-        if agent == "codex":
-            # What its sandbox would not let happen, it asks about.
-            yield command("touch made", sandbox_permissions="require_escalated", justification="to see")
-        else:
-            yield shell.run("touch made")
-    return script
+    yield asking(shell, "touch made")
 
 
 class Run:
     """An agent in its screen, and a console beside it."""
 
-    def __init__(self, root, programs, pilothouse, agent, name):
+    def __init__(self, root, programs, pilothouse, agent, name, situation):
         self.model, self.agent = Native(), agent
+        # Whether its prompts are answered here, at first or at all.
+        self.is_shown_only = agent in SHOWN and not getattr(situation, "is_held", False)
         self.place = Place(root, programs, pilothouse, self.model.port)
         prepare(self.place, agent, True)
         for path in (self.place.home / ".config/opencode/opencode.json", self.place.home / ".config/kilo/kilo.json"):
             settings = json.loads(path.read_text())
             settings["permission"] = {"bash": "ask", "external_directory": "allow"}
             path.write_text(json.dumps(settings))
-        self.conversation = self.model.play(name, made(agent)(Shell(agent)))
-        prompt, base = f"SCRIPT:{name} go", f"http://127.0.0.1:{self.model.port}/v1"
-        start = {
-            "codex": ["codex", prompt],
-            "qwen": ["qwen", "--openai-api-key", "none", "--openai-base-url", base, "-m", "m", "-i", prompt],
-            "pi": ["pi", "--provider", "scripted", "--model", "m", prompt],
-        }.get(agent, [agent, "--prompt", prompt])
-        if agent in SHOWN:
+        self.conversation = self.model.play(name, getattr(situation, "script", made)(Shell(agent)))
+        if getattr(situation, "is_held", False):
+            self.place.config("[agents]\nhold_prompts = true\n")
+        if agent in ADOPTED or getattr(situation, "is_adopted", False):
             self.place.run_pilothouse("adopt", agent)
         if agent == "codex":
             config = self.place.home / ".codex/config.toml"
             config.write_text('approval_policy = "on-request"\nsandbox_mode = "read-only"\n' + config.read_text())
         self.console = self.place.console()
         self.began = time.monotonic()
-        self.screen = Terminal(self.place, agent, ["pilothouse", *start])
+        self.screen = self.started(agent, name)
         if agent == "codex":
             self.chosen("Hooks need review", "Trust all and continue")
             self.chosen("Use existing model", "Use existing model")
 
-    def chosen(self, question, answer):
+    def started(self, terminal, name, *more):
+        """The agent in a terminal, with the prompt that plays `name`."""
+        prompt, base = f"SCRIPT:{name} go", f"http://127.0.0.1:{self.model.port}/v1"
+        start = {
+            "codex": ["codex", prompt],
+            "copilot": ["copilot", *more, "-i", prompt],
+            "qwen": ["qwen", "--openai-api-key", "none", "--openai-base-url", base, "-m", "m", "-i", prompt],
+            "pi": ["pi", "--provider", "scripted", "--model", "m", prompt],
+        }.get(self.agent, [self.agent, "--prompt", prompt])
+        screen = Terminal(self.place, terminal, ["pilothouse", *start])
+        if self.agent == "copilot":
+            screen.wait("trust the files", PATIENCE)
+            screen.keys("Enter")
+        return screen
+
+    def chosen(self, question, answer, screen=None):
         """Chooses an answer of its first questions."""
-        self.screen.wait(question, PATIENCE)
-        while question in self.screen.shown():
-            self.screen.keys("Enter" if re.search(rf"›.*{answer}", self.screen.shown()) else "Down")
+        screen = screen or self.screen
+        screen.wait(question, PATIENCE)
+        while question in screen.shown():
+            screen.keys("Enter" if re.search(rf"›.*{answer}", screen.shown()) else "Down")
             time.sleep(0.5)
+
+    def receipt(self):
+        """What its model read of its only command, as the receipt and as the request has it."""
+        until(lambda: self.place.rows("told"), 20, "what its model read")
+        [row] = self.place.run_pilothouse("receipt", "list")["receipts"]
+        shown = self.place.run_pilothouse("receipt", "show", row["id"])
+        [read] = [answer.text for answer in self.conversation.answers]
+        assert shown["receipt"] == read, (shown, read)
+        return shown
 
     def dialog(self):
         self.screen.wait(DIALOGS[self.agent], PATIENCE)
@@ -91,7 +120,7 @@ class Run:
         self.console.keys("a")
         self.console.wait("waits? for you")
         self.console.keys("Enter")
-        self.console.wait("Answer it in the agent" if self.agent in SHOWN else "allow this call")
+        self.console.wait("Answer it in the agent" if self.is_shown_only else "allow this call")
         time.sleep(1)  # time to read
 
     def gone(self, since, what, says):
@@ -117,11 +146,8 @@ def allowed_here(run):
     until(lambda: run.has("made"), PATIENCE, "the file")
     run.over()
     run.console.wait(f"{run.agent} idle", PATIENCE)
-    until(lambda: run.place.rows("told"), 20, "what its model read")
-    [row] = run.place.run_pilothouse("receipt", "list")["receipts"]
-    shown = run.place.run_pilothouse("receipt", "show", row["id"])
-    [read] = [answer.text for answer in run.conversation.answers]
-    assert shown["receipt"] == read and shown["native"]["ruling"] == "at_console", shown
+    shown = run.receipt()
+    assert shown["native"]["ruling"] == "at_console", shown
 
 
 def refused_here(run):
@@ -182,24 +208,178 @@ def shown_here(run):
     assert run.has("made")
     run.console.keys("Escape")
     run.console.wait(f"{run.agent} idle", PATIENCE)
+    if run.agent == "copilot":
+        shown = run.receipt()
+        assert shown["native"]["ruling"] == "in_agent", shown
 
 
 def refused_where_shown(run):
     run.dialog()
     run.card()
-    run.screen.keys("Escape")
+    if run.agent == "copilot":
+        # Of an answer that also ends its turn, it tells nothing until the next one begins.
+        run.screen.keys("3")
+        time.sleep(0.5)
+        run.screen.text("use make")
+        time.sleep(0.5)
+        run.screen.keys("Enter")
+    else:
+        run.screen.keys("Escape")
     run.gone(time.monotonic(), "refused in the agent", "answered in the agent")
     assert not run.has("made")
+
+
+def adopted(run):
+    hooks = run.place.home / ".copilot/hooks/pilothouse.json"
+    assert hooks.exists()
+    run.card()
+    assert run.place.run_pilothouse("status")["questions"], "the card"
+    run.screen.keys("Enter")
+    run.over()
+    assert run.place.run_pilothouse("adopt", "copilot", "--undo")["effect"] == "removed"
+    assert not hooks.parent.exists(), "what was not there before"
+
+
+adopted.is_adopted = True
+
+
+def not_asked(run):
+    run.dialog()
+    other = run.model.play("allowed", made(Shell("copilot")))
+    run.console.wait("copilot asks", PATIENCE)
+    second = run.started("copilot-2", "allowed", "--allow-tool", "shell(touch)")
+    until(lambda: other.over, PATIENCE, "the end of the conversation that asks nothing")
+    run.console.wait("copilot#2 idle", PATIENCE)
+    asked = [row for row in run.place.rows("question") if row["data"]["what"] == "asked"]
+    assert len(asked) == 1, asked
+    second.close()
+
+
+def held_here(run):
+    run.card()
+    assert DIALOGS[run.agent] not in run.screen.shown(), "it waits"
+    run.console.keys("y")
+    until(lambda: run.has("made"), PATIENCE, "the file")
+    run.over()
+    assert DIALOGS[run.agent] not in run.screen.shown(), "it has not asked"
+
+
+def held_and_refused(run):
+    run.card()
+    run.console.keys("n")
+    run.console.wait("refuse, with these words")
+    run.console.text("use the makefile instead")
+    run.console.keys("Enter")
+    [answer, *_] = run.over()
+    assert "use the makefile instead" in answer, answer
+    assert not run.has("made")
+
+
+def held_in_vain(run):
+    run.console.wait(f"{run.agent} asks", PATIENCE)
+    asked = time.monotonic()
+    run.dialog()
+    waited = time.monotonic() - asked
+    print(f"    its dialog stood after {waited:.1f} s", flush=True)
+    assert 15 < waited < 25, waited
+    run.is_shown_only = True
+    run.card()
+    run.screen.keys("Enter")
+    run.gone(time.monotonic(), "allowed in the agent", "answered in the agent")
+    run.over()
+    assert run.has("made")
+
+
+held_here.is_held = held_and_refused.is_held = held_in_vain.is_held = True
+
+
+def two_sessions(run):
+    run.console.wait(f"{run.agent} needs you", PATIENCE)
+    second = run.model.play("second", made_too(Shell(run.agent)))
+    other = run.started(f"{run.agent}-2", "second")
+    if run.agent == "codex":
+        until(lambda: re.search(f"{DIALOGS['codex']}|Use existing model", other.shown()), PATIENCE, "its screen")
+        if "Use existing model" in other.shown():
+            run.chosen("Use existing model", "Use existing model", other)
+    run.console.wait(f"{run.agent}#2 needs you", PATIENCE)
+    other.wait(DIALOGS[run.agent], PATIENCE)
+    other.keys("Enter")
+    until(lambda: run.has("made-2"), PATIENCE, "the file of the second")
+    run.console.wait(f"{run.agent}#2 idle", PATIENCE)
+    assert not run.has("made") and f"{run.agent} needs you" in run.console.shown(), "the first one still asks"
+    until(lambda: second.over, PATIENCE, "the end of the second conversation")
+    run.screen.keys("Enter")
+    run.over()
+    run.console.wait(f"{run.agent} idle", PATIENCE)
+
+
+def made_too(shell):
+    yield asking(shell, "touch made-2")
+
+
+def subagent(run):
+    child = run.model.play("child", made(Shell(run.agent)))
+    run.card()
+    if run.is_shown_only:
+        run.dialog()
+        run.screen.keys("Enter")
+    else:
+        run.console.keys("y")
+    until(lambda: run.has("made"), PATIENCE, "the file")
+    until(lambda: child.over, PATIENCE, "the end of the subagent")
+    run.over()
+    run.console.keys("Escape")
+    run.console.wait(f"{run.agent} idle", PATIENCE)
+    assert "asks" not in run.console.shown(), "no card is left"
+    until(lambda: run.place.rows("told"), 20, "what its model read")
+
+
+def with_a_subagent(shell):
+    call = {"description": "Make a file", "prompt": "SCRIPT:child go"}
+    if shell.agent == "copilot":
+        yield Call("task", {**call, "agent_type": "general-purpose", "name": "kid", "mode": "sync"})
+    elif shell.agent == "qwen":
+        yield Call("agent", {**call, "subagent_type": "general-purpose"})
+    else:
+        yield Call("task", {**call, "subagent_type": "general"})
+
+
+subagent.script = with_a_subagent
+
+
+def words(run):
+    if run.agent == "pi":
+        run.console.wait("pi working", PATIENCE)
+    else:
+        run.console.wait("needs you", PATIENCE)
+        run.dialog()
+    run.console.keys("!")
+    run.console.wait("next answer")
+    run.console.text("use make")
+    run.console.keys("Enter")
+    run.console.wait("1 unread")
+    if run.agent != "pi":
+        run.screen.keys("Enter")
+    until(lambda: run.conversation.over, PATIENCE, "the end of the conversation")
+    until(lambda: SAID in str(run.model.bodies), 20, "the words in a request")
+    until(lambda: "unread" not in run.console.shown(), 15, "the words are read")
+    [said] = {line for body in run.model.bodies.values() for line in re.findall(rf'[^"\\n]*{SAID}[^"\\n]*', json.dumps(body))}
+    print(f"    its model read: {said}", flush=True)
+
+
+def slowly(shell):
+    yield asking(shell, "touch made; sleep 6")
+    yield asking(shell, "true")
+
+
+words.script = lambda shell: slowly(shell) if shell.agent == "pi" else made(shell)
 
 
 def works(run):
     run.over()
     assert run.has("made")
     run.console.wait("pi idle", PATIENCE)
-    [row] = run.place.run_pilothouse("receipt", "list")["receipts"]
-    shown = run.place.run_pilothouse("receipt", "show", row["id"])
-    [read] = [answer.text for answer in run.conversation.answers]
-    assert shown["receipt"] == read, shown
+    run.receipt()
 
 
 SITUATIONS = {
@@ -207,6 +387,9 @@ SITUATIONS = {
     for one, agents in (
         (allowed_here, ANSWERED), (refused_here, ANSWERED), (allowed_there, ANSWERED), (refused_there, ANSWERED),
         (console_killed, ANSWERED + SHOWN), (shown_here, SHOWN), (refused_where_shown, SHOWN), (works, ("pi",)),
+        (adopted, ("copilot",)), (not_asked, ("copilot",)), (words, ANSWERED + SHOWN + ("pi",)),
+        (held_here, ADOPTED), (held_and_refused, ADOPTED), (held_in_vain, ADOPTED),
+        (two_sessions, ANSWERED + SHOWN), (subagent, ANSWERED + ("qwen", "copilot")),
     )
 }
 
@@ -226,7 +409,7 @@ def main():
                 continue
             run = None
             try:
-                run = Run(asked.cache.resolve() / "desk", programs, asked.pilothouse.resolve(), agent, name)
+                run = Run(asked.cache.resolve() / "desk", programs, asked.pilothouse.resolve(), agent, name, situation)
                 situation(run)
                 print(f"{agent:9} {name:16} ok", flush=True)
             except (AssertionError, TimeoutError, LookupError, ValueError, subprocess.SubprocessError) as error:

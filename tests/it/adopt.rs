@@ -161,3 +161,45 @@ fn a_plugin_is_installed_and_taken_back_to_the_letter() {
     assert_eq!(ask(&home, &["adopt", "kilo", "--undo"]).1, 0);
     assert_eq!(std::fs::read_to_string(&settings).expect("text"), before);
 }
+
+#[test]
+fn copilot_is_shown_here_by_a_file_that_was_not_there_before() {
+    let home = Home::new();
+    let folder = home.workspace().join("../.copilot");
+    let (adopted, code) = ask(&home, &["adopt", "copilot"]);
+    assert_eq!((&adopted["data"]["effect"], code), (&json!("installed"), 0), "{adopted}");
+    assert!(adopted.to_string().contains("start it with `pilothouse copilot`"), "{adopted}");
+    let text = std::fs::read_to_string(folder.join("hooks/pilothouse.json")).expect("text");
+    let hooks = serde_json::from_str::<Value>(&text).expect("JSON")["hooks"].clone();
+    let command = hooks["Notification"][0]["hooks"][0]["command"].as_str().expect("a command");
+    assert!(command.ends_with(" hook copilot"), "{text}");
+    // Both run before its own rules, and a late one lets the call be made.
+    assert!(hooks["PreToolUse"].is_null() && hooks["PermissionRequest"].is_null(), "{text}");
+    let (undone, code) = ask(&home, &["adopt", "copilot", "--undo"]);
+    assert_eq!((&undone["data"]["effect"], code), (&json!("removed"), 0), "{undone}");
+    assert!(!folder.exists());
+}
+
+#[test]
+fn an_agent_waits_for_an_answer_here_only_where_its_user_wants_that() {
+    let home = Home::new();
+    for (agent, file) in [("codex", ".codex/hooks.json"), ("qwen", ".qwen/settings.json")] {
+        let file = home.workspace().join("..").join(file);
+        let waits = || {
+            let text = std::fs::read_to_string(&file).expect("text");
+            let settings: Value = serde_json::from_str(&text).expect("JSON");
+            let prompts = settings["hooks"]["PermissionRequest"].as_array().expect("hooks").clone();
+            prompts.iter().map(|entry| entry["hooks"][0]["timeout"].as_u64().expect("s")).collect::<Vec<_>>()
+        };
+        home.configure("config.toml", "");
+        assert_eq!(ask(&home, &["adopt", agent]).1, 0);
+        assert!(waits() <= vec![2], "{:?}", waits());
+        home.configure("config.toml", "[agents]\nhold_prompts = true\n");
+        let (refused, code) = ask(&home, &["adopt", agent]);
+        assert_eq!(code, 4, "{refused}");
+        assert!(refused["error"].to_string().contains("--undo"), "{refused}");
+        assert_eq!(ask(&home, &["adopt", agent, "--undo"]).1, 0);
+        assert_eq!(ask(&home, &["adopt", agent]).1, 0);
+        assert_eq!(waits(), [25]);
+    }
+}

@@ -39,12 +39,16 @@ pub(crate) fn hook(home: &Home, told: &Value) -> Child {
 /// A hook as an agent or its plugin starts it: this process is the agent.
 pub(crate) fn hook_of(home: &Home, agent: &str, told: &Value) -> Child {
     let mut hook = home.command(&["hook", agent]);
-    let own = ["CLAUDE_PID", "OPENCODE_PID", "KILO_PID"];
+    let own = ["CLAUDE_PID", "OPENCODE_PID", "KILO_PID", "COPILOT_LOADER_PID"];
     let ours = ["PILOTHOUSE_SHELL_DOOR", "PILOTHOUSE_AGENT_NAME", "PILOTHOUSE_SHELL"];
     for variable in own.into_iter().chain(ours) {
         hook.env_remove(variable);
     }
     let mut hook = hook.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("starts");
+    let mut told = told.clone();
+    if told["cwd"].is_string() {
+        told["cwd"] = home.workspace().to_string_lossy().into();
+    }
     hook.stdin.take().expect("a pipe").write_all(told.to_string().as_bytes()).expect("told");
     hook
 }

@@ -40,8 +40,12 @@ const REPORTED: [&str; 9] = [
 pub(super) const HOOK: AgentHook = AgentHook {
     read: |told| read_event(told["hook_event_name"].as_str()?, told, SHELL_TOOL),
     words: |text| words(WORDS, text),
-    has_words_with_use: false,
-    answering: Some(PromptAnswering { print, patience: Duration::from_secs(PROMPT_SECONDS) }),
+    takes_words: |report| matches!(report.event, HookEvent::CallsEnded(_)),
+    answering: Some(PromptAnswering {
+        print,
+        patience: Duration::from_secs(PROMPT_SECONDS),
+        is_on_request: false,
+    }),
     entry: HookEntry {
         plugin: None,
         settings,
@@ -117,6 +121,10 @@ fn joined<'a>(texts: impl Iterator<Item = &'a Value>) -> String {
 fn call(told: &Value) -> Option<ToolUse> {
     Some(ToolUse { tool: told["tool_name"].as_str()?.to_owned(), input: told["tool_input"].clone() })
 }
+
+/// How programs with its answers are answered that show their prompt only once the hook has ended.
+pub(in crate::agents) const ON_REQUEST: PromptAnswering =
+    PromptAnswering { print, patience: Duration::from_secs(20), is_on_request: true };
 
 /// Never changes the call or its rules.
 fn print(verdict: &PromptVerdict) -> Value {

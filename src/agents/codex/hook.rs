@@ -1,10 +1,10 @@
 //! Codex's hooks, as 0.169.0 runs them: Claude Code's events and words, but for its prompt, which it shows only once the hook
-//! has ended. So ours ends at once, and only Codex takes the answer.
+//! has ended. So ours ends at once, and only Codex takes the answer, unless its user wants it held.
 
 use serde_json::Value;
 
 use super::FOLDER;
-use crate::agents::claude::hook::{read_event, settings_of, words};
+use crate::agents::claude::hook::{ON_REQUEST, read_event, settings_of, words};
 use crate::agents::config_file::ConfigFile;
 use crate::agents::hook::{AgentHook, HookEvent, HookReport};
 use crate::agents::hook_entry::HookEntry;
@@ -26,8 +26,8 @@ const REPORTED: [(&str, u64); 8] = [
 pub(super) const HOOK: AgentHook = AgentHook {
     read,
     words: |text| words("PostToolUse", text),
-    has_words_with_use: true,
-    answering: None,
+    takes_words: |report| matches!(report.event, HookEvent::Used(_)),
+    answering: Some(ON_REQUEST),
     entry: HookEntry {
         plugin: None,
         settings: |command| settings_of(command, &REPORTED),

@@ -25,8 +25,8 @@ const REFUSED_BY_RULES: &str = "The user has specified a rule which prevents";
 pub(in crate::agents) const HOOK: AgentHook = AgentHook {
     read,
     words: |text| json!({ "words": text }),
-    has_words_with_use: true,
-    answering: Some(PromptAnswering { print, patience: PATIENCE }),
+    takes_words: |report| matches!(report.event, HookEvent::Used(_)),
+    answering: Some(PromptAnswering { print, patience: PATIENCE, is_on_request: false }),
     entry: HookEntry {
         plugin: Some(include_str!("plugin.js")),
         settings: |path| json!({ "plugin": [path] }),

@@ -11,7 +11,7 @@ const SHELL_TOOL: &str = "bash";
 pub(super) const HOOK: AgentHook = AgentHook {
     read,
     words: |text| json!({ "words": text }),
-    has_words_with_use: true,
+    takes_words: |report| matches!(report.event, HookEvent::Used(_)),
     answering: None,
     entry: HookEntry {
         plugin: Some(include_str!("extension.js")),

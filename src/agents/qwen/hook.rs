@@ -1,11 +1,11 @@
 //! Qwen Code's hooks, as 0.24.4 runs them: Claude Code's events and words. It waits for each, and shows its prompt only once
-//! the hook has ended; so ours ends at once, and only Qwen Code takes the answer.
+//! the hook has ended; so ours ends at once, and only Qwen Code takes the answer, unless its user wants it held.
 
 use serde_json::Value;
 
 use super::{OWN_SETTINGS, TOOL};
-use crate::agents::claude::hook::{read_event, settings_of, words};
-use crate::agents::hook::{AgentHook, HookReport};
+use crate::agents::claude::hook::{ON_REQUEST, read_event, settings_of, words};
+use crate::agents::hook::{AgentHook, HookEvent, HookReport};
 use crate::agents::hook_entry::HookEntry;
 
 /// The events that report, and how long a hook may take, in seconds (it takes a thousand and more for milliseconds).
@@ -25,8 +25,8 @@ const REPORTED: [(&str, u64); 10] = [
 pub(super) const HOOK: AgentHook = AgentHook {
     read,
     words: |text| words("PostToolUse", text),
-    has_words_with_use: true,
-    answering: None,
+    takes_words: |report| matches!(report.event, HookEvent::Used(_)),
+    answering: Some(ON_REQUEST),
     entry: HookEntry {
         plugin: None,
         settings: |command| settings_of(command, &REPORTED),

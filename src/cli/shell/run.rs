@@ -210,7 +210,7 @@ fn request(call: &ShellInvocation, real: &RealShell) -> ShellRequest {
     ShellRequest {
         agent: call.marks.agent.map(|agent| agent.as_str().to_owned()).or_else(|| text(STARTED_AGENT)),
         session: marks.and_then(|marks| text(marks.session?)),
-        agent_pid: number(AGENT_PID).or_else(|| marks.and_then(|marks| number(marks.pid?))),
+        agent_pid: marks.and_then(|marks| number(marks.pid?)).or_else(|| number(AGENT_PID)),
         shell: real.program.clone(),
         inherited: InheritedAttributes::own(),
         descriptors: Vec::new(),

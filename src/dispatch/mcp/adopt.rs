@@ -9,6 +9,7 @@ use super::install::{InstallStep, McpInstallOutput, describe, install, undo, und
 use crate::agents::{
     AgentProgram, CODEX_ENVIRONMENTS, ConfigFile, HookEntry, HookSetup, InstallScope, ShellRedirect,
 };
+use crate::config::LoadedSettings;
 use crate::dispatch::code::Code;
 use crate::dispatch::command::{Danger, Example, LocalCommand};
 use crate::dispatch::context::CommandContext;
@@ -139,6 +140,11 @@ fn steps(cx: &CommandContext, agent: AgentProgram) -> Result<(Vec<InstallStep>, 
         let path = file.path(host);
         let known = steps.iter().position(|step| Some(&step.path) == path.as_ref());
         let mut step = known.map_or_else(|| opened(cx, agent, file, false), |at| Ok(steps.remove(at)))?;
+        if setup.waits_otherwise(&step.settings(file.format())) {
+            let message = format!("{} waits for our hook as it was told before.", agent.profile().name);
+            return Err(precondition(&message)
+                .fix(format!("`pilothouse adopt {} --undo`, then adopt it again", agent.as_str())));
+        }
         step.add(file.format(), &setup.settings)?;
         steps.push(step);
     }
@@ -170,7 +176,14 @@ fn hook(cx: &CommandContext, agent: AgentProgram) -> Option<(&'static HookEntry,
     let own = cx.host.program().filter(|_| entry.process.is_none() && entry.plugin.is_none());
     let own = own.map(|own| own.to_string_lossy().into_owned());
     let program = own.unwrap_or_else(|| agent.command(&*cx.host, InstallScope::User));
-    Some((entry, agent.hook_setup(&program, &files.plugin())?))
+    let mut setup = agent.hook_setup(&program, &files.plugin())?;
+    let places = cx.host.places().ok()?;
+    let holds = LoadedSettings::read(&places.config_dir, &places.workspace)
+        .is_ok_and(|loaded| loaded.settings.agents.hold_prompts);
+    if let Some(answering) = agent.hook()?.answering.filter(|answering| holds && answering.is_on_request) {
+        setup.hold(answering.patience);
+    }
+    Some((entry, setup))
 }
 
 /// Returns the changes that make Codex start our executor. With no local environment beside it, a dead executor is an
@@ -181,8 +194,8 @@ fn codex(cx: &CommandContext) -> Result<(Vec<InstallStep>, Vec<String>), Failure
     let own = json!({ "id": SERVER_NAME, "program": program, "args": ["codex-executor"] });
     let place = CODEX_ENVIRONMENTS;
     let path = place.path(host).ok_or_else(|| precondition("HOME is not set."))?;
-    let before = super::file::read(&path)?;
-    let there = before.as_deref().and_then(|text| place.format().read(text).ok()).unwrap_or_default();
+    let mut step = InstallStep::new(place, path.clone(), super::file::read(&path)?);
+    let there = step.settings(place.format());
     let named = there["environments"].as_array().into_iter().flatten();
     if named.clone().any(|environment| environment["id"] == SERVER_NAME && *environment != own) {
         let message = format!("{} already has a different environment `{SERVER_NAME}`.", path.display());
@@ -204,7 +217,6 @@ fn codex(cx: &CommandContext) -> Result<(Vec<InstallStep>, Vec<String>), Failure
             "Codex does not start helpers from a CODEX_HOME below the temporary folder: move it".to_owned(),
         );
     }
-    let mut step = InstallStep::new(place, path, before);
     step.add(
         place.format(),
         &json!({ "default": SERVER_NAME, "include_local": false, "environments": [own] }),

@@ -288,6 +288,11 @@ impl InstallStep {
         }
     }
 
+    /// Returns the settings that the file has; null if it has none that can be read.
+    pub(super) fn settings(&self, format: Format) -> Value {
+        self.before.as_deref().and_then(|text| format.read(text).ok()).unwrap_or_default()
+    }
+
     fn is_change(&self) -> bool {
         self.before != self.after
     }

@@ -96,6 +96,12 @@ impl Handle {
         self.shared.limits.share_tasks
     }
 
+    /// Tells whether prompts that an agent shows only once its hook has ended may be answered here first.
+    #[must_use]
+    pub fn holds_prompts(&self) -> bool {
+        self.shared.limits.hold_prompts
+    }
+
     /// Returns the maximum length of a receipt for an agent, in characters, if the settings specify one.
     #[must_use]
     pub fn receipt_chars(&self, label: &str) -> Option<usize> {
