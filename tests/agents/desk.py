@@ -59,14 +59,14 @@ class Run:
         # Whether its prompts are answered here, at first or at all.
         self.is_shown_only = agent in SHOWN and not getattr(situation, "is_held", False)
         self.place = Place(root, programs, pilothouse, self.model.port)
+        if getattr(situation, "is_held", False):
+            self.place.config("[agents]\nhold_prompts = true\n")
         prepare(self.place, agent, True)
         for path in (self.place.home / ".config/opencode/opencode.json", self.place.home / ".config/kilo/kilo.json"):
             settings = json.loads(path.read_text())
             settings["permission"] = {"bash": "ask", "external_directory": "allow"}
             path.write_text(json.dumps(settings))
         self.conversation = self.model.play(name, getattr(situation, "script", made)(Shell(agent)))
-        if getattr(situation, "is_held", False):
-            self.place.config("[agents]\nhold_prompts = true\n")
         if agent in ADOPTED or getattr(situation, "is_adopted", False):
             self.place.run_pilothouse("adopt", agent)
         if agent == "codex":
@@ -128,6 +128,10 @@ class Run:
         self.console.wait(says)
         print(f"    {what}: the card went after {time.monotonic() - since:.2f} s", flush=True)
 
+    def is_one(self):
+        """Checks that its hook and its shell are one agent to the console."""
+        assert f"{self.agent}#2" not in self.console.shown(), self.console.shown()
+
     def over(self):
         until(lambda: self.conversation.over, PATIENCE, "the end of the conversation")
         assert not self.conversation.failure, self.conversation.failure
@@ -145,9 +149,10 @@ def allowed_here(run):
     run.console.keys("y")
     until(lambda: run.has("made"), PATIENCE, "the file")
     run.over()
-    run.console.wait(f"{run.agent} idle", PATIENCE)
+    run.console.wait(rf"{run.agent}\W+idle", PATIENCE)
     shown = run.receipt()
     assert shown["native"]["ruling"] == "at_console", shown
+    run.is_one()
 
 
 def refused_here(run):
@@ -207,7 +212,8 @@ def shown_here(run):
     run.over()
     assert run.has("made")
     run.console.keys("Escape")
-    run.console.wait(f"{run.agent} idle", PATIENCE)
+    run.console.wait(rf"{run.agent}\W+idle", PATIENCE)
+    run.is_one()
     if run.agent == "copilot":
         shown = run.receipt()
         assert shown["native"]["ruling"] == "in_agent", shown
@@ -249,8 +255,8 @@ def not_asked(run):
     run.console.wait("copilot asks", PATIENCE)
     second = run.started("copilot-2", "allowed", "--allow-tool", "shell(touch)")
     until(lambda: other.over, PATIENCE, "the end of the conversation that asks nothing")
-    run.console.wait("copilot#2 idle", PATIENCE)
-    asked = [row for row in run.place.rows("question") if row["data"]["what"] == "asked"]
+    run.console.wait(r"copilot#2\W+idle", PATIENCE)
+    asked = run.place.rows("question")
     assert len(asked) == 1, asked
     second.close()
 
@@ -301,16 +307,16 @@ def two_sessions(run):
         until(lambda: re.search(f"{DIALOGS['codex']}|Use existing model", other.shown()), PATIENCE, "its screen")
         if "Use existing model" in other.shown():
             run.chosen("Use existing model", "Use existing model", other)
-    run.console.wait(f"{run.agent}#2 needs you", PATIENCE)
+    run.console.wait(rf"{run.agent}#2\W+needs you", PATIENCE)
     other.wait(DIALOGS[run.agent], PATIENCE)
     other.keys("Enter")
     until(lambda: run.has("made-2"), PATIENCE, "the file of the second")
-    run.console.wait(f"{run.agent}#2 idle", PATIENCE)
-    assert not run.has("made") and f"{run.agent} needs you" in run.console.shown(), "the first one still asks"
+    run.console.wait(rf"{run.agent}#2\W+idle", PATIENCE)
+    assert not run.has("made") and f"{run.agent} asks" in run.console.shown(), "the first one still asks"
     until(lambda: second.over, PATIENCE, "the end of the second conversation")
     run.screen.keys("Enter")
     run.over()
-    run.console.wait(f"{run.agent} idle", PATIENCE)
+    run.console.wait(rf"{run.agent}\W+idle", PATIENCE)
 
 
 def made_too(shell):
@@ -329,8 +335,8 @@ def subagent(run):
     until(lambda: child.over, PATIENCE, "the end of the subagent")
     run.over()
     run.console.keys("Escape")
-    run.console.wait(f"{run.agent} idle", PATIENCE)
-    assert "asks" not in run.console.shown(), "no card is left"
+    run.console.wait(rf"{run.agent}\W+idle", PATIENCE)
+    assert f"{run.agent} asks" not in run.console.shown(), "no card is left"
     until(lambda: run.place.rows("told"), 20, "what its model read")
 
 
