@@ -91,6 +91,14 @@ impl Pty {
         Ok(rustix::io::fcntl_dupfd_cloexec(&self.master, 3)?)
     }
 
+    /// Writes as much as the terminal takes now; returns how much that was.
+    ///
+    /// # Errors
+    /// `EAGAIN` if it takes nothing now, and whatever else the kernel refuses with.
+    pub fn write(&self, bytes: &[u8]) -> rustix::io::Result<usize> {
+        rustix::io::write(&self.master, bytes)
+    }
+
     /// Changes the size of the terminal; the command receives SIGWINCH.
     ///
     /// # Errors

@@ -57,7 +57,12 @@ fn an_escaped_command_is_not_the_operator() {
     for _ in 0..5 {
         let escape = "setsid -f env -i PATH=\"$PATH\" setsid -f sh attempt $PPID; sleep 30";
         let ran = agent.call("ExecCommand", &json!({"cmd": escape, "yield_time_ms": 30_000}));
-        assert_eq!(ran.result("/error/message"), "the task host was killed", "{}", ran.envelope);
+        // The host may die before it could say that the command had begun.
+        let whole = ran.envelope.to_string();
+        assert!(
+            ["the task host was killed", "The task host was lost"].iter().any(|end| whole.contains(end)),
+            "{whole}"
+        );
         let said = said(&home, "said");
         assert!(!said.contains("stopped"), "{said}");
     }

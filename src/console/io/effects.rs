@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, Fuse, FusedFuture as _};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -31,6 +33,9 @@ const NEWS_AHEAD: usize = 64;
 /// How long to wait for a started task to be listed.
 const LISTED: Duration = Duration::from_secs(5);
 
+/// Sends what is typed, in its order; polled by the loop itself.
+pub(super) type Typist = Fuse<BoxFuture<'static, ()>>;
+
 /// The work that runs alongside the loop.
 pub(in crate::console) struct Effects {
     pub(super) operator: Operator,
@@ -41,6 +46,7 @@ pub(in crate::console) struct Effects {
     pub(super) running: JoinSet<Option<Msg>>,
     hooks: Hooks,
     pub(super) typed: mpsc::Sender<(TaskId, TypedInput)>,
+    pub(super) typist: Typist,
     refusals: mpsc::Receiver<Msg>,
     pub(super) news: mpsc::Sender<Msg>,
 }
@@ -54,15 +60,11 @@ impl Effects {
     ) -> Self {
         let (typed, keys) = mpsc::channel(KEYS_AHEAD);
         let (news, refusals) = mpsc::channel(NEWS_AHEAD);
-        let mut running = JoinSet::new();
-        let typist = type_in_order(operator.clone(), keys, news.clone());
-        running.spawn(async move {
-            typist.await;
-            None
-        });
+        let typist = type_in_order(operator.clone(), keys, news.clone()).boxed().fuse();
+        let running = JoinSet::new();
         let player = Arc::default();
         let hooks = Hooks::default();
-        Self { operator, clipboard, player, folder, running, hooks, typed, refusals, news }
+        Self { operator, clipboard, player, folder, running, hooks, typed, typist, refusals, news }
     }
 
     /// Returns the message of the next finished job that has one; most have none.
@@ -70,6 +72,7 @@ impl Effects {
         loop {
             let said = tokio::select! {
                 Some(refused) = self.refusals.recv() => Some(refused),
+                () = &mut self.typist, if !self.typist.is_terminated() => None,
                 Some(done) = self.running.join_next() => match done {
                     Ok(msg) => msg,
                     Err(error) => Some(Msg::Failed(format!("a job of the console broke off: {error}"))),
@@ -87,6 +90,9 @@ impl Effects {
     pub(in crate::console) fn ask(&mut self, place: Option<PlaceId>, request: Request) -> Option<Msg> {
         if let Request::Send { task, input } = request {
             let full = self.typed.try_send((task.clone(), input)).is_err();
+            // On its way at once, on this thread: no other one has to wake for a key, and no frame comes before it. The
+            // loop waits for what is left of it.
+            let _ = (&mut self.typist).now_or_never();
             return full.then(|| Msg::Refused(task, "it does not keep up with the keys".to_owned()));
         }
         let operator = self.operator.clone();

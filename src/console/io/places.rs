@@ -1,5 +1,6 @@
 //! Opening other places besides the one the console was opened on.
 
+use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
 
 use super::driver::Driver;
@@ -59,9 +60,10 @@ impl Effects {
     pub(in crate::console) fn hold(&mut self, operator: Operator) {
         let (typed, keys) = mpsc::channel(KEYS_AHEAD);
         let typist = type_in_order(operator.clone(), keys, self.news.clone());
+        let before = std::mem::replace(&mut self.typist, typist.boxed().fuse());
         (self.operator, self.typed) = (operator, typed);
         self.running.spawn(async move {
-            typist.await;
+            before.await;
             None
         });
     }

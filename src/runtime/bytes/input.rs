@@ -1,13 +1,31 @@
-//! The pump's handling of input: writing it to a task, and reading its echo before the program's reaction to it.
+//! Input: written at once to a terminal that takes it, else by the pump as the task takes it; its echo is read before
+//! the program's reaction to it.
 
 use rustix::event::epoll::{self, EventFlags};
 use rustix::io::Errno;
 
 use super::fd_entry::{READS, WRITER, data_of};
 use super::pump::Worker;
+use super::task_io::TaskIo;
 
 /// How many bytes of room an empty queue keeps.
 const KEPT: usize = 4_096;
+
+impl TaskIo {
+    /// Writes queued input to the terminal that the task's streams are, as far as that takes it now; returns whether
+    /// nothing is left for the pump.
+    pub(crate) fn write_queued(&self) -> bool {
+        let Some(pty) = self.pty.get().filter(|_| self.tty) else { return false };
+        let mut typed = self.lock_typed();
+        while !typed.bytes.is_empty() {
+            match pty.write(typed.bytes.as_slices().0) {
+                Ok(written) => drop(typed.bytes.drain(..written)),
+                Err(_) => return false,
+            }
+        }
+        !typed.close
+    }
+}
 
 impl Worker {
     pub(super) fn can_write(&mut self, key: u64, flags: EventFlags) {

@@ -89,13 +89,18 @@ impl Parsers {
 
     /// Queues a task's ring for parsing.
     pub(super) fn submit(&self, io: &Arc<TaskIo>) {
-        let mut ring = io.lock_ring();
-        if ring.queued {
-            return;
+        let is_queued = std::mem::replace(&mut io.lock_ring().queued, true);
+        if !is_queued {
+            self.enqueue(io.clone());
         }
-        ring.queued = true;
-        drop(ring);
-        self.enqueue(io.clone());
+    }
+
+    /// Parses a task's ring on the calling thread, unless it is queued already. `piece` is empty before and after.
+    pub(super) fn parse_short(&self, io: &Arc<TaskIo>, piece: &mut Vec<u8>) {
+        let is_queued = std::mem::replace(&mut io.lock_ring().queued, true);
+        if !is_queued {
+            self.parse(io, piece);
+        }
     }
 
     /// Has what is left of an ended task parsed and its terminal dropped; without a parser, if it never wrote anything.

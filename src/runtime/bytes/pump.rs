@@ -27,6 +27,9 @@ use crate::process;
 /// The capacity of a pipe.
 pub(super) const BUFFER_BYTES: usize = 64 << 10;
 const WAKE: u64 = u64::MAX;
+/// As much as this of a task that a person types into, mostly the echo of a key, is parsed where it was read: waking a
+/// parser takes longer.
+const SHORT: usize = 4 << 10;
 
 /// The handle of the pump thread.
 #[derive(Debug)]
@@ -50,6 +53,7 @@ struct PumpState {
 enum PumpRequest {
     Watch(u64, TaskDescriptors),
     Write(TaskId),
+    NoteInput(TaskId),
     Say(TaskId, Vec<u8>),
     Unblock(TaskId),
     Drain(TaskId),
@@ -96,6 +100,7 @@ impl Pump {
             closing: Vec::new(),
             prioritized: Vec::new(),
             buffer: vec![0; BUFFER_BYTES],
+            piece: Vec::new(),
         };
         let thread = std::thread::Builder::new().name("pump".into()).spawn(move || worker.run())?;
         Ok(Arc::new(Self { shared, thread: Mutex::new(Some(thread)) }))
@@ -133,6 +138,12 @@ impl Pump {
     /// Writes the task's queued input.
     pub(crate) fn write(&self, id: &TaskId) {
         self.request(PumpRequest::Write(id.clone()));
+    }
+
+    /// Notes that input was written to the task, which is soon enough when the thread wakes for something else.
+    pub(crate) fn note_input(&self, id: &TaskId) {
+        lock(&self.shared.requests).push(PumpRequest::NoteInput(id.clone()));
+        self.shared.has_requests.store(true, Ordering::Release);
     }
 
     /// Resumes reading a task whose ring was full.
@@ -202,6 +213,8 @@ pub(super) struct Worker {
     /// Tasks to read before all others.
     pub(super) prioritized: Vec<TaskId>,
     pub(super) buffer: Vec<u8>,
+    /// Empty: what is parsed on this thread.
+    piece: Vec<u8>,
 }
 
 impl Worker {
@@ -275,6 +288,7 @@ impl Worker {
             match request {
                 PumpRequest::Watch(key, watched) => self.add(key, watched),
                 PumpRequest::Write(id) => self.by_name(&id, Self::write),
+                PumpRequest::NoteInput(id) => self.by_name(&id, |worker, key| worker.note_input(key)),
                 PumpRequest::Say(id, line) => self.by_name(&id, |worker, key| worker.say(key, &line)),
                 PumpRequest::Unblock(id) => self.by_name(&id, Self::resume),
                 PumpRequest::Drain(id) => self.if_held(id, Self::begin_drain, ByteEvent::Drained),
@@ -356,7 +370,11 @@ impl Worker {
                 drain.last_byte = self.clock.now().mono;
             }
             entry.copy(key, slot, &self.buffer[..length], self.clock.now().mono);
-            self.parsers.submit(&entry.io);
+            if length <= SHORT && self.prioritized.contains(&entry.io.id) {
+                self.parsers.parse_short(&entry.io, &mut self.piece);
+            } else {
+                self.parsers.submit(&entry.io);
+            }
             if taken.full {
                 entry.pause(key);
             }

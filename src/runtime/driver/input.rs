@@ -99,7 +99,11 @@ fn send(
     if let Err(rejection) = queue(driver, io, &bytes) {
         return Ok(Err(rejection));
     }
-    driver.shared.pump.write(&id);
+    if io.write_queued() {
+        driver.shared.pump.note_input(&id);
+    } else {
+        driver.shared.pump.write(&id);
+    }
     let count = bytes.len() as u64;
     if !is_typed {
         return Ok(Ok(count));

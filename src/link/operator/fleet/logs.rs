@@ -3,6 +3,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::Fleet;
 use super::log_copies::LogCopies;
@@ -47,7 +48,14 @@ impl Fleet {
         };
         let path = folder.clone();
         let failed = |source| Error::Io { verb: "copy the log to", path, source };
-        let written = tokio::task::spawn_blocking(move || part.append(&folder, &piece)).await;
+        // The copies are removed when nothing holds them: not before this piece is written, or it would stay.
+        let holds = Arc::clone(&self.inner);
+        let append = move || {
+            let written = part.append(&folder, &piece);
+            drop(holds);
+            written
+        };
+        let written = tokio::task::spawn_blocking(append).await;
         written.map_err(io::Error::other).flatten().map_err(failed)
     }
 }
