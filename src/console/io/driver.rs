@@ -362,7 +362,7 @@ impl Driver {
         // A terminal that has not taken the last frame gets no other one, and says when it has.
         let is_new = self.display.is_taken() && (self.app.state.is_dirty() || times.screens_changed);
         let pace = if times.is_urgent { Duration::ZERO } else { self.display.pace() };
-        let frame = is_new.then(|| times.last_frame + pace);
+        let frame = is_new.then(|| self.frame_due(pace));
         let now = self.clock.now();
         let due = self.app.state.view.usage.next().into_iter().chain(self.app.attention.watching.next).min();
         let look = due.map(|at| now.mono + until(now.wall, at));

@@ -11,6 +11,9 @@ use crate::console::msg::Msg;
 /// After a key, the task's first response within this time is drawn at once; on another machine it takes a
 /// round trip.
 const ANSWERED: Duration = Duration::from_secs(1);
+/// How long a frame that is not urgent waits after a key for the task's answer to it, which would otherwise wait for
+/// that frame.
+const ECHO: Duration = Duration::from_millis(5);
 /// How many frame times are kept: two minutes at full pace.
 const KEPT: usize = 8_192;
 
@@ -60,7 +63,7 @@ impl Driver {
             (true, true) => Duration::ZERO,
             (true, false) => self.display.pace(),
         };
-        if now < self.times.last_frame + pace {
+        if now < self.frame_due(pace) {
             return Ok(None);
         }
         (self.times.screens_changed, self.times.is_urgent) = (false, false);
@@ -90,6 +93,14 @@ impl Driver {
             after.mono + Duration::from_millis(left.unsigned_abs())
         });
         Ok(None)
+    }
+
+    /// Returns when the next frame is due, at this time after the last one at the earliest.
+    pub(super) fn frame_due(&self, pace: Duration) -> Duration {
+        let due = self.times.last_frame + pace;
+        let is_typing = !self.times.is_urgent && self.app.state.typing_into().is_some();
+        let key = self.times.last_key.filter(|_| is_typing);
+        key.map_or(due, |key| due.max(key + ECHO))
     }
 
     /// Takes new pictures of the visible screens that have changed; if one is busy, its last picture is kept.

@@ -18,6 +18,8 @@ pub struct Picture {
     columns: u16,
     rows: u16,
     used_rows: u16,
+    /// For each row, the column behind its last cell that is not blank; a blank row takes no time to draw.
+    ends: Vec<u16>,
     /// For each row, whether its text wraps into the next one.
     joined: Vec<bool>,
     /// The cursor; a page of a log has none.
@@ -62,10 +64,17 @@ impl Picture {
     }
 
     fn prepare(&mut self, columns: u16, rows: u16) {
+        if (self.columns, self.rows) == (columns, rows) {
+            let rows = self.cells.chunks_mut(usize::from(columns).max(1)).zip(&mut self.ends);
+            rows.for_each(|(row, end)| {
+                row.iter_mut().take(usize::from(std::mem::take(end))).for_each(Cell::reset)
+            });
+        } else {
+            self.cells = vec![Cell::EMPTY; usize::from(columns) * usize::from(rows)];
+            self.ends = vec![0; usize::from(rows)];
+        }
         (self.columns, self.rows, self.used_rows) = (columns, rows, 0);
         self.joined.clear();
-        self.cells.resize(usize::from(columns) * usize::from(rows), Cell::EMPTY);
-        self.cells.iter_mut().for_each(Cell::reset);
     }
 
     fn put(&mut self, row: u16, column: u16, cell: &terminal::Cell<'_>) {
@@ -77,6 +86,9 @@ impl Picture {
             slot.set_style(style(cell.style));
             cell::fill(slot, text, u16::from(cell.width.max(1)));
             self.used_rows = row + 1;
+            if let Some(end) = self.ends.get_mut(usize::from(row)) {
+                *end = (*end).max(column + 1);
+            }
         }
     }
 
@@ -112,7 +124,7 @@ impl Picture {
     /// Returns the width of a row up to its last character, in columns.
     pub fn text_columns(&self, row: u16) -> u16 {
         let is_text = |column: &u16| self.cell(row, *column).is_some_and(|cell| cell.symbol() != " ");
-        (0..self.columns).rev().find(is_text).map_or(0, |column| column + 1)
+        (0..self.end(row)).rev().find(is_text).map_or(0, |column| column + 1)
     }
 
     /// Returns the first row shown in a pane this high: the last used rows are shown, or for a program on the
@@ -148,9 +160,14 @@ impl Picture {
         self.cells.get(usize::from(row) * usize::from(self.columns) + usize::from(column))
     }
 
+    /// Returns the column behind the last cell of a row that is not blank.
+    pub fn end(&self, row: u16) -> u16 {
+        self.ends.get(usize::from(row)).copied().unwrap_or(0)
+    }
+
     /// Tells whether it contains no text.
     pub fn is_blank(&self) -> bool {
-        self.cells.iter().all(|cell| cell.symbol() == " ")
+        (0..self.rows).all(|row| self.text_columns(row) == 0)
     }
 
     /// Returns the text of the last used row.
@@ -162,7 +179,7 @@ impl Picture {
 
     /// Tells whether a row has text from a column on.
     pub fn goes_on(&self, row: u16, column: u16) -> bool {
-        (column..self.columns).any(|column| self.cell(row, column).is_some_and(|cell| cell.symbol() != " "))
+        (column..self.end(row)).any(|column| self.cell(row, column).is_some_and(|cell| cell.symbol() != " "))
     }
 }
 

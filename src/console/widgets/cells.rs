@@ -17,9 +17,14 @@ pub(in crate::console) fn cells(
     let area = area.intersection(painter.buf.area);
     for y in 0..area.height {
         let mut x = 0;
-        while x < area.width {
+        // What is blank here is blank in the frame.
+        let end = picture.end(top + y).saturating_sub(pan).min(area.width);
+        while x < end {
             let Some(cell) = picture.cell(top + y, pan + x) else { break };
-            let wide = u16::try_from(text::width(cell.symbol())).unwrap_or(1).clamp(1, 2);
+            let wide = match cell.symbol() {
+                symbol if symbol.len() == 1 => 1,
+                symbol => u16::try_from(text::width(symbol)).unwrap_or(1).clamp(1, 2),
+            };
             if let Some(slot) = painter.buf.cell_mut((area.x + x, area.y + y)) {
                 *slot = cell.clone();
                 if x + wide > area.width {

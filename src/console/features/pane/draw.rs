@@ -36,12 +36,14 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout, pane:
         let beside = timestamps::draw(painter, pane, page);
         return cells(painter, beside.cells, &page.picture, (0, state.panned(&beside)));
     }
-    if task.output.bytes == 0 {
+    let picture = state.view.pictures.get(&task.id);
+    let is_empty = task.output.bytes == 0 && picture.is_none_or(Picture::is_blank);
+    if is_empty {
         empty::draw(painter, pane.cells, task);
     }
-    let Some(picture) = state.view.pictures.get(&task.id) else { return };
+    let Some(picture) = picture else { return };
     let top = picture.top(pane.cells.height);
-    if task.output.bytes > 0 || !picture.is_blank() {
+    if !is_empty {
         cells(painter, pane.cells, picture, (top, state.panned(pane)));
     }
     if !task.status.is_terminal() {
