@@ -10,6 +10,7 @@ use crate::console::theme::colour::Level;
 use crate::console::widgets::FrameExtras;
 use std::cell::RefCell;
 use std::io::{self, Write};
+use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ use crossterm::style::Print;
 use ratatui::backend::{Backend as _, CrosstermBackend};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect};
+use ratatui::style::Color;
 
 use crate::clock::Clock;
 use crate::envelope::SafeText;
@@ -89,6 +91,38 @@ fn blanks_first(changes: &mut [(u16, u16, &Cell)]) {
     }
 }
 
+/// Returns the rows of a frame from the first to the last that differs from the frame before. Most frames change few of
+/// them, and this is much faster than to look for each change.
+fn changed_rows(last: &Buffer, next: &Buffer) -> Range<usize> {
+    let (columns, all) = (usize::from(next.area.width), usize::from(next.area.height));
+    let cells = |row: &usize| row * columns..(row + 1) * columns;
+    let is_same = |row: &usize| {
+        last.content[cells(row)]
+            .iter()
+            .zip(&next.content[cells(row)])
+            .all(|(last, next)| looks_same(last, next))
+    };
+    let Some(first) = (0..all).find(|row| !is_same(row)) else { return 0..0 };
+    first..(first..all).rfind(|row| !is_same(row)).map_or(first, |row| row + 1)
+}
+
+fn looks_same(one: &Cell, other: &Cell) -> bool {
+    let is_same_text = match (one.symbol().as_bytes(), other.symbol().as_bytes()) {
+        ([one], [other]) => one == other,
+        (one, other) => one == other,
+    };
+    let style = |cell: &Cell| (cell.fg, cell.bg, cell.modifier, cell.diff_option);
+    is_same_text && style(one) == style(other)
+}
+
+/// Returns some rows of a frame as a frame of their own, in their place.
+fn rows_of(frame: &Buffer, rows: Range<usize>) -> Buffer {
+    let columns = usize::from(frame.area.width);
+    let row = |row: usize| u16::try_from(row).unwrap_or(u16::MAX);
+    let area = Rect { y: frame.area.y + row(rows.start), height: row(rows.len()), ..frame.area };
+    Buffer { area, content: frame.content[rows.start * columns..rows.end * columns].to_vec() }
+}
+
 impl Display {
     /// Creates a display that draws on a terminal.
     pub(in crate::console) fn new(output: BufferedSink, clock: Clock) -> Self {
@@ -143,7 +177,8 @@ impl Display {
         // For chrome and panes alike: map colours the terminal does not have to the nearest ones it has.
         let level = app.state.setup.ui.level;
         if level != Level::True {
-            for cell in &mut self.next.content {
+            let coloured = |cell: &&mut Cell| cell.fg != Color::Reset || cell.bg != Color::Reset;
+            for cell in self.next.content.iter_mut().filter(coloured) {
                 (cell.fg, cell.bg) = (level.map(cell.fg), level.map(cell.bg));
             }
         }
@@ -153,7 +188,15 @@ impl Display {
             self.last.resize(area);
             self.last.reset();
         }
-        let mut changes = self.last.diff(&self.next);
+        let rows = changed_rows(&self.last, &self.next);
+        let few;
+        let (before, after) = if rows.len() <= usize::from(area.height) / 4 {
+            few = [&self.last, &self.next].map(|frame| rows_of(frame, rows.clone()));
+            (&few[0], &few[1])
+        } else {
+            (&self.last, &self.next)
+        };
+        let mut changes = before.diff(after);
         blanks_first(&mut changes);
         if !is_whole && changes.is_empty() && drawn.cursor == self.cursor {
             return Ok(drawn);
@@ -246,7 +289,11 @@ mod tests {
     use ratatui::backend::{Backend as _, CrosstermBackend};
     use ratatui::buffer::Buffer;
 
-    use crate::console::io::display::{Sequence, blanks_first, copy_sequence, ring_sequence, title_sequence};
+    use ratatui::style::Modifier;
+
+    use crate::console::io::display::{
+        Sequence, blanks_first, changed_rows, copy_sequence, ring_sequence, rows_of, title_sequence,
+    };
 
     #[test]
     fn a_row_with_an_emoji_of_two_columns_stays_in_its_columns() {
@@ -261,6 +308,21 @@ mod tests {
         let mut terminal = vt100::Parser::new(size(1), size(6), 0);
         terminal.process(&written);
         assert_eq!(terminal.screen().contents().trim_end(), "❤\u{FE0F}|x");
+    }
+
+    #[test]
+    fn what_differs_in_few_rows_is_found_there_as_in_the_whole() {
+        let before = Buffer::with_lines(["abc", "漢d", "efg", "hij", "klm"]);
+        let mut after = before.clone();
+        assert!(changed_rows(&before, &after).is_empty());
+        after[(1, 1)].set_symbol("x");
+        after[(2, 3)].set_style(Modifier::BOLD);
+        let rows = changed_rows(&before, &after);
+        assert_eq!(rows, 1..4);
+        let (old, new) = (rows_of(&before, rows.clone()), rows_of(&after, rows));
+        assert_eq!(old.diff(&new), before.diff(&after));
+        after[(2, 4)].set_style(Modifier::BOLD);
+        assert_eq!(changed_rows(&before, &after), 1..5);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::driver::{Driver, KEYS_PACE, LoopEnd};
+use super::driver::{Driver, KEYS_PACE, LoopEnd, Times};
 use crate::console::ConsoleError;
 use crate::console::effect::Effect;
 use crate::console::msg::Msg;
@@ -46,6 +46,14 @@ impl Frames {
     pub(in crate::console) fn log(&self) {
         let [p50, p99] = [50, 99].map(|percent| self.percentile(percent).as_micros());
         tracing::info!(frames = self.count, p50_us = p50, p99_us = p99, "frames drawn");
+    }
+}
+
+impl Times {
+    fn frame_due(&self, pace: Duration, is_typing: bool) -> Duration {
+        let due = self.last_frame + pace;
+        let key = self.last_key.filter(|_| is_typing && !self.is_urgent);
+        key.map_or(due, |key| due.max(key + ECHO))
     }
 }
 
@@ -97,10 +105,7 @@ impl Driver {
 
     /// Returns when the next frame is due, at this time after the last one at the earliest.
     pub(super) fn frame_due(&self, pace: Duration) -> Duration {
-        let due = self.times.last_frame + pace;
-        let is_typing = !self.times.is_urgent && self.app.state.typing_into().is_some();
-        let key = self.times.last_key.filter(|_| is_typing);
-        key.map_or(due, |key| due.max(key + ECHO))
+        self.times.frame_due(pace, self.app.state.typing_into().is_some())
     }
 
     /// Takes new pictures of the visible screens that have changed; if one is busy, its last picture is kept.
@@ -139,6 +144,18 @@ impl Driver {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn between_a_key_and_its_echo_only_an_urgent_frame_is_drawn() {
+        let ms = Duration::from_millis;
+        let mut times = Times::default();
+        (times.last_frame, times.last_key) = (ms(100), Some(ms(117)));
+        assert_eq!(times.frame_due(ms(16), true), ms(117) + ECHO);
+        assert_eq!(times.frame_due(ms(66), true), ms(166), "a slow terminal gets no more frames");
+        assert_eq!(times.frame_due(ms(16), false), ms(116), "the key was for the console");
+        times.is_urgent = true;
+        assert_eq!(times.frame_due(Duration::ZERO, true), ms(100));
+    }
 
     #[test]
     fn percentiles_are_of_the_last_frames() {

@@ -2,6 +2,7 @@
 //! parser, and an ended task keeps its last screen.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use ratatui::buffer::Cell;
 use ratatui::style::{Color as Ink, Modifier, Style};
@@ -9,7 +10,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::console::text::cell;
 use crate::terminal;
-use crate::terminal::{CellStyle, Color, Contents, Cursor, Modes, Page};
+use crate::terminal::{CellStyle, Color, Contents, Cursor, Modes, Page, ScreenRow};
 
 /// The cells, cursor and modes of a screen at one moment.
 #[derive(Debug, Clone, Default)]
@@ -20,6 +21,8 @@ pub struct Picture {
     used_rows: u16,
     /// For each row, the column behind its last cell that is not blank; a blank row takes no time to draw.
     ends: Vec<u16>,
+    /// The rows it was taken from: one that has not changed is not taken again.
+    taken: Vec<Arc<ScreenRow>>,
     /// For each row, whether its text wraps into the next one.
     joined: Vec<bool>,
     /// The cursor; a page of a log has none.
@@ -34,14 +37,24 @@ impl Picture {
     /// Takes a picture of a screen, replacing this one.
     pub fn take(&mut self, screen: &Contents, generation: u64) {
         let columns = screen.size.cols();
-        self.prepare(columns, screen.size.rows());
-        for (at, row) in (0..self.rows).zip(&screen.rows) {
-            for (column, cell) in row.cells().take_while(|(column, _)| *column < columns) {
-                self.put(at, column, &cell);
+        if self.size() != (columns, screen.size.rows()) {
+            self.clear(columns, screen.size.rows());
+        }
+        let before = std::mem::replace(&mut self.taken, screen.rows.clone());
+        for at in 0..self.rows {
+            let (row, old) = (screen.rows.get(usize::from(at)), before.get(usize::from(at)));
+            if row.map(Arc::as_ptr) != old.map(Arc::as_ptr) {
+                self.clear_row(at);
+                let cells = row.into_iter().flat_map(|row| row.cells());
+                for (column, cell) in cells.take_while(|(column, _)| *column < columns) {
+                    self.put(at, column, &cell);
+                }
             }
         }
-        self.joined.extend(screen.rows.iter().map(|row| row.wrapped));
-        self.used_rows = self.used_rows.max(screen.cursor.row.saturating_add(1)).min(self.rows);
+        self.joined = screen.rows.iter().map(|row| row.wrapped).collect();
+        let last = self.ends.iter().rposition(|end| *end > 0).map_or(0, |row| row + 1);
+        let last = u16::try_from(last).unwrap_or(self.rows);
+        self.used_rows = last.max(screen.cursor.row.saturating_add(1)).min(self.rows);
         (self.cursor, self.modes, self.generation) = (Some(screen.cursor), screen.modes, generation);
     }
 
@@ -51,7 +64,7 @@ impl Picture {
         let widest = page.rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
         let columns = u16::try_from(widest).unwrap_or(u16::MAX);
         let rows = u16::try_from(page.rows.len()).unwrap_or(u16::MAX);
-        picture.prepare(columns, rows);
+        picture.clear(columns, rows);
         for (row, cells) in (0..rows).zip(&page.rows) {
             for (column, cell) in (0..columns).zip(&cells.cells) {
                 picture.put(row, column, cell);
@@ -63,18 +76,17 @@ impl Picture {
         picture
     }
 
-    fn prepare(&mut self, columns: u16, rows: u16) {
-        if (self.columns, self.rows) == (columns, rows) {
-            let rows = self.cells.chunks_mut(usize::from(columns).max(1)).zip(&mut self.ends);
-            rows.for_each(|(row, end)| {
-                row.iter_mut().take(usize::from(std::mem::take(end))).for_each(Cell::reset)
-            });
-        } else {
-            self.cells = vec![Cell::EMPTY; usize::from(columns) * usize::from(rows)];
-            self.ends = vec![0; usize::from(rows)];
-        }
-        (self.columns, self.rows, self.used_rows) = (columns, rows, 0);
-        self.joined.clear();
+    fn clear(&mut self, columns: u16, rows: u16) {
+        (self.columns, self.rows) = (columns, rows);
+        self.cells = vec![Cell::EMPTY; usize::from(columns) * usize::from(rows)];
+        self.ends = vec![0; usize::from(rows)];
+        self.taken.clear();
+    }
+
+    fn clear_row(&mut self, row: u16) {
+        let Some(end) = self.ends.get_mut(usize::from(row)) else { return };
+        let (from, used) = (usize::from(row) * usize::from(self.columns), usize::from(std::mem::take(end)));
+        self.cells[from..from + used].iter_mut().for_each(Cell::reset);
     }
 
     fn put(&mut self, row: u16, column: u16, cell: &terminal::Cell<'_>) {
@@ -85,7 +97,6 @@ impl Picture {
         if !blank {
             slot.set_style(style(cell.style));
             cell::fill(slot, text, u16::from(cell.width.max(1)));
-            self.used_rows = row + 1;
             if let Some(end) = self.ends.get_mut(usize::from(row)) {
                 *end = (*end).max(column + 1);
             }
@@ -201,5 +212,44 @@ fn ink(colour: Color) -> Ink {
         Color::Default => Ink::Reset,
         Color::Indexed(number) => Ink::Indexed(number),
         Color::Rgb(red, green, blue) => Ink::Rgb(red, green, blue),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::{ByteOrigin, Size, Terminal};
+
+    #[test]
+    fn a_picture_taken_over_an_older_one_is_the_same_as_a_new_one() {
+        let pieces = [
+            "one\r\ntwo \x1b[41mred\x1b[0m\r\n漢字 three\r\n",
+            "typed",
+            "\x08\x08 ",
+            "\x1b[1;1H\x1b[K",
+            "\x1b[7mall of this row is inverse\x1b[K\x1b[0m",
+            "\x1b[2J",
+            "a\r\nb\r\nc\r\nd\r\ne\r\nf\r\ng",
+            "\x1b[?1049hother screen",
+            "\x1b[?1049l",
+        ];
+        let mut terminal = Terminal::new(Size::clamped(20, 5), ByteOrigin::of(true));
+        let mut picture = Picture::default();
+        for (number, piece) in (1..).zip(pieces.into_iter().cycle().take(40)) {
+            if number % 11 == 0 {
+                terminal.resize(Size::clamped(20 + number % 7, 5 + number % 3));
+            }
+            let _ = terminal.feed(piece.as_bytes());
+            let screen = Contents::of(&terminal);
+            let mut new = Picture::default();
+            new.take(&screen, 1);
+            picture.take(&screen, 1);
+            assert_eq!(picture.cells, new.cells, "{piece:?}");
+            assert_eq!((&picture.ends, picture.used_rows), (&new.ends, new.used_rows), "{piece:?}");
+            let shown =
+                (0..picture.rows).map(|row| picture.text(row, 0..picture.columns).trim_end().to_owned());
+            let text = shown.collect::<Vec<_>>().join("\n");
+            assert_eq!(text.trim_end_matches('\n'), screen.text(), "{piece:?}");
+        }
     }
 }
