@@ -70,6 +70,7 @@ fn a_key_leads_to_the_pane_of_tmux_in_which_an_agent_asks() {
     tmux.ask(&["new-window", "-d", "-t", "agents:7", "python3", "codex.py"]);
     let shown = || tmux.ask(&["display-message", "-p", "-t", "agents", "#{window_index}"]);
     console.shows("codex asks: Bash");
+    assert!(!console.text().contains("description"), "{}", console.text());
     assert_eq!(shown(), "0\n");
     console.keys(b"a");
     console.shows("Enter answer");

@@ -23,6 +23,13 @@ pub fn title(question: &Question) -> String {
     format!("{}  {what}{name}", alias(question))
 }
 
+/// Returns its text on one line; of an agent's prompt, what it asks about without the rest of the call.
+pub fn in_brief(question: &Question) -> String {
+    let text = question.text.trim();
+    let call = text.split("\n\n").next().filter(|_| !question.is_of_program());
+    visible::told(call.unwrap_or(text))
+}
+
 /// Returns the name of whoever asks.
 pub fn asker(question: &Question) -> String {
     agents::owner(&question.asked_by)

@@ -150,7 +150,7 @@ fn item(state: &State, since: Timestamp, waits: &WaitingItem<'_>) -> AttentionIt
         WaitingItem::Question(question) => {
             let title = questions::title(question);
             let what = title.split_once("  ").map_or_else(String::new, |(_, what)| what.to_owned());
-            (questions::alias(question), what, visible::told(question.text.trim()), "answer", true)
+            (questions::alias(question), what, questions::in_brief(question), "answer", true)
         }
         WaitingItem::Held(held) => {
             let task = held.task.as_ref().and_then(|task| state.view.task(task));

@@ -3,6 +3,7 @@
 use ratatui::layout::Rect;
 
 use crate::console::state::listing::heads::StateCounts;
+use crate::console::state::questions;
 use crate::console::text::{StyledPiece, column, count, piece, visible, width};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
@@ -62,18 +63,18 @@ fn facts(painter: &Painter<'_>, agent: &AgentView) -> Vec<StyledPiece> {
     row.extend(
         (agent.session_turns > 0).then(|| piece(format!("turn {}  ", agent.session_turns), Role::Text)),
     );
-    let noun = if counts.all == 1 { "task" } else { "tasks" };
-    row.push(piece(format!("{} {noun}", count(counts.all as u64)), Role::Faint));
-    row.extend(painter.counted(counts));
-    row.extend(agent.mode.as_ref().map(|mode| piece(format!("  {}", visible::one_line(mode)), Role::Faint)));
+    if counts.all > 0 {
+        let noun = if counts.all == 1 { "task" } else { "tasks" };
+        row.push(piece(format!("{} {noun}", count(counts.all as u64)), Role::Faint));
+        row.extend(painter.counted(counts));
+        row.push(piece("  ", Role::Text));
+    }
+    row.extend(agent.mode.as_ref().map(|mode| piece(format!("{}  ", visible::one_line(mode)), Role::Faint)));
     let questions = &state.view.snapshot.questions;
     let asked = questions.iter().find(|question| !question.is_of_program() && is_its(&question.asked_by));
     row.extend(asked.map(|question| {
         let tool = question.origin.name.as_deref().unwrap_or_default();
-        piece(
-            format!("  asks: {} {}", visible::one_line(tool), visible::told(question.text.trim())),
-            Role::Waiting,
-        )
+        piece(format!("asks: {} {}", visible::one_line(tool), questions::in_brief(question)), Role::Waiting)
     }));
     row
 }
