@@ -77,8 +77,20 @@ pub fn open_cached(directory: &Path, within: ResolveFlags) -> io::Result<OwnedFd
 /// # Errors
 /// If it cannot be opened or synced.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    opened_folder(folder)?.sync_all()
+}
+
+/// Syncs everything on the file system of a folder.
+///
+/// # Errors
+/// If it cannot be opened or synced.
+pub fn sync_file_system(folder: &Path) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(opened_folder(folder)?)?)
+}
+
+fn opened_folder(folder: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    File::from(rustix::fs::open(folder, flags, Mode::empty())?).sync_all()
+    Ok(rustix::fs::open(folder, flags, Mode::empty())?.into())
 }
 
 /// The longest part of a file's name that the name of its replacement repeats, in bytes.

@@ -25,7 +25,7 @@ pub use repository::RepositoryFiles;
 pub use snapshot::{SnapshotBounds, TreeSnapshot, paths, take};
 pub use starts::{ComingStart, ComingStarts};
 pub use undo::{SeenFiles, UndoFacts, plan};
-pub use undo_plan::UndoPlan;
+pub use undo_plan::{UndoMoment, UndoPlan};
 pub use watch::TreeWatch;
 
 use std::path::Path;

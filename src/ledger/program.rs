@@ -163,14 +163,6 @@ impl PrivateGit {
         &self.folder
     }
 
-    /// Waits until what git has written is on the disk, which it does not wait for itself. Blocks.
-    ///
-    /// # Errors
-    /// If the folder cannot be opened, or the disk fails.
-    pub fn sync(&self) -> io::Result<()> {
-        Ok(rustix::fs::syncfs(std::fs::File::open(&self.folder)?)?)
-    }
-
     /// Runs git with these arguments and this standard input, and returns what it prints.
     ///
     /// # Errors

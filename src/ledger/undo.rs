@@ -112,7 +112,10 @@ pub async fn plan(
     }
     let removed: BTreeSet<&Path> =
         todo.iter().filter(|(_, file)| file.old.is_none()).map(|(path, _)| path.as_path()).collect();
-    let room = UndoRoom { top: git.top(), began: facts.began, removed };
+    let new = || facts.files.iter().filter(|(_, file)| file.old.is_none()).map(|(path, _)| path);
+    let left = new().filter_map(|path| Some(path.with_file_name(beside(Path::new(path.file_name()?)))));
+    let made = new().flat_map(|path| path.ancestors().skip(1)).collect();
+    let room = UndoRoom { top: git.top(), began: facts.began, removed, left: left.collect(), made };
     for (path, _) in todo.iter().filter(|(_, file)| file.old.is_some()) {
         if !room.is_for(path) {
             problems.push(format!("{}: something else is in its place, or above it", path.display()));
@@ -174,6 +177,10 @@ struct UndoRoom<'a> {
     top: &'a Path,
     began: Timestamp,
     removed: BTreeSet<&'a Path>,
+    /// What an undo that was cut off may have left beside files that are removed.
+    left: BTreeSet<PathBuf>,
+    /// The folders above files that are new.
+    made: BTreeSet<&'a Path>,
 }
 
 impl UndoRoom<'_> {
@@ -191,8 +198,12 @@ impl UndoRoom<'_> {
     fn empties(&self, folder: &Path) -> bool {
         let Ok(entries) = std::fs::read_dir(self.top.join(folder)) else { return false };
         let paths: Vec<PathBuf> = entries.flatten().map(|entry| folder.join(entry.file_name())).collect();
-        let is_removed = |path: &PathBuf| self.removed.contains(path.as_path()) || self.empties(path);
-        !paths.is_empty() && paths.iter().all(is_removed) && is_younger(self.top, folder, self.began)
+        let is_removed = |path: &PathBuf| {
+            self.removed.contains(path.as_path()) || self.left.contains(path) || self.empties(path)
+        };
+        // An empty one may be what an undo that was cut off has left, or anybody's.
+        let is_ours = !paths.is_empty() || self.made.contains(folder);
+        is_ours && paths.iter().all(is_removed) && is_younger(self.top, folder, self.began)
     }
 }
 

@@ -30,6 +30,25 @@ pub(super) enum UndoTarget {
     Link(Vec<u8>),
 }
 
+/// How far an undo has come. Whoever kills it at any of these can plan it and do it again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum UndoMoment {
+    /// What an undo that was cut off has left beside a file is gone.
+    Cleared,
+    /// The folders are there that a file was in.
+    FoldersMade,
+    /// What is to be put in a file's place was begun, beside it.
+    Begun,
+    /// It is whole, and on the disk.
+    Made,
+    /// It is in its place, and what was there is beside it; or what is to be removed is.
+    Exchanged,
+    /// What was there is gone.
+    Removed,
+    /// The folders are gone that the command had made for it.
+    FoldersRemoved,
+}
+
 /// By what a file is known again after it was renamed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SeenFile([i128; 6]);
@@ -71,16 +90,19 @@ impl UndoPlan {
         self.steps.iter().map(line).collect()
     }
 
-    /// Does it. If it ends early, it can be planned and done again. Blocks.
+    /// Does it, and tells how far it has `come` with each file. If it ends early, it can be planned and done again. Blocks.
     ///
     /// # Errors
     /// If a file was touched since it was checked, or cannot be written; earlier steps are done then.
-    pub fn carry_out(self) -> Result<usize, String> {
+    pub fn carry_out(self, come: &mut dyn FnMut(&Path, UndoMoment)) -> Result<usize, String> {
         for path in &self.paths {
             self.clear(path);
+            come(path, UndoMoment::Cleared);
+            // Also those above a file that an undo had removed when it was cut off.
+            self.remove_new_folders(path);
         }
         for step in &self.steps {
-            let done = self.step(step);
+            let done = self.step(step, &mut |moment| come(&step.path, moment));
             done.map_err(|error| format!("{}: {error}", step.path.display()))?;
         }
         Ok(self.steps.len())
@@ -102,10 +124,11 @@ impl UndoPlan {
         Ok((self.top.folder(path.parent().unwrap_or(Path::new("")))?, Path::new(name)))
     }
 
-    fn step(&self, step: &UndoStep) -> io::Result<()> {
+    fn step(&self, step: &UndoStep, come: &mut dyn FnMut(UndoMoment)) -> io::Result<()> {
         let is_gone = matches!(step.to, UndoTarget::Gone);
         if !is_gone {
             self.make_folders(&step.path)?;
+            come(UndoMoment::FoldersMade);
         }
         let (folder, name) = self.place(&step.path)?;
         let beside = beside(name);
@@ -116,13 +139,14 @@ impl UndoPlan {
             _ => RenameFlags::NOREPLACE,
         };
         let (from, to) = if is_gone { (&own, &new) } else { (&new, &own) };
-        make(&step.to, &new)?;
+        make(&step.to, &new, come)?;
         if let Err(error) = renameat_with(CWD, from, CWD, to, flags) {
             if !is_gone {
                 folder.remove_file(&beside)?;
             }
             return Err(error.into());
         }
+        come(UndoMoment::Exchanged);
         if step.seen.is_none() {
             return Ok(());
         }
@@ -134,8 +158,11 @@ impl UndoPlan {
             return Err(io::Error::other("it was changed meanwhile"));
         }
         folder.remove_file(&beside)?;
+        come(UndoMoment::Removed);
         if is_gone {
+            // They may be in the place of a file that is put back.
             self.remove_new_folders(&step.path);
+            come(UndoMoment::FoldersRemoved);
         }
         Ok(())
     }
@@ -166,12 +193,13 @@ impl UndoPlan {
 }
 
 /// Makes what is to be put in a file's place. What is half made is removed.
-fn make(target: &UndoTarget, new: &Path) -> io::Result<()> {
+fn make(target: &UndoTarget, new: &Path, come: &mut dyn FnMut(UndoMoment)) -> io::Result<()> {
     match target {
-        UndoTarget::Gone => Ok(()),
-        UndoTarget::Link(target) => Ok(rustix::fs::symlink(std::ffi::OsStr::from_bytes(target), new)?),
+        UndoTarget::Gone => return Ok(()),
+        UndoTarget::Link(target) => rustix::fs::symlink(std::ffi::OsStr::from_bytes(target), new)?,
         UndoTarget::File { bytes, permissions } => {
             let mut file = files::create_new(new)?;
+            come(UndoMoment::Begun);
             let permissions = std::fs::Permissions::from_mode(*permissions);
             let written = file
                 .write_all(bytes)
@@ -180,9 +208,11 @@ fn make(target: &UndoTarget, new: &Path) -> io::Result<()> {
             if written.is_err() {
                 std::fs::remove_file(new)?;
             }
-            written
+            written?;
         }
     }
+    come(UndoMoment::Made);
+    Ok(())
 }
 
 /// Returns the name beside a file under which its successor is made, or the file itself waits to be removed.

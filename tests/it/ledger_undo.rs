@@ -1,18 +1,24 @@
 //! Undo of one command: the files are exactly as before it, or nothing is touched.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::path::Path;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use serde_json::json;
 
 use pilothouse::clock::Clock;
-use pilothouse::ledger::{SeenFiles, TreeSnapshot, UndoFacts, plan};
+use pilothouse::ledger::{
+    PrivateGit, SeenFiles, SnapshotBounds, TreeSnapshot, UndoFacts, UndoMoment, find_git, plan, take,
+};
+use rustix::process::Signal;
 
 use crate::ledger::{Ledger, by, git, has_git, perform, plant, started, step, whole, write};
-use crate::support::{Agent, Console, Home, exec, wait_until};
+use crate::support::{Agent, Console, Home, exec, send, wait_until};
 
 /// What an undo has done, or why it was refused.
 async fn undo(
@@ -28,7 +34,7 @@ async fn undo(
     let seen = SeenFiles::look(&ledger.path(""), &facts).expect("a look");
     let now = ledger.take(Some(last)).await;
     let plan = plan((&ledger.git, &ledger.git), &facts, &now, &seen, by()).await?;
-    plan.carry_out().map_err(|error| vec![error])
+    plan.carry_out(&mut |_, _| ()).map_err(|error| vec![error])
 }
 
 /// Returns when a command begins. All that was written before this call is older, although times of files lag behind.
@@ -219,6 +225,121 @@ fn an_undo_that_was_killed_is_gone_on_with_by_another_runtime() {
     let left: Vec<_> =
         left.filter(|entry| entry.file_name().to_string_lossy().starts_with(".pilothouse")).collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+/// Where an undo is to be done that kills itself, and at which of its moments.
+const KILLED: &str = "PILOTHOUSE_TEST_KILLED_UNDO";
+
+/// Undoes as a later runtime does: with a ledger of its own, from what an earlier one has kept in this folder.
+fn undo_later(dir: &Path, own: &str, come: &mut dyn FnMut(&Path, UndoMoment)) -> Result<usize, Vec<String>> {
+    let work = dir.join("work");
+    let program = find_git(&std::env::var_os("PATH").unwrap_or_default(), &work).expect("git");
+    let git = PrivateGit::create(program, dir.join(own), work.clone(), None, b"").expect("created");
+    let past = git.of_recording(dir.join("ledger"));
+    let facts = fs::read_to_string(dir.join("facts")).expect("read");
+    let facts: UndoFacts = serde_json::from_str(&facts).expect("facts");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let seen = SeenFiles::look(&work, &facts).expect("a look");
+    let plan = runtime.block_on(async {
+        let bounds = SnapshotBounds { without: dir.join("recordings"), plain: None, salt: [7; 16] };
+        let now = take(&git, None, None, &bounds, by()).await.expect("a snapshot");
+        plan((&past, &git), &facts, &now, &seen, by()).await
+    });
+    plan?.carry_out(come).map_err(|error| vec![error])
+}
+
+#[test]
+#[ignore = "run by the next test, which lets it kill itself"]
+fn an_undo_that_kills_itself() {
+    let Ok(told) = std::env::var(KILLED) else { return };
+    let (at, dir) = told.split_once(':').expect("a number and a folder");
+    let mut left: usize = at.parse().expect("a number");
+    let mut come = |_: &Path, moment| {
+        if left == 0 {
+            eprintln!("killed at {moment:?}");
+            send(std::process::id(), Signal::KILL);
+        }
+        left -= 1;
+    };
+    undo_later(Path::new(dir), "killed", &mut come).expect("undone");
+    println!("undone");
+}
+
+/// All that is in a tree: files, links and folders, with their permissions.
+fn exact(top: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+    let (mut all, mut open) = (BTreeMap::new(), vec![top.to_owned()]);
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder").flatten() {
+            let (path, facts) = (entry.path(), entry.metadata().expect("facts"));
+            let held = match (facts.is_dir(), facts.is_symlink()) {
+                (true, _) => Vec::new(),
+                (_, true) => fs::read_link(&path).expect("a link").into_os_string().into_encoded_bytes(),
+                _ => fs::read(&path).expect("read"),
+            };
+            open.extend(facts.is_dir().then(|| path.clone()));
+            let name = path.strip_prefix(top).expect("inside").to_owned();
+            all.insert(name, (facts.permissions().mode(), held));
+        }
+    }
+    all
+}
+
+#[test]
+fn an_undo_killed_at_any_moment_is_gone_on_with_exactly() {
+    if !has_git() {
+        return;
+    }
+    let ledger = Ledger::of(|work| {
+        write(&work.join("edited"), "one\n");
+        write(&work.join("private"), "one\n");
+        fs::set_permissions(work.join("private"), fs::Permissions::from_mode(0o600)).expect("a mode");
+        write(&work.join("gone/deep/x"), "gone\n");
+        write(&work.join("file"), "a file\n");
+        symlink("edited", work.join("link")).expect("a link");
+    });
+    let work = ledger.path("");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let (first, before) = (runtime.block_on(ledger.take(None)), exact(&work));
+    let at = began();
+    ledger.write("edited", "two\n");
+    ledger.write("made/deep/new", "new\n");
+    fs::set_permissions(work.join("private"), fs::Permissions::from_mode(0o755)).expect("a mode");
+    fs::remove_dir_all(work.join("gone")).expect("removed");
+    fs::remove_file(work.join("file")).expect("removed");
+    ledger.write("file/x", "in a folder\n");
+    fs::remove_file(work.join("link")).expect("removed");
+    symlink("private", work.join("link")).expect("a link");
+    let second = runtime.block_on(ledger.take(Some(&first)));
+    let (found, after) = (runtime.block_on(ledger.between(&first, &second)), exact(&work));
+    let facts = serde_json::to_string(&UndoFacts::of(at, &found, &first, &second)).expect("written");
+    let mut reached = BTreeSet::new();
+    for moment in 0.. {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let copied = Command::new("cp").arg("-a").args([&work, ledger.git.folder()]).arg(dir.path()).status();
+        assert!(copied.expect("cp runs").success());
+        fs::write(dir.path().join("facts"), &facts).expect("written");
+        let mut command = Command::new(std::env::current_exe().expect("this test"));
+        let own = "ledger_undo::an_undo_that_kills_itself";
+        command.args(["--ignored", "--exact", own, "--nocapture", "--test-threads=1"]);
+        command.env(KILLED, format!("{moment}:{}", dir.path().display()));
+        let ended = command.output().expect("runs");
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        let now = exact(&dir.path().join("work"));
+        if ended.status.success() {
+            assert!(String::from_utf8_lossy(&ended.stdout).contains("undone"), "it was not run");
+            assert_eq!(now, before);
+            break;
+        }
+        assert_eq!(ended.status.signal(), Some(Signal::KILL.as_raw()), "{said}");
+        assert!(moment > 0 || now == after, "nothing is done before the first moment");
+        let at = said.lines().find_map(|line| line.strip_prefix("killed at ")).expect("a moment").to_owned();
+        undo_later(dir.path(), "later", &mut |_, _| ())
+            .unwrap_or_else(|why| panic!("{moment} {at}: {why:?}"));
+        assert_eq!(exact(&dir.path().join("work")), before, "killed at {moment}: {at}");
+        reached.insert(at);
+    }
+    let all = ["Begun", "Cleared", "Exchanged", "FoldersMade", "FoldersRemoved", "Made", "Removed"];
+    assert_eq!(reached.iter().map(String::as_str).collect::<Vec<_>>(), all);
 }
 
 /// Runs a command whose changes can be undone; returns its task.

@@ -11,7 +11,7 @@ use super::undo_file::UndoFile;
 use super::{LedgerEntry, LedgerNews, LedgerOrder};
 use crate::config::LedgerMode;
 use crate::envelope::{Actor, TaskId};
-use crate::files::HeldFolder;
+use crate::files::{HeldFolder, sync_file_system};
 use crate::ledger::{SeenFiles, plan, report};
 use crate::model::{ChangesReport, ChangesSince, UndoReport};
 
@@ -318,7 +318,9 @@ impl LedgerKeeper {
             return Ok(UndoReport { steps, ..UndoReport::default() });
         }
         let carry_out = move || {
-            let done = plan.carry_out();
+            // An undo that the power cuts off can only go on if these outlive it.
+            sync_file_system(past.folder()).map_err(|error| error.to_string())?;
+            let done = plan.carry_out(&mut |path, moment| tracing::debug!(?path, ?moment, "undo"));
             drop(lock);
             done
         };

@@ -244,7 +244,7 @@ fn characters_reach_a_frame_in_one_place() {
 
 /// Files that open a path by hand, and why that path is none that a client, a workspace or a record names. Everything
 /// else is opened through `files`, which waits for nothing and follows no link out of a folder.
-const OPENERS: [(&str, &str); 27] = [
+const OPENERS: [(&str, &str); 28] = [
     ("agent/codex/start_request.rs", "devices, and a directory by its path alone"),
     ("cli/codex_mirror.rs", "the pipes of the process it stands for"),
     ("cli/demo.rs", "files of a folder it has just made"),
@@ -263,6 +263,7 @@ const OPENERS: [(&str, &str); 27] = [
     ("files/mod.rs", "the module that this is about"),
     ("files/named.rs", "the module that this is about"),
     ("journal/disk.rs", "a new file"),
+    ("ledger/program.rs", "/proc"),
     ("link/background.rs", "a pipe of its own"),
     ("link/socket.rs", "a directory by its path alone"),
     ("process/", "/proc, /dev and control groups; new files"),
