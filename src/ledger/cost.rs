@@ -65,7 +65,10 @@ async fn computed(
         }
         for (at, request) in again {
             let cost = consequence::compute(request, &look);
-            finds.lock().unwrap_or_else(PoisonError::into_inner)[at] = cost;
+            // Once nobody waits any more, there is nothing to replace.
+            if let Some(first) = finds.lock().unwrap_or_else(PoisonError::into_inner).get_mut(at) {
+                *first = cost;
+            }
         }
         // Its folders go first: a program that has its answer may end at once.
         drop((look, thread));
