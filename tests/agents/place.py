@@ -266,6 +266,8 @@ class Terminal:
 
     def __init__(self, place, name, command):
         self.name, self.tmux = name, ["tmux", "-S", str(place.root / "tmux")]
+        # Without this, a window that is called the same comes first.
+        self.pane = f"={name}:"
         subprocess.run(
             [*self.tmux, "-f", "/dev/null", "new-session", "-d", "-s", name, "-x", "120", "-y", "40", *command],
             cwd=place.workspace, env=place.environment, check=True,
@@ -274,16 +276,16 @@ class Terminal:
     def shown(self):
         """The text on its screen."""
         return subprocess.run(
-            [*self.tmux, "capture-pane", "-p", "-t", self.name], capture_output=True, text=True, check=False
+            [*self.tmux, "capture-pane", "-p", "-t", self.pane], capture_output=True, text=True, check=False
         ).stdout
 
     def keys(self, *keys):
         """Presses keys, named as in tmux."""
-        subprocess.run([*self.tmux, "send-keys", "-t", self.name, *keys], check=True)
+        subprocess.run([*self.tmux, "send-keys", "-t", self.pane, *keys], check=True)
 
     def text(self, text):
         """Types text."""
-        subprocess.run([*self.tmux, "send-keys", "-t", self.name, "-l", text], check=True)
+        subprocess.run([*self.tmux, "send-keys", "-t", self.pane, "-l", text], check=True)
 
     def close(self):
         """Closes the terminal, as a person closes a window."""
