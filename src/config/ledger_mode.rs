@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "lowercase")]
 pub enum LedgerMode {
     /// As long as a look at the files takes little time.
+    #[default]
     Auto,
     /// Always, where git is installed.
     On,
     /// Never.
-    #[default]
     Off,
 }

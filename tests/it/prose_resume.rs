@@ -363,6 +363,8 @@ fn an_input_that_is_a_secret_is_used_and_stored_nowhere() {
 fn an_answer_that_is_a_secret_is_used_and_stored_nowhere() {
     const SECRET: &str = "hunter2-a1b2c3";
     let home = Home::new();
+    // It keeps copies of the workspace's files, and the answers are one of them.
+    home.configure("config.toml", "ledger = \"off\"\n");
     write(
         &home,
         "p.prose",
