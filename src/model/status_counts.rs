@@ -95,7 +95,7 @@ impl Snapshot {
         }
         let of_calls = || {
             let calls = || self.calls.iter().rev().filter(|call| is_its(&call.actor));
-            if let Some(open) = calls().filter(|call| call.status.is_none()).last() {
+            if let Some(open) = calls().rfind(|call| call.status.is_none()) {
                 return Some(AgentWork { activity: Working, since: open.at });
             }
             let ended = calls().next().and_then(|call| {

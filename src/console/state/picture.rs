@@ -19,18 +19,25 @@ pub struct Picture {
     columns: u16,
     rows: u16,
     used_rows: u16,
-    /// For each row, the column behind its last cell that is not blank; a blank row takes no time to draw.
-    ends: Vec<u16>,
-    /// The rows it was taken from: one that has not changed is not taken again.
-    taken: Vec<Arc<ScreenRow>>,
-    /// For each row, whether its text wraps into the next one.
-    joined: Vec<bool>,
+    /// What is known of each row.
+    facts: Vec<PictureRow>,
     /// The cursor; a page of a log has none.
     pub cursor: Option<Cursor>,
     /// The modes that determine how input is encoded.
     pub modes: Modes,
     /// The generation of the screen when the picture was taken.
     pub generation: u64,
+}
+
+/// What is known of a row of a picture.
+#[derive(Debug, Clone, Default)]
+struct PictureRow {
+    /// What it was taken from: a row that has not changed is not taken again.
+    taken: Option<Arc<ScreenRow>>,
+    /// The column behind its last cell that is not blank: what is blank takes no time to draw.
+    end: u16,
+    /// Whether its text wraps into the next row.
+    is_joined: bool,
 }
 
 impl Picture {
@@ -40,19 +47,19 @@ impl Picture {
         if self.size() != (columns, screen.size.rows()) {
             self.clear(columns, screen.size.rows());
         }
-        let before = std::mem::replace(&mut self.taken, screen.rows.clone());
-        for at in 0..self.rows {
-            let (row, old) = (screen.rows.get(usize::from(at)), before.get(usize::from(at)));
-            if row.map(Arc::as_ptr) != old.map(Arc::as_ptr) {
-                self.clear_row(at);
-                let cells = row.into_iter().flat_map(|row| row.cells());
-                for (column, cell) in cells.take_while(|(column, _)| *column < columns) {
-                    self.put(at, column, &cell);
-                }
+        for (at, row) in (0..self.rows).zip(screen.rows.iter().map(Some).chain(std::iter::repeat(None))) {
+            let Some(fact) = self.facts.get_mut(usize::from(at)) else { break };
+            if row.map(Arc::as_ptr) == fact.taken.as_ref().map(Arc::as_ptr) {
+                continue;
+            }
+            (fact.taken, fact.is_joined) = (row.cloned(), row.is_some_and(|row| row.wrapped));
+            self.clear_row(at);
+            let cells = row.into_iter().flat_map(|row| row.cells());
+            for (column, cell) in cells.take_while(|(column, _)| *column < columns) {
+                self.put(at, column, &cell);
             }
         }
-        self.joined = screen.rows.iter().map(|row| row.wrapped).collect();
-        let last = self.ends.iter().rposition(|end| *end > 0).map_or(0, |row| row + 1);
+        let last = self.facts.iter().rposition(|fact| fact.end > 0).map_or(0, |row| row + 1);
         let last = u16::try_from(last).unwrap_or(self.rows);
         self.used_rows = last.max(screen.cursor.row.saturating_add(1)).min(self.rows);
         (self.cursor, self.modes, self.generation) = (Some(screen.cursor), screen.modes, generation);
@@ -72,20 +79,22 @@ impl Picture {
         }
         picture.used_rows = rows;
         let next = page.rows.iter().skip(1).map(|row| Some(row.line)).chain(std::iter::once(None));
-        picture.joined = page.rows.iter().zip(next).map(|(row, next)| next == Some(row.line)).collect();
+        for (fact, (row, next)) in picture.facts.iter_mut().zip(page.rows.iter().zip(next)) {
+            fact.is_joined = next == Some(row.line);
+        }
         picture
     }
 
     fn clear(&mut self, columns: u16, rows: u16) {
         (self.columns, self.rows) = (columns, rows);
         self.cells = vec![Cell::EMPTY; usize::from(columns) * usize::from(rows)];
-        self.ends = vec![0; usize::from(rows)];
-        self.taken.clear();
+        self.facts = vec![PictureRow::default(); usize::from(rows)];
     }
 
     fn clear_row(&mut self, row: u16) {
-        let Some(end) = self.ends.get_mut(usize::from(row)) else { return };
-        let (from, used) = (usize::from(row) * usize::from(self.columns), usize::from(std::mem::take(end)));
+        let Some(fact) = self.facts.get_mut(usize::from(row)) else { return };
+        let (from, used) = (usize::from(row) * usize::from(self.columns), std::mem::take(&mut fact.end));
+        let used = usize::from(used);
         self.cells[from..from + used].iter_mut().for_each(Cell::reset);
     }
 
@@ -97,8 +106,8 @@ impl Picture {
         if !blank {
             slot.set_style(style(cell.style));
             cell::fill(slot, text, u16::from(cell.width.max(1)));
-            if let Some(end) = self.ends.get_mut(usize::from(row)) {
-                *end = (*end).max(column + 1);
+            if let Some(fact) = self.facts.get_mut(usize::from(row)) {
+                fact.end = fact.end.max(column + 1);
             }
         }
     }
@@ -115,7 +124,7 @@ impl Picture {
 
     /// Tells whether a row's text wraps into the next row.
     pub fn is_joined(&self, row: u16) -> bool {
-        self.joined.get(usize::from(row)).copied().unwrap_or(false)
+        self.facts.get(usize::from(row)).is_some_and(|fact| fact.is_joined)
     }
 
     /// Returns the text in some columns of a row; a wide character that begins in them is included whole.
@@ -173,7 +182,7 @@ impl Picture {
 
     /// Returns the column behind the last cell of a row that is not blank.
     pub fn end(&self, row: u16) -> u16 {
-        self.ends.get(usize::from(row)).copied().unwrap_or(0)
+        self.facts.get(usize::from(row)).map_or(0, |fact| fact.end)
     }
 
     /// Tells whether it contains no text.
@@ -245,7 +254,10 @@ mod tests {
             new.take(&screen, 1);
             picture.take(&screen, 1);
             assert_eq!(picture.cells, new.cells, "{piece:?}");
-            assert_eq!((&picture.ends, picture.used_rows), (&new.ends, new.used_rows), "{piece:?}");
+            let facts = |picture: &Picture| -> Vec<(u16, bool)> {
+                picture.facts.iter().map(|fact| (fact.end, fact.is_joined)).collect()
+            };
+            assert_eq!((facts(&picture), picture.used_rows), (facts(&new), new.used_rows), "{piece:?}");
             let shown =
                 (0..picture.rows).map(|row| picture.text(row, 0..picture.columns).trim_end().to_owned());
             let text = shown.collect::<Vec<_>>().join("\n");
