@@ -1,5 +1,6 @@
 //! User settings: the defaults, parsing of `config.toml`, and faults in it.
 
+mod agents;
 mod approval;
 mod ceilings;
 mod lanes;
@@ -19,6 +20,7 @@ mod units;
 mod watch;
 mod watch_rule;
 
+pub use agents::AgentSettings;
 pub use approval::{ApprovalRule, STARTER_COMMAND, STARTER_RULES};
 pub use ceilings::{CeilingRule, Ceilings, USUAL_CPU_WEIGHT};
 pub use lanes::Lane;
@@ -31,9 +33,8 @@ pub use record::{AuditPolicy, RecordSettings};
 pub use save::{SaveError, save_theme, write_own};
 pub use sessions::{Answerer, SessionSettings, SessionSubject};
 pub use settings::{
-    AgentSettings, ColorSetting, ConsoleSettings, EnvSettings, ExecPolicy, FleetSettings, GlyphSet,
-    HostSettings, Mouse, OnAgentEnd, OnFailure, OnHangup, ProgramSettings, RuntimeMode, ServiceSettings,
-    Settings, SideTerminal,
+    ColorSetting, ConsoleSettings, EnvSettings, ExecPolicy, FleetSettings, GlyphSet, HostSettings, Mouse,
+    OnAgentEnd, OnFailure, OnHangup, ProgramSettings, RuntimeMode, ServiceSettings, Settings, SideTerminal,
 };
 pub use shell_words::{Joint, joined_commands, quoted};
 pub use source::{Fault, Faults, Node, Source, SourceEntry};

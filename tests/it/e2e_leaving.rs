@@ -72,11 +72,13 @@ fn the_window_has_a_title_of_what_waits_and_its_own_again_at_the_end() {
     let home = Home::new();
     let mut console = Console::open(&home, &[], (80, 24));
     console.shows("no agent yet");
-    let agent = Agent::connect(&home, &[]);
+    let agent = Agent::connect(&home, &["--label", "claude"]);
     agent.task("read name");
     console.shows("waiting for input");
     let says = |title: &str| last(&console.bytes(), format!("\x1b]2;{title}\x1b\\").as_bytes());
-    wait_until("the title says so", || says("◐1 pilothouse workspace") > says("pilothouse workspace"));
+    wait_until("the title says so", || {
+        says("◐1 claude needs you, pilothouse workspace") > says("pilothouse workspace")
+    });
     console.stop_all_and_quit();
     // Printed once all tasks have ended, not while they are still ending.
     console.shows("Tasks: 1 interrupted.");

@@ -22,8 +22,9 @@ fn consoles_and_agents_that_start_at_once_meet_in_one_runtime() {
             agents[0].task("echo we-all-see-it; exec sleep 60");
             for console in &consoles {
                 console.shows("we-all-see-it");
-                for label in ["● one", "● two", "● three"] {
-                    console.shows(label);
+                console.shows("3 of 3 agents");
+                for row in ["   one ", "   two ", "   three "] {
+                    console.shows(row);
                 }
             }
         });

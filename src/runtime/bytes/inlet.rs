@@ -5,14 +5,12 @@
 use std::os::fd::OwnedFd;
 
 use rustix::event::epoll::{self, EventFlags};
-use rustix::io::Errno;
 
 use super::fd_entry::{INLET, data_of};
-use super::pump::Worker;
 use crate::process::CallerTerminal;
 
 /// The most bytes taken at once: what a terminal keeps until they are read.
-const PIECE: usize = 4096;
+pub(super) const PIECE: usize = 4096;
 
 /// A caller's terminal.
 #[derive(Debug)]
@@ -34,6 +32,11 @@ impl Inlet {
         let _ = added.inspect_err(|error| tracing::error!(%error, "watch a caller's terminal"));
     }
 
+    /// Reads what was typed there.
+    pub(super) fn read(&self, typed: &mut [u8; PIECE]) -> rustix::io::Result<usize> {
+        rustix::io::read(&self.terminal, typed)
+    }
+
     /// Sets whether it waits; `poll` is the set that it is in when it does not.
     pub(super) fn hold(&mut self, poll: &OwnedFd, key: u64, holds: bool) {
         match (self.is_held, holds) {
@@ -47,24 +50,5 @@ impl Inlet {
     /// Lets go of it when its caller has gone without taking it back.
     pub(super) fn give_back(self) {
         self.terminal.restore();
-    }
-}
-
-impl Worker {
-    /// Takes what a caller has typed.
-    pub(super) fn can_take(&mut self, key: u64) {
-        let Some(entry) = self.entries.get_mut(&key) else { return };
-        let Some(inlet) = &entry.inlet else { return };
-        let mut typed = [0; PIECE];
-        match rustix::io::read(&inlet.terminal, &mut typed) {
-            // It was hung up.
-            Ok(0) => entry.inlet = None,
-            Ok(length) => {
-                entry.io.queue_typed(&typed[..length]);
-                self.write(key);
-            }
-            Err(Errno::AGAIN | Errno::INTR) => {}
-            Err(_) => entry.inlet = None,
-        }
     }
 }

@@ -5,6 +5,7 @@ use rustix::event::epoll::{self, EventFlags};
 use rustix::io::Errno;
 
 use super::fd_entry::{READS, WRITER, data_of};
+use super::inlet::PIECE;
 use super::pump::Worker;
 use super::task_io::TaskIo;
 
@@ -41,6 +42,23 @@ impl Worker {
                 entry.io.lock_typed().close = true;
                 entry.writer = None;
             }
+        }
+    }
+
+    /// Takes what a caller has typed.
+    pub(super) fn can_take(&mut self, key: u64) {
+        let Some(entry) = self.entries.get_mut(&key) else { return };
+        let Some(inlet) = &entry.inlet else { return };
+        let mut typed = [0; PIECE];
+        match inlet.read(&mut typed) {
+            // It was hung up.
+            Ok(0) => entry.inlet = None,
+            Ok(length) => {
+                entry.io.queue_typed(&typed[..length]);
+                self.write(key);
+            }
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(_) => entry.inlet = None,
         }
     }
 

@@ -15,6 +15,7 @@ mod paced;
 mod pacing;
 mod parsers;
 mod pump;
+mod pump_request;
 mod ring;
 mod task_io;
 mod viewers;

@@ -20,6 +20,7 @@ use super::fd_entry::{
 use super::lock::lock;
 use super::pacing::PacedTerminals;
 use super::parsers::Parsers;
+use super::pump_request::PumpRequest;
 use crate::clock::Clock;
 use crate::envelope::TaskId;
 use crate::process;
@@ -47,22 +48,6 @@ struct PumpState {
     poll: Arc<OwnedFd>,
     /// The key of the next task.
     next: AtomicU64,
-}
-
-#[derive(Debug)]
-enum PumpRequest {
-    Watch(u64, TaskDescriptors),
-    Write(TaskId),
-    NoteInput(TaskId),
-    Say(TaskId, Vec<u8>),
-    Unblock(TaskId),
-    Drain(TaskId),
-    Deliver(TaskId),
-    Detach(TaskId),
-    Close { id: TaskId, patience: Option<Duration> },
-    Forget(TaskId),
-    Prioritize(Vec<TaskId>),
-    Quit,
 }
 
 impl Pump {
