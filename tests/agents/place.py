@@ -242,7 +242,8 @@ class Place:
             for lock in folder.glob("*.lock"):
                 address = lock.read_text(errors="replace")
                 found = re.search(r'"pid":\s*(\d+)', address)
-                if found and str(self.root) in address:
+                # A runtime that was killed has left its file.
+                if found and str(self.root) in address and Path("/proc", found.group(1)).exists():
                     return int(found.group(1))
         return None
 
