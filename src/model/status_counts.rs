@@ -94,11 +94,11 @@ impl Snapshot {
             return Some(AgentWork { activity: NeedsYou, since });
         }
         let of_calls = || {
-            let calls = || self.calls.iter().rev().filter(|call| is_its(&call.actor));
-            if let Some(open) = calls().rfind(|call| call.status.is_none()) {
+            let mut calls = self.calls.iter().filter(|call| is_its(&call.actor));
+            if let Some(open) = calls.clone().find(|call| call.status.is_none()) {
                 return Some(AgentWork { activity: Working, since: open.at });
             }
-            let ended = calls().next().and_then(|call| {
+            let ended = calls.next_back().and_then(|call| {
                 let took = i64::try_from(call.duration_ms.unwrap_or_default()).ok()?;
                 call.at.checked_add(SignedDuration::from_millis(took)).ok()
             });

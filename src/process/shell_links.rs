@@ -1,6 +1,7 @@
-//! What leads an agent's shell here, in the user's data folder: symbolic links by which agents call this program (or, where
-//! that is beside it, its smaller `pilothouse-shell`) as their shell, and the file that a bash reads first (`BASH_ENV`). An agent may give its model the name of its shell, so each
-//! link is named after the shell it represents and recognised by its folder.
+//! What leads an agent's shell here, in the user's data folder: symbolic links by which agents call this program (or the
+//! smaller `pilothouse-shell`, where that is beside it) as their shell, and the file that a bash reads first (`BASH_ENV`).
+//! An agent may give its model the name of its shell, so each link is named after the shell it represents and recognised
+//! by its folder.
 
 use std::ffi::OsStr;
 use std::io::{self, Write as _};

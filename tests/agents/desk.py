@@ -157,6 +157,11 @@ def allowed_here(run):
 def refused_here(run):
     run.dialog()
     run.card()
+    refuse_here(run)
+
+
+def refuse_here(run):
+    """Refuses with words on the open card, and looks for them in what the model read."""
     run.console.keys("n")
     run.console.wait("refuse, with these words")
     run.console.text("use the makefile instead")
@@ -271,13 +276,7 @@ def held_here(run):
 
 def held_and_refused(run):
     run.card()
-    run.console.keys("n")
-    run.console.wait("refuse, with these words")
-    run.console.text("use the makefile instead")
-    run.console.keys("Enter")
-    [answer, *_] = run.over()
-    assert "use the makefile instead" in answer, answer
-    assert not run.has("made")
+    refuse_here(run)
 
 
 def held_in_vain(run):

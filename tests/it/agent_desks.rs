@@ -15,20 +15,23 @@ fn reports(agent: &str) -> BTreeMap<String, Value> {
     serde_json::from_str(&std::fs::read_to_string(path).expect("reports")).expect("JSON")
 }
 
+/// Opens the card of the one prompt, and reads it.
+fn open_card(console: &Console, asks: &str) {
+    console.shows(asks);
+    console.keys(b"a");
+    console.shows("Enter answer");
+    console.keys(b"\r");
+    console.shows("allow this call");
+    console.shows("touch made");
+    read_it();
+}
+
 /// opencode and Kilo: answered here, answered there, words.
 fn plugin_answers(agent: &str) {
     let (home, reports) = (Home::new(), reports(agent));
     let console = opened(&home);
     let tell = |name: &str| hook_of(&home, agent, &reports[name]);
-    let card = || {
-        console.shows(&format!("{agent} asks: bash"));
-        console.keys(b"a");
-        console.shows("Enter answer");
-        console.keys(b"\r");
-        console.shows("allow this call");
-        console.shows("touch made");
-        read_it();
-    };
+    let card = || open_card(&console, &format!("{agent} asks: bash"));
     assert_eq!(printed(tell("user")), "");
     console.shows(&format!("{agent} working"));
     let asked = tell("asked");
@@ -174,15 +177,7 @@ fn holds_prompts(agent: &str, tool: &str) {
     home.configure("config.toml", "[agents]\nhold_prompts = true\n");
     let console = opened(&home);
     let asked = || hook_of(&home, agent, &reports["asked"]);
-    let card = || {
-        console.shows(&format!("{agent} asks: {tool}"));
-        console.keys(b"a");
-        console.shows("Enter answer");
-        console.keys(b"\r");
-        console.shows("allow this call");
-        console.shows("touch made");
-        read_it();
-    };
+    let card = || open_card(&console, &format!("{agent} asks: {tool}"));
     let allowed = asked();
     card();
     console.keys(b"y");

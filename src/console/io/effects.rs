@@ -26,7 +26,7 @@ use crate::console::state::FileName;
 use crate::console::state::call_name;
 
 /// Maximum number of inputs queued for the runtime.
-pub(super) const KEYS_AHEAD: usize = 256;
+const KEYS_AHEAD: usize = 256;
 /// Maximum number of messages queued for the loop.
 const NEWS_AHEAD: usize = 64;
 
@@ -58,9 +58,8 @@ impl Effects {
         clipboard: Vec<clipboard::Tool>,
         folder: Option<PathBuf>,
     ) -> Self {
-        let (typed, keys) = mpsc::channel(KEYS_AHEAD);
         let (news, refusals) = mpsc::channel(NEWS_AHEAD);
-        let typist = type_in_order(operator.clone(), keys, news.clone()).boxed().fuse();
+        let (typed, typist) = typist(operator.clone(), news.clone());
         let running = JoinSet::new();
         let player = Arc::default();
         let hooks = Hooks::default();
@@ -312,8 +311,17 @@ fn failure(what: &str, error: &Error) -> String {
     }
 }
 
+/// Returns where typed input for a runtime goes, and what sends it.
+pub(super) fn typist(
+    operator: Operator,
+    news: mpsc::Sender<Msg>,
+) -> (mpsc::Sender<(TaskId, TypedInput)>, Typist) {
+    let (typed, keys) = mpsc::channel(KEYS_AHEAD);
+    (typed, type_in_order(operator, keys, news).boxed().fuse())
+}
+
 /// Sends typed input in order; consecutive queued keys for the same task are sent together.
-pub(super) async fn type_in_order(
+async fn type_in_order(
     operator: Operator,
     mut keys: mpsc::Receiver<(TaskId, TypedInput)>,
     news: mpsc::Sender<Msg>,

@@ -1,10 +1,7 @@
 //! Opening other places besides the one the console was opened on.
 
-use futures_util::FutureExt as _;
-use tokio::sync::mpsc;
-
 use super::driver::Driver;
-use super::effects::{Effects, KEYS_AHEAD, type_in_order};
+use super::effects::{Effects, typist};
 use crate::console::msg::Msg;
 use crate::envelope::TaskId;
 use crate::link::{Fleet, ForeignHolder, Operator, RunningRuntime};
@@ -58,9 +55,8 @@ impl Driver {
 impl Effects {
     /// Uses another operator handle from now on. Input typed before still goes to where it was meant to go.
     pub(in crate::console) fn hold(&mut self, operator: Operator) {
-        let (typed, keys) = mpsc::channel(KEYS_AHEAD);
-        let typist = type_in_order(operator.clone(), keys, self.news.clone());
-        let before = std::mem::replace(&mut self.typist, typist.boxed().fuse());
+        let (typed, typist) = typist(operator.clone(), self.news.clone());
+        let before = std::mem::replace(&mut self.typist, typist);
         (self.operator, self.typed) = (operator, typed);
         self.running.spawn(async move {
             before.await;

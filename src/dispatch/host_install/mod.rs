@@ -100,12 +100,10 @@ impl LocalCommand for HostInstall {
                 agreed(cx, question).await?;
             }
             // The whole program last: where it is, everything is.
-            for (name, bytes) in [(SHELL_PROGRAM, &small), ("pilothouse", &bytes)] {
-                if bytes.is_empty() {
-                    continue;
-                }
-                let sent =
-                    host.run_script(INSTALL, &[VERSION, &files::digest(bytes), name], bytes, COPY).await;
+            let small_digest = files::digest(&small);
+            let sent = [(SHELL_PROGRAM, &small, &small_digest), ("pilothouse", &bytes, &sha256)];
+            for (name, bytes, digest) in sent.into_iter().filter(|(_, bytes, _)| !bytes.is_empty()) {
+                let sent = host.run_script(INSTALL, &[VERSION, digest, name], bytes, COPY).await;
                 was_put(&sent.map_err(|error| link_failure(&error))?, &host, &survey.path)?;
             }
         }

@@ -127,7 +127,13 @@ impl Pump {
 
     /// Notes that input was written to the task, which is soon enough when the thread wakes for something else.
     pub(crate) fn note_input(&self, id: &TaskId) {
-        lock(&self.shared.requests).push(PumpRequest::NoteInput(id.clone()));
+        let mut requests = lock(&self.shared.requests);
+        let is_noted =
+            |request: &PumpRequest| matches!(request, PumpRequest::NoteInput(noted) if noted == id);
+        if !requests.iter().any(is_noted) {
+            requests.push(PumpRequest::NoteInput(id.clone()));
+        }
+        drop(requests);
         self.shared.has_requests.store(true, Ordering::Release);
     }
 
