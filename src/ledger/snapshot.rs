@@ -20,6 +20,8 @@ const LARGE: u64 = 50 << 20;
 /// The most bytes of a new file of ignore rules in which exceptions are looked for.
 const MOST_RULES: u64 = 64 << 10;
 const RULES: &str = ".gitignore";
+/// The most bytes that git is given to read but at first: where ignore rules no longer hold, it would copy whatever is built.
+const MOST_READ: u64 = 512 << 20;
 
 /// What a snapshot may read.
 #[derive(Debug, Clone)]
@@ -314,15 +316,16 @@ impl TreeReader {
         format!("{} {:o}", digest.get(..16).unwrap_or(&digest), facts.st_mode)
     }
 
-    /// Checks the bounds of a plain folder.
+    /// Checks what git would be given to read.
     fn within(self, is_first: bool) -> Result<Self, GitFailure> {
-        match self.bounds.plain {
-            Some((files, bytes)) if is_first && (self.count > files || self.snapshot.read_bytes > bytes) => {
-                let (files, mib) = (self.count, self.snapshot.read_bytes >> 20);
-                let text = format!("a folder without a repository, of {files} files and {mib} MiB");
-                Err(GitFailure::Io(io::Error::other(text)))
-            }
-            _ => Ok(self),
-        }
+        let (files, bytes) = (self.count, self.snapshot.read_bytes);
+        let is_beyond = |(most, most_bytes)| files > most || bytes > most_bytes;
+        let what = match self.bounds.plain {
+            Some(most) if is_first && is_beyond(most) => "a folder without a repository, of",
+            _ if !is_first && bytes > MOST_READ => "a change of",
+            _ => return Ok(self),
+        };
+        let text = format!("{what} {files} files and {} MiB", bytes >> 20);
+        Err(GitFailure::Io(io::Error::other(text)))
     }
 }

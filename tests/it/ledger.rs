@@ -6,21 +6,17 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use proptest::prelude::*;
 use tempfile::TempDir;
 use tokio::time::Instant;
 
-use pilothouse::config::{LedgerMode, Limits};
-use pilothouse::envelope::{Actor, TaskId};
 use pilothouse::ledger::{
     ComingStarts, Found, PrivateGit, RepositoryFiles, SnapshotBounds, TreeSnapshot, TreeWatch, count,
     difference, find_git, report, take,
 };
-use pilothouse::model::{ChangesReport, ChangesSince, TaskView, TreeChanges};
+use pilothouse::model::TreeChanges;
 
-use crate::runtime::Bench;
 use crate::support::{PATIENCE, skip, state, wait_until, write_program};
 
 /// A tree with a ledger, outside of any runtime.
@@ -379,6 +375,28 @@ async fn a_linked_worktree_and_a_plain_folder_have_a_ledger() {
     assert!(take(&large.git, None, None, &bounds, by()).await.is_err(), "a folder that is too large");
 }
 
+#[tokio::test]
+async fn git_is_not_given_gigabytes_that_were_ignored_until_now() {
+    if !has_git() {
+        return;
+    }
+    let ledger = Ledger::of(|work| {
+        write(&work.join(".gitignore"), "out/\n");
+        write(&work.join("a"), "1");
+        // Together more than is read at once, none of them large by itself.
+        for n in 0..12 {
+            write(&work.join(format!("out/{n}")), "");
+            let file = fs::File::options().write(true).open(work.join(format!("out/{n}"))).expect("opened");
+            file.set_len(49 << 20).expect("a sparse file");
+        }
+    });
+    let first = ledger.take(None).await;
+    ledger.write(".gitignore", "");
+    let second = ledger.take(Some(&first)).await;
+    let failed = take(&ledger.git, Some(&second), None, &ledger.bounds(), by()).await.expect_err("too much");
+    assert!(failed.to_string().contains("a change of 12 files and 588 MiB"), "{failed}");
+}
+
 /// One step of a script.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
@@ -512,105 +530,6 @@ proptest! {
     }
 }
 
-/// Starts a runtime that has a ledger.
-fn watched() -> Bench {
-    Bench::limited(Limits { ledger: LedgerMode::Auto, ..Limits::default() })
-}
-
-async fn changes(bench: &Bench, id: &TaskId) -> TreeChanges {
-    let mut snapshots = bench.runtime.snapshot();
-    let known = snapshots.wait_for(|snapshot| {
-        snapshot.tasks.iter().any(|task: &std::sync::Arc<TaskView>| task.id == *id && task.changes.is_some())
-    });
-    let known = tokio::time::timeout(PATIENCE, known).await.expect("in time").expect("a snapshot").clone();
-    let task = known.tasks.iter().find(|task| task.id == *id).expect("the task");
-    task.changes.clone().expect("changes")
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn each_command_has_a_list_and_files_written_in_between_are_on_none() {
-    if !has_git() {
-        return;
-    }
-    let bench = watched();
-    let work = bench.dir.path().join("work");
-    // The first command begins while the tree is read for the first time.
-    let first = bench.completed(bench.request("true")).await;
-    let told = changes(&bench, &first.id).await;
-    assert!(told.incomplete.is_some() && told.total() == 0, "{told:?}");
-    let second = bench.completed(bench.request("echo one > a; echo two > b")).await;
-    let told = changes(&bench, &second.id).await;
-    assert_eq!((told.added, told.modified, told.deleted), (2, 0, 0), "{told:?}");
-    fs::write(work.join("c"), "by an editor\n").expect("written");
-    wait_until("it was written longer ago than times of files are exact to", || {
-        let written = fs::metadata(work.join("c")).and_then(|facts| facts.modified()).expect("a time");
-        written.elapsed().is_ok_and(|age| age > Duration::from_millis(40))
-    });
-    let third = bench.completed(bench.request("echo more >> a; rm b")).await;
-    let told = changes(&bench, &third.id).await;
-    assert_eq!((told.added, told.modified, told.deleted), (0, 1, 1), "{told:?}");
-    assert!(told.shared_with.is_empty());
-    let report = bench.runtime.changes(ChangesSince::Task(third.id.clone())).await.expect("a report");
-    let lines: Vec<(String, bool)> = report.files.iter().map(|file| (file.path.clone(), file.is)).collect();
-    assert_eq!(lines, [("a".to_owned(), true), ("b".to_owned(), false)]);
-    assert_eq!(report.files[0].after.as_deref(), Some("one\nmore\n"));
-    assert_eq!(report.files[1].before.as_deref(), Some("two\n"));
-    let Actor::Agent(label) = third.started_by.clone() else { panic!("an agent") };
-    let ChangesReport { changes: all, .. } =
-        bench.runtime.changes(ChangesSince::Agent(label)).await.expect("a report");
-    assert_eq!((all.added, all.modified, all.deleted), (2, 0, 0), "{all:?}");
-    bench.runtime.shutdown().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn commands_that_overlap_share_their_changes() {
-    if !has_git() {
-        return;
-    }
-    let bench = watched();
-    let (go, done) = (bench.dir.path().join("go"), bench.dir.path().join("done"));
-    let wait =
-        format!("until [ -e {} ]; do sleep 0.01; done; echo x > slow; : > {}", go.display(), done.display());
-    let slow = bench.promoted(bench.request(&wait)).await;
-    let quick = bench.completed(bench.request("echo x > quick")).await;
-    assert_eq!(changes(&bench, &quick.id).await.shared_with, std::slice::from_ref(&slow));
-    fs::write(&go, "").expect("written");
-    assert_eq!(changes(&bench, &slow).await.shared_with, std::slice::from_ref(&quick.id));
-    bench.runtime.shutdown().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_ledger_that_is_off_says_why_and_keeps_nothing() {
-    let bench = Bench::limited(Limits { ledger: LedgerMode::Off, ..Limits::default() });
-    let task = bench.completed(bench.request("echo x > a")).await;
-    let why = bench.runtime.changes(ChangesSince::Task(task.id.clone())).await.expect_err("off");
-    assert!(why.contains("off"), "{why}");
-    let folder = task.folder.parent().and_then(Path::parent).expect("the recording").join("ledger");
-    assert!(!folder.exists());
-    bench.runtime.shutdown().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_ledger_is_for_this_user_only() {
-    if !has_git() {
-        return;
-    }
-    let bench = watched();
-    let task = bench.completed(bench.request("echo private > a")).await;
-    changes(&bench, &task.id).await;
-    let folder = task.folder.parent().and_then(Path::parent).expect("the recording").join("ledger");
-    let mut open = vec![folder];
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(&folder).expect("a folder").flatten() {
-            let facts = entry.metadata().expect("facts");
-            let mode = facts.permissions().mode();
-            assert_eq!(mode & 0o077, 0, "{}: {mode:o}", entry.path().display());
-            open.extend(facts.is_dir().then(|| entry.path()));
-        }
-    }
-    bench.runtime.shutdown().await;
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn git_is_stopped_while_a_command_is_being_started() {
     let dir = tempfile::tempdir().expect("temp dir");
@@ -646,65 +565,4 @@ async fn git_is_stopped_while_a_command_is_being_started() {
     );
     drop(two);
     assert_eq!(asked.await.expect("joins").expect("an answer"), b"said\n");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_git_that_hangs_delays_no_command_and_ends_with_the_runtime() {
-    let dir = tempfile::tempdir().expect("temp dir");
-    let work = dir.path().canonicalize().expect("a folder").join("work");
-    fs::create_dir(&work).expect("a folder");
-    let begun = dir.path().join("begun");
-    fs::create_dir(dir.path().join("bin")).expect("a folder");
-    let hangs = format!("#!/bin/sh\necho $$ >> {}\nexec sleep 1000\n", begun.display());
-    write_program(&dir.path().join("bin/git"), &hangs);
-    let path =
-        std::env::join_paths([dir.path().join("bin").as_path(), Path::new("/usr/bin"), Path::new("/bin")]);
-    let bench = Bench::with_path(dir, path.expect("a path"));
-    for n in 0..5 {
-        let task = bench.completed(bench.request(&format!("echo x > f{n}"))).await;
-        assert!(task.changes.is_none() && work.join(format!("f{n}")).exists());
-    }
-    wait_until("git was started", || begun.exists());
-    bench.runtime.shutdown().await;
-    let pid = fs::read_to_string(&begun).expect("a process").lines().next().expect("a line").to_owned();
-    wait_until("git has ended", || !Path::new("/proc").join(&pid).exists());
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn with_auto_a_ledger_that_is_slow_goes_off_and_says_how_many_files_there_are() {
-    if !has_git() {
-        return;
-    }
-    let dir = tempfile::tempdir().expect("temp dir");
-    fs::create_dir(dir.path().join("work")).expect("a folder");
-    let real = which::which("git").expect("git");
-    // What counts is the time that it takes of a processor.
-    let slow = format!(
-        "#!/bin/sh\ni=0; while [ $i -lt 80000 ]; do i=$((i+1)); done\nexec {} \"$@\"\n",
-        real.display()
-    );
-    fs::create_dir(dir.path().join("bin")).expect("a folder");
-    write_program(&dir.path().join("bin/git"), &slow);
-    let path =
-        std::env::join_paths([dir.path().join("bin").as_path(), Path::new("/usr/bin"), Path::new("/bin")]);
-    let bench = Bench::with_path(dir, path.expect("a path"));
-    let mut runs = Vec::new();
-    // The first is read while the tree is; each further one needs a snapshot that is too slow.
-    for n in 0..4 {
-        runs.push(bench.completed(bench.request(&format!("echo x > f{n}"))).await);
-        if n < 2 {
-            changes(&bench, &runs[n].id).await;
-        }
-    }
-    let mut snapshots = bench.runtime.snapshot();
-    let is_told = snapshots.wait_for(|snapshot| {
-        snapshot
-            .notices
-            .iter()
-            .any(|notice| notice.text.contains("the ledger is off from now on: a snapshot of"))
-    });
-    tokio::time::timeout(PATIENCE, is_told).await.expect("in time").expect("a snapshot");
-    let why = bench.runtime.changes(ChangesSince::Task(runs[1].id.clone())).await.expect_err("off");
-    assert!(why.contains("files takes more than 150 ms of a processor"), "{why}");
-    bench.runtime.shutdown().await;
 }

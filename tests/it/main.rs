@@ -120,6 +120,7 @@ mod hosts_pipe;
 mod hosts_ssh;
 mod lanes;
 mod ledger;
+mod ledger_runtime;
 mod ledger_undo;
 mod link_commands;
 mod link_fleet;

@@ -206,6 +206,26 @@ async fn costing(bench: &Bench, revision: u32) -> HeldCall {
     snapshot.gate.held[0].clone()
 }
 
+/// Waits until what was computed of held calls is too old for an answer to it.
+async fn costs_are_old(bench: &Bench) {
+    let clock = bench.runtime.clock();
+    let since = clock.now().mono;
+    while clock.now().mono - since <= Duration::from_secs(6) {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// Waits until a notice says that agents stay paused, and why.
+async fn stays_paused(bench: &Bench, why: &str) {
+    let mut snapshots = bench.runtime.snapshot();
+    let begin = format!("agents stay paused: {why}");
+    let told =
+        snapshots.wait_for(|now| now.notices.iter().any(|notice: &Notice| notice.text.starts_with(&begin)));
+    let now =
+        tokio::time::timeout(crate::support::PATIENCE, told).await.expect("told").expect("lives").clone();
+    assert!(now.gate.paused.is_some());
+}
+
 fn by_cost(class: Class) -> Limits {
     let rule = ApprovalRule { consequence: Some(class), ..ApprovalRule::default() };
     Limits { approvals: vec![rule], ..Limits::default() }
@@ -233,11 +253,7 @@ async fn a_held_command_is_told_with_what_it_would_cost_and_an_answer_is_bound_t
 
     // What was told is old by then, and so it is computed again.
     std::fs::write(folder.join("b"), "1").expect("written");
-    let clock = bench.runtime.clock();
-    let since = clock.now().mono;
-    while clock.now().mono - since <= Duration::from_secs(6) {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    costs_are_old(&bench).await;
     assert!(matches!(decide(1).await, Err(Error::CostChanged)));
     let held = costing(&bench, 2).await;
     assert_eq!(held.cost.commands, [["deletes 2 files, 2 bytes in build"]]);
@@ -252,18 +268,26 @@ async fn a_held_command_is_told_with_what_it_would_cost_and_an_answer_is_bound_t
     bench.runtime.pause(false, None).await;
     let held = costing(&bench, 2).await;
     assert_eq!(held.cost.commands, [["deletes 2 files, 2 bytes in other"]]);
-    let stays = snapshots.wait_for(|now| {
-        let is_told =
-            |notice: &Notice| notice.text.starts_with("agents stay paused: what a held call would cost");
-        now.notices.iter().any(is_told)
-    });
-    let now =
-        tokio::time::timeout(crate::support::PATIENCE, stays).await.expect("told").expect("lives").clone();
-    assert!(now.gate.paused.is_some() && other.exists());
+    stays_paused(&bench, "what a held call would cost").await;
+    assert!(other.exists());
     // It is as it was told now.
     bench.runtime.pause(false, None).await;
     assert!(second.await.expect("joins").receipt.contains("exited with code 0"));
     assert!(!other.exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn agents_that_are_paused_again_before_a_pause_has_ended_stay_paused() {
+    let bench = Bench::paused().await;
+    let asked = bench.ask("ExecCommand", exec("true", 60_000));
+    costing(&bench, 1).await;
+    costs_are_old(&bench).await;
+    // What the held call would cost is computed between the two.
+    bench.runtime.pause(false, None).await;
+    bench.runtime.pause(true, None).await;
+    stays_paused(&bench, "they were paused again").await;
+    bench.runtime.pause(false, None).await;
+    assert!(asked.await.expect("joins").receipt.contains("exited with code 0"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

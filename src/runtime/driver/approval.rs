@@ -74,11 +74,15 @@ impl Driver {
             return self.pause(false, from.as_ref());
         }
         let of = shown.iter().map(|(of, _)| of.clone()).collect();
+        self.ends_pause = true;
         self.compute_costs(of, Some(DriverOrder::EndPause { shown, from }));
     }
 
-    /// Ends a pause, unless one of these calls would cost something else by now than was `shown`.
+    /// Ends a pause, unless one of these calls would cost something else by now than was `shown`, or agents were paused again.
     pub(super) fn end_pause_of(&mut self, shown: &[(CostSubject, u32)], from: Option<&ConsoleProcess>) {
+        if !self.ends_pause {
+            return self.stay_paused("they were paused again");
+        }
         let is_other = |(of, shown): &&(CostSubject, u32)| {
             *shown > 0 && self.costs.cost(of).is_some_and(|cost| cost.revision != *shown)
         };
@@ -87,13 +91,17 @@ impl Driver {
             return self.pause(false, from);
         }
         let calls = if others == 1 { "a held call" } else { "some held calls" };
-        let text =
-            format!("agents stay paused: what {calls} would cost has changed; look, then resume again");
-        self.shared.session().notice(self.now().wall, text, false);
+        self.stay_paused(&format!("what {calls} would cost has changed; look, then resume again"));
+    }
+
+    fn stay_paused(&mut self, why: &str) {
+        self.ends_pause = false;
+        self.shared.session().notice(self.now().wall, format!("agents stay paused: {why}"), false);
     }
 
     /// Holds new calls from agents from now on, or releases those that only the pause holds.
     pub(super) fn pause(&mut self, paused: bool, from: Option<&ConsoleProcess>) {
+        self.ends_pause = false;
         self.pause_permissions(paused, from);
         let actions = self.supervisor.step(self.now(), SupervisorInput::Pause { paused });
         self.carry_out(at_console(actions, from));

@@ -43,6 +43,8 @@ pub(in crate::runtime) struct Driver {
     pub(super) batches: HashMap<u64, Reply<()>>,
     /// What everything that waits for the operator would cost.
     pub(super) costs: CallCosts,
+    /// Whether a pause ends as soon as these are computed again.
+    pub(super) ends_pause: bool,
     pub(super) timers: Timers,
     pub(super) spares: SpareTimes,
     // A lock, not a message: only one look at a time holds it, and none waits for it.
@@ -107,6 +109,7 @@ impl Driver {
             questions: Questions::default(),
             batches: HashMap::new(),
             costs: CallCosts::default(),
+            ends_pause: false,
             timers: Timers::default(),
             spares: SpareTimes::default(),
             listening: Arc::default(),
