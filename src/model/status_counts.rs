@@ -81,7 +81,7 @@ impl Snapshot {
     /// Returns what an agent does, and since when: as its hooks report it, or else as its calls show. `None` if neither is
     /// known.
     pub fn work_of(&self, agent: &AgentView) -> Option<AgentWork> {
-        let is_known = agent.work.is_some() || agent.routes.tools || agent.routes.launch;
+        let is_known = agent.work.is_some() || agent.routes.is_any();
         if !agent.connected || !is_known {
             return agent.work;
         }

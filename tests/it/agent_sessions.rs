@@ -130,6 +130,19 @@ fn each_session_is_a_row_by_its_events_and_a_key_limits_every_list_to_it() {
 }
 
 #[test]
+fn an_agent_without_hooks_has_a_row_by_the_commands_of_its_own_shell() {
+    let door = Door::new();
+    let console = Console::open(&door.home, &[], (120, 40));
+    console.shows(" OBSERVE ");
+    let go = door.home.fifo("go");
+    let mut agent = StandIn::start(&door, "one");
+    agent.runs("read x < go");
+    console.shows("claude-code  ● working");
+    std::fs::write(go, "x\n").expect("written");
+    console.shows("claude-code  ◌ idle");
+}
+
+#[test]
 fn what_nobody_was_asked_is_a_filter_and_what_was_refused_can_be_run_oneself() {
     let door = Door::new();
     let console = Console::open(&door.home, &[], (120, 40));

@@ -142,7 +142,7 @@ pub(in crate::console) fn counts(painter: &Painter<'_>) -> Vec<StyledPiece> {
 
 /// Returns as many agents as fit, or else only their number.
 pub(in crate::console) fn agents(painter: &mut Painter<'_>, room: u16) -> Vec<StyledPiece> {
-    let agents = painter.state.view.snapshot.agents.clone();
+    let (agents, listed) = (&painter.state.view.snapshot.agents, painter.state.listed());
     if agents.is_empty() {
         let none = vec![piece("no agent yet", Role::Faint)];
         return if columns(&none) <= room { none } else { Vec::new() };
@@ -150,8 +150,8 @@ pub(in crate::console) fn agents(painter: &mut Painter<'_>, room: u16) -> Vec<St
     let everyone: fn(&AgentView) -> bool = |_| true;
     let kept = painter.drawn.wake;
     for shown in [everyone, |agent| agent.connected] {
-        let each: Vec<_> =
-            agents.iter().filter(|agent| shown(agent)).map(|agent| one(painter, agent)).collect();
+        let each = agents.iter().zip(&listed.works).filter(|(agent, _)| shown(agent));
+        let each: Vec<_> = each.map(|(agent, work)| one(painter, agent, *work)).collect();
         let all = joined(each, &piece("  ", Role::Text));
         if columns(&all) > 0 && columns(&all) <= room {
             return all;
@@ -170,14 +170,13 @@ pub(in crate::console) fn agents(painter: &mut Painter<'_>, room: u16) -> Vec<St
     if columns(&short) <= room { short } else { Vec::new() }
 }
 
-pub(in crate::console) fn one(painter: &mut Painter<'_>, agent: &AgentView) -> Vec<StyledPiece> {
+fn one(painter: &mut Painter<'_>, agent: &AgentView, work: Option<AgentWork>) -> Vec<StyledPiece> {
     let [here, gone] = painter.glyphs().link;
     let label = text::cut(&visible::one_line(&agent.label), 16, painter.glyphs().cut);
     let (glyph, role) = if agent.connected { (here, Role::Accent) } else { (gone, Role::Faint) };
     let colour = painter.state.role_of(&Actor::Agent(agent.label.clone()));
     let mut pieces = vec![piece(format!("{glyph} "), role), piece(label, colour)];
-    let work = painter.state.view.snapshot.work_of(agent).filter(|_| agent.connected);
-    match (work, agent.last_call) {
+    match (work.filter(|_| agent.connected), agent.last_call) {
         (Some(AgentWork { activity: AgentActivity::NeedsYou, .. }), _) => {
             pieces.push(piece(" needs you", Role::Waiting));
         }

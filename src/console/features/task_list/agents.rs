@@ -15,7 +15,7 @@ const NAME: std::ops::RangeInclusive<usize> = 12..=20;
 const STATE: usize = 17;
 
 /// Draws the row of an agent; tells whether it is pointed at.
-pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, at: usize) -> bool {
+pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, at: usize, work: Option<AgentWork>) -> bool {
     let state = painter.state;
     let Some(agent) = state.view.snapshot.agents.get(at) else { return false };
     let is_selected = state.agent_pointed_at().is_some_and(|pointed| pointed.label == agent.label);
@@ -24,7 +24,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, at: usize) -> bool {
     let room = names.max().unwrap_or_default().clamp(*NAME.start(), *NAME.end());
     let name = column(&visible::one_line(&agent.label), room, painter.glyphs().cut);
     let colour = painter.state.role_of(&Actor::Agent(agent.label.clone()));
-    let (state, role) = does(painter, agent);
+    let (state, role) = does(painter, work);
     let first = vec![mark, piece(name, colour), piece(column(&state, STATE, painter.glyphs().cut), role)];
     let facts = facts(painter, agent);
     if area.height > 1 {
@@ -37,9 +37,9 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, at: usize) -> bool {
 }
 
 /// Returns what an agent does and since when, as its events or its calls say.
-fn does(painter: &mut Painter<'_>, agent: &AgentView) -> (String, Role) {
+fn does(painter: &mut Painter<'_>, work: Option<AgentWork>) -> (String, Role) {
     let states = painter.glyphs().states;
-    let Some(AgentWork { activity, since }) = painter.state.view.snapshot.work_of(agent) else {
+    let Some(AgentWork { activity, since }) = work else {
         let [here, _] = painter.glyphs().link;
         return (format!("{here} no command yet"), Role::Faint);
     };

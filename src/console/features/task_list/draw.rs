@@ -86,7 +86,9 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
                 held_batch(painter, item, held, is_selected);
                 return is_selected;
             }
-            ListRow::Agent(at) => return agents::draw(painter, item, *at),
+            ListRow::Agent(at) => {
+                return agents::draw(painter, item, *at, listed.works.get(*at).copied().flatten());
+            }
             ListRow::Ended => {
                 ended_head(painter, item, is_narrow);
                 return false;

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::console::state::listing::filter::{Filter, Filters};
 use crate::console::state::listing::rows::ListRow;
 use crate::envelope::Actor;
-use crate::model::{AgentActivity, AgentView, AgentWork, Snapshot};
+use crate::model::{AgentActivity, AgentView, AgentWork};
 
 /// How long an agent that has ended keeps its row.
 const KEPT: SignedDuration = SignedDuration::from_mins(15);
@@ -14,15 +14,15 @@ const KEPT: SignedDuration = SignedDuration::from_mins(15);
 /// The most rows of agents: those that need the person, then those that work.
 const MOST: usize = 6;
 
-/// Returns the rows of the agents, in the order in which they came; those that have ended last.
-pub(super) fn at_work(snapshot: &Snapshot, filters: &Filters, now: Timestamp) -> Vec<ListRow> {
-    let mut agents: Vec<(usize, u8)> = Vec::new();
-    for (at, agent) in snapshot.agents.iter().enumerate() {
-        let work = snapshot.work_of(agent);
-        if is_listed(agent, work, filters, now) {
-            agents.push((at, rank(work)));
-        }
-    }
+/// Returns the rows of agents that do what `works` says, in the order in which they came; those that have ended last.
+pub(super) fn at_work(
+    (agents, works): (&[AgentView], &[Option<AgentWork>]),
+    filters: &Filters,
+    now: Timestamp,
+) -> Vec<ListRow> {
+    let known = agents.iter().zip(works).enumerate();
+    let listed = known.filter(|(_, (agent, work))| is_listed(agent, **work, filters, now));
+    let mut agents: Vec<(usize, u8)> = listed.map(|(at, (_, work))| (at, rank(*work))).collect();
     if agents.len() > MOST {
         agents.sort_by_key(|(at, rank)| (*rank, *at));
         agents.truncate(MOST);
@@ -84,8 +84,8 @@ mod tests {
             launched,
             AgentView { routes: AgentRoutes { tools: true, ..AgentRoutes::default() }, ..agent("mcp", None) },
         ];
-        let snapshot = Snapshot { agents, ..Snapshot::default() };
-        let rows = |filters: Filters| at_work(&snapshot, &filters, now);
+        let works: Vec<_> = agents.iter().map(|agent| agent.work).collect();
+        let rows = |filters: Filters| at_work((&agents, &works), &filters, now);
         assert_eq!(rows(Filters::default()), [1, 4, 5, 0].map(ListRow::Agent));
         let whose = Some(AgentFilter::Session("claude#2".into()));
         assert_eq!(rows(Filters { whose, ..Filters::default() }), [ListRow::Agent(1)]);

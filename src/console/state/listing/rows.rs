@@ -23,7 +23,7 @@ use crate::console::state::names::born;
 use crate::console::state::words;
 use crate::console::state::words::last_sign;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{AgentView, HeldCall, PlaceId, Snapshot, TaskStatus, TaskView};
+use crate::model::{AgentView, AgentWork, HeldCall, PlaceId, Snapshot, TaskStatus, TaskView};
 
 /// A sort order.
 #[derive(
@@ -137,6 +137,8 @@ pub(crate) struct ListRows {
     pub(crate) rows: Vec<ListRow>,
     /// The number of matching tasks.
     pub(crate) matching: usize,
+    /// What each agent does, and since when.
+    pub(crate) works: Vec<Option<AgentWork>>,
 }
 
 impl Basis {
@@ -227,14 +229,16 @@ pub(super) fn work_out(basis: &Basis, now: Timestamp) -> ListRows {
         true => rows(&places, tasks, basis, group_of),
         false => places.iter().map(|at| ListRow::Task { at: *at, folded: None }).collect(),
     };
+    let snapshot = &basis.snapshot.0;
+    let works: Vec<_> = snapshot.agents.iter().map(|agent| snapshot.work_of(agent)).collect();
     let rows = match basis.is_list {
         true => held_batches(basis)
-            .chain(at_work(&basis.snapshot.0, &basis.filters, now))
+            .chain(at_work((&snapshot.agents, &works), &basis.filters, now))
             .chain(of_tasks)
             .collect(),
         false => of_tasks,
     };
-    ListRows { tasks: places, rows, matching }
+    ListRows { tasks: places, rows, matching, works }
 }
 
 /// Returns the rows of the batches that wait for approval.
