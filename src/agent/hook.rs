@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -14,8 +15,8 @@ use crate::envelope::Actor;
 use crate::link::{self, AnsweredPrompt, Client, Hello, HookLine, HookReply};
 use crate::model::calls::SHELL_CALL;
 use crate::model::{
-    AgentActivity, AgentPrompt, AlikeAnswers, AnswerValue, AnsweredPrompts, AnsweredWhich, CallCost,
-    CallRuling, Evidence, HOOK_PROFILE, NewQuestion, QuestionKind, QuestionOrigin, QuestionOutcome,
+    AgentActivity, AgentPrompt, AgentWork, AlikeAnswers, AnswerValue, AnsweredPrompts, AnsweredWhich,
+    CallCost, CallRuling, Evidence, HOOK_PROFILE, NewQuestion, QuestionKind, QuestionOrigin, QuestionOutcome,
 };
 use crate::process::environment::Environment;
 use crate::runtime::Handle;
@@ -43,7 +44,7 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
         sessions.turn_begins(&label);
     }
     runtime.agent_turns(&label, report.mode.as_deref(), begins);
-    runtime.agent_works(&label, |activity| activity_after(&report, activity));
+    runtime.agent_works(&label, |work| activity_after(&report, at, work));
     let HookEvent::Prompt(call) = &report.event else {
         if let Some(which) = answered(&report) {
             let answered =
@@ -52,7 +53,8 @@ pub async fn serve(client: Client, runtime: Handle, sessions: AgentSessions) -> 
         }
         for used in report.used() {
             let ruling = ruling(&sessions, &label, &report, used);
-            runtime.told_of_command(&label, &report.session, (used, ruling)).await;
+            let session = Some(report.session.clone()).filter(|_| report.subagent.is_none());
+            runtime.told_of_command(&label, session, (used, ruling)).await;
         }
         if let HookEvent::Refused(refused) = &report.event {
             let mode = report.mode.as_deref().unwrap_or_default();
@@ -181,9 +183,12 @@ fn label(client: &Client, runtime: &Handle, sessions: &AgentSessions, report: &H
     Some(sessions.join(runtime, &client.parents, client.peer.uid, said, HOOK_PROFILE).label)
 }
 
-/// Returns what an agent does after a report. Some reports come late: only what the user writes begins a turn.
-fn activity_after(report: &HookReport, before: Option<AgentActivity>) -> Option<AgentActivity> {
+/// Returns what an agent does after a report, whose hook began at a moment. Some reports come late: only what the user writes
+/// begins a turn, and no turn that runs is older than its session.
+fn activity_after(report: &HookReport, at: Timestamp, work: Option<AgentWork>) -> Option<AgentActivity> {
     use AgentActivity::{Ended, Idle, NeedsYou, Working};
+    let before = work.map(|work| work.activity);
+    let is_late = work.is_some_and(|work| work.since > at && work.activity != Ended);
     match report.event {
         HookEvent::Prompt(_) | HookEvent::OwnDialog => Some(NeedsYou),
         HookEvent::TurnBegan => Some(Working),
@@ -193,13 +198,14 @@ fn activity_after(report: &HookReport, before: Option<AgentActivity>) -> Option<
             Some(Working)
         }
         HookEvent::TurnEnded if report.subagent.is_none() => Some(Idle),
-        HookEvent::Began => Some(Idle),
+        HookEvent::Began if !is_late => Some(Idle),
         HookEvent::Ended => Some(Ended),
         HookEvent::Used(_)
         | HookEvent::CallsEnded(_)
         | HookEvent::PromptAnswered(_)
         | HookEvent::Refused(_)
-        | HookEvent::TurnEnded => before,
+        | HookEvent::TurnEnded
+        | HookEvent::Began => before,
     }
 }
 
@@ -257,5 +263,22 @@ fn verdict(outcome: QuestionOutcome) -> Option<PromptVerdict> {
         }
         AnswerValue::Reject => Some(PromptVerdict::Deny { note: answer.note.unwrap_or_default() }),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_that_is_told_of_late_ends_no_turn() {
+        let began = HookReport { session: "s".into(), subagent: None, mode: None, event: HookEvent::Began };
+        let (early, late) =
+            (Timestamp::UNIX_EPOCH, Timestamp::UNIX_EPOCH + jiff::SignedDuration::from_secs(1));
+        let after = |at, activity, since| activity_after(&began, at, Some(AgentWork { activity, since }));
+        assert_eq!(after(early, AgentActivity::Working, late), Some(AgentActivity::Working));
+        assert_eq!(after(late, AgentActivity::Working, early), Some(AgentActivity::Idle));
+        assert_eq!(after(early, AgentActivity::Ended, late), Some(AgentActivity::Idle));
+        assert_eq!(activity_after(&began, early, None), Some(AgentActivity::Idle));
     }
 }

@@ -306,10 +306,10 @@ impl RecentCalls {
 }
 
 fn is_sought(record: &CallRecord, sought: &SoughtCall) -> bool {
-    let is_session = record.input["session"].as_str().is_none_or(|session| session == sought.session);
+    let is_session = |session: &str| sought.session.as_ref().is_none_or(|sought| sought == session);
     record.tool == SHELL_CALL
         && record.actor == sought.actor
-        && is_session
+        && record.input["session"].as_str().is_none_or(is_session)
         && record.input["cmd"].as_str().is_some_and(|cmd| cmd.trim() == sought.cmd.trim())
 }
 

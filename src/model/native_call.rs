@@ -83,8 +83,8 @@ impl CallRuling {
 pub(crate) struct SoughtCall {
     /// The agent.
     pub(crate) actor: Actor,
-    /// The session, as the agent names it.
-    pub(crate) session: String,
+    /// The session, as the agent names it; none for a subagent's, which may have another name for the shell.
+    pub(crate) session: Option<String>,
     /// The agent's own name for the call.
     pub(crate) id: Option<String>,
     /// The command as it is recorded.

@@ -161,11 +161,11 @@ impl SessionState {
         &mut self,
         label: &str,
         at: Timestamp,
-        next: impl FnOnce(Option<AgentActivity>) -> Option<AgentActivity>,
+        next: impl FnOnce(Option<AgentWork>) -> Option<AgentActivity>,
     ) {
         if let Some(agent) = self.agent(label) {
             let activity = agent.work.map(|work| work.activity);
-            let next = next(activity);
+            let next = next(agent.work);
             if next != activity {
                 agent.work = next.map(|activity| AgentWork { activity, since: at });
             }

@@ -58,6 +58,7 @@ class Run:
         self.model, self.agent = Native(), agent
         # Whether its prompts are answered here, at first or at all.
         self.is_shown_only = agent in SHOWN and not getattr(situation, "is_held", False)
+        self.is_alone = getattr(situation, "is_alone", False)
         self.place = Place(root, programs, pilothouse, self.model.port)
         if getattr(situation, "is_held", False):
             self.place.config("[agents]\nhold_prompts = true\n")
@@ -74,7 +75,7 @@ class Run:
             config.write_text('approval_policy = "on-request"\nsandbox_mode = "read-only"\n' + config.read_text())
         self.console = self.place.console()
         self.began = time.monotonic()
-        self.screen = self.started(agent, name)
+        self.screen = self.started(agent, name, *getattr(situation, "more", ()))
         if agent == "codex":
             self.chosen("Hooks need review", "Trust all and continue")
             self.chosen("Use existing model", "Use existing model")
@@ -84,12 +85,12 @@ class Run:
         prompt, base = f"SCRIPT:{name} go", f"http://127.0.0.1:{self.model.port}/v1"
         start = {
             "codex": ["codex", prompt],
-            "copilot": ["copilot", *more, "-i", prompt],
+            "copilot": ["copilot", *more, "-p" if self.is_alone else "-i", prompt],
             "qwen": ["qwen", "--openai-api-key", "none", "--openai-base-url", base, "-m", "m", "-i", prompt],
             "pi": ["pi", "--provider", "scripted", "--model", "m", prompt],
         }.get(self.agent, [self.agent, "--prompt", prompt])
         screen = Terminal(self.place, terminal, ["pilothouse", *start])
-        if self.agent == "copilot":
+        if self.agent == "copilot" and not self.is_alone:
             screen.wait("trust the files", PATIENCE)
             screen.keys("Enter")
         return screen
@@ -319,9 +320,14 @@ def made_too(shell):
 
 def subagent(run):
     child = run.model.play("child", made(Shell(run.agent)))
+    if run.agent == "qwen":
+        # In its auto mode it asks its model first, which is scripted and does not say, and then its user.
+        run.console.wait("qwen asks: agent", PATIENCE)
+        run.screen.wait("Do you want to proceed", PATIENCE)
+        run.screen.keys("Enter")
     run.card()
     if run.is_shown_only:
-        run.dialog()
+        run.screen.wait("Approval requested by" if run.agent == "qwen" else DIALOGS[run.agent], PATIENCE)
         run.screen.keys("Enter")
     else:
         run.console.keys("y")
@@ -331,6 +337,8 @@ def subagent(run):
     run.console.keys("Escape")
     run.console.wait(rf"{run.agent}\W+idle", PATIENCE)
     assert f"{run.agent} asks" not in run.console.shown(), "no card is left"
+    until(lambda: run.place.rows("told"), 20, "what the subagent's model read")
+    run.is_one()
 
 
 def with_a_subagent(shell):
@@ -338,7 +346,8 @@ def with_a_subagent(shell):
     if shell.agent == "copilot":
         yield Call("task", {**call, "agent_type": "general-purpose", "name": "kid", "mode": "sync"})
     elif shell.agent == "qwen":
-        yield Call("agent", {**call, "subagent_type": "general-purpose"})
+        # What runs in the background may ask nobody.
+        yield Call("agent", {**call, "subagent_type": "general-purpose", "run_in_background": False})
     else:
         yield Call("task", {**call, "subagent_type": "general"})
 
@@ -381,12 +390,33 @@ def works(run):
     run.receipt()
 
 
+def refused_alone(run):
+    run.console.wait(r"copilot\W+ended", PATIENCE)
+    [answer] = run.over()
+    assert "Permission denied" in answer and not run.has("made"), answer
+    until(lambda: len(run.place.rows("question")) == 2, 20, "a prompt that came and went")
+    assert not run.place.rows("told") and not run.place.tasks()
+
+
+def allowed_alone(run):
+    run.console.wait(r"copilot\W+ended", PATIENCE)
+    run.over()
+    assert run.has("made") and not run.place.rows("question")
+    shown = run.receipt()
+    assert shown["native"]["ruling"] not in ("in_agent", "at_console"), shown
+    run.is_one()
+
+
+refused_alone.is_alone = allowed_alone.is_alone = True
+allowed_alone.more = ("--allow-tool", "shell(touch)")
+
 SITUATIONS = {
     one.__name__.replace("_", "-"): (one, agents)
     for one, agents in (
         (allowed_here, ANSWERED), (refused_here, ANSWERED), (allowed_there, ANSWERED), (refused_there, ANSWERED),
         (console_killed, ANSWERED + SHOWN), (shown_here, SHOWN), (refused_where_shown, SHOWN), (works, ("pi",)),
-        (adopted, ("copilot",)), (not_asked, ("copilot",)), (words, ANSWERED + SHOWN + ("pi",)),
+        (adopted, ("copilot",)), (not_asked, ("copilot",)), (refused_alone, ("copilot",)), (allowed_alone, ("copilot",)),
+        (words, ANSWERED + SHOWN + ("pi",)),
         (held_here, ADOPTED), (held_and_refused, ADOPTED), (held_in_vain, ADOPTED),
         # Codex runs the sessions of one home in one process, and their hooks with it: one row.
         (two_sessions, ANSWERED + ("qwen", "copilot")), (subagent, ANSWERED + ("qwen", "copilot")),

@@ -159,6 +159,25 @@ fn long_of_100_native_calls_each_receipt_is_what_its_model_was_given() {
 }
 
 #[test]
+fn a_subagents_command_has_its_receipt_whatever_session_its_shell_names() {
+    let (door, mut served) = Door::served();
+    for (cmd, subagent) in [("echo of the agent", None), ("echo of its subagent", Some("a1"))] {
+        let mut call = door.of_claude("another", cmd);
+        let output = call.env("CLAUDE_PID", std::process::id().to_string()).output().expect("runs");
+        let mut told = reported(1, cmd, &output).told[0].clone();
+        told["agent_id"] = json!(subagent);
+        assert!(hook(&door, &told).wait_with_output().expect("ends").status.success());
+    }
+    let listed = door.json(&["receipt", "list", "--output", "json"]);
+    let receipt =
+        |row: &Value| door.json(&["receipt", "show", row["id"].as_str().expect("an id")])["data"].clone();
+    let rows: Vec<_> = listed["data"]["receipts"].as_array().expect("receipts").iter().map(receipt).collect();
+    let is_native = |row: &Value| row["native"].is_object();
+    assert_eq!(rows.iter().map(is_native).collect::<Vec<_>>(), [true, false], "{rows:?}");
+    door.home.stop(&mut served);
+}
+
+#[test]
 fn the_console_shows_what_was_given_beside_what_was_written() {
     let door = Door::new();
     let console = Console::open(&door.home, &[], (120, 40));

@@ -248,6 +248,28 @@ fn a_script_that_starts_the_agent_leads_to_it() {
 }
 
 #[test]
+fn hooks_and_commands_of_a_process_in_the_place_of_the_started_one_are_one_agents() {
+    let Some(agent) = StandIn::new() else { return };
+    let programs = agent.door.home.workspace().join("programs");
+    std::fs::create_dir(&programs).expect("created");
+    let qwen = programs.join("qwen");
+    std::fs::write(&qwen, "#!/bin/sh\nexec \"$@\"\n").expect("written");
+    std::fs::set_permissions(&qwen, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a program");
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").expect("a PATH"));
+    let own = program().to_str().expect("UTF-8").to_owned();
+    let told = json!({"hook_event_name": "UserPromptSubmit", "session_id": "s"});
+    let hook = json!({ "argv": ["sh", "-c", format!("echo '{told}' | {own} hook qwen; :")] });
+    let shell = json!({ "argv": ["bash", "-c", format!("{own} status")] });
+    for (calls, last) in [(json!([hook, shell]), 1), (json!([shell, hook, shell]), 2)] {
+        let mut command = agent.start(&[&own, "qwen"], &["--in-place"], &calls);
+        command.env("PATH", &path).env("QWEN_CODE_SESSION_ID", "s");
+        let status: Value = serde_json::from_str(&seen(command)[last].1).expect("JSON");
+        assert_eq!(status["data"]["agents"], 1, "{status}");
+    }
+    agent.end();
+}
+
+#[test]
 fn what_is_not_there_is_not_started_and_says_so() {
     let door = Door::new();
     for (words, said) in [

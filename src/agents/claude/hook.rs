@@ -75,6 +75,8 @@ pub(in crate::agents) fn read_event(name: &str, told: &Value, shell_tool: &str) 
         }
         "UserPromptSubmit" => HookEvent::TurnBegan,
         "Stop" | "SubagentStop" => HookEvent::TurnEnded,
+        // What is shortened goes on.
+        "SessionStart" if told["source"] == "compact" => return None,
         "SessionStart" => HookEvent::Began,
         "SessionEnd" => HookEvent::Ended,
         _ => return None,

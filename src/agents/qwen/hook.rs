@@ -9,8 +9,9 @@ use crate::agents::hook::{AgentHook, HookEvent, HookReport};
 use crate::agents::hook_entry::HookEntry;
 
 /// The events that report, and how long a hook may take, in seconds (it takes a thousand and more for milliseconds).
-const REPORTED: [(&str, u64); 10] = [
+const REPORTED: [(&str, u64); 11] = [
     ("PermissionRequest", 2),
+    ("PreToolUse", 2),
     ("PermissionDenied", 2),
     ("PostToolUse", 2),
     ("PostToolUseFailure", 2),
@@ -40,6 +41,13 @@ pub(super) const HOOK: AgentHook = AgentHook {
 
 fn read(told: &Value) -> Option<HookReport> {
     let name = match told["hook_event_name"].as_str()? {
+        // A call that its user was asked about begins only now; a subagent's goes on for long.
+        "PreToolUse" => {
+            let mut report = read_event("PermissionRequest", told, TOOL)?;
+            let HookEvent::Prompt(call) = report.event else { return None };
+            report.event = HookEvent::PromptAnswered(call);
+            return Some(report);
+        }
         // All that it tells of a turn that was cancelled.
         "Notification" if told["notification_type"] == "idle_prompt" => "Stop",
         name => name,

@@ -207,10 +207,15 @@ fn request(call: &ShellInvocation, real: &RealShell) -> ShellRequest {
     let number = |name: &str| find(&call.variables, name)?.to_str()?.parse().ok();
     let text = |name: &str| Some(find(&call.variables, name)?.to_str()?.to_owned());
     let marks = call.marks.agent.and_then(AgentProgram::own_shell).map(|shell| shell.marks);
+    let agent = || {
+        let started = number(AGENT_PID)?;
+        // A known one has one process, the started one or another in its place; that runs its hooks as well.
+        Some(call.marks.agent.and_then(|_| parent(std::process::id())).unwrap_or(started))
+    };
     ShellRequest {
         agent: call.marks.agent.map(|agent| agent.as_str().to_owned()).or_else(|| text(STARTED_AGENT)),
         session: marks.and_then(|marks| text(marks.session?)),
-        agent_pid: marks.and_then(|marks| number(marks.pid?)).or_else(|| number(AGENT_PID)),
+        agent_pid: marks.and_then(|marks| number(marks.pid?)).or_else(agent),
         shell: real.program.clone(),
         inherited: InheritedAttributes::own(),
         descriptors: Vec::new(),

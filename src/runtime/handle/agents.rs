@@ -3,8 +3,10 @@
 use super::Handle;
 use crate::config::OnAgentEnd;
 use crate::envelope::{mask, one_line};
-use crate::model::AgentActivity::{Ended, Idle};
-use crate::model::{AgentActivity, AgentConnection, AgentPeer, Fact, LAUNCH_PROFILE, SHELL_PROFILE};
+use crate::model::AgentActivity::Ended;
+use crate::model::{
+    AgentActivity, AgentConnection, AgentPeer, AgentWork, Fact, LAUNCH_PROFILE, SHELL_PROFILE,
+};
 use crate::runtime::driver::{DriverOrder, QuestionOrder};
 
 /// The lower limit of a receipt's maximum length, in characters.
@@ -35,11 +37,7 @@ impl Handle {
     }
 
     /// Records what an agent does, as its hooks report it; `next` returns that from what it did.
-    pub fn agent_works(
-        &self,
-        label: &str,
-        next: impl FnOnce(Option<AgentActivity>) -> Option<AgentActivity>,
-    ) {
+    pub fn agent_works(&self, label: &str, next: impl FnOnce(Option<AgentWork>) -> Option<AgentActivity>) {
         let at = self.shared.clock.now().wall;
         self.shared.session().agent_works(label, at, next);
         self.shared.nudge.notify_one();
@@ -68,7 +66,7 @@ impl Handle {
             // What only asked for the tools was there for nothing, and a shell's caller may be no agent.
             let has_called = session.agents.iter().any(|agent| agent.label == label && agent.calls > 0);
             let is_known = peer.profile == LAUNCH_PROFILE || has_called && peer.profile != SHELL_PROFILE;
-            session.agent_works(label, at, |was| was.or(is_known.then_some(Idle)).map(|_| Ended));
+            session.agent_works(label, at, |was| (was.is_some() || is_known).then_some(Ended));
             if !session.has_agent() {
                 self.spawner.give_up_spares();
             }

@@ -79,14 +79,14 @@ impl Handle {
     pub async fn told_of_command(
         &self,
         label: &str,
-        session: &str,
+        session: Option<String>,
         (used, ruling): (&UsedTool, Option<CallRuling>),
     ) {
         let (Some(cmd), Some(given)) = (used.call.input["command"].as_str(), &used.given) else { return };
         let actor = Actor::Agent(label.to_owned());
         let input = self.as_recorded(&actor, &json!({ "cmd": cmd }));
         let cmd = input["cmd"].as_str().unwrap_or_default().to_owned();
-        let sought = SoughtCall { actor, session: session.to_owned(), id: used.id.clone(), cmd };
+        let sought = SoughtCall { actor, session, id: used.id.clone(), cmd };
         let candidates = self.shared.session().calls.sought(&sought);
         let seq = match &candidates[..] {
             [] => return,
