@@ -10,10 +10,11 @@ use tempfile::TempDir;
 use pilothouse::config::{LedgerMode, Limits};
 use pilothouse::envelope::{Actor, TaskId};
 use pilothouse::model::{ChangesReport, ChangesSince, TaskView, TreeChanges};
+use pilothouse::runtime::{Handle, Options};
 
 use crate::ledger::has_git;
 use crate::runtime::Bench;
-use crate::support::{PATIENCE, wait_until, write_program};
+use crate::support::{PATIENCE, options, wait_until, write_program};
 
 /// Starts a runtime that has a ledger.
 fn watched() -> Bench {
@@ -22,11 +23,19 @@ fn watched() -> Bench {
 
 /// Starts a runtime in this folder for which this script is git.
 fn with_git(dir: TempDir, script: &str) -> Bench {
+    with_git_and(dir, script, |_| {})
+}
+
+/// Like [`with_git`], with options that `set` has changed.
+fn with_git_and(dir: TempDir, script: &str, set: impl FnOnce(&mut Options)) -> Bench {
     let bin = dir.path().join("bin");
     fs::create_dir(&bin).expect("a folder");
     write_program(&bin.join("git"), &format!("#!/bin/sh\n{script}\n"));
     let path = std::env::join_paths([&*bin, Path::new("/usr/bin"), Path::new("/bin")]);
-    Bench::with_path(dir, path.expect("a path"))
+    let mut options = options(dir.path(), Limits { ledger: LedgerMode::Auto, ..Limits::default() });
+    options.environment = vec![("PATH".into(), path.expect("a path"))];
+    set(&mut options);
+    Bench { runtime: Handle::start(options).expect("runtime"), dir }
 }
 
 /// Returns the line of a script that runs the git which is installed.
@@ -76,6 +85,28 @@ async fn each_command_has_a_list_and_files_written_in_between_are_on_none() {
     let ChangesReport { changes: all, .. } =
         bench.runtime.changes(ChangesSince::Agent(label)).await.expect("a report");
     assert_eq!((all.added, all.modified, all.deleted), (2, 0, 0), "{all:?}");
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn recordings_inside_the_workspace_move_nothing() {
+    if !has_git() {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("temp dir");
+    let asked = dir.path().join("asked");
+    let bench = with_git_and(dir, &format!("echo x >> {}\n{}", asked.display(), real_git()), |options| {
+        options.recordings = options.workspace.join("state/recordings");
+    });
+    let asked = || fs::metadata(&asked).expect("asked before").len();
+    for cmd in ["echo x > a", "true"] {
+        let task = bench.completed(bench.request(cmd)).await;
+        changes(&bench, &task.id).await;
+    }
+    let before = asked();
+    let task = bench.completed(bench.request("true")).await;
+    assert_eq!(changes(&bench, &task.id).await.total(), 0);
+    assert_eq!(asked(), before, "git was run, though only the record has moved");
     bench.runtime.shutdown().await;
 }
 

@@ -36,15 +36,6 @@ impl Bench {
         Self { runtime, dir }
     }
 
-    /// Starts a runtime in this folder that finds programs along this path.
-    pub(crate) fn with_path(dir: tempfile::TempDir, path: std::ffi::OsString) -> Self {
-        let runtime = Handle::start(Options {
-            environment: vec![("PATH".into(), path)],
-            ..options(dir.path(), Limits { ledger: LedgerMode::Auto, ..Limits::default() })
-        });
-        Self { runtime: runtime.expect("runtime"), dir }
-    }
-
     /// Makes this the environment of its commands.
     pub(crate) fn with_environment(self, environment: Environment) -> Self {
         Self { runtime: self.runtime.with_exactly(environment), ..self }

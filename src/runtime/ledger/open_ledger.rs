@@ -124,7 +124,7 @@ impl OpenLedger {
         let without = setup.recording.parent().unwrap_or(&setup.recording).to_owned();
         let plain = (repository.is_none() && setup.mode == LedgerMode::Auto).then_some(PLAIN);
         let bounds = SnapshotBounds { without, plain, salt };
-        let watch = watch_tree(&git, by).await;
+        let watch = watch_tree(&git, &bounds, by).await;
         let told = watch.as_ref().and_then(readiness);
         let first = take(&git, None, None, &bounds, by).await.map_err(|error| error.to_string())?;
         let unmeasured = first.read_bytes;
@@ -161,7 +161,7 @@ impl OpenLedger {
         if end.snapshot.is_without_new {
             // From now on, the new rules hold, also for what is watched.
             let by = Instant::now() + DEADLINE;
-            self.watch = watch_tree(&self.git, by).await;
+            self.watch = watch_tree(&self.git, &self.bounds, by).await;
             self.told = self.watch.as_ref().and_then(readiness);
             self.take().await.map_err(|error| (error.to_string(), false))?;
         }
@@ -198,7 +198,7 @@ impl OpenLedger {
         let (moved, new) = (watch.take_moved(), watch.take_new());
         self.watch = match new.is_empty() {
             true => Some(watch),
-            false => match ignored(&self.git, by).await {
+            false => match unwatched(&self.git, &self.bounds, by).await {
                 Ok(ignored) => {
                     let follow = move || {
                         watch.follow(new, &ignored);
@@ -335,16 +335,23 @@ fn readiness(watch: &TreeWatch) -> Option<AsyncFd<OwnedFd>> {
 }
 
 /// Watches the tree, if the kernel lets us.
-async fn watch_tree(git: &PrivateGit, by: Instant) -> Option<TreeWatch> {
-    let ignored = ignored(git, by).await.ok()?;
+async fn watch_tree(git: &PrivateGit, bounds: &SnapshotBounds, by: Instant) -> Option<TreeWatch> {
+    let ignored = unwatched(git, bounds, by).await.ok()?;
     let top = git.top().to_owned();
     tokio::task::spawn_blocking(move || TreeWatch::over(&top, &ignored)).await.ok()?.ok()
 }
 
-/// Lists the folders and files that git ignores, without what is in them.
-async fn ignored(git: &PrivateGit, by: Instant) -> Result<BTreeSet<PathBuf>, GitFailure> {
+/// Lists the folders and files that git ignores, without what is in them, and the folder that is in no snapshot: the
+/// recordings in it move with every command.
+async fn unwatched(
+    git: &PrivateGit,
+    bounds: &SnapshotBounds,
+    by: Instant,
+) -> Result<BTreeSet<PathBuf>, GitFailure> {
     let args = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
-    Ok(paths(&git.run(&args, &[], by).await?))
+    let mut unwatched = paths(&git.run(&args, &[], by).await?);
+    unwatched.extend(bounds.without.strip_prefix(git.top()).map(Path::to_owned));
+    Ok(unwatched)
 }
 
 /// Returns the size of the files in a folder, in bytes. Blocks.
