@@ -170,9 +170,9 @@ pub fn age(since: Timestamp, now: Timestamp) -> Age {
         3_600..86_400 => (format!("{}h{:02}m", seconds / 3_600, seconds / 60 % 60), true),
         _ => (format!("{}d{:02}h", seconds / 86_400, seconds / 3_600 % 24), true),
     };
-    // All minutes change together with the clock, so that an idle screen is redrawn once a minute and not
-    // once per task.
-    let until = if is_coarse { next_minute(now) } else { later(since, seconds + 1) };
+    // All of them change together with the clock, so that an idle screen is redrawn once a minute, or once a second, and
+    // not once per task.
+    let until = if is_coarse { next_minute(now) } else { next_second(now) };
     Age { text, until }
 }
 
@@ -191,6 +191,10 @@ pub fn spelled(since: Timestamp, now: Timestamp) -> Age {
 /// Returns when the next minute begins.
 pub fn next_minute(now: Timestamp) -> Timestamp {
     Timestamp::from_second((now.as_second().div_euclid(60) + 1) * 60).unwrap_or(Timestamp::MAX)
+}
+
+fn next_second(now: Timestamp) -> Timestamp {
+    Timestamp::from_second(now.as_millisecond().div_euclid(1_000) + 1).unwrap_or(Timestamp::MAX)
 }
 
 /// Returns the time left until `end`, and when that number changes.
@@ -232,6 +236,9 @@ mod tests {
             assert_eq!((shown.text.as_str(), shown.until), (text, at(1_000 + until)), "{seconds}");
         }
         assert_eq!(age(at(2_000), at(1_000)).text, "0s", "a clock set back shows no negative age");
+        let ms = |ms| Timestamp::from_millisecond(ms).expect("in range");
+        let until = [1_100, 1_700, 1_999].map(|since| age(ms(since), ms(5_050)).until);
+        assert_eq!(until, [at(6); 3], "those that began at different moments change together");
     }
 
     #[test]
