@@ -20,6 +20,8 @@ pub struct HostedCommand {
     pub profile: ShellProfile,
     /// The command line, of any length.
     pub cmd: String,
+    /// A text that the command line finds as [a file](super::script::text_path).
+    pub text: Option<String>,
     /// The directory it starts in.
     pub workdir: Workdir,
     /// Its whole environment.
@@ -98,6 +100,7 @@ impl<'a> Spec<'a> {
             shell: OsText::of(&command.shell),
             profile: command.profile,
             cmd: command.cmd.clone(),
+            text: command.text.clone(),
             args: command.exact.as_ref().map(|exact| exact.args.iter().map(OsText::of).collect()),
             inherited: command.exact.as_ref().map(|exact| exact.inherited.clone()),
             descriptors: command

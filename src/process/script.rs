@@ -1,47 +1,40 @@
 //! What a shell is given around a command.
 //!
-//! The command of a program's `exec` is a script: a shell without profiles sources it from a file and reports the
-//! directory it ended in. The text may be of any length, and a `cd` in it affects the next command. The command of a
+//! The command of a program's `exec` is a script: a shell without profiles sources it from a file in memory and reports
+//! the directory it ended in. The text may be of any length, and a `cd` in it affects the next command. The command of a
 //! login shell is preceded by one that restores the caller's `PATH`.
 
 use std::ffi::OsStr;
-use std::io::{self, Write as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use super::editor::PROFILE;
 use crate::files::{self, Links};
 
-/// The file with the command's text, in the task's folder.
-const COMMAND: &str = "command";
+/// The descriptor of a text that a command finds as a file: dash supports only those of one digit.
+pub(super) const TEXT_DESCRIPTOR: i32 = 9;
 /// The file with the directory the command ended in.
 const REPORT: &str = "cwd";
 /// The longest report that is read; no path is longer.
 const REPORT_BYTES: u64 = 8 << 10;
 
-/// Writes a command's text to its task's folder, and returns the command for the shell to run.
-///
-/// # Errors
-/// If the file cannot be written.
-pub fn write(folder: &Path, cmd: &str) -> io::Result<String> {
-    let path = folder.join(COMMAND);
-    let mut file = files::create_new(&path)?;
-    file.write_all(cmd.as_bytes())?;
+/// Returns the path under which a shell finds such a text.
+#[must_use]
+pub fn text_path() -> String {
+    format!("/proc/self/fd/{TEXT_DESCRIPTOR}")
+}
+
+/// Returns the command for the shell to run in a task's folder, and the text of a program's command as it finds it.
+#[must_use]
+pub fn sourcing(folder: &Path, cmd: &str) -> (String, String) {
     // Without a final line feed, a here-document on the last line would not be closed.
-    file.write_all(b"\n")?;
-    Ok(wrapper(&path, &folder.join(REPORT)))
+    (wrapper(&folder.join(REPORT)), format!("{cmd}\n"))
 }
 
-/// Removes the text of a command that has ended: the record has it with its secrets masked. If it cannot be removed, it
-/// stays with the recording.
-pub fn forget(folder: &Path) {
-    let _ = std::fs::remove_file(folder.join(COMMAND));
-}
-
-/// Returns what a shell printed about the command in a task's folder as it prints it about one of its own: with its name
-/// instead of the path of the file, `bash: line 1: …`.
-pub fn with_shells_name(printed: String, folder: &Path, shell: &Path) -> String {
-    let file = format!("{}:", folder.join(COMMAND).display());
+/// Returns what a shell printed about a program's command as it prints it about one of its own: with its name instead of
+/// the path of the file, `bash: line 1: …`.
+pub fn with_shells_name(printed: String, shell: &Path) -> String {
+    let file = format!("{}:", text_path());
     if !printed.contains(&file) {
         return printed;
     }
@@ -83,15 +76,15 @@ pub(super) fn is_posix(shell: &Path) -> bool {
     matches!(name, Some("bash" | "zsh" | "sh" | "dash" | "ash" | "ksh" | "mksh"))
 }
 
-/// Sources `command` and reports the directory twice: in the EXIT trap, for a command that leaves by `exit` or by
+/// Sources the command and reports the directory twice: in the EXIT trap, for a command that leaves by `exit` or by
 /// `set -e`, and right after it, for one that sets its own trap. Uses `>|` because the command may have set
 /// `noclobber`. The exit status is the command's.
-fn wrapper(command: &Path, report: &Path) -> String {
+fn wrapper(report: &Path) -> String {
     let report =
         format!("{{ command pwd -P; }} >|{} 2>/dev/null || :", quoted(report.as_os_str().as_bytes()));
     let on_exit = quoted(report.as_bytes());
-    let command = quoted(command.as_os_str().as_bytes());
-    format!("trap {on_exit} EXIT\n. {command}\n__pilothouse_status=$?\n{report}\nexit $__pilothouse_status")
+    let text = text_path();
+    format!("trap {on_exit} EXIT\n. {text}\n__pilothouse_status=$?\n{report}\nexit $__pilothouse_status")
 }
 
 /// Quotes a word for the shell. A folder whose name is not UTF-8 cannot be written into a command; the replacement
@@ -106,11 +99,11 @@ mod tests {
 
     #[test]
     fn the_wrapper_reports_before_and_after_and_keeps_the_status() {
-        let text = wrapper(Path::new("/t/command"), Path::new("/t/cwd"));
+        let text = wrapper(Path::new("/t/cwd"));
         assert_eq!(
             text,
             "trap '{ command pwd -P; } >|'\\''/t/cwd'\\'' 2>/dev/null || :' EXIT\n\
-             . '/t/command'\n\
+             . /proc/self/fd/9\n\
              __pilothouse_status=$?\n\
              { command pwd -P; } >|'/t/cwd' 2>/dev/null || :\n\
              exit $__pilothouse_status"
@@ -119,9 +112,10 @@ mod tests {
 
     #[test]
     fn what_a_shell_says_of_a_command_has_its_own_name() {
-        let printed = "/t/command: line 1: x: not found\nsee /t/command: y\n/t/command: line 2: z".to_owned();
-        let named = with_shells_name(printed, Path::new("/t"), Path::new("/usr/bin/bash"));
-        assert_eq!(named, "bash: line 1: x: not found\nsee /t/command: y\nbash: line 2: z");
+        let file = "/proc/self/fd/9:";
+        let printed = format!("{file} line 1: x: not found\nsee {file} y\n{file} line 2: z");
+        let named = with_shells_name(printed, Path::new("/usr/bin/bash"));
+        assert_eq!(named, format!("bash: line 1: x: not found\nsee {file} y\nbash: line 2: z"));
     }
 
     #[test]

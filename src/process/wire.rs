@@ -32,6 +32,9 @@ pub(super) struct Spec<'a> {
     pub(super) shell: OsText<'a>,
     pub(super) profile: ShellProfile,
     pub(super) cmd: String,
+    /// A text that it finds as a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) text: Option<String>,
     /// The full arguments of the shell, replacing `profile` and `cmd`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) args: Option<Vec<OsText<'a>>>,

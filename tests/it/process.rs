@@ -50,6 +50,7 @@ impl Bench {
     fn command(&self, cmd: &str, stdio: Stdio) -> HostedCommand {
         let path = std::env::var_os("PATH").expect("PATH");
         HostedCommand {
+            text: None,
             shell: PathBuf::from("/bin/sh"),
             profile: ShellProfile::Usual,
             cmd: cmd.to_owned(),

@@ -148,6 +148,7 @@ fn warm_up() {
         shell: OsText::of("/bin/sh"),
         profile: ShellProfile::Usual,
         cmd: "true".to_owned(),
+        text: None,
         args: None,
         inherited: None,
         descriptors: Vec::new(),

@@ -17,15 +17,13 @@ use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use rustix::termios::tcsetpgrp;
 
 use crate::process::environment::{OsText, on_path};
-use crate::process::script::is_posix;
+use crate::process::script::{TEXT_DESCRIPTOR, is_posix, text_path};
 use crate::process::sys::Texts;
 use crate::process::wire::{self, Spec, StartFailure, StartStage};
 use crate::process::{InheritedAttributes, ShellProfile, inherited, limits, sys};
 
 /// The kernel's size limit for one argument, including its final NUL.
 const MAX_ARGUMENT: usize = 128 << 10;
-/// The descriptor with the text of a long command: dash supports only those of one digit.
-const TEXT_DESCRIPTOR: i32 = 9;
 
 /// The signals whose disposition this host has changed; they are the same for all of its commands.
 static CHANGED_SIGNALS: OnceLock<Vec<libc::c_int>> = OnceLock::new();
@@ -43,8 +41,8 @@ pub(in crate::process) struct Launch {
     programs: Vec<CString>,
     args: Texts,
     env: Texts,
-    /// The text of a command too long for an argument, in a memory file. The shell reads it as a file, which changes
-    /// neither its `$0` nor its standard input nor its exit status.
+    /// The text that the command finds as a file, in memory: its own, or that of a command too long for an argument. The
+    /// shell reads it as a file, which changes neither its `$0` nor its standard input nor its exit status.
     text: Option<OwnedFd>,
     /// The signals whose disposition the host has changed; the command starts with the default ones.
     signals: &'static [libc::c_int],
@@ -56,14 +54,15 @@ impl Launch {
     /// Works out everything a command is started with.
     pub(in crate::process) fn of(spec: Spec<'_>) -> Result<Self, StartFailure> {
         let prepare = |error: io::Error| StartStage::Prepare.failed(error);
-        let text =
-            (spec.cmd.len() >= MAX_ARGUMENT).then(|| in_memory(&spec.cmd)).transpose().map_err(prepare)?;
+        let is_long = spec.text.is_none() && spec.cmd.len() >= MAX_ARGUMENT;
+        let text = if is_long { Some(&spec.cmd) } else { spec.text.as_ref() };
+        let text = text.map(|text| in_memory(text)).transpose().map_err(prepare)?;
         let exec = |error: io::Error| StartStage::Exec.failed(error);
         let shell = spec.shell.into_os();
         let args = match spec.args {
             Some(args) => args.into_iter().map(|arg| c_string(arg.into_os())).collect::<io::Result<_>>(),
             None => {
-                let cmd = text.as_ref().map_or(spec.cmd, |_| format!(". /proc/self/fd/{TEXT_DESCRIPTOR}"));
+                let cmd = if is_long { format!(". {}", text_path()) } else { spec.cmd };
                 shell_args(&shell, spec.profile, cmd)
             }
         };

@@ -395,6 +395,7 @@ mod tests {
             shell: "/bin/sh".into(),
             profile: ShellProfile::Usual,
             cmd: "true".into(),
+            text: None,
             workdir: workdir::resolve(&root, &root, None).expect("a folder"),
             env: Vec::new(),
             umask: None,

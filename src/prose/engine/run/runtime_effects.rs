@@ -95,12 +95,9 @@ impl RuntimeEffects {
         {
             return Err(NoEffect::Refused(message.clone()));
         }
-        if task.status.is_terminal() {
-            script::forget(&task.folder);
-        }
         let (stdout, stdout_truncated) = self.read(&task, OutputStream::Stdout, kept).await;
         let (stderr, stderr_truncated) = self.read(&task, OutputStream::Stderr, CAPTURED_CHARS).await;
-        let stderr = script::with_shells_name(stderr, &task.folder, self.shell.as_ref());
+        let stderr = script::with_shells_name(stderr, self.shell.as_ref());
         Ok(CommandResult {
             exit_code: exit_code(&task),
             stdout,

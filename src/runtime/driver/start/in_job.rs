@@ -101,16 +101,16 @@ impl StartJob {
                 (None, place.map_err(|error| not_entered(path, &error))?)
             }
         };
-        let (profile, cmd) = match (&self.step, *login) {
+        let (profile, (cmd, text)) = match (&self.step, *login) {
             (Some(_), _) => {
-                let written = script::write(folder, cmd);
-                (ShellProfile::Nothing, written.map_err(Error::io("write the command into", folder))?)
+                let (cmd, text) = script::sourcing(folder, cmd);
+                (ShellProfile::Nothing, (cmd, Some(text)))
             }
             (None, true) => {
                 let path = self.environment.get("PATH");
-                (ShellProfile::Login, script::with_callers_path(cmd.clone(), &shell, path))
+                (ShellProfile::Login, (script::with_callers_path(cmd.clone(), &shell, path), None))
             }
-            (None, false) => (ShellProfile::Usual, cmd.clone()),
+            (None, false) => (ShellProfile::Usual, (cmd.clone(), None)),
         };
         let stdio = match tty {
             true => Stdio::Pty { size: *size },
@@ -122,6 +122,7 @@ impl StartJob {
             shell,
             profile,
             cmd,
+            text,
             workdir: place,
             env,
             umask,
