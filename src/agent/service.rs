@@ -174,7 +174,11 @@ impl AgentService {
         let Some(tool) = tools::find(&request.name) else {
             let name = one_line(&request.name, NAME_CHARS);
             // An error of the protocol has no room for the notices of an answer: the next one has them.
-            let (answer, _) = tools::call_with_notices(&self.runtime, &caller, &name, input, None).await;
+            let (answer, notices) =
+                tools::call_with_notices(&self.runtime, &caller, &name, input, None).await;
+            if let Some(mut notices) = notices {
+                notices.recorded().await;
+            }
             let hint = match answer.envelope.outcome() {
                 CallOutcome::Error(error) => error.recovery_hint.as_deref(),
                 CallOutcome::Success(_) => None,

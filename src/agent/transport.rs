@@ -12,7 +12,6 @@ use rmcp::RoleServer;
 use rmcp::model::{ClientNotification, ErrorCode, ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport as McpTransport;
-use serde::Serialize;
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -171,13 +170,17 @@ impl McpTransport<RoleServer> for Transport {
             let is_modern =
                 answered.and_then(|id| in_flight.lock().unwrap_or_else(PoisonError::into_inner).remove(id));
             // Dropped, not marked as given, unless the answer is written completely.
-            let notices = answered.and_then(|id| unwritten.take(id));
+            let mut notices = answered.and_then(|id| unwritten.take(id));
             name_method(&mut message);
-            let mut outbox = outbox.lock().await;
-            match is_modern {
-                Some(true) => outbox.push(&results::with_server(serde_json::to_value(&message)?))?,
-                _ => outbox.push(&message)?,
+            let line = match is_modern {
+                Some(true) => SafeText::json(&results::with_server(serde_json::to_value(&message)?))?,
+                _ => SafeText::json(&message)?,
+            };
+            if let Some(notices) = &mut notices {
+                notices.recorded().await;
             }
+            let mut outbox = outbox.lock().await;
+            outbox.push(&line);
             outbox.flush().await?;
             if let Some(notices) = notices {
                 notices.given();
@@ -209,7 +212,8 @@ impl McpTransport<RoleServer> for Transport {
                 Err(refusal) => {
                     let ErrorResponse { id, error } = *refusal;
                     let refusal = TxJsonRpcMessage::<RoleServer>::error(error, id);
-                    self.outbox.lock().await.push(&refusal).ok()?;
+                    let line = SafeText::json(&refusal).ok()?;
+                    self.outbox.lock().await.push(&line);
                 }
             }
         }
@@ -234,10 +238,9 @@ fn name_method(message: &mut TxJsonRpcMessage<RoleServer>) {
 }
 
 impl WriteBuffer {
-    fn push(&mut self, message: &impl Serialize) -> io::Result<()> {
-        self.pending.extend(SafeText::json(message)?.bytes());
+    fn push(&mut self, line: &SafeText) {
+        self.pending.extend(line.bytes());
         self.pending.push_back(b'\n');
-        Ok(())
     }
 
     async fn flush(&mut self) -> io::Result<()> {

@@ -33,7 +33,7 @@ pub use layout::{ChainHead, META_VERSION, RecordingMeta, is_held, is_of_journal}
 pub use line_file::{LineFile, replace_file};
 pub use parts::StoredPart;
 pub use problem::{Problem, ProblemKind};
-pub use queued_row::Durability;
+pub use queued_row::{Durability, PendingRow};
 pub use reader::{JournalItem, JournalReader, JournalRecord, last};
 pub use recording::Journal;
 pub use repair::{RepairReport, repair};

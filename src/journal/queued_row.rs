@@ -4,6 +4,7 @@ use std::io;
 
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
+use super::JournalError;
 use super::chain::ChainEntry;
 
 /// When a row counts as written.
@@ -26,6 +27,20 @@ pub(super) struct QueuedRow {
     pub(super) done: Option<WriteReply>,
     /// Its room in the queue, released once the row is taken.
     pub(super) room: QueueRoom,
+}
+
+/// A row in the queue whose caller goes on before it counts as written.
+#[derive(Debug)]
+pub struct PendingRow(pub(super) oneshot::Receiver<io::Result<()>>);
+
+impl PendingRow {
+    /// Waits until the row counts as written.
+    ///
+    /// # Errors
+    /// If it could not be written: what it announces must then not happen.
+    pub async fn written(self) -> Result<(), JournalError> {
+        self.0.await.map_err(|_| JournalError::Closed)?.map_err(JournalError::Append)
+    }
 }
 
 /// How a caller learns that its row counts as written.

@@ -16,7 +16,7 @@ use super::disk::{Disk, Os};
 use super::error::JournalError;
 use super::layout::RecordingMeta;
 use super::queue::RowQueue;
-use super::queued_row::{Durability, QueuedRow};
+use super::queued_row::{Durability, PendingRow, QueuedRow};
 use super::writer::{Health, JournalWriter};
 use crate::clock::Clock;
 
@@ -105,11 +105,23 @@ impl Journal {
     /// # Errors
     /// If the row could not be written: what it announces must then not happen.
     pub async fn append(&self, row: &impl Serialize, durability: Durability) -> Result<(), JournalError> {
+        self.begin_append(row, durability).await?.written().await
+    }
+
+    /// Like [`append`](Self::append), but returns once the row is in the queue.
+    ///
+    /// # Errors
+    /// If the row cannot be encoded or the journal is closed.
+    pub async fn begin_append(
+        &self,
+        row: &impl Serialize,
+        durability: Durability,
+    ) -> Result<PendingRow, JournalError> {
         let (done, written) = oneshot::channel();
         let entry = self.entry(row)?;
         let room = self.queue.room(entry.body.len()).await?;
         self.queue.send(QueuedRow { entry, durability, done: Some(done), room })?;
-        written.await.map_err(|_| JournalError::Closed)?.map_err(JournalError::Append)
+        Ok(PendingRow(written))
     }
 
     /// Appends a row, waiting only for room in the queue. The row is ordered before every row appended later; the

@@ -38,7 +38,7 @@ pub use caller_command::{CallerStage, Intervention, Native, NativeRequest};
 pub use driver::TaskUsage;
 pub use export::{ExportForm, OutputExport};
 pub use exposition::prometheus;
-pub use handle::{AnswerNotices, Handle, Options};
+pub use handle::{AnswerNotices, AnswerRow, Handle, Options};
 pub(crate) use lanes::memory_pressure;
 pub use log::{OpenLog, StoredLog, log_path, open_log, read_marks};
 pub use log_copy::{LogPart, LogPiece};

@@ -22,7 +22,7 @@ use super::task_list::Commands;
 use crate::clock::Clock;
 use crate::config::{ApprovalRule, AuditPolicy, EnvSettings, Limits, SideTerminal};
 use crate::envelope::TaskId;
-use crate::journal::{self, Degradation, Durability, Journal};
+use crate::journal::{Degradation, Durability, Journal, JournalError, PendingRow};
 use crate::model::gauge::Caps;
 use crate::model::{Error, Fact, Gauge, Snapshot, TaskView};
 use crate::process::ConsoleProcess;
@@ -33,6 +33,9 @@ const PAST_TASKS: usize = 256;
 const ATTENDED: Duration = Duration::from_secs(600);
 /// Bytes of commands that the tasks found in recordings may keep in memory.
 const PAST_BYTES: usize = 16 << 20;
+
+/// A row in the queue of the record, or why it is not there.
+pub(super) type QueuedFact = Result<PendingRow, JournalError>;
 
 /// The shared state of one runtime.
 // Locks, not messages: calls start and end on many connections, and the console reads screens for each frame; a round
@@ -197,8 +200,26 @@ impl RuntimeShared {
     /// # Errors
     /// If the row could not be written and what it announces must therefore not happen.
     pub(super) async fn write(&self, row: &Fact<'_>, durability: Durability) -> Result<(), Error> {
+        let pending = self.begin_write(row, durability).await;
+        self.written(pending).await
+    }
+
+    /// Queues a row for the record; [`written`](Self::written) tells what became of it.
+    pub(super) async fn begin_write(&self, row: &Fact<'_>, durability: Durability) -> QueuedFact {
         self.session().counters.count(row);
-        let Err(error) = self.journal.append(row, durability).await else { return Ok(()) };
+        self.journal.begin_append(row, durability).await
+    }
+
+    /// Waits until a queued row is written.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub(super) async fn written(&self, pending: QueuedFact) -> Result<(), Error> {
+        let written = match pending {
+            Ok(pending) => pending.written().await,
+            Err(error) => Err(error),
+        };
+        let Err(error) = written else { return Ok(()) };
         report(&error);
         self.nudge.notify_one();
         self.check()
@@ -263,6 +284,6 @@ impl RuntimeShared {
     }
 }
 
-fn report(error: &journal::JournalError) {
+fn report(error: &JournalError) {
     tracing::error!(%error, "a row is not on record");
 }

@@ -72,14 +72,15 @@ pub(super) async fn call_until(
     cut: &CutHandle,
 ) -> CallAnswer {
     let (answer, notices) = answered(runtime, caller, name, input, None, cut).await;
-    if let Some(notices) = notices {
+    if let Some(mut notices) = notices {
+        notices.recorded().await;
         notices.given();
     }
     answer
 }
 
-/// Like [`call`], but returns the notices that accompany an agent's answer. They count as delivered only once its
-/// [`AnswerNotices`] are marked as given, which is when the answer has been written. `taken` is a sentence about how the
+/// Like [`call`], but returns the notices that accompany an agent's answer. The answer may be written once it is
+/// [recorded](AnswerNotices::recorded); the notices count as delivered when they are marked as given after that. `taken` is a sentence about how the
 /// input was given, if there is something to tell.
 pub async fn call_with_notices(
     runtime: &Handle,
@@ -128,8 +129,16 @@ async fn answered(
         sentences = notices.sentences();
         receipt = SafeText::lines(&format!("{receipt}\n\n{paragraph}"));
     }
-    runtime.end_call(seq, done.task.as_ref(), &done.envelope, &receipt, sentences).await;
+    let row = runtime.end_call(seq, done.task.as_ref(), &done.envelope, &receipt, sentences).await;
     std::mem::forget(open);
+    let notices = match notices {
+        // Meanwhile the answer is brought into the form that goes to the agent.
+        Some(notices) => Some(notices.with_row(row)),
+        None => {
+            row.written().await;
+            None
+        }
+    };
     let ToolOutcome { envelope, task } = done;
     (CallAnswer { seq, envelope, receipt, repeated: false, cut: cut.outcome(), task }, notices)
 }

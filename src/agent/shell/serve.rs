@@ -355,7 +355,7 @@ async fn record(
         Err(error) => (Envelope::error(SHELL_CALL, error.into()), None),
     };
     let receipt = envelope.summary_text().to_owned();
-    runtime.end_call(call, task.as_ref(), &envelope, &receipt, Vec::new()).await;
+    runtime.end_call(call, task.as_ref(), &envelope, &receipt, Vec::new()).await.written().await;
     not_started.map_or(Ok(()), Err)
 }
 

@@ -16,12 +16,32 @@ use crate::model::{
     StreamView,
 };
 use crate::runtime::agent_notices::AgentNotices;
+use crate::runtime::shared::{QueuedFact, RuntimeShared};
 use crate::runtime::{OutputStream, StoredOutput, past};
 use crate::terminal::{ByteOrigin, Size, clean};
 
 /// The most calls whose output is compared with what a model was given, and the most bytes of each.
 const MOST_CANDIDATES: usize = 16;
 const MOST_COMPARED: u64 = 4 << 20;
+
+/// The row of an answer on its way to the record, while the answer is brought into its form.
+#[derive(Debug)]
+#[must_use]
+pub struct AnswerRow {
+    shared: Arc<RuntimeShared>,
+    row: Option<QueuedFact>,
+}
+
+impl AnswerRow {
+    /// Waits until the answer may be received: a kill right afterwards loses nothing that was answered.
+    pub async fn written(self) {
+        if let Some(row) = self.row {
+            // The action was carried out, so it is answered all the same; the console shows that the answer is not
+            // recorded.
+            let _ = self.shared.written(row).await;
+        }
+    }
+}
 
 impl Handle {
     /// Records a call before it takes effect and returns its number. `durability` says when its row counts as
@@ -49,8 +69,8 @@ impl Handle {
         record.seq
     }
 
-    /// Records the answer of a call before anyone receives it: a kill right afterwards loses nothing that was
-    /// answered. `notices` are the lines that the receipt ends with, after the part made from the envelope.
+    /// Queues the answer of a call for the record; nobody may receive it before [`AnswerRow::written`]. `notices` are the
+    /// lines that the receipt ends with, after the part made from the envelope.
     pub async fn end_call(
         &self,
         seq: u64,
@@ -58,20 +78,20 @@ impl Handle {
         envelope: &Envelope,
         receipt: &str,
         notices: Vec<String>,
-    ) {
+    ) -> AnswerRow {
         let now = self.shared.clock.now();
         let ended = self.shared.session().call(seq).end(now, seq, task, envelope, (receipt, notices));
         self.shared.nudge.notify_one();
+        let mut row = None;
         if let Some((record, latency_ms)) = ended {
-            let row = Fact::Answer(AnsweredCall {
+            let answer = Fact::Answer(AnsweredCall {
                 record: Cow::Borrowed(&record),
                 latency_ms,
                 task: task.map(Cow::Borrowed),
             });
-            // The action was carried out, so it is answered all the same; the console shows that the answer is not
-            // recorded.
-            let _ = self.shared.write(&row, Durability::Written).await;
+            row = Some(self.shared.begin_write(&answer, Durability::Written).await);
         }
+        AnswerRow { shared: self.shared.clone(), row }
     }
 
     /// Keeps what an agent's hook says that its model was given of a command of its own shell: with the call of that
@@ -122,7 +142,7 @@ impl Handle {
         let message = format!("{label} refused this by itself, and asked nobody{said}");
         let error = ToolError::new(ErrorKind::AgentDenied, message.clone())
             .with_hint("nothing was run; the person may run it");
-        self.end_call(seq, None, &Envelope::error(tool, error), &message, Vec::new()).await;
+        self.end_call(seq, None, &Envelope::error(tool, error), &message, Vec::new()).await.written().await;
         self.put_receipt(seq, &message, native);
         self.shared.session().notice(self.shared.clock.now().wall, message, false);
     }

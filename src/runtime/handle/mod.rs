@@ -14,6 +14,7 @@ mod tasks;
 mod tests;
 mod unrecorded;
 
+pub use calls::AnswerRow;
 pub use notices::AnswerNotices;
 pub use options::Options;
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Handle;
+use super::{AnswerRow, Handle};
 use crate::envelope::{Actor, TaskId, mask};
 use crate::journal::Durability;
 use crate::model::{Error, Fact};
@@ -26,6 +26,8 @@ pub struct AnswerNotices {
     /// Notices about the call itself, which no other answer will carry.
     own: Vec<String>,
     taken: DeliveredNotices,
+    /// The row of the answer, until it is written.
+    row: Option<AnswerRow>,
 }
 
 impl Handle {
@@ -36,13 +38,19 @@ impl Handle {
         let room = PARAGRAPH_CHARS.saturating_sub(used + NOTE.len() + SINCE.len() + 2);
         let is_open = self.shared.viewers.is_anyone();
         let taken = self.shared.session().agent_notices.take(label, room, told, is_open);
-        AnswerNotices { shared: self.shared.clone(), label: label.to_owned(), own, taken }
+        AnswerNotices { shared: self.shared.clone(), label: label.to_owned(), own, taken, row: None }
     }
 
     /// Takes the messages that a person left for an agent that reads nothing but what its commands write.
     pub fn words_for(&self, label: &str) -> AnswerNotices {
         let taken = self.shared.session().agent_notices.take_words(label);
-        AnswerNotices { shared: self.shared.clone(), label: label.to_owned(), own: Vec::new(), taken }
+        AnswerNotices {
+            shared: self.shared.clone(),
+            label: label.to_owned(),
+            own: Vec::new(),
+            taken,
+            row: None,
+        }
     }
 }
 
@@ -81,6 +89,20 @@ impl Handle {
 }
 
 impl AnswerNotices {
+    /// Takes the row of the answer along: it must be written before the answer is.
+    #[must_use]
+    pub fn with_row(mut self, row: AnswerRow) -> Self {
+        self.row = Some(row);
+        self
+    }
+
+    /// Waits until the answer is on record, before it is written.
+    pub async fn recorded(&mut self) {
+        if let Some(row) = self.row.take() {
+            row.written().await;
+        }
+    }
+
     /// Returns all sentences.
     pub fn sentences(&self) -> Vec<String> {
         self.own.iter().chain(&self.taken.sentences).cloned().collect()
