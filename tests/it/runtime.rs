@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pilothouse::config::{LedgerMode, Limits};
+use pilothouse::config::Limits;
 use pilothouse::envelope::preview::StreamText;
 use pilothouse::envelope::{Actor, TaskId};
 use pilothouse::journal;
@@ -13,9 +13,9 @@ use pilothouse::model::{
     TaskView, TypedInput, Until,
 };
 use pilothouse::process::environment::Environment;
-use pilothouse::runtime::{Handle, Leftovers, Options, OutputStream};
+use pilothouse::runtime::{Handle, Leftovers, OutputStream};
 
-use crate::support::{options, start_limited};
+use crate::support::start_limited;
 
 const LONG: Duration = crate::support::PATIENCE;
 
