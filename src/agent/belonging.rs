@@ -58,7 +58,23 @@ pub(super) fn place_of(sessions: &[AgentSession], arrival: &Arrival<'_>) -> Opti
     let is_launched = |pid: &u32| sessions.iter().any(|session| session.launched == Some(*pid));
     // The nearest one: an agent below another is not that one.
     let launched = std::iter::once(&arrival.process).chain(arrival.above).find(|pid| is_launched(pid));
-    sessions.iter().position(|session| session.is_of(arrival, launched.copied()))
+    let known = sessions.iter().position(|session| session.is_of(arrival, launched.copied()));
+    known.or_else(|| window_of(sessions, arrival))
+}
+
+/// Returns the position of the window of a conversation whose process runs those of others, too: the only one without a
+/// conversation, or the only one, which has begun another. Of several, nothing tells which it is.
+fn window_of(sessions: &[AgentSession], arrival: &Arrival<'_>) -> Option<usize> {
+    let is_named = arrival.profile == HOOK_PROFILE && arrival.is_claimed && arrival.name.is_some();
+    let only = |process: Option<u32>| {
+        let is_it = |session: &AgentSession| {
+            let may_be = session.process.is_none() || session.process == process;
+            is_named && session.launched.is_some() && session.program == arrival.program && may_be
+        };
+        let mut found = sessions.iter().enumerate().filter(|(_, session)| is_it(session)).map(|(at, _)| at);
+        found.next().filter(|_| found.next().is_none())
+    };
+    only(None).or_else(|| only(Some(arrival.process)))
 }
 
 impl AgentSession {
@@ -87,7 +103,7 @@ impl AgentSession {
         self.routes.set(arrival.profile, true);
         self.is_watched |= is_launch || arrival.is_call();
         self.program = self.program.or(arrival.program);
-        if self.name.is_none() {
+        if self.name.is_none() || arrival.profile == HOOK_PROFILE && arrival.name.is_some() {
             self.name.clone_from(&arrival.name);
         }
         // A launched process may yet start the one that is the agent.
@@ -103,9 +119,10 @@ impl AgentSession {
         if self.routes.has(arrival.profile) && !is_shell {
             return false;
         }
-        // Codex's executor knows its session's name, and its hook the process above it.
+        // A hook may know only the process above it.
         let is_hook = arrival.profile == HOOK_PROFILE && arrival.is_claimed && arrival.name.is_none();
-        let is_name = !is_shell || !self.routes.shell || self.name == arrival.name || is_hook;
+        let is_nameless = self.name.is_none() || arrival.name.is_none();
+        let is_name = !is_shell || self.name == arrival.name || !self.routes.shell && is_nameless || is_hook;
         let is_chosen = arrival.chosen.is_none_or(|chosen| label::base(chosen) == label::base(&self.label));
         // What is not known of its program is known by its launch.
         let is_same = self.program == arrival.program || self.program.is_none() || arrival.program.is_none();
@@ -184,6 +201,35 @@ mod tests {
         assert_eq!(place_of(&known, &tools(CODEX, &[10])), None);
         assert_eq!(place_of(&known, &called("one")), Some(0));
         assert_eq!(place_of(&known, &called("two")), None, "one process, two conversations");
+    }
+
+    #[test]
+    fn conversations_of_one_process_are_told_apart_by_name_and_a_window_only_where_it_is_the_only_one() {
+        let told = |name: &str| Arrival {
+            name: Some(name.into()),
+            profile: HOOK_PROFILE,
+            ..shell(CODEX, 10, true, &[10, 5])
+        };
+        // The first window started the process that runs the conversations of all.
+        let mut known = vec![session(CODEX, Some(5), None), session(CODEX, Some(6), None)];
+        for (name, at) in [("one", 0), ("two", 1)] {
+            assert_eq!(place_of(&known, &told(name)), Some(at));
+            known[at].take_in(&told(name));
+            assert_eq!(place_of(&known, &told(name)), Some(at));
+        }
+        let called = |name: &str| Arrival { is_claimed: false, profile: SHELL_PROFILE, ..told(name) };
+        assert_eq!(place_of(&known, &called("two")), Some(1));
+        assert_eq!(place_of(&known, &told("three")), None, "of either window");
+        known.pop();
+        assert_eq!(place_of(&known, &told("three")), Some(0), "of the only window");
+        assert_eq!(place_of(&known, &called("three")), None);
+        known[0].take_in(&told("three"));
+        assert_eq!(place_of(&known, &called("three")), Some(0));
+        // A process that an earlier window left behind.
+        let free = [session(CODEX, Some(6), None), session(CODEX, Some(7), None)];
+        let left = |name: &str| Arrival { above: &[10], ..told(name) };
+        assert_eq!(place_of(&free, &left("one")), None);
+        assert_eq!(place_of(&free[..1], &left("one")), Some(0));
     }
 
     #[test]

@@ -11,9 +11,9 @@ use tokio::sync::watch;
 
 use super::belonging::{AgentSession, Arrival, place_of};
 use super::label;
-use crate::agents::AgentProgram;
+use crate::agents::{AgentProgram, ShellRedirect};
 use crate::link::Client;
-use crate::model::{AgentPeer, CallRuling, LAUNCH_PROFILE, SHELL_PROFILE};
+use crate::model::{AgentPeer, CallRuling, HOOK_PROFILE, LAUNCH_PROFILE, SHELL_PROFILE};
 use crate::process::{self, program_name};
 use crate::runtime::Handle;
 
@@ -82,11 +82,14 @@ impl AgentSessions {
         let above = above.get(..DISTANCE).unwrap_or(above);
         // Only an ancestor of the caller can be its agent.
         let claimed = said.pid.filter(|pid| above.contains(pid));
-        let name = said.session.map(|name| name.chars().take(NAME_CHARS).collect());
+        let name: Option<String> = said.session.map(|name| name.chars().take(NAME_CHARS).collect());
+        // One that runs commands by what its own file names runs the conversations of all its windows in one process.
+        let own_shell = said.agent.and_then(AgentProgram::own_shell);
+        let is_shared = own_shell.is_some_and(|own| matches!(own.redirect, ShellRedirect::OwnFile { .. }));
         let arrival = Arrival {
             program: said.agent,
-            // A process that names itself has one conversation at a time.
-            name: if claimed.is_some() { None } else { name },
+            // Else, a process that names itself has one conversation at a time.
+            name: name.filter(|_| claimed.is_none() || is_shared),
             process: claimed.or(above.first().copied()).unwrap_or_default(),
             is_claimed: claimed.is_some(),
             above,
@@ -199,12 +202,18 @@ impl AgentSessions {
     /// Closes one of an agent's connections, and forgets the agent with the last one.
     pub(super) fn leave(&self, runtime: &Handle, label: &str, peer: &AgentPeer) {
         let (mut sessions, mut gone) = (self.lock(), None);
+        let mut closed = vec![peer.profile];
         if let Some(at) = sessions.iter().position(|session| session.label == label)
             && let Some(session) = sessions.get_mut(at)
         {
-            session.routes.set(peer.profile, false);
+            if peer.profile == LAUNCH_PROFILE && session.name.is_some() {
+                // What it showed of a process that is not its own is over with it.
+                closed
+                    .extend([SHELL_PROFILE, HOOK_PROFILE].into_iter().filter(|own| session.routes.has(own)));
+            }
+            closed.iter().for_each(|profile| session.routes.set(profile, false));
             match peer.profile {
-                SHELL_PROFILE => session.ended = None,
+                SHELL_PROFILE => (session.ended, session.name) = (None, None),
                 LAUNCH_PROFILE => session.launched = None,
                 _ => {}
             }
@@ -213,7 +222,9 @@ impl AgentSessions {
             }
         }
         // Within the lock: nobody is to join it in between.
-        runtime.agent_gone(label, peer);
+        closed
+            .into_iter()
+            .for_each(|profile| runtime.agent_gone(label, &AgentPeer { profile, ..peer.clone() }));
         let Some(gone) = gone else { return };
         if gone.is_watched {
             runtime.agent_ended(label);

@@ -418,8 +418,7 @@ SITUATIONS = {
         (adopted, ("copilot",)), (not_asked, ("copilot",)), (refused_alone, ("copilot",)), (allowed_alone, ("copilot",)),
         (words, ANSWERED + SHOWN + ("pi",)),
         (held_here, ADOPTED), (held_and_refused, ADOPTED), (held_in_vain, ADOPTED),
-        # Codex runs the sessions of one home in one process, and their hooks with it: one row.
-        (two_sessions, ANSWERED + ("qwen", "copilot")), (subagent, ANSWERED + ("qwen", "copilot")),
+        (two_sessions, ANSWERED + SHOWN), (subagent, ANSWERED + ("qwen", "copilot")),
     )
 }
 
