@@ -99,7 +99,7 @@ pub use start::spare::SPARES;
 pub use start::spawner::{ComingHost, CommandOrder, PreparedHost, Resource, SpawnError, Spawner};
 #[cfg(feature = "console")]
 pub(crate) use sys::before_death;
-pub(crate) use sys::{take_short_turns, watch};
+pub(crate) use sys::{return_memory, take_short_turns, watch};
 pub use usage::{ProcessUsage, Usage};
 pub use wire::StartStage;
 pub use workdir::{Workdir, WorkdirError};

@@ -2,7 +2,7 @@
 //! sound, and nothing here makes decisions.
 #![expect(
     unsafe_code,
-    reason = "close_range, turns of a thread, signal dispositions and handlers, signalfd, fork, clone3, execve, TIOCNOTTY and foreign descriptors"
+    reason = "close_range, malloc_trim, turns of a thread, signal dispositions and handlers, signalfd, fork, clone3, execve, TIOCNOTTY and foreign descriptors"
 )]
 
 use std::convert::Infallible;
@@ -51,6 +51,15 @@ pub(super) fn duplicate_as(fd: BorrowedFd<'_>, number: libc::c_int) -> io::Resul
         if fd == number { libc::fcntl(fd, libc::F_SETFD, 0) } else { libc::dup2(fd, number) }
     };
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Returns memory that was freed to the system. Takes milliseconds.
+pub(crate) fn return_memory() {
+    // SAFETY: the call takes a plain number; the allocator holds its own locks.
+    #[cfg(target_env = "gnu")]
+    unsafe {
+        libc::malloc_trim(0)
+    };
 }
 
 /// Makes the scheduler give the calling thread short time slices, so that programs with long ones do not keep it

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-use crate::terminal::{ByteOrigin, Contents, FeedResult, Size, Terminal};
+use crate::terminal::{ByteOrigin, Contents, FeedResult, PackedTerminal, Size, Terminal};
 
 /// How long a reader tries before it must redraw its previous picture.
 const PATIENCE: Duration = Duration::from_micros(300);
@@ -27,21 +27,40 @@ pub struct TaskScreen {
 }
 
 struct ScreenState {
-    /// `None` before there is anything to show, and after the terminal was dropped.
-    terminal: Option<Terminal>,
-    /// What the terminal is created with once it is needed: most commands are short and print little, and an empty grid
-    /// costs more than they do.
-    blank: Option<(Size, ByteOrigin)>,
+    stage: ScreenStage,
     /// Since when the program has been in the middle of a frame.
     held: Option<Instant>,
+    /// Whether it could not be packed, and has not changed since.
+    is_unpackable: bool,
+}
+
+/// What there is of the terminal.
+enum ScreenStage {
+    /// What it is created with once it is needed: most commands are short and print little, and an empty grid costs more
+    /// than they do.
+    Blank(Size, ByteOrigin),
+    Whole(Box<Terminal>),
+    Packed(Box<PackedTerminal>),
+    Dropped,
 }
 
 impl ScreenState {
     fn terminal(&mut self) -> Option<&mut Terminal> {
-        if let Some((size, origin)) = self.blank.take() {
-            self.terminal = Some(Terminal::kept(size, origin));
+        self.stage = match std::mem::replace(&mut self.stage, ScreenStage::Dropped) {
+            ScreenStage::Blank(size, origin) => ScreenStage::Whole(Terminal::kept(size, origin).into()),
+            ScreenStage::Packed(packed) => ScreenStage::Whole(packed.unpacked().into()),
+            stage => stage,
+        };
+        match &mut self.stage {
+            ScreenStage::Whole(terminal) => Some(terminal),
+            _ => None,
         }
-        self.terminal.as_mut()
+    }
+
+    /// Returns the terminal, to be changed.
+    fn changing(&mut self) -> Option<&mut Terminal> {
+        self.is_unpackable = false;
+        self.terminal()
     }
 }
 
@@ -54,17 +73,17 @@ impl fmt::Debug for TaskScreen {
 impl TaskScreen {
     /// Wraps a terminal that no parser feeds.
     pub fn detached(terminal: Terminal) -> Self {
-        Self::with(ScreenState { terminal: Some(terminal), blank: None, held: None })
+        Self::with(ScreenStage::Whole(terminal.into()))
     }
 
     /// Returns a screen on which nothing was shown yet. Its terminal can be shown at other widths.
     pub(super) fn blank(size: Size, origin: ByteOrigin) -> Self {
-        Self::with(ScreenState { terminal: None, blank: Some((size, origin)), held: None })
+        Self::with(ScreenStage::Blank(size, origin))
     }
 
-    fn with(shared: ScreenState) -> Self {
+    fn with(stage: ScreenStage) -> Self {
         Self {
-            shared: Mutex::new(shared),
+            shared: Mutex::new(ScreenState { stage, held: None, is_unpackable: false }),
             wanted: AtomicBool::new(false),
             generation: AtomicU64::new(1),
             hold: HOLD,
@@ -117,7 +136,7 @@ impl TaskScreen {
 
     /// Changes the terminal and marks it for redrawing.
     pub fn update<R>(&self, change: impl FnOnce(&mut Terminal) -> R) -> Option<R> {
-        let result = self.lock().terminal().map(change);
+        let result = self.lock().changing().map(change);
         self.generation.fetch_add(1, Ordering::AcqRel);
         result
     }
@@ -126,7 +145,7 @@ impl TaskScreen {
     #[expect(clippy::disallowed_methods, reason = "a limit for readers, who have no clock either")]
     pub(crate) fn feed(&self, feed: impl FnOnce(&mut Terminal) -> FeedResult) -> Option<FeedResult> {
         let mut shared = self.lock();
-        let fed = shared.terminal().map(feed);
+        let fed = shared.changing().map(feed);
         let since = fed.as_ref().filter(|fed| fed.hold_frames).map(|_| Instant::now());
         shared.held = shared.held.filter(|_| since.is_some()).or(since);
         drop(shared);
@@ -134,10 +153,29 @@ impl TaskScreen {
         fed
     }
 
+    /// Packs the terminal of a task that nobody sees and that prints nothing, until it is needed again; tells whether
+    /// it did. Takes milliseconds.
+    pub(crate) fn pack(&self) -> bool {
+        let mut shared = self.lock();
+        let stage = match std::mem::replace(&mut shared.stage, ScreenStage::Dropped) {
+            ScreenStage::Whole(terminal) if !shared.is_unpackable => terminal.packed(),
+            stage => {
+                shared.stage = stage;
+                return false;
+            }
+        };
+        shared.is_unpackable = stage.is_err();
+        shared.stage = match stage {
+            Ok(packed) => ScreenStage::Packed(packed.into()),
+            Err(terminal) => ScreenStage::Whole(terminal),
+        };
+        !shared.is_unpackable
+    }
+
     /// Drops the terminal of an ended task.
     pub(crate) fn drop_terminal(&self) {
         let mut shared = self.lock();
-        (shared.terminal, shared.blank) = (None, None);
+        shared.stage = ScreenStage::Dropped;
         drop(shared);
         self.generation.fetch_add(1, Ordering::AcqRel);
     }
@@ -206,6 +244,30 @@ mod tests {
         assert_eq!(shown(Some(10)), Some((10, "a line of\noutput".to_owned())));
         feed(b"\x1b[1;3Hx");
         assert_eq!(shown(Some(10)), Some((20, "a xine of output".to_owned())));
+    }
+
+    #[test]
+    fn a_screen_is_packed_until_it_is_needed() {
+        let screen = TaskScreen::blank(Size::clamped(20, 4), ByteOrigin::Tty);
+        let feed = |bytes: &[u8]| screen.feed(|terminal| terminal.feed(bytes));
+        let is_packed = || matches!(screen.lock().stage, ScreenStage::Packed(_));
+        screen.pack();
+        assert!(!is_packed(), "there is nothing to pack");
+        feed(b"one\r\n\x1b[31mtwo");
+        let generation = screen.generation();
+        screen.pack();
+        assert!(is_packed());
+        assert_eq!(text(&screen).as_deref(), Some("one\ntwo"));
+        assert!(!is_packed() && screen.generation() == generation, "nothing new is to be drawn");
+        screen.pack();
+        feed(b"\r\nthree");
+        assert_eq!(text(&screen).as_deref(), Some("one\ntwo\nthree"));
+        feed(b"\x1b[1;2r");
+        screen.pack();
+        assert!(!is_packed() && screen.lock().is_unpackable, "margins are not drawn again");
+        feed(b"\x1b[r");
+        screen.pack();
+        assert!(is_packed());
     }
 
     #[test]

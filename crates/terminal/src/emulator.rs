@@ -1,6 +1,10 @@
-//! The terminal emulator: the vt100 crate. Everything specific to it is in this file.
+//! The terminal emulator: the vt100 crate. Everything specific to it is in this module.
+
+mod packed;
 
 use std::num::NonZeroU16;
+
+pub(super) use packed::PackedScreen;
 
 use super::cell::{Cell, CellStyle, Color, STRUCK_STAND_IN};
 use super::modes::{Cursor, CursorShape, Modes, MouseEncoding, MouseMode};

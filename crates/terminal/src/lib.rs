@@ -52,5 +52,5 @@ pub use paste::{MARKERS, paste};
 pub use row::{CellRun, ScreenRow};
 pub use size::Size;
 pub use switch::last_switch;
-pub use terminal::{ByteOrigin, FeedResult, Terminal, is_contained};
+pub use terminal::{ByteOrigin, FeedResult, PackedTerminal, Terminal, is_contained};
 pub use transcript::{Transcript, clean};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::cell::Cell;
 use super::contents::{Contents, Excerpt};
-use super::emulator::{SCROLLBACK, Vt100};
+use super::emulator::{PackedScreen, SCROLLBACK, Vt100};
 use super::host_terminal::DefaultColours;
 use super::modes::{Cursor, Modes, MouseMode};
 use super::normaliser::Normaliser;
@@ -298,9 +298,40 @@ impl Terminal {
         self.normaliser.properties()
     }
 
+    /// Packs the terminal. Takes milliseconds.
+    ///
+    /// # Errors
+    /// The terminal, if it could not be unpacked exactly as it is.
+    pub fn packed(mut self) -> Result<PackedTerminal, Box<Self>> {
+        let screen = Some(&self.emulator).filter(|_| self.normaliser.has_no_margins() && !self.lost);
+        let screen = screen.and_then(|emulator| contained(|| PackedScreen::of(emulator)).flatten());
+        let Some(screen) = screen else { return Err(Box::new(self)) };
+        self.read.forget();
+        self.emulator = Vt100::new(Size::clamped(1, 1));
+        Ok(PackedTerminal { terminal: self, screen })
+    }
+
     /// Returns the text of the screen, without trailing blanks and without blank rows at the bottom.
     pub fn screen_text(&self) -> String {
         Contents::of(self).text()
+    }
+}
+
+/// A terminal that takes a fraction of the memory, as long as nobody looks at it and nothing is printed on it.
+pub struct PackedTerminal {
+    /// All but the screen.
+    terminal: Terminal,
+    screen: PackedScreen,
+}
+
+impl PackedTerminal {
+    /// Returns the terminal as it was.
+    pub fn unpacked(self) -> Terminal {
+        let Self { mut terminal, screen } = self;
+        terminal.emulator = screen.unpacked();
+        // Fewer rows have gone through this emulator than through the one before.
+        terminal.skim_from = terminal.skim_from.max(terminal.emulator.rows_dropped() + MIN_DEPTH);
+        terminal
     }
 }
 
@@ -432,6 +463,75 @@ mod tests {
                 terminal.read.forget();
                 prop_assert_eq!(read, Contents::of(&terminal));
             }
+        }
+    }
+
+    /// Output that sets modes, or erases in a colour.
+    fn moded() -> impl Strategy<Value = Vec<u8>> {
+        prop::sample::select(vec![
+            "\x1b[?25l",
+            "\x1b[?1000h\x1b[?1006h",
+            "\x1b[?2004h\x1b=\x1b[?1h",
+            "\x1b[3 q",
+            "\x1b[44m\x1b[2K",
+            "\x1b[41m\x1b[J",
+            "\x1b[?47h",
+            "\x1b[?47l",
+            "e\u{301}",
+            "\x1b[3J",
+            "\x1bM",
+            "\x1b[9mstruck\x1b[m",
+            "\x1b[8;1H好",
+        ])
+        .prop_map(|text| text.as_bytes().to_vec())
+    }
+
+    proptest! {
+        #![proptest_config(cases(400, 10_000))]
+
+        #[test]
+        fn a_terminal_that_was_packed_is_the_same_terminal(
+            before in proptest::collection::vec(prop_oneof![9 => piece(), 1 => moded()], 0..12),
+            after in proptest::collection::vec(piece(), 0..6),
+            cols in 2_u16..20,
+            rows in 2_u16..12,
+        ) {
+            let both = [false, true].map(|is_packed| {
+                let mut terminal = Terminal::new(Size::clamped(cols, rows), ByteOrigin::Tty);
+                terminal.skim_from = u64::MAX / 2;
+                terminal.feed(&before.concat());
+                if is_packed {
+                    terminal = match terminal.packed() {
+                        Ok(packed) => packed.unpacked(),
+                        Err(terminal) => *terminal,
+                    };
+                    terminal.skim_from = u64::MAX / 2;
+                }
+                let seen = Contents::of(&terminal);
+                terminal.feed(&after.concat());
+                (seen, all_of(&mut terminal))
+            });
+            prop_assert_eq!(&both[0], &both[1]);
+        }
+    }
+
+    #[test]
+    fn usual_screens_are_packed_to_a_fraction() {
+        let long = "0".repeat(199) + "7\r\n";
+        let full = long.repeat(600) + "\x1b[?1049hfull";
+        let rows: String = (0..600).map(|n| format!("\x1b[3{}mline {n}\x1b[m of a log\r\n", n % 8)).collect();
+        let editor =
+            "\x1b[?1049h\x1b[22;0;0t\x1b[?1h\x1b=\x1b[H\x1b[2J\x1b[7m status \x1b[m\x1b[5;3H好 text\x1b[?25l";
+        let wraps = "x".repeat(450) + "\r\n$ " + &"y".repeat(198);
+        for output in [full.as_str(), &rows, editor, &wraps, "", "$ "] {
+            let mut terminal = Terminal::new(Size::clamped(200, 50), ByteOrigin::Tty);
+            terminal.feed(output.as_bytes());
+            let before = Contents::of(&terminal);
+            let Ok(packed) = terminal.packed() else {
+                panic!("not packed: {:?}", &output[..output.len().min(60)])
+            };
+            assert!(packed.screen.size_in_memory() < 64 << 10);
+            assert_eq!(Contents::of(&packed.unpacked()), before);
         }
     }
 

@@ -82,7 +82,7 @@ pub(crate) struct TaskIo {
     pub(super) ring: Mutex<ByteRing>,
     pub(super) typed: Mutex<InputQueue>,
     /// Whether a console shows it.
-    pub(super) visible: AtomicBool,
+    pub(in crate::runtime) visible: AtomicBool,
     closed: AtomicBool,
     /// Whether the pump has none of its descriptors any more.
     released: AtomicBool,

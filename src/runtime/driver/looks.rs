@@ -1,6 +1,7 @@
 //! Looks at quiet tasks: when the next is due, and what one has found.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use jiff::Timestamp;
 
@@ -10,6 +11,9 @@ use crate::envelope::TaskId;
 use crate::model::{InputEvidence, InputNeed, InputWait};
 use crate::process::{HostHandle, Standstill};
 use crate::runtime::bytes::TaskIo;
+
+/// How many seconds are long.
+const REST: u32 = 8;
 
 /// When to look at a task next: soon after it has gone quiet, then at growing intervals, so that hundreds of idle
 /// tasks cost nothing.
@@ -33,6 +37,8 @@ pub(super) struct TaskLook {
     pub(super) inputs: u64,
     /// Whether it is quiet. One that writes is only looked at for whose turn it is at its terminal.
     pub(super) is_quiet: bool,
+    /// Whether it has been quiet for long.
+    pub(super) is_at_rest: bool,
     /// Whether the terminal beside its streams may be given to another process group: nobody types.
     pub(super) may_lend: bool,
 }
@@ -49,9 +55,14 @@ pub(in crate::runtime) struct WaitLook {
 }
 
 impl TaskLook {
+    /// Packs its screen if nobody sees it and it has been quiet for long; tells whether it did.
+    pub(super) fn pack(&self) -> bool {
+        self.is_at_rest && !self.io.visible.load(Ordering::Relaxed) && self.io.screen.pack()
+    }
+
     /// Looks. `groups` are the processes by group, if a terminal is looked at.
     pub(super) fn look(self, groups: Option<&Groups>, now: Timestamp) -> WaitLook {
-        let Self { io, host, shell, inputs, is_quiet, may_lend } = self;
+        let Self { io, host, shell, inputs, is_quiet, is_at_rest: _, may_lend } = self;
         let since = io.output().last_at.unwrap_or(now);
         let observe = if io.tty { input_need::observe } else { input_need_side::observe };
         let waiting = groups.filter(|_| is_quiet).and_then(|groups| observe(&io, since, groups));
@@ -81,6 +92,11 @@ impl Looks {
         let due =
             self.quiet_seconds.is_power_of_two() || self.quiet_seconds.is_multiple_of(60) || self.is_lent;
         if due { Second::Look } else { Second::Rest }
+    }
+
+    /// Tells whether it has been quiet for long.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.quiet_seconds >= REST
     }
 
     /// Restarts the intervals after input: the task may now wait for something else.

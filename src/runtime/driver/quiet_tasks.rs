@@ -4,6 +4,7 @@ use super::Driver;
 use super::groups::Groups;
 use super::looks::{Second, TaskLook, WaitLook};
 use super::order::DriverOrder;
+use crate::process;
 use crate::runtime::supervisor::SupervisorInput;
 
 impl Driver {
@@ -21,9 +22,10 @@ impl Driver {
             let is_quiet = second == Second::Look;
             let has_side = task.side_terminal && live.io.pty.get().is_some();
             if is_quiet || second == Second::Wrote && has_side {
-                let (io, host, inputs) = (live.io.clone(), host.clone(), live.looks.inputs);
+                let (io, host) = (live.io.clone(), host.clone());
+                let (inputs, is_at_rest) = (live.looks.inputs, live.looks.is_at_rest());
                 let may_lend = has_side && task.lease.is_none();
-                looks.push(TaskLook { io, host, shell, inputs, is_quiet, may_lend });
+                looks.push(TaskLook { io, host, shell, inputs, is_quiet, is_at_rest, may_lend });
             }
         }
         wrote.into_iter().for_each(|id| self.step(SupervisorInput::Waiting { id, waiting: None }));
@@ -32,6 +34,9 @@ impl Driver {
         }
         let (own, now) = (self.own.clone(), self.now().wall);
         self.blocking_job(move || {
+            if looks.iter().filter(|look| look.pack()).count() > 0 {
+                process::return_memory();
+            }
             let has_terminal = |look: &TaskLook| look.is_quiet && look.io.pty.get().is_some();
             let groups = looks.iter().any(has_terminal).then(Groups::scan);
             let seen = looks.into_iter().map(|look| look.look(groups.as_ref(), now)).collect();

@@ -162,6 +162,11 @@ impl Normaliser {
         self.scanner.is_idle() && is_usual && is_whole && !(*alternate || *insert || *no_wrap || *newline)
     }
 
+    /// Tells whether the screens have no margins, with no sequence incomplete.
+    pub(super) fn has_no_margins(&self) -> bool {
+        self.scanner.is_idle() && self.state.screens == [Margins::default(); 2]
+    }
+
     /// Tells whether the program has cleared the scrollback since the last call.
     pub(super) fn take_scrollback_cleared(&mut self) -> bool {
         std::mem::take(&mut self.state.scrollback_cleared)
