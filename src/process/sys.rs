@@ -18,6 +18,9 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 mod handed_on;
+mod memory;
+
+pub(crate) use memory::return_memory;
 
 pub(super) use handed_on::{at_start, close_at_exec, copy_handed_on, ignore, set_blocked};
 
@@ -51,15 +54,6 @@ pub(super) fn duplicate_as(fd: BorrowedFd<'_>, number: libc::c_int) -> io::Resul
         if fd == number { libc::fcntl(fd, libc::F_SETFD, 0) } else { libc::dup2(fd, number) }
     };
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
-/// Returns memory that was freed to the system. Takes milliseconds.
-pub(crate) fn return_memory() {
-    // SAFETY: the call takes a plain number; the allocator holds its own locks.
-    #[cfg(target_env = "gnu")]
-    unsafe {
-        libc::malloc_trim(0)
-    };
 }
 
 /// Makes the scheduler give the calling thread short time slices, so that programs with long ones do not keep it
