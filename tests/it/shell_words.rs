@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::mcp_notices::call;
 use crate::shell_door::Door;
-use crate::support::{Console, Home, Tag, Wire, wait_until, wait_until_or, write_program};
+use crate::support::{Console, Home, Tag, Wire, program_word, wait_until, wait_until_or, write_program};
 
 const SIZE: (u16, u16) = (120, 30);
 
@@ -161,6 +161,26 @@ fn an_agent_is_listed_from_its_launch_until_its_process_ends_and_two_are_two() {
     drop(second.stdin.take());
     console.shows("agent claude-code#2 has disconnected");
     second.wait().expect("ends");
+}
+
+#[test]
+fn an_agent_that_the_person_starts_as_a_task_is_listed_and_a_key_leads_to_the_task() {
+    let home = Home::new();
+    let bin = bin(&home);
+    let console = Console::open(&home, &[], SIZE);
+    console.shows("no agent yet");
+    console.keys(b"o");
+    console.shows("run here");
+    let line = format!("PATH={}:$PATH SHELL=/bin/bash {} claude\r", bin.display(), program_word());
+    console.keys(line.as_bytes());
+    console.shows("claude-code no command yet");
+    console.keys(b"\x1d");
+    console.shows(" OBSERVE ");
+    console.keys(b"1g");
+    console.shows("' to agent");
+    console.keys(b"'");
+    console.wait_for("its task is shown", |screen| !screen.contents().contains("[1] tasks"));
+    console.shows("turn: you");
 }
 
 #[test]
