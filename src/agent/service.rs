@@ -174,11 +174,9 @@ impl AgentService {
         let Some(tool) = tools::find(&request.name) else {
             let name = one_line(&request.name, NAME_CHARS);
             // An error of the protocol has no room for the notices of an answer: the next one has them.
-            let (answer, notices) =
-                tools::call_with_notices(&self.runtime, &caller, &name, input, None).await;
-            if let Some(mut notices) = notices {
-                notices.recorded().await;
-            }
+            let called = tools::call_with_notices(&self.runtime, &caller, &name, input, None);
+            let (answer, mut notices) = called.await;
+            AnswerNotices::recorded(&mut notices).await;
             let hint = match answer.envelope.outcome() {
                 CallOutcome::Error(error) => error.recovery_hint.as_deref(),
                 CallOutcome::Success(_) => None,
@@ -295,11 +293,8 @@ impl AgentService {
 /// Returns this server's description for clients.
 pub(super) fn server() -> ServerConfig {
     let capabilities = ServerCapabilities::builder().enable_tools().build();
-    ServerConfig::new(capabilities)
-        .with_server_info(
-            Implementation::new("pilothouse", env!("CARGO_PKG_VERSION")).with_title("Pilothouse"),
-        )
-        .with_instructions(INSTRUCTIONS)
+    let own = Implementation::new("pilothouse", env!("CARGO_PKG_VERSION")).with_title("Pilothouse");
+    ServerConfig::new(capabilities).with_server_info(own).with_instructions(INSTRUCTIONS)
 }
 
 /// Returns the protocol revisions that are spoken here.

@@ -176,9 +176,7 @@ impl McpTransport<RoleServer> for Transport {
                 Some(true) => SafeText::json(&results::with_server(serde_json::to_value(&message)?))?,
                 _ => SafeText::json(&message)?,
             };
-            if let Some(notices) = &mut notices {
-                notices.recorded().await;
-            }
+            AnswerNotices::recorded(&mut notices).await;
             let mut outbox = outbox.lock().await;
             outbox.push(&line);
             outbox.flush().await?;

@@ -71,9 +71,9 @@ pub(super) async fn call_until(
     input: Value,
     cut: &CutHandle,
 ) -> CallAnswer {
-    let (answer, notices) = answered(runtime, caller, name, input, None, cut).await;
-    if let Some(mut notices) = notices {
-        notices.recorded().await;
+    let (answer, mut notices) = answered(runtime, caller, name, input, None, cut).await;
+    AnswerNotices::recorded(&mut notices).await;
+    if let Some(notices) = notices {
         notices.given();
     }
     answer

@@ -96,9 +96,9 @@ impl AnswerNotices {
         self
     }
 
-    /// Waits until the answer is on record, before it is written.
-    pub async fn recorded(&mut self) {
-        if let Some(row) = self.row.take() {
+    /// Waits until the answer that these go with is on record, before it is written.
+    pub async fn recorded(of_answer: &mut Option<Self>) {
+        if let Some(row) = of_answer.as_mut().and_then(|notices| notices.row.take()) {
             row.written().await;
         }
     }
