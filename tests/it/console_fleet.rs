@@ -196,7 +196,7 @@ fn places_without_any_task_are_listed_and_say_how_they_stand() {
         let _ = app.update(Msg::Snapshot(Arc::new(empty)));
         let text = shown(&app);
         assert!(text.contains("web-fix  0 tasks"), "{text}");
-        assert!(text.contains("docs  lost 12s ago: the link broke"), "{text}");
+        assert!(text.contains("docs  lost 10s ago: the link broke"), "{text}");
     }
 }
 
@@ -268,7 +268,7 @@ fn the_calls_of_one_place_alone_and_of_all_again() {
 #[test]
 fn how_long_ago_a_place_was_lost_goes_on() {
     let mut app = opened((120, 40));
-    assert!(shown(&app).contains("lost 12s ago"), "{}", shown(&app));
+    assert!(shown(&app).contains("lost 10s ago"), "{}", shown(&app));
     let later = now() + jiff::SignedDuration::from_secs(8);
     let _ = app.update(Msg::Tick(later));
     assert!(shown(&app).contains("lost 20s ago"), "{}", shown(&app));

@@ -8,6 +8,10 @@ use super::report::{self, Target};
 
 const PANES: usize = 64;
 const WINDOW: Duration = Duration::from_secs(10);
+/// Tasks that print as much as they can, and for how long.
+const LOAD: (usize, Duration) = (20, Duration::from_secs(30));
+/// How many wake-ups more or less there are by chance: the clock on the screen, ages that change every ten seconds.
+const WAKEUPS_SCATTER: f64 = 15.0;
 const TICKING: &str = "while :; do echo one more line; sleep 1; done";
 
 pub(crate) fn run() {
@@ -31,6 +35,25 @@ pub(crate) fn run() {
     let (frames, share, _) = watch(&house);
     report::line("frames a second", frames / WINDOW.as_secs_f64(), "", Target::AtMost(60.0));
     report::line("processor, the program", share, "%", Target::AtMost(2.0));
+    drop(house);
+
+    report::head("wake-ups of a console without live tasks, 10 s");
+    let house = House::open();
+    house.tty.rest(WINDOW);
+    let fresh = wakeups(&house);
+    let (tasks, time) = LOAD;
+    (0..tasks).for_each(|_| drop(house.start(&format!("timeout {} yes; true", time.as_secs()))));
+    house.tty.rest(time + WINDOW * 2);
+    report::line("fresh", fresh, "", Target::None);
+    report::line("after load", wakeups(&house), "", Target::AtMost(fresh + WAKEUPS_SCATTER));
+}
+
+/// Returns how often the program's threads wake up.
+fn wakeups(house: &House) -> f64 {
+    let program = house.processes().program;
+    let before = proc::wakeups_all(&program);
+    house.tty.rest(WINDOW);
+    proc::wakeups_all(&program) - before
 }
 
 /// Returns the number of frames, and the percentage of a processor used by the program and by its hosts.

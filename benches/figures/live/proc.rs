@@ -37,6 +37,16 @@ fn cpu(pid: u32) -> Duration {
     Duration::from_nanos(spent.sum())
 }
 
+/// How often the threads of several processes have slept and woken up so far.
+pub(crate) fn wakeups_all(pids: &[u32]) -> f64 {
+    let threads = |pid: &u32| fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let count = |thread: fs::DirEntry| {
+        let status = fs::read_to_string(thread.path().join("status")).unwrap_or_default();
+        kib(&status, "voluntary_ctxt_switches:")
+    };
+    pids.iter().flat_map(threads).map(count).filter(|count| count.is_finite()).sum()
+}
+
 /// The resident memory of several processes together, in MiB.
 pub(crate) fn resident_all(pids: &[u32]) -> f64 {
     pids.iter().copied().map(resident).sum()

@@ -181,10 +181,14 @@ fn one(painter: &mut Painter<'_>, agent: &AgentView, work: Option<AgentWork>) ->
             pieces.push(piece(" needs you", Role::Waiting));
         }
         (Some(work), _) => {
-            let said = format!(" {} {}", work.activity.word(), painter.age(work.since));
+            let age = match work.activity {
+                AgentActivity::Working => painter.age(work.since),
+                _ => painter.silence(work.since),
+            };
+            let said = format!(" {} {age}", work.activity.word());
             pieces.push(piece(said, Role::Faint));
         }
-        (None, Some(last)) => pieces.push(piece(format!(" {}", painter.age(last)), Role::Faint)),
+        (None, Some(last)) => pieces.push(piece(format!(" {}", painter.silence(last)), Role::Faint)),
         (None, None) if agent.connected && agent.routes.launch => {
             pieces.push(piece(" no command yet", Role::Faint));
         }

@@ -176,6 +176,17 @@ pub fn age(since: Timestamp, now: Timestamp) -> Age {
     Age { text, until }
 }
 
+/// Returns the time since something was last heard of, in steps of ten seconds after the first ten: nothing goes on there.
+pub fn silence(since: Timestamp, now: Timestamp) -> Age {
+    let seconds = now.as_millisecond().saturating_sub(since.as_millisecond()) / 1_000;
+    if !(10..60).contains(&seconds) {
+        return age(since, now);
+    }
+    let next = (now.as_second().div_euclid(10) + 1) * 10;
+    let until = Timestamp::from_second(next).unwrap_or(Timestamp::MAX);
+    Age { text: format!("{}s", seconds / 10 * 10), until }
+}
+
 /// Returns the same in the words of a sentence: `4 s`, `12 min`.
 pub fn spelled(since: Timestamp, now: Timestamp) -> Age {
     let Age { text, until } = age(since, now);
@@ -239,6 +250,14 @@ mod tests {
         let ms = |ms| Timestamp::from_millisecond(ms).expect("in range");
         let until = [1_100, 1_700, 1_999].map(|since| age(ms(since), ms(5_050)).until);
         assert_eq!(until, [at(6); 3], "those that began at different moments change together");
+    }
+
+    #[test]
+    fn a_silence_changes_seldom_and_with_every_other() {
+        let shown = [3, 9, 10, 19, 59, 61].map(|now| silence(at(0), at(now)));
+        let shown = shown.map(|Age { text, until }| (text, until.as_second()));
+        let expected = [("3s", 4), ("9s", 10), ("10s", 20), ("10s", 20), ("50s", 60), ("1m", 120)];
+        assert_eq!(shown, expected.map(|(text, until)| (text.to_owned(), until)));
     }
 
     #[test]

@@ -325,9 +325,15 @@ impl Painter<'_> {
         if self.is_still() { self.minute(since) } else { self.waking(text::age(since, self.state.clock.now)) }
     }
 
-    /// Formats how long ago something was, or when: `42s ago`, `at 12:03`.
+    /// Like [`age`](Self::age), of what nothing was heard of since: it changes less often.
+    pub(crate) fn silence(&mut self, since: Timestamp) -> String {
+        let now = self.state.clock.now;
+        if self.is_still() { self.minute(since) } else { self.waking(text::silence(since, now)) }
+    }
+
+    /// Formats how long ago something was, or when: `40s ago`, `at 12:03`.
     pub(crate) fn ago(&mut self, at: Timestamp) -> String {
-        let age = self.age(at);
+        let age = self.silence(at);
         if self.is_still() { format!("at {age}") } else { format!("{age} ago") }
     }
 

@@ -134,7 +134,7 @@ impl Painter<'_> {
 
     /// Returns how long a task has been silent: since its last output, its start or its end.
     pub(crate) fn quiet(&mut self, task: &TaskView) -> String {
-        self.age(last_sign(task))
+        self.silence(last_sign(task))
     }
 }
 

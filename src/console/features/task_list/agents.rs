@@ -49,7 +49,11 @@ fn does(painter: &mut Painter<'_>, work: Option<AgentWork>) -> (String, Role) {
         AgentActivity::Idle => (states[0], Role::Text),
         AgentActivity::Ended => (states[4], Role::Faint),
     };
-    (format!("{glyph} {} {}", activity.word(), painter.age(since)), role)
+    let age = match activity {
+        AgentActivity::Working | AgentActivity::NeedsYou => painter.age(since),
+        AgentActivity::Idle | AgentActivity::Ended => painter.silence(since),
+    };
+    (format!("{glyph} {} {age}", activity.word()), role)
 }
 
 /// Returns its turn, its mode, its tasks by state, and what it asks.
