@@ -124,6 +124,13 @@ impl Hold {
     }
 }
 
+impl Drop for Hold {
+    fn drop(&mut self) {
+        // Closing the file is not enough: a process that another thread is just forking has a copy of it.
+        let _ = flock(&self.0, FlockOperation::Unlock);
+    }
+}
+
 fn pause() {
     let _ = poll(&mut [], Timespec::try_from(PAUSE).ok().as_ref());
 }
@@ -182,4 +189,22 @@ pub(super) fn segments(recording: &Path) -> io::Result<Vec<u32>> {
 
 fn read_small(path: &Path) -> io::Result<Vec<u8>> {
     files::read(path, OWN, SMALL_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::disk::Os;
+
+    #[test]
+    fn a_recording_is_held_until_its_writer_ends_whoever_has_a_copy_of_the_descriptor() {
+        let recording = tempfile::tempdir().expect("a folder");
+        std::fs::write(head_path(recording.path()), "").expect("written");
+        let hold = Hold::take(&Os, recording.path()).expect("held");
+        let copy = hold.0.try_clone().expect("what a process has that is just being forked");
+        assert!(is_held(recording.path()));
+        drop(hold);
+        assert!(!is_held(recording.path()));
+        drop(copy);
+    }
 }

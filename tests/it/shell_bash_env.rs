@@ -258,8 +258,8 @@ fn hooks_and_commands_of_a_process_in_the_place_of_the_started_one_are_one_agent
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").expect("a PATH"));
     let own = program().to_str().expect("UTF-8").to_owned();
     let told = json!({"hook_event_name": "UserPromptSubmit", "session_id": "s"});
-    let hook = json!({ "argv": ["sh", "-c", format!("echo '{told}' | {own} hook qwen; :")] });
-    let shell = json!({ "argv": ["bash", "-c", format!("{own} status")] });
+    let hook = json!({ "argv": ["sh", "-c", format!("echo '{told}' | '{own}' hook qwen; :")] });
+    let shell = json!({ "argv": ["bash", "-c", format!("'{own}' status")] });
     for (calls, last) in [(json!([hook, shell]), 1), (json!([shell, hook, shell]), 2)] {
         let mut command = agent.start(&[&own, "qwen"], &["--in-place"], &calls);
         command.env("PATH", &path).env("QWEN_CODE_SESSION_ID", "s");
