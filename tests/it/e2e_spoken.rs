@@ -268,9 +268,14 @@ fn a_program_is_told_and_its_gate_is_not_opened_from_a_pipe() {
     assert!(home.run(&["serve", "--stop"]).status.success());
     let unattended = plain(&home, &["run", "--accessible", "ship.prose"], &[]).output().expect("runs");
     assert_eq!(unattended.status.code(), Some(3), "nobody is there who may open the gate");
-    let lazily = ["run", "--accessible", "--lazy-judgement", "ship.prose"];
+    // It waits with its gate until the console has connected: before, nobody is there.
+    let program = program.replace("echo built", "until [ -e connected ]; do sleep 0.02; done");
+    std::fs::write(home.workspace().join("wait.prose"), program).expect("written");
+    let lazily = ["run", "--accessible", "--lazy-judgement", "wait.prose"];
     let (mut child, mut input) = piped(plain(&home, &lazily, &[]));
     let mut said = std::io::BufReader::new(child.stdout.take().expect("an output"));
+    reads_to(&mut said, "runs the program wait.prose");
+    std::fs::write(home.workspace().join("connected"), "").expect("written");
     let asked = reads_to(&mut said, "gate ship: Ship it?");
     let number = asked.split_whitespace().find(|word| word.starts_with('q')).expect("a number");
     input.write_all(format!("attention {number}\n").as_bytes()).expect("written");
