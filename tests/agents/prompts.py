@@ -182,7 +182,7 @@ def alike(run):
     run.console.keys("l")
     run.over()
     assert run.has("made") and run.has("made-2"), "both begin with the same words"
-    run.console.wait("git init.*1[45]", PATIENCE)
+    run.console.wait("ALLOWED 1[45]:", PATIENCE)
     run.console.keys("J")
     run.model.play("later", two_calls("git init made-3", "true")(Shell("claude")))
     run.agent.text("SCRIPT:later go")
