@@ -286,8 +286,18 @@ async fn agents_that_are_paused_again_before_a_pause_has_ended_stay_paused() {
     bench.runtime.pause(false, None).await;
     bench.runtime.pause(true, None).await;
     stays_paused(&bench, "they were paused again").await;
+    // Nor is it said again of a pause that two consoles have ended at once.
+    costs_are_old(&bench).await;
+    bench.runtime.pause(false, None).await;
     bench.runtime.pause(false, None).await;
     assert!(asked.await.expect("joins").receipt.contains("exited with code 0"));
+    bench.call("ExecCommand", exec("true", 60_000)).await;
+    let notices = bench.runtime.snapshot().borrow().notices.clone();
+    assert_eq!(
+        notices.iter().filter(|notice| notice.text.contains("paused again")).count(),
+        1,
+        "{notices:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

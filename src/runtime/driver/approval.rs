@@ -80,8 +80,12 @@ impl Driver {
 
     /// Ends a pause, unless one of these calls would cost something else by now than was `shown`, or agents were paused again.
     pub(super) fn end_pause_of(&mut self, shown: &[(CostSubject, u32)], from: Option<&ConsoleProcess>) {
+        let is_paused = self.supervisor.gate().paused.is_some();
         if !self.ends_pause {
-            return self.stay_paused("they were paused again");
+            // Unless another order has ended it meanwhile.
+            return if is_paused {
+                self.stay_paused("they were paused again")
+            };
         }
         let is_other = |(of, shown): &&(CostSubject, u32)| {
             *shown > 0 && self.costs.cost(of).is_some_and(|cost| cost.revision != *shown)

@@ -112,13 +112,7 @@ impl ScreenFacts {
             pen.text += "\x1b[?47h\x1b[H";
             pen.rows(self.alternate.rows.iter());
             pen.saved(&self.alternate, self.saved_style)?;
-            pen.move_to(self.alternate.at);
             pen.text += if is_alternate { "" } else { "\x1b[?47l" };
-        }
-        if is_alternate {
-            pen.text += "\x1b[?47l";
-            pen.move_to(self.primary.at);
-            pen.text += "\x1b[?47h";
         }
         let active = if is_alternate { &self.alternate } else { &self.primary };
         pen.ends_with(&self.last, active)?;
@@ -246,7 +240,7 @@ impl Pen {
         }
     }
 
-    /// Saves a grid's saved cursor, with the style that is saved with it, and leaves the cursor where it is.
+    /// Saves a grid's saved cursor, with the style that is saved with it, and puts its cursor where it is.
     fn saved(&mut self, grid: &GridFacts, style: CellStyle) -> Option<()> {
         if grid.saved.1 >= grid.columns() {
             return None;
