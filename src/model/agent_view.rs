@@ -94,6 +94,12 @@ impl AgentActivity {
             Self::Ended => "ended",
         }
     }
+
+    /// Tells whether nothing goes on.
+    #[must_use]
+    pub fn is_still(self) -> bool {
+        matches!(self, Self::Idle | Self::Ended)
+    }
 }
 
 /// What an agent does, and since when.

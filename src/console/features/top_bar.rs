@@ -181,11 +181,7 @@ fn one(painter: &mut Painter<'_>, agent: &AgentView, work: Option<AgentWork>) ->
             pieces.push(piece(" needs you", Role::Waiting));
         }
         (Some(work), _) => {
-            let age = match work.activity {
-                AgentActivity::Working => painter.age(work.since),
-                _ => painter.silence(work.since),
-            };
-            let said = format!(" {} {age}", work.activity.word());
+            let said = format!(" {} {}", work.activity.word(), painter.doing(work));
             pieces.push(piece(said, Role::Faint));
         }
         (None, Some(last)) => pieces.push(piece(format!(" {}", painter.silence(last)), Role::Faint)),

@@ -18,6 +18,7 @@ use crate::console::theme::{Glyphs, Role};
 use crate::console::widgets::pieces::cut;
 use crate::console::widgets::{columns, joined};
 use crate::envelope::SafeText;
+use crate::model::AgentWork;
 use crate::terminal::CursorShape;
 
 /// Columns reserved for a title beside its facts.
@@ -329,6 +330,11 @@ impl Painter<'_> {
     pub(crate) fn silence(&mut self, since: Timestamp) -> String {
         let now = self.state.clock.now;
         if self.is_still() { self.minute(since) } else { self.waking(text::silence(since, now)) }
+    }
+
+    /// Formats since when an agent does what it does.
+    pub(crate) fn doing(&mut self, work: AgentWork) -> String {
+        if work.activity.is_still() { self.silence(work.since) } else { self.age(work.since) }
     }
 
     /// Formats how long ago something was, or when: `40s ago`, `at 12:03`.

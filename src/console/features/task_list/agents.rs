@@ -39,21 +39,17 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, at: usize, work: Optio
 /// Returns what an agent does and since when, as its events or its calls say.
 fn does(painter: &mut Painter<'_>, work: Option<AgentWork>) -> (String, Role) {
     let states = painter.glyphs().states;
-    let Some(AgentWork { activity, since }) = work else {
+    let Some(work) = work else {
         let [here, _] = painter.glyphs().link;
         return (format!("{here} no command yet"), Role::Faint);
     };
-    let (glyph, role) = match activity {
+    let (glyph, role) = match work.activity {
         AgentActivity::NeedsYou => (states[2], Role::Waiting),
         AgentActivity::Working => (states[1], Role::Running),
         AgentActivity::Idle => (states[0], Role::Text),
         AgentActivity::Ended => (states[4], Role::Faint),
     };
-    let age = match activity {
-        AgentActivity::Working | AgentActivity::NeedsYou => painter.age(since),
-        AgentActivity::Idle | AgentActivity::Ended => painter.silence(since),
-    };
-    (format!("{glyph} {} {age}", activity.word()), role)
+    (format!("{glyph} {} {}", work.activity.word(), painter.doing(work)), role)
 }
 
 /// Returns its turn, its mode, its tasks by state, and what it asks.
