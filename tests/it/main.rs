@@ -16,6 +16,7 @@ mod cli_surfaces;
 mod codex_executor;
 mod command_lines;
 mod consequence_mount;
+mod console_answer;
 mod console_away;
 mod console_batch;
 mod console_calls;

@@ -1,6 +1,8 @@
 //! Draws the console from its state alone (same state and time, same cells; no clock, no I/O): what is drawn, and in which
 //! order.
 
+use std::ops::Range;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
@@ -16,9 +18,10 @@ use crate::console::features::{
     away, message, metrics, pane, paste, program, question, reader, receipts, replay, status, stop,
     task_list, timeline, toasts, top_bar, undo, welcome,
 };
-use crate::console::state::{Breakpoint, Layout, Screen};
+use crate::console::state::{Availability, Breakpoint, Layout, Screen};
 use crate::console::text::{piece, wrapped};
 use crate::console::theme::Role;
+use crate::console::widgets::cells::ShownScreen;
 use crate::console::widgets::painter::FrameFocus;
 use crate::console::widgets::{FrameExtras, ListKind, Painter, chooser};
 use crate::terminal::CellDrawing;
@@ -35,13 +38,7 @@ pub fn draw(app: &App, buf: &mut Buffer) -> FrameExtras {
         _ => None,
     };
     let availability = |action| app.availability(action);
-    let focus = FrameFocus {
-        context: app.context(),
-        has_dialog: !app.layers.is_empty(),
-        word,
-        availability: &availability,
-    };
-    let mut painter = Painter { state, focus, buf, drawn: FrameExtras::default() };
+    let mut painter = painter(app, buf, word, &availability);
     if layout.breakpoint == Breakpoint::Sentence {
         sentence(&mut painter);
         return painter.drawn;
@@ -75,6 +72,37 @@ pub fn draw(app: &App, buf: &mut Buffer) -> FrameExtras {
     if is_covered {
         toasts::draw(&mut painter, &layout);
     }
+    if !app.layers.is_empty() || !state.toasts.list().is_empty() {
+        painter.drawn.typed = None;
+    }
+    finished(painter)
+}
+
+/// Draws what has changed of the screen that is typed into over the frame that shows it: an answer to a key, which does
+/// not wait for all the rest. Returns nothing if it can only be drawn with a whole frame.
+pub fn draw_answer(
+    app: &App,
+    buf: &mut Buffer,
+    shown: &ShownScreen,
+    rows: &Range<u16>,
+) -> Option<FrameExtras> {
+    let availability = |action| app.availability(action);
+    let mut painter = painter(app, buf, None, &availability);
+    pane::draw::answer(&mut painter, shown, rows).then(|| finished(painter))
+}
+
+fn painter<'a>(
+    app: &'a App,
+    buf: &'a mut Buffer,
+    word: Option<&'static str>,
+    availability: Availability<'a>,
+) -> Painter<'a> {
+    let has_dialog = !app.layers.is_empty();
+    let focus = FrameFocus { context: app.context(), has_dialog, word, availability };
+    Painter { state: &app.state, focus, buf, drawn: FrameExtras::default() }
+}
+
+fn finished(mut painter: Painter<'_>) -> FrameExtras {
     if painter.is_still() {
         painter.drawn.cursor = painter.drawn.cursor.map(|(at, shape)| (at, shape.to_steady()));
     }

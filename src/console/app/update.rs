@@ -38,8 +38,13 @@ impl App {
     #[must_use]
     pub fn update(&mut self, msg: Msg) -> Vec<Effect> {
         self.state.key_target.changes_by_user(matches!(msg, Msg::Key(_) | Msg::Mouse(_)));
+        let was_sent_on = matches!(msg, Msg::Key(_)) && self.sends_keys_on();
         self.take(msg);
-        self.derive();
+        // A key that is sent to a task changes nothing here, and becomes visible when the task echoes it: whatever came
+        // before would only delay that.
+        if !(was_sent_on && self.sends_keys_on()) {
+            self.derive();
+        }
         self.state.note_target();
         places::refuse_lost(&mut self.state);
         std::mem::take(&mut self.state.effects)
@@ -61,8 +66,6 @@ impl App {
                 let was_sent_on = self.sends_keys_on();
                 self.key(key);
                 self.state.division.stage.review();
-                // A key sent to a task becomes visible when the task echoes it; drawing a frame first would
-                // only delay the echo.
                 self.state.is_dirty |= !(was_sent_on && self.sends_keys_on());
                 return;
             }

@@ -8,6 +8,7 @@ use crate::console::io::links;
 use crate::console::io::output::BufferedSink;
 use crate::console::theme::colour::Level;
 use crate::console::widgets::FrameExtras;
+use crate::console::widgets::cells::ShownScreen;
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::ops::Range;
@@ -58,6 +59,8 @@ pub(in crate::console) struct Display {
     /// The cursor as of the last frame.
     cursor: Option<(Position, CursorShape)>,
     shape: CursorShape,
+    /// Where the last frame shows the screen that is typed into.
+    typed: Option<ShownScreen>,
     /// Since when bytes wait for the terminal.
     waits_since: Option<Duration>,
     last_write: Duration,
@@ -123,6 +126,17 @@ fn rows_of(frame: &Buffer, rows: Range<usize>) -> Buffer {
     Buffer { area, content: frame.content[rows.start * columns..rows.end * columns].to_vec() }
 }
 
+/// Replaces colours that the terminal does not have by the nearest ones it has.
+fn map_colours(level: Level, frame: &mut Buffer) {
+    if level == Level::True {
+        return;
+    }
+    let coloured = |cell: &&mut Cell| cell.fg != Color::Reset || cell.bg != Color::Reset;
+    for cell in frame.content.iter_mut().filter(coloured) {
+        (cell.fg, cell.bg) = (level.map(cell.fg), level.map(cell.bg));
+    }
+}
+
 impl Display {
     /// Creates a display that draws on a terminal.
     pub(in crate::console) fn new(output: BufferedSink, clock: Clock) -> Self {
@@ -140,6 +154,7 @@ impl Display {
             is_fresh: true,
             cursor: None,
             shape: CursorShape::Default,
+            typed: None,
             waits_since: None,
             last_write: Duration::ZERO,
         }
@@ -174,14 +189,7 @@ impl Display {
         self.next.resize(area);
         self.next.reset();
         let drawn = draw::draw(app, &mut self.next);
-        // For chrome and panes alike: map colours the terminal does not have to the nearest ones it has.
-        let level = app.state.setup.ui.level;
-        if level != Level::True {
-            let coloured = |cell: &&mut Cell| cell.fg != Color::Reset || cell.bg != Color::Reset;
-            for cell in self.next.content.iter_mut().filter(coloured) {
-                (cell.fg, cell.bg) = (level.map(cell.fg), level.map(cell.bg));
-            }
-        }
+        map_colours(app.state.setup.ui.level, &mut self.next);
         drawn.links.iter().for_each(|url| links::mark(&mut self.next, url));
         let is_whole = std::mem::take(&mut self.is_fresh) || self.last.area != area;
         if is_whole {
@@ -198,12 +206,46 @@ impl Display {
         };
         let mut changes = before.diff(after);
         blanks_first(&mut changes);
+        self.typed.clone_from(&drawn.typed);
         if !is_whole && changes.is_empty() && drawn.cursor == self.cursor {
             return Ok(drawn);
         }
         queue!(self.backend, Print(HOLD), Hide, Print(if is_whole { WIPE } else { "" }))?;
         self.backend.draw(changes.into_iter())?;
-        if let Some((at, shape)) = drawn.cursor {
+        self.finish(drawn.cursor)?;
+        std::mem::swap(&mut self.last, &mut self.next);
+        Ok(drawn)
+    }
+
+    /// Draws and sends only these rows of the screen that is typed into, where the last frame shows it. Returns whether it
+    /// could: otherwise a whole frame is needed. Everything before must have been taken.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub(in crate::console) fn draw_answer(&mut self, app: &App, rows: &Range<u16>) -> io::Result<bool> {
+        let size = self.last.area.as_size();
+        let is_there = !self.is_fresh && app.state.outer.size == (size.width, size.height);
+        let Some(shown) = self.typed.as_ref().filter(|_| is_there) else { return Ok(false) };
+        let place = shown.rows(rows);
+        let lines = usize::from(place.y)..usize::from(place.bottom());
+        let before = rows_of(&self.last, lines.clone());
+        let mut after = before.clone();
+        let Some(drawn) = draw::draw_answer(app, &mut after, shown, rows) else { return Ok(false) };
+        map_colours(app.state.setup.ui.level, &mut after);
+        let mut changes = before.diff(&after);
+        blanks_first(&mut changes);
+        if !changes.is_empty() || drawn.cursor != self.cursor {
+            queue!(self.backend, Print(HOLD), Hide)?;
+            self.backend.draw(changes.into_iter())?;
+            self.finish(drawn.cursor)?;
+        }
+        let columns = usize::from(self.last.area.width);
+        self.last.content[lines.start * columns..lines.end * columns].clone_from_slice(&after.content);
+        Ok(true)
+    }
+
+    fn finish(&mut self, cursor: Option<(Position, CursorShape)>) -> io::Result<()> {
+        if let Some((at, shape)) = cursor {
             if shape != self.shape {
                 queue!(self.backend, Print(format!("\x1b[{} q", shape.parameter())))?;
                 self.shape = shape;
@@ -211,10 +253,8 @@ impl Display {
             queue!(self.backend, MoveTo(at.x, at.y), Show)?;
         }
         queue!(self.backend, Print(SHOW))?;
-        self.cursor = drawn.cursor;
-        std::mem::swap(&mut self.last, &mut self.next);
-        self.send()?;
-        Ok(drawn)
+        self.cursor = cursor;
+        self.send()
     }
 
     /// Makes the next frame a full redraw.

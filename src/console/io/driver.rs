@@ -217,7 +217,6 @@ impl Driver {
             DriverEvent::Screens => {
                 self.times.screens_changed = true;
                 if self.is_echo() {
-                    self.times.is_urgent = true;
                     self.times.echoes = self.times.last_key.take();
                 }
                 return Ok(None);
@@ -361,7 +360,7 @@ impl Driver {
         let times = &self.times;
         // A terminal that has not taken the last frame gets no other one, and says when it has.
         let is_new = self.display.is_taken() && (self.app.state.is_dirty() || times.screens_changed);
-        let pace = if times.is_urgent { Duration::ZERO } else { self.display.pace() };
+        let pace = if times.is_due_now() { Duration::ZERO } else { self.display.pace() };
         let frame = is_new.then(|| self.frame_due(pace));
         let now = self.clock.now();
         let due = self.app.state.view.usage.next().into_iter().chain(self.app.attention.watching.next).min();

@@ -1,12 +1,14 @@
 //! Frames: when one is drawn, what is read for it, and how long the last ones took.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::time::Duration;
 
 use super::driver::{Driver, KEYS_PACE, LoopEnd, Times};
 use crate::console::ConsoleError;
 use crate::console::effect::Effect;
 use crate::console::msg::Msg;
+use crate::envelope::TaskId;
 
 /// After a key, the task's first response within this time is drawn at once; on another machine it takes a
 /// round trip.
@@ -52,8 +54,13 @@ impl Frames {
 impl Times {
     fn frame_due(&self, pace: Duration, is_typing: bool) -> Duration {
         let due = self.last_frame + pace;
-        let key = self.last_key.filter(|_| is_typing && !self.is_urgent);
+        let key = self.last_key.filter(|_| is_typing && !self.is_due_now());
         key.map_or(due, |key| due.max(key + ECHO))
+    }
+
+    /// Tells whether the next frame waits for nothing.
+    pub(super) fn is_due_now(&self) -> bool {
+        self.is_urgent || self.echoes.is_some()
     }
 }
 
@@ -66,7 +73,7 @@ impl Driver {
         }
         let now = self.clock.now().mono;
         // Handle queued keys first: drawing a frame for each would delay the last one.
-        let pace = match (self.keys.is_empty(), self.times.is_urgent) {
+        let pace = match (self.keys.is_empty(), self.times.is_due_now()) {
             (false, _) => KEYS_PACE,
             (true, true) => Duration::ZERO,
             (true, false) => self.display.pace(),
@@ -74,7 +81,15 @@ impl Driver {
         if now < self.frame_due(pace) {
             return Ok(None);
         }
-        (self.times.screens_changed, self.times.is_urgent) = (false, false);
+        let is_answer = !std::mem::take(&mut self.times.is_urgent) && self.times.echoes.is_some();
+        if is_answer {
+            let (is_drawn, effects) = self.draw_answer()?;
+            let ending = self.carry_out(effects)?;
+            if is_drawn || ending.is_some() {
+                return Ok(ending);
+            }
+        }
+        self.times.screens_changed = false;
         let effects = self.take_pictures();
         if let Some(ending) = self.carry_out(effects)? {
             return Ok(Some(ending));
@@ -92,10 +107,7 @@ impl Driver {
         let after = self.clock.now();
         self.frames.add(after.mono.saturating_sub(now));
         self.app.state.pace.frame.add(after.mono.saturating_sub(now));
-        if let Some(key) = self.times.echoes.take() {
-            self.app.state.pace.echo.add(after.mono.saturating_sub(key));
-        }
-        self.times.last_frame = after.mono;
+        self.drawn_at(after.mono);
         self.times.wake = drawn.wake.map(|at| {
             let left = at.as_millisecond().saturating_sub(after.wall.as_millisecond()).max(1);
             after.mono + Duration::from_millis(left.unsigned_abs())
@@ -103,29 +115,56 @@ impl Driver {
         Ok(None)
     }
 
+    fn drawn_at(&mut self, now: Duration) {
+        if let Some(key) = self.times.echoes.take() {
+            self.app.state.pace.echo.add(now.saturating_sub(key));
+        }
+        self.times.last_frame = now;
+    }
+
+    /// Draws what a task has answered to a key, and nothing else: the frame with all the rest follows in its turn. Returns
+    /// whether that could show it, and what follows from it.
+    fn draw_answer(&mut self) -> Result<(bool, Vec<Effect>), ConsoleError> {
+        let taken =
+            self.app.state.typing_into().cloned().and_then(|task| Some((self.take_picture(&task)?, task)));
+        let Some((rows, task)) = taken else { return Ok((false, Vec::new())) };
+        let is_drawn = self.display.draw_answer(&self.app, &rows).map_err(ConsoleError::Terminal)?;
+        if is_drawn {
+            self.drawn_at(self.clock.now().mono);
+        }
+        Ok((is_drawn, self.picture_taken(task)))
+    }
+
     /// Returns when the next frame is due, at this time after the last one at the earliest.
     pub(super) fn frame_due(&self, pace: Duration) -> Duration {
         self.times.frame_due(pace, self.app.state.typing_into().is_some())
     }
 
-    /// Takes new pictures of the visible screens that have changed; if one is busy, its last picture is kept.
+    /// Takes new pictures of the visible screens that have changed.
     fn take_pictures(&mut self) -> Vec<Effect> {
-        let mut effects = Vec::new();
-        for task in self.app.panes.live(&self.app.state) {
-            let Some(generation) = self.operator.screen_generation(&task) else { continue };
-            let seen = self.app.state.view.pictures.get(&task).map(|picture| picture.generation);
-            if seen == Some(generation) {
-                continue;
-            }
-            let Some(screen) = self.operator.screen(&task) else {
-                self.times.screens_changed = true;
-                continue;
-            };
-            let mut picture = self.app.state.view.pictures.remove(&task).unwrap_or_default();
-            picture.take(&screen, generation);
-            effects.extend(self.app.update(Msg::Picture(task, picture)));
+        let live = self.app.panes.live(&self.app.state);
+        let taken: Vec<_> = live.into_iter().filter(|task| self.take_picture(task).is_some()).collect();
+        taken.into_iter().flat_map(|task| self.picture_taken(task)).collect()
+    }
+
+    fn picture_taken(&mut self, task: TaskId) -> Vec<Effect> {
+        let picture = self.app.state.view.pictures.remove(&task).unwrap_or_default();
+        self.app.update(Msg::Picture(task, picture))
+    }
+
+    /// Takes a new picture of a screen, if it has changed; returns the rows that differ. If it is busy, its last picture is
+    /// kept.
+    fn take_picture(&mut self, task: &TaskId) -> Option<Range<u16>> {
+        let generation = self.operator.screen_generation(task)?;
+        let pictures = &mut self.app.state.view.pictures;
+        if pictures.get(task).is_some_and(|picture| picture.generation == generation) {
+            return None;
         }
-        effects
+        let Some(screen) = self.operator.screen(task) else {
+            self.times.screens_changed = true;
+            return None;
+        };
+        Some(pictures.entry(task.clone()).or_default().take(&screen, generation))
     }
 
     /// Tells whether the task being typed into has responded to a key: one frame per key is drawn

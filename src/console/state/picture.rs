@@ -41,17 +41,19 @@ struct PictureRow {
 }
 
 impl Picture {
-    /// Takes a picture of a screen, replacing this one.
-    pub fn take(&mut self, screen: &Contents, generation: u64) {
+    /// Takes a picture of a screen, replacing this one; returns the rows from the first to the last that differ.
+    pub fn take(&mut self, screen: &Contents, generation: u64) -> Range<u16> {
         let columns = screen.size.cols();
         if self.size() != (columns, screen.size.rows()) {
             self.clear(columns, screen.size.rows());
         }
+        let mut changed: Option<Range<u16>> = None;
         for (at, row) in (0..self.rows).zip(screen.rows.iter().map(Some).chain(std::iter::repeat(None))) {
             let Some(fact) = self.facts.get_mut(usize::from(at)) else { break };
             if row.map(Arc::as_ptr) == fact.taken.as_ref().map(Arc::as_ptr) {
                 continue;
             }
+            changed = Some(changed.map_or(at, |rows| rows.start)..at + 1);
             (fact.taken, fact.is_joined) = (row.cloned(), row.is_some_and(|row| row.wrapped));
             self.clear_row(at);
             let cells = row.into_iter().flat_map(|row| row.cells());
@@ -63,6 +65,7 @@ impl Picture {
         let last = u16::try_from(last).unwrap_or(self.rows);
         self.used_rows = last.max(screen.cursor.row.saturating_add(1)).min(self.rows);
         (self.cursor, self.modes, self.generation) = (Some(screen.cursor), screen.modes, generation);
+        changed.unwrap_or_default()
     }
 
     /// Makes a picture of a page of a log.

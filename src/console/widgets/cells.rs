@@ -1,11 +1,29 @@
 //! The cells of a task's screen, and marks where there is more of them.
 
+use std::ops::Range;
+
 use ratatui::layout::Rect;
 
-use crate::console::state::Picture;
+use crate::console::state::{Pane, Picture};
 use crate::console::text;
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
+
+/// A pane, and the row and column of the task's screen that its first cell shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownScreen {
+    pub(in crate::console) pane: Pane,
+    pub(in crate::console) from: (u16, u16),
+}
+
+impl ShownScreen {
+    /// Returns where some rows of the screen are in a frame; of those that are not shown, nothing.
+    pub fn rows(&self, rows: &Range<u16>) -> Rect {
+        let (cells, top) = (self.pane.cells, self.from.0);
+        let y = |row: u16| cells.y + row.saturating_sub(top).min(cells.height);
+        Rect { y: y(rows.start), height: y(rows.end) - y(rows.start), ..cells }
+    }
+}
 
 /// Draws the part of a screen that begins at this row and column.
 pub(in crate::console) fn cells(

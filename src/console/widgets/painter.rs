@@ -15,6 +15,7 @@ use crate::console::state::{Availability, State, inside};
 use crate::console::text;
 use crate::console::text::{StyledPiece, cell, piece, visible};
 use crate::console::theme::{Glyphs, Role};
+use crate::console::widgets::cells::ShownScreen;
 use crate::console::widgets::pieces::cut;
 use crate::console::widgets::{columns, joined};
 use crate::envelope::SafeText;
@@ -36,6 +37,8 @@ pub struct FrameExtras {
     pub wake: Option<Timestamp>,
     /// URLs on this frame that can be followed.
     pub links: Vec<String>,
+    /// The live screen that is typed into, where nothing covers it.
+    pub typed: Option<ShownScreen>,
 }
 
 /// How an area is ruled off.

@@ -8,6 +8,8 @@ use crate::runtime::bytes::ByteEvent;
 pub(super) enum PublishPace {
     Now,
     Soon,
+    /// Once the task had the time to answer.
+    Typed,
     Same,
 }
 

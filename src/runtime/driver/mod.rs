@@ -41,7 +41,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use crate::clock::Moment;
-use crate::envelope::TaskId;
+use crate::envelope::{Actor, TaskId};
 use crate::model::{Decision, Error, ExecOutcome, Fact, StopOutcome, TaskEvent, TaskUpdate};
 use crate::process::{HostEvent, HostHandle, Signal, SignalScope};
 use crate::runtime::bytes::ByteEvent;
@@ -105,6 +105,7 @@ impl Driver {
                     throttle.published(self.shared.clock.now().mono);
                 }
                 PublishPace::Soon => throttle.changed(),
+                PublishPace::Typed => throttle.typed(self.shared.clock.now().mono),
                 PublishPace::Same => {}
             }
         }
@@ -123,6 +124,10 @@ impl Driver {
             ) => {
                 self.order(order);
                 return PublishPace::Soon;
+            }
+            Message::Order(order @ DriverOrder::Input { by: Actor::Operator, .. }) => {
+                self.order(order);
+                return PublishPace::Typed;
             }
             Message::Order(DriverOrder::Measured { measured }) => return self.measured(measured),
             Message::Order(order) => return PublishPace::now_if(self.order(order)),

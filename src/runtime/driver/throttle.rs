@@ -7,6 +7,9 @@ const CHANGES: Duration = Duration::from_millis(50);
 /// The minimum interval if only the amount of output has changed.
 const COUNTS: Duration = Duration::from_millis(250);
 
+/// How long what was typed waits to be published: its echo comes first, and is published with it.
+const TYPED: Duration = Duration::from_millis(10);
+
 /// When the state was last published, and when it is due again, on the runtime's clock.
 #[derive(Debug, Default)]
 pub(super) struct Throttle {
@@ -18,6 +21,11 @@ impl Throttle {
     /// Records that something has changed.
     pub(super) fn changed(&mut self) {
         self.due = Some(self.last + CHANGES);
+    }
+
+    /// Records that the person has typed into a task.
+    pub(super) fn typed(&mut self, now: Duration) {
+        self.due = self.due.or(Some((self.last + CHANGES).max(now + TYPED)));
     }
 
     /// Records that tasks have written output.
@@ -57,5 +65,9 @@ mod tests {
         assert_eq!((throttle.due(), throttle.hears_changes()), (Some(ms(1_050)), false));
         throttle.counted();
         assert_eq!(throttle.due(), Some(ms(1_050)));
+        throttle.published(ms(2_000));
+        throttle.typed(ms(3_000));
+        throttle.counted();
+        assert_eq!(throttle.due(), Some(ms(3_010)), "with its echo");
     }
 }

@@ -1,17 +1,20 @@
 //! A task's pane: its title and its cells. The task keeps its own size; a smaller pane shows the lower left
 //! part and marks where there is more.
 
+use std::ops::Range;
+
+use ratatui::buffer::Cell;
 use ratatui::layout::Position;
 use ratatui::style::Modifier;
 
 use crate::console::features::pane::{empty, timestamps, typing};
 use crate::console::state::{
-    CopyMode, Layout, LogSearch, Mode, Pane, Picture, Screen, Scroll, State, alias, command, last_sign, words,
+    CopyMode, Layout, LogSearch, Pane, Picture, Screen, Scroll, State, alias, command, last_sign, words,
 };
 use crate::console::text;
 use crate::console::text::{StyledPiece, piece};
 use crate::console::theme::Role;
-use crate::console::widgets::cells::cells;
+use crate::console::widgets::cells::{ShownScreen, cells};
 use crate::console::widgets::{Painter, columns, place_state, usually};
 use crate::model::{TaskStatus, TaskView};
 use crate::terminal::CursorShape;
@@ -42,13 +45,33 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout, pane:
         empty::draw(painter, pane.cells, task);
     }
     let Some(picture) = picture else { return };
-    let top = picture.top(pane.cells.height);
+    let from = (picture.top(pane.cells.height), state.panned(pane));
     if !is_empty {
-        cells(painter, pane.cells, picture, (top, state.panned(pane)));
+        cells(painter, pane.cells, picture, from);
     }
-    if !task.status.is_terminal() {
-        cursor(painter, pane, picture, top, task);
+    if task.status.is_terminal() {
+        return;
     }
+    cursor(painter, pane, picture, from, task.tty);
+    if !is_empty && typing::is_typed_into(state, pane) {
+        painter.drawn.typed = Some(ShownScreen { pane: pane.clone(), from });
+    }
+}
+
+/// Draws some rows of the screen that is typed into, and its cursor, where the last frame showed them; returns whether it
+/// still shows the same part of the screen.
+pub(in crate::console) fn answer(painter: &mut Painter<'_>, shown: &ShownScreen, rows: &Range<u16>) -> bool {
+    let (state, pane, (top, _)) = (painter.state, &shown.pane, shown.from);
+    let Some(picture) = state.view.pictures.get(&pane.task) else { return false };
+    let is_same = (picture.top(pane.cells.height), state.panned(pane)) == shown.from;
+    if !is_same || !typing::is_typed_into(state, pane) {
+        return false;
+    }
+    let place = shown.rows(rows);
+    painter.restyle(place, Cell::reset);
+    cells(painter, place, picture, (rows.start.max(top), shown.from.1));
+    cursor(painter, pane, picture, shown.from, true);
+    true
 }
 
 fn title(painter: &mut Painter<'_>, layout: &Layout, pane: &Pane, task: &TaskView, scroll: Option<&Scroll>) {
@@ -177,19 +200,22 @@ fn selection(painter: &mut Painter<'_>, pane: &Pane, copying: &CopyMode) {
 }
 
 /// Shows the cursor: the terminal's own in the pane being typed into, a reversed cell in others.
-fn cursor(painter: &mut Painter<'_>, pane: &Pane, picture: &Picture, top: u16, task: &TaskView) {
+fn cursor(
+    painter: &mut Painter<'_>,
+    pane: &Pane,
+    picture: &Picture,
+    (top, pan): (u16, u16),
+    has_terminal: bool,
+) {
     let Some(cursor) = picture.cursor.filter(|cursor| cursor.visible) else { return };
-    let pan = painter.state.panned(pane);
     let Some((x, y)) = cursor.col.checked_sub(pan).zip(cursor.row.checked_sub(top)) else { return };
     if x >= pane.cells.width || y >= pane.cells.height {
         return;
     }
     let at = Position::new(pane.cells.x + x, pane.cells.y + y);
-    if matches!(&painter.state.focus.mode, Mode::Input(typed) if *typed == task.id) {
+    if typing::is_typed_into(painter.state, pane) {
         painter.drawn.cursor = Some((at, cursor.shape));
-    } else if task.tty
-        && let Some(cell) = painter.buf.cell_mut(at)
-    {
+    } else if has_terminal && let Some(cell) = painter.buf.cell_mut(at) {
         cell.modifier.toggle(Modifier::REVERSED);
     }
 }
