@@ -213,7 +213,12 @@ impl Driver {
                 return Ok(None);
             }
             DriverEvent::Msg(Msg::Stopped) => return Ok(Some(LoopEnd::Left)),
-            DriverEvent::Msg(msg) => msg,
+            DriverEvent::Msg(msg) => {
+                // What a key asked for is drawn at once, as what a task answers to one is.
+                let is_asked = matches!(msg, Msg::Page(..) | Msg::Record(_)) && !self.is_typing();
+                self.times.is_urgent |= is_asked && self.times.last_key.take().is_some();
+                msg
+            }
             DriverEvent::Screens => {
                 self.times.screens_changed = true;
                 if self.is_echo() {

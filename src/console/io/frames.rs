@@ -137,7 +137,12 @@ impl Driver {
 
     /// Returns when the next frame is due, at this time after the last one at the earliest.
     pub(super) fn frame_due(&self, pace: Duration) -> Duration {
-        self.times.frame_due(pace, self.app.state.typing_into().is_some())
+        self.times.frame_due(pace, self.is_typing())
+    }
+
+    /// Tells whether keys go to a task.
+    pub(super) fn is_typing(&self) -> bool {
+        self.app.state.typing_into().is_some()
     }
 
     /// Takes new pictures of the visible screens that have changed.
