@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use ratatui::layout::Rect;
 
 use crate::console_fixture::{console, draw, empty, ended, id, now, press, select, shown, snapshot, task};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 fn areas(plan: &Layout) -> Vec<Rect> {
     let panes = plan.panes.iter().flat_map(|pane| [pane.title, pane.cells]);
@@ -309,6 +309,55 @@ fn a_task_that_ended_beside_keeps_its_pane_until_it_could_be_read() {
         after.iter().position(|number| *number == 7),
         "the selected one has not moved"
     );
+}
+
+/// No snapshot comes: the console itself knows when a place is to be had, and wakes up for it.
+#[test]
+fn the_pane_of_a_task_that_ended_goes_at_its_time_though_nothing_else_happens() {
+    let mut app = tiled((200, 60), Panes::TwoBeside, ListPlace::Top);
+    select(&mut app, 7);
+    let beside = *panes(&app).iter().find(|number| **number != 7).expect("another pane");
+    changed(&mut app, |next| {
+        let task = &mut next.tasks[beside as usize - 1];
+        *task = Arc::new(ended_between_seconds(TaskView::clone(task), 0));
+    });
+    let over = wakes_for_a_pane(&mut app, 4);
+    assert!(panes(&app).contains(&beside));
+    let _ = app.update(Msg::Tick(over));
+    assert!(!panes(&app).contains(&beside), "another task has its place: {:?}", panes(&app));
+}
+
+#[test]
+fn the_pane_of_a_task_whose_end_was_seen_goes_when_it_is_long_over() {
+    let printed = |number, last| task(number, "cargo test", 90, last);
+    let tasks = vec![printed(1, 40), ended_between_seconds(printed(2, 3), 2)];
+    let mut app =
+        console(Snapshot { tasks: tasks.into_iter().map(Arc::new).collect(), ..snapshot() }, (200, 60));
+    changed(&mut app, |_| {});
+    assert!(panes(&app).contains(&2), "{:?}", panes(&app));
+    let _ = app.update(Msg::Tick(now() + SignedDuration::from_secs(1)));
+    let _ = press(&mut app, &["k"]);
+    let is_read = wakes_for_a_pane(&mut app, 2);
+    let _ = app.update(Msg::Tick(is_read));
+    let over = wakes_for_a_pane(&mut app, 27);
+    assert!(panes(&app).contains(&2), "{:?}", panes(&app));
+    let _ = app.update(Msg::Tick(over));
+    assert_eq!(panes(&app), [1], "nothing but time has passed");
+}
+
+/// Ends a task when no age changes.
+fn ended_between_seconds(task: TaskView, ago: i64) -> TaskView {
+    let mut task = ended(task, TaskStatus::Completed, Some(0), ago);
+    task.ended.iter_mut().for_each(|ended| ended.at -= SignedDuration::from_millis(500));
+    task
+}
+
+/// Goes to just before so many seconds and a half; tells that the console wakes up for them. Returns that time.
+fn wakes_for_a_pane(app: &mut App, seconds: i64) -> Timestamp {
+    let at = now() + SignedDuration::from_millis(seconds * 1_000 + 500);
+    let _ = app.update(Msg::Tick(at - SignedDuration::from_millis(1)));
+    assert_eq!(draw(app).1.wake, Some(at));
+    at
 }
 
 #[test]

@@ -84,6 +84,13 @@ fn the_counters_stand_still_until_something_happens() {
 }
 
 #[test]
+fn what_is_finished_is_cleared_at_its_time() {
+    let mut app = still((120, 40));
+    let _ = press(&mut app, &["C"]);
+    assert_eq!(draw(&app).1.wake, Some(app.state.view.clear_at.expect("a time")));
+}
+
+#[test]
 fn a_message_stays_until_the_next_key() {
     let mut app = still((120, 40));
     let _ = press(&mut app, &["c"]);

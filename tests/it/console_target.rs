@@ -128,6 +128,16 @@ fn the_selection_does_not_move_under_a_list() {
     assert_eq!(selected(&app), Some(id(1)), "but follows once it is closed");
 }
 
+#[test]
+fn the_selection_does_not_move_while_a_line_is_written() {
+    let mut app = running(3);
+    let _ = press(&mut app, &["o"]);
+    asks(&mut app, 1, now());
+    assert_eq!(selected(&app), Some(id(3)));
+    let _ = press(&mut app, &["Esc"]);
+    assert_eq!(selected(&app), Some(id(1)), "but follows once that is over, though nothing else happens");
+}
+
 #[derive(Debug, Clone)]
 enum Happening {
     Asks(u32),

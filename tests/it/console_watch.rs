@@ -84,6 +84,17 @@ fn a_build_that_fails_rings_once_and_stands_in_the_list_until_it_was_looked_at()
 }
 
 #[test]
+fn whoever_goes_to_a_task_that_failed_has_looked_at_it_though_nothing_else_happens() {
+    let mut app = elsewhere(&["prefix = \"cargo test\"\nfailed = true"]);
+    let _ = fails(&mut app, 6);
+    let _ = app.update(Msg::Focus(true));
+    select(&mut app, 6);
+    assert_eq!(watched(&app).len(), 1, "in the list of tasks it is not read");
+    let _ = press(&mut app, &["2"]);
+    assert_eq!(watched(&app), Vec::<String>::new());
+}
+
+#[test]
 fn a_rule_rings_for_its_commands_alone() {
     let mut app = elsewhere(&["prefix = \"make\"\nfailed = true"]);
     assert_eq!(rung(&fails(&mut app, 6)), Vec::<&str>::new());

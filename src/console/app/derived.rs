@@ -14,14 +14,14 @@ impl App {
     pub(in crate::console) fn derive(&mut self) {
         self.close_outdated();
         self.refresh_card();
-        if self.layers.is_empty() && std::mem::take(&mut self.follows_late) {
+        if !self.is_occupied() && std::mem::take(&mut self.follows_late) {
             self.state.follow();
         }
         if self.state.focus.mode.task().is_some_and(|task| self.state.view.task(task).is_none()) {
             self.state.observe();
         }
         self.enter_started();
-        self.state.review_stage(!self.layers.is_empty());
+        self.state.review_stage(self.is_occupied());
         let layout = self.state.layout();
         self.place_lists(&layout);
         self.want_usage(&layout);
@@ -40,6 +40,11 @@ impl App {
         self.receipts.find_in_shown_text(&mut self.state);
         let around = self.around();
         glossary::meet_terms(&mut self.state, around, &layout);
+    }
+
+    /// Tells whether the user is in a dialog or a list, types, or reads something that must not move.
+    pub(in crate::console) fn is_occupied(&self) -> bool {
+        !self.layers.is_empty() || self.state.is_reading()
     }
 
     /// Returns what the terms on screen depend on beside the state.

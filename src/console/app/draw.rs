@@ -56,9 +56,10 @@ pub fn draw(app: &App, buf: &mut Buffer) -> FrameExtras {
     status::notice(&mut painter, layout.notice, &facts);
     status::draw(&mut painter, layout.status, &facts);
     pane::typing::draw(&mut painter, &layout);
-    if let Some(at) = state.view.clear_at {
-        painter.wake_at(at);
-    }
+    let stage = state.division.stage.until.filter(|at| *at > state.clock.now);
+    stage.into_iter().for_each(|at| painter.wake_at(at));
+    // The runtime is told of it even if nothing moves on screen.
+    painter.drawn.wake = painter.drawn.wake.into_iter().chain(state.view.clear_at).min();
     // A list may be as high as the screen. Anything else over it is read and answered: nothing covers that.
     let is_covered = matches!(app.layers.last(), Some(Layer::List(list)) if list.kind != ListKind::Messages);
     if !is_covered {

@@ -65,11 +65,13 @@ impl App {
                 self.state.clock.touched = Some(self.state.clock.now);
                 let was_sent_on = self.sends_keys_on();
                 self.key(key);
-                self.state.division.stage.review();
                 self.state.is_dirty |= !(was_sent_on && self.sends_keys_on());
-                return;
+                return self.acted();
             }
-            Msg::Mouse(event) => return self.mouse(event),
+            Msg::Mouse(event) => {
+                self.mouse(event);
+                return self.acted();
+            }
             Msg::Paste(text) => self.paste(text),
             Msg::PasteTrouble(trouble) => paste::paste_failed(&mut self.state, trouble),
             Msg::Resize(columns, rows) => self.state.outer.size = (columns, rows),
@@ -134,6 +136,14 @@ impl App {
         self.state.is_dirty = true;
     }
 
+    /// Applies what the user has done to the panes, and to what they have looked at.
+    fn acted(&mut self) {
+        self.state.division.stage.review();
+        if self.state.is_dirty {
+            self.attention.ring(&mut self.state);
+        }
+    }
+
     /// Updates the current time.
     pub(crate) fn tick(&mut self, now: Timestamp) {
         self.state.clock.now = now;
@@ -176,8 +186,8 @@ impl App {
         self.state.view.usual.note(&self.state.view.snapshot.tasks);
         self.stopping.restart_ended(&mut self.state);
         ports::find_holders(&mut self.state);
-        // What is done in a dialog or list may be about the selected task.
-        self.follows_late = !self.layers.is_empty() && self.state.selected().is_some();
+        // What is done in a dialog or list, or typed, may be about the selected task.
+        self.follows_late = self.is_occupied() && self.state.selected().is_some();
         if !self.follows_late {
             self.state.follow();
         }

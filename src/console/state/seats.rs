@@ -17,6 +17,8 @@ pub struct Stage {
     pub(super) decided: Option<SeatWishes>,
     /// Whether something has happened since that may change them.
     pub(super) is_due: bool,
+    /// When time alone may change them.
+    pub(in crate::console) until: Option<Timestamp>,
 }
 
 impl Stage {
@@ -41,6 +43,8 @@ pub(in crate::console) struct StageTask<'a> {
     pub(in crate::console) is_fresh: bool,
     /// The list's filters let it pass.
     pub(in crate::console) is_listed: bool,
+    /// When it loses its right to the place it may have.
+    pub(in crate::console) until: Option<Timestamp>,
 }
 
 /// Where a task is in its life, as far as its pane is concerned.
@@ -279,6 +283,7 @@ mod tests {
                 stage: task.stage,
                 is_fresh: task.is_fresh,
                 is_listed: true,
+                until: None,
             })
             .collect()
     }

@@ -1,10 +1,10 @@
 //! The stage of the tasks screen: how many panes it has room for, and which tasks were given one.
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::console::state::State;
 use crate::console::state::focus::{Mode, Screen};
-use crate::console::state::seats::{SeatWishes, StageTask, TaskStage, seated};
+use crate::console::state::seats::{SeatWishes, Stage, StageTask, TaskStage, seated};
 use crate::envelope::TaskId;
 use crate::model::TaskView;
 
@@ -30,18 +30,20 @@ impl State {
         seated(&stage.seats, &self.stage_tasks(), wishes, self.is_reading())
     }
 
-    /// Decides again who has which place, if anything has happened that matters for it.
-    pub(in crate::console) fn review_stage(&mut self, has_dialog: bool) {
+    /// Decides again who has which place, if anything has happened that matters for it; `is_still` as in [`seated`].
+    pub(in crate::console) fn review_stage(&mut self, is_still: bool) {
         let Some(wishes) = (self.focus.screen == Screen::Tasks).then(|| self.stage_wishes()).flatten() else {
             return;
         };
-        let is_due = std::mem::take(&mut self.division.stage.is_due);
-        if !is_due && self.division.stage.decided.as_ref() == Some(&wishes) {
+        let is_over = self.division.stage.until.is_some_and(|at| at <= self.clock.now);
+        if !self.division.stage.is_due && !is_over && self.division.stage.decided.as_ref() == Some(&wishes) {
             return;
         }
-        let is_still = has_dialog || self.is_reading();
-        let seats = seated(&self.division.stage.seats, &self.stage_tasks(), &wishes, is_still);
-        (self.division.stage.seats, self.division.stage.decided) = (seats, Some(wishes));
+        let tasks = self.stage_tasks();
+        let seats = seated(&self.division.stage.seats, &tasks, &wishes, is_still);
+        let is_seated = |task: &&StageTask<'_>| seats.iter().flatten().any(|seat| seat == task.id);
+        let until = tasks.iter().filter(is_seated).filter_map(|task| task.until).min();
+        self.division.stage = Stage { seats, decided: Some(wishes), is_due: false, until };
     }
 
     /// Returns the task that has waited longest, if the user has selected another one.
@@ -63,20 +65,27 @@ impl State {
     }
 
     fn stage_task<'a>(&self, task: &'a TaskView, is_listed: bool) -> StageTask<'a> {
-        let since = |at| self.clock.now.duration_since(at);
+        let until = |at: Timestamp, time| at.checked_add(time).ok().filter(|until| *until > self.clock.now);
         let ended = task.ended.as_ref().map(|ended| ended.at);
+        let readable = ended.and_then(|at| until(at, READABLE));
         let stage = match ended {
             None if !task.status.is_terminal() => TaskStage::Live,
-            Some(at) if since(at) < READABLE => TaskStage::JustEnded,
+            Some(_) if readable.is_some() => TaskStage::JustEnded,
             Some(at) if self.clock.touched.is_none_or(|touched| touched <= at) => TaskStage::Ended,
             _ => TaskStage::SeenToEnd,
         };
         let begun_at = task.started_at.unwrap_or(task.created_at);
         let printed_at = (task.output.bytes > 0).then(|| task.output.last_at.unwrap_or(begun_at));
-        let is_fresh = ended.max(printed_at).is_some_and(|at| since(at) < FRESH);
+        let fresh = ended.max(printed_at).and_then(|at| until(at, FRESH));
         let waits = task.certain_wait().filter(|_| stage == TaskStage::Live && task.held.is_none());
         let waits_since = waits.map(|waiting| waiting.since);
-        StageTask { id: &task.id, waits_since, printed_at, begun_at, stage, is_fresh, is_listed }
+        let until = match stage {
+            TaskStage::JustEnded => readable,
+            TaskStage::SeenToEnd => fresh,
+            TaskStage::Live | TaskStage::Ended => None,
+        };
+        let is_fresh = fresh.is_some();
+        StageTask { id: &task.id, waits_since, printed_at, begun_at, stage, is_fresh, is_listed, until }
     }
 
     /// Tells whether the user is typing, or reading something that must not move.

@@ -1,7 +1,7 @@
 //! Restarting a task: runs the same command in a new task of the operator's. A running task is stopped first,
 //! after a confirmation.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use serde_json::json;
 
 use crate::console::effect::Effect;
@@ -12,7 +12,7 @@ use crate::console::text::piece;
 use crate::console::theme::Role;
 use crate::console::widgets::{DIALOG_COLUMNS, Painter, command_rows, dialog};
 use crate::envelope::TaskId;
-use crate::model::{TaskStatus, TaskView};
+use crate::model::TaskView;
 
 /// A task that has not started stopping within this time is no longer restarted when it ends.
 const PATIENCE: SignedDuration = SignedDuration::from_secs(10);
@@ -29,18 +29,17 @@ impl PendingStops {
     pub(in crate::console) fn restart_ended(&mut self, state: &mut State) {
         for (id, asked) in std::mem::take(&mut self.restarts) {
             let Some(task) = state.view.task(&id) else { continue };
+            if task.stop.is_none() && state.clock.now.duration_since(asked) >= PATIENCE {
+                continue;
+            }
             if task.status.is_terminal() {
                 let again = again(task);
                 state.effects.push(again);
-            } else if task.status == TaskStatus::Cancelling || is_recent(asked, state.clock.now) {
+            } else {
                 self.restarts.push((id, asked));
             }
         }
     }
-}
-
-fn is_recent(asked: Timestamp, now: Timestamp) -> bool {
-    now.duration_since(asked) < PATIENCE
 }
 
 /// Returns the effect that runs a task's command again, with the same directory, shell and terminal.
