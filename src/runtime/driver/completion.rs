@@ -74,6 +74,7 @@ impl Driver {
         self.shared.commands().end(id);
         let stored = view.output.bytes.saturating_sub(view.output.dropped_bytes);
         let is_recorded = self.shared.journal.health().degraded.is_none();
+        self.timers.end(id);
         if let Some(task) = self.supervisor.forget(id, view.output) {
             self.tasks.end(&task, is_recorded);
         }
