@@ -107,8 +107,6 @@ pub(crate) struct RecentCalls {
     calls: VecDeque<CallEntry>,
     /// Bytes of the ended calls that are kept in full.
     bytes: usize,
-    /// Calls started since the last tick.
-    pub(crate) begun: u64,
 }
 
 #[derive(Debug)]
@@ -131,7 +129,6 @@ impl RecentCalls {
     /// Adds a call and returns its record.
     pub(crate) fn begin(&mut self, now: Moment, actor: &Actor, tool: &str, input: Value) -> Arc<CallRecord> {
         self.next += 1;
-        self.begun += 1;
         let record = Arc::new(CallRecord {
             seq: self.next,
             at: now.wall,

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use MetricsPart::{Operator, Output, Tasks};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Gauge, Histogram};
@@ -68,6 +69,10 @@ pub struct Metrics {
     pub calls_per_second: Vec<u64>,
     /// Bytes in each of the last 60 seconds, oldest first; updated at most once a second.
     pub bytes_per_second: Vec<u64>,
+    /// When the last of these seconds ended: a second in which nothing happens is not published.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub history_at: Option<Timestamp>,
 }
 
 /// What one kind of caller has done.
@@ -89,16 +94,35 @@ impl Metrics {
     }
 
     /// Adds the metrics of one place to a total. Limits are specific to each place and are left out; for call durations
-    /// the figures of the slowest place are kept, because percentiles cannot be added.
-    pub(crate) fn add(&mut self, one: &Self) {
+    /// the figures of the slowest place are kept, because percentiles cannot be added. The history of the total ends `now`.
+    pub(crate) fn add(&mut self, one: &Self, now: Timestamp) {
         COUNTERS.iter().for_each(|counter| counter.add(self, one));
         for (tool, (count, p50, p95, p99)) in &one.call_ms {
             let known = self.call_ms.entry(tool.clone()).or_default();
             *known =
                 (known.0.saturating_add(*count), known.1.max(*p50), known.2.max(*p95), known.3.max(*p99));
         }
-        add_series(&mut self.calls_per_second, &one.calls_per_second);
-        add_series(&mut self.bytes_per_second, &one.bytes_per_second);
+        let [calls, bytes] = one.history(now);
+        add_series(&mut self.calls_per_second, &calls);
+        add_series(&mut self.bytes_per_second, &bytes);
+        self.history_at = Some(now);
+    }
+
+    /// Returns the same with the history as of `now`.
+    pub(crate) fn as_of(mut self, now: Timestamp) -> Self {
+        [self.calls_per_second, self.bytes_per_second] = self.history(now);
+        Self { history_at: Some(now), ..self }
+    }
+
+    /// Returns the calls and the bytes in each of the last seconds as of `now`: nothing has happened since they were
+    /// published, except in the second that is still to be.
+    pub(crate) fn history(&self, now: Timestamp) -> [Vec<u64>; 2] {
+        let quiet = self.history_at.map_or(0, |at| now.duration_since(at).as_secs() - 1);
+        let quiet = usize::try_from(quiet.max(0)).unwrap_or(HISTORY_SECONDS).min(HISTORY_SECONDS);
+        [&self.calls_per_second, &self.bytes_per_second].map(|series| {
+            let gone = (series.len() + quiet).saturating_sub(HISTORY_SECONDS);
+            series.iter().copied().chain(std::iter::repeat_n(0, quiet)).skip(gone).collect()
+        })
     }
 
     /// Returns how many more calls the model would have needed without batches. Negative if batches ran fewer items
@@ -352,12 +376,33 @@ mod tests {
             )
         };
         let counters = COUNTERS.iter().filter(with_a_field).map(|counter| counter.name);
-        let others = ["by", "gauges", "call_ms", "calls_per_second", "bytes_per_second"];
+        let others = ["by", "gauges", "call_ms", "calls_per_second", "bytes_per_second", "history_at"];
         assert_eq!(counters.chain(others).collect::<BTreeSet<_>>(), fields);
     }
 
     #[test]
+    fn a_history_moves_on_by_the_seconds_in_which_nothing_happened() {
+        let at = |second| Timestamp::from_second(second).expect("a time");
+        let metrics = |history_at| Metrics {
+            calls_per_second: vec![7; HISTORY_SECONDS],
+            bytes_per_second: vec![1, 2],
+            history_at,
+            ..Metrics::default()
+        };
+        let after = |second| metrics(Some(at(100))).history(at(second));
+        assert_eq!(after(101), after(100), "the next second is still to be published");
+        let [calls, bytes] = after(104);
+        assert_eq!((calls.len(), &calls[56..], &bytes[..]), (60, &[7, 0, 0, 0][..], &[1, 2, 0, 0, 0][..]));
+        for second in [161, 1_000_000] {
+            assert_eq!(after(second), [[0; HISTORY_SECONDS]; 2], "{second}");
+        }
+        assert_eq!(after(-1), after(100), "a clock that was set back");
+        assert_eq!(metrics(None).history(at(500)), after(100), "published each second by an older runtime");
+    }
+
+    #[test]
     fn counters_add_up_and_seconds_stand_beside_each_other() {
+        let now = Timestamp::from_second(100).expect("a time");
         let of = |started, calls: &[u64]| Metrics {
             tasks_started: started,
             tasks_peak: started.min(9),
@@ -366,11 +411,12 @@ mod tests {
             ..Metrics::default()
         };
         let mut total = Metrics::default();
-        total.add(&of(2, &[1, 2, 3]));
-        total.add(&of(u64::MAX, &[10]));
+        total.add(&of(2, &[1, 2, 3]), now);
+        total.add(&of(u64::MAX, &[10]), now);
+        total.add(&Metrics { history_at: Timestamp::from_second(98).ok(), ..of(0, &[500, 5]) }, now);
         assert_eq!(total.tasks_started, u64::MAX);
         assert_eq!(total.tasks_peak, 9, "the most at any place, not the sum");
         assert_eq!(total.tasks_ended["failed"], u64::MAX);
-        assert_eq!(total.calls_per_second, [1, 2, 13]);
+        assert_eq!((&total.calls_per_second[..], total.history_at), (&[501, 7, 13][..], Some(now)));
     }
 }

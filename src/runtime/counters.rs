@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use jiff::Timestamp;
+
 use crate::envelope::{Actor, TaskId};
 use crate::model::calls::{ABANDONED, is_stream};
 use crate::model::{
@@ -31,9 +33,9 @@ pub(super) struct Counters {
     live: u64,
     /// Bytes read from ended tasks, and how many of those were dropped.
     ended_bytes: (u64, u64),
-    calls: VecDeque<u64>,
-    bytes: VecDeque<u64>,
-    /// Bytes counted up to the last tick.
+    /// Calls begun that are in no second of the history yet.
+    begun: u64,
+    /// Bytes that are in the history, or were.
     bytes_seen: u64,
 }
 
@@ -61,6 +63,7 @@ impl Counters {
                     record.tool.get(..record.tool.floor_char_boundary(TOOL_BYTES + 4)).unwrap_or_default();
                 let call = OpenCall { tool: tool.to_owned(), actor: record.actor.clone() };
                 self.calls_open.insert(record.seq, call);
+                self.begun += 1;
             }
             Fact::Answer(AnsweredCall { record, .. }) => {
                 self.calls_open.remove(&record.seq);
@@ -234,15 +237,23 @@ impl Counters {
         Metrics { call_ms: self.durations.iter().map(quantiles).collect(), ..self.metrics.clone() }
     }
 
-    /// Closes one second of history; returns whether the history contains anything but zeros.
-    pub(super) fn tick(&mut self, calls: u64) -> bool {
-        let bytes = self.metrics.output_bytes_in - self.bytes_seen;
-        self.bytes_seen = self.metrics.output_bytes_in;
-        push(&mut self.calls, calls);
-        push(&mut self.bytes, bytes);
-        self.metrics.calls_per_second = self.calls.iter().copied().collect();
-        self.metrics.bytes_per_second = self.bytes.iter().copied().collect();
-        self.calls.iter().chain(&self.bytes).any(|value| *value > 0)
+    /// Tells whether anything has happened that is in no second of the history yet.
+    pub(super) fn has_open_second(&self) -> bool {
+        self.begun > 0 || self.metrics.output_bytes_in > self.bytes_seen
+    }
+
+    /// Closes one second of history, unless nothing has happened in it; returns whether anything has.
+    pub(super) fn tick(&mut self, now: Timestamp) -> bool {
+        let has_news = self.has_open_second();
+        if has_news {
+            let [mut calls, mut bytes] = self.metrics.history(now);
+            push(&mut calls, std::mem::take(&mut self.begun));
+            push(&mut bytes, self.metrics.output_bytes_in - self.bytes_seen);
+            self.bytes_seen = self.metrics.output_bytes_in;
+            (self.metrics.calls_per_second, self.metrics.bytes_per_second) = (calls, bytes);
+            self.metrics.history_at = Some(now);
+        }
+        has_news
     }
 }
 
@@ -263,11 +274,9 @@ fn quantiles(mut spent: Vec<u64>) -> (u64, u64, u64, u64) {
     (spent.len() as u64, quantile(50), quantile(95), quantile(99))
 }
 
-fn push(history: &mut VecDeque<u64>, value: u64) {
-    if history.len() == HISTORY_SECONDS {
-        history.pop_front();
-    }
-    history.push_back(value);
+fn push(history: &mut Vec<u64>, value: u64) {
+    history.drain(..(history.len() + 1).saturating_sub(HISTORY_SECONDS));
+    history.push(value);
 }
 
 #[cfg(test)]
@@ -278,6 +287,26 @@ mod tests {
 
     use super::*;
     use crate::model::{AbandonedCall, CallRecord};
+
+    #[test]
+    fn a_second_in_which_nothing_happened_is_no_news_and_is_closed_by_the_next() {
+        let at = |second| Timestamp::from_second(second).expect("a time");
+        let mut counters = Counters { begun: 4, ..Counters::default() };
+        assert!(counters.has_open_second() && counters.tick(at(10)));
+        assert!(!counters.has_open_second() && !counters.tick(at(11)) && !counters.tick(at(12)));
+        counters.metrics.output_bytes_in = 5;
+        assert!(counters.tick(at(13)) && !counters.tick(at(14)));
+        let Metrics { calls_per_second, bytes_per_second, history_at, .. } = &counters.metrics;
+        assert_eq!((&calls_per_second[..], &bytes_per_second[..]), (&[4, 0, 0, 0][..], &[0, 0, 0, 5][..]));
+        assert_eq!(*history_at, Some(at(13)));
+        counters.begun = 1;
+        assert!(counters.tick(at(14)));
+        assert_eq!(counters.metrics.calls_per_second, [4, 0, 0, 0, 1]);
+        counters.begun = 2;
+        assert!(counters.tick(at(500)));
+        let calls = &counters.metrics.calls_per_second;
+        assert_eq!((calls.len(), calls.last(), calls.iter().sum::<u64>()), (HISTORY_SECONDS, Some(&2), 2));
+    }
 
     #[test]
     fn names_that_clients_make_up_take_a_bounded_part_of_memory() {

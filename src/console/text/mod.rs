@@ -204,7 +204,8 @@ pub fn next_minute(now: Timestamp) -> Timestamp {
     Timestamp::from_second((now.as_second().div_euclid(60) + 1) * 60).unwrap_or(Timestamp::MAX)
 }
 
-fn next_second(now: Timestamp) -> Timestamp {
+/// Returns when the next second begins.
+pub fn next_second(now: Timestamp) -> Timestamp {
     Timestamp::from_second(now.as_millisecond().div_euclid(1_000) + 1).unwrap_or(Timestamp::MAX)
 }
 

@@ -76,9 +76,9 @@ impl Driver {
         Some(Arc::new(task.whole(output)))
     }
 
-    /// Tells whether the next second can change anything: not once everything is quiet and the history is empty.
+    /// Tells whether the next second can change anything: not once everything is quiet.
     pub(super) fn second_matters(&self) -> bool {
-        !self.live.is_empty() || self.history_shows() || self.record_matters()
+        !self.live.is_empty() || self.shared.session().counters.has_open_second() || self.record_matters()
     }
 
     /// Tells whether the record is not being written, or its state could change at any moment.
@@ -88,17 +88,8 @@ impl Driver {
 
     /// Closes one second of history; returns whether there is something to publish.
     pub(super) fn tick(&mut self) -> bool {
-        let shown = self.history_shows() || self.record_matters();
-        let mut session = self.shared.session();
-        let calls = std::mem::take(&mut session.calls.begun);
-        session.counters.tick(calls) || shown
-    }
-
-    fn history_shows(&self) -> bool {
-        let session = self.shared.session();
-        let metrics = &session.counters.metrics;
-        session.calls.begun > 0
-            || metrics.calls_per_second.iter().chain(&metrics.bytes_per_second).any(|value| *value > 0)
+        let now = self.now().wall;
+        self.shared.session().counters.tick(now) || self.record_matters()
     }
 }
 

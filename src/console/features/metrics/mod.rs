@@ -8,7 +8,7 @@ pub mod places;
 use ratatui::layout::Rect;
 
 use crate::console::state::{View, cut_left, cut_top};
-use crate::console::text::{StyledPiece, apart, bytes, column, count, millis, piece, visible};
+use crate::console::text::{StyledPiece, apart, bytes, column, count, millis, next_second, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::model::metrics::{COUNTERS, CounterSample, CounterValue, MetricsPart, SampleValue};
@@ -32,9 +32,13 @@ type Rows = Vec<Vec<StyledPiece>>;
 
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, area: Rect) {
     let (view, is_short) = (&painter.state.view, area.height < SHORT);
-    let metrics = painter.state.metrics();
-    let left = [tasks(view, metrics, is_short), output(painter, metrics, is_short)].concat();
-    let mut right = calls(painter, area.width.saturating_sub(LEFT + 2), is_short);
+    let (metrics, now) = (painter.state.metrics(), painter.state.clock.now);
+    let [calls_per_second, bytes_per_second] = metrics.history(now);
+    if calls_per_second.iter().chain(&bytes_per_second).any(|value| *value > 0) {
+        painter.wake_at(next_second(now));
+    }
+    let left = [tasks(view, metrics, is_short), output(painter, &bytes_per_second, is_short)].concat();
+    let mut right = calls(painter, &calls_per_second, area.width.saturating_sub(LEFT + 2), is_short);
     if !is_short {
         right.push(Vec::new());
     }
@@ -93,18 +97,19 @@ fn tasks(view: &View, metrics: &Metrics, is_short: bool) -> Rows {
     rows
 }
 
-fn output(painter: &Painter<'_>, metrics: &Metrics, is_short: bool) -> Rows {
+fn output(painter: &Painter<'_>, history: &[u64], is_short: bool) -> Rows {
     let mut rows = vec![heading("OUTPUT")];
+    let metrics = painter.state.metrics();
     rows.extend(counters(MetricsPart::Output, metrics).map(|(words, value)| fact(words, value)));
     if !is_short {
-        rows.push(graph(painter, &metrics.bytes_per_second, LEFT));
+        rows.push(graph(painter, history, LEFT));
     }
     rows
 }
 
-fn calls(painter: &Painter<'_>, width: u16, is_short: bool) -> Rows {
+fn calls(painter: &Painter<'_>, history: &[u64], width: u16, is_short: bool) -> Rows {
     let metrics = painter.state.metrics();
-    let now = metrics.calls_per_second.iter().sum::<u64>();
+    let now = history.iter().sum::<u64>();
     let wide = usize::from(width).saturating_sub(36).clamp(11, 18);
     let mut rows = vec![vec![
         piece(column(" CALLS", wide + 1, ""), Role::Title),
@@ -129,7 +134,7 @@ fn calls(painter: &Painter<'_>, width: u16, is_short: bool) -> Rows {
     if is_short {
         return rows;
     }
-    rows.push(graph(painter, &metrics.calls_per_second, width.min(CALLS)));
+    rows.push(graph(painter, history, width.min(CALLS)));
     let calls = if now == 1 { "call" } else { "calls" };
     rows.push(vec![piece(format!(" {now} {calls} in the last {HISTORY_SECONDS} s"), Role::Faint)]);
     rows

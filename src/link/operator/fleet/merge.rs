@@ -59,11 +59,11 @@ impl PlaceNotices {
 }
 
 /// Merges the places, in their order.
-pub(super) fn merged(seq: u64, places: &[FleetPlace], notices: &PlaceNotices) -> Snapshot {
+pub(super) fn merged(seq: u64, now: Timestamp, places: &[FleetPlace], notices: &PlaceNotices) -> Snapshot {
     let parts = || places.iter().map(|place| &place.part);
     let live = || places.iter().filter(|place| place.link.is_live()).map(|place| &*place.snapshot);
     let mut metrics = Metrics::default();
-    places.iter().for_each(|place| metrics.add(&place.snapshot.metrics));
+    places.iter().for_each(|place| metrics.add(&place.snapshot.metrics, now));
     // The home place of a console that started with one runtime provides the values that apply to a single runtime.
     let home = places.iter().find(|place| place.reach.is_home()).map(|place| &*place.snapshot);
     Snapshot {

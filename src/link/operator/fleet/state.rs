@@ -141,7 +141,8 @@ impl FleetCore {
     pub(super) fn publish(&self) {
         let mut state = self.state();
         state.published += 1;
-        let merged = merge::merged(state.published, &state.places, &state.notices);
+        let now = self.clock.now().wall;
+        let merged = merge::merged(state.published, now, &state.places, &state.notices);
         drop(state);
         self.snapshot.send_replace(Arc::new(merged));
     }

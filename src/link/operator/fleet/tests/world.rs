@@ -262,7 +262,7 @@ impl World {
     }
 
     pub(super) fn merged(&self) -> Snapshot {
-        merge::merged(1, &self.state.places, &self.state.notices)
+        merge::merged(1, Timestamp::UNIX_EPOCH, &self.state.places, &self.state.notices)
     }
 
     /// The place that a request goes to, and the request as it arrives there.
