@@ -78,7 +78,10 @@ impl Driver {
 
     /// Tells whether the next second can change anything: not once everything is quiet.
     pub(super) fn second_matters(&self) -> bool {
-        !self.live.is_empty() || self.shared.session().counters.has_open_second() || self.record_matters()
+        !self.live.is_empty()
+            || self.is_listening
+            || self.shared.session().counters.has_open_second()
+            || self.record_matters()
     }
 
     /// Tells whether the record is not being written, or its state could change at any moment.
