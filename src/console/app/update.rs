@@ -139,7 +139,7 @@ impl App {
     /// Applies what the user has done to the panes, and to what they have looked at.
     fn acted(&mut self) {
         self.state.division.stage.review();
-        if self.state.is_dirty {
+        if self.state.is_dirty && !self.sends_keys_on() {
             self.attention.ring(&mut self.state);
         }
     }
