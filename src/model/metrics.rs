@@ -108,8 +108,8 @@ impl Metrics {
         self.history_at = Some(now);
     }
 
-    /// Returns the same with the history as of `now`.
-    pub(crate) fn as_of(mut self, now: Timestamp) -> Self {
+    /// Returns the same with the history up to `now`.
+    pub(crate) fn up_to(mut self, now: Timestamp) -> Self {
         [self.calls_per_second, self.bytes_per_second] = self.history(now);
         Self { history_at: Some(now), ..self }
     }

@@ -85,7 +85,7 @@ pub(in crate::console) fn export(state: &mut State, export: ExportKind) {
         }
         ExportKind::Screen(_) | ExportKind::Share(_) => None,
         ExportKind::Metrics => {
-            let report = MetricsReport::from(state.metrics().clone().as_of(state.clock.now));
+            let report = MetricsReport::from(state.metrics().clone().up_to(state.clock.now));
             let text = serde_json::to_string_pretty(&report).ok();
             text.map(|text| (FileName::of("metrics", "json"), text + "\n"))
         }

@@ -234,7 +234,7 @@ impl Handle {
 
     /// Returns the current metrics.
     pub fn metrics(&self) -> Metrics {
-        let mut metrics = self.shared.session().counters.shown().as_of(self.shared.clock.now().wall);
+        let mut metrics = self.shared.session().counters.shown().up_to(self.shared.clock.now().wall);
         let snapshot = self.shared.snapshot.borrow().clone();
         metrics.gauges = self.shared.gauges(&snapshot.tasks, metrics.output_bytes_in);
         metrics
