@@ -237,14 +237,9 @@ impl Counters {
         Metrics { call_ms: self.durations.iter().map(quantiles).collect(), ..self.metrics.clone() }
     }
 
-    /// Tells whether anything has happened that is in no second of the history yet.
-    pub(super) fn has_open_second(&self) -> bool {
-        self.begun > 0 || self.metrics.output_bytes_in > self.bytes_seen
-    }
-
     /// Closes one second of history, unless nothing has happened in it; returns whether anything has.
     pub(super) fn tick(&mut self, now: Timestamp) -> bool {
-        let has_news = self.has_open_second();
+        let has_news = self.begun > 0 || self.metrics.output_bytes_in > self.bytes_seen;
         if has_news {
             let [mut calls, mut bytes] = self.metrics.history(now);
             push(&mut calls, std::mem::take(&mut self.begun));
@@ -292,8 +287,7 @@ mod tests {
     fn a_second_in_which_nothing_happened_is_no_news_and_is_closed_by_the_next() {
         let at = |second| Timestamp::from_second(second).expect("a time");
         let mut counters = Counters { begun: 4, ..Counters::default() };
-        assert!(counters.has_open_second() && counters.tick(at(10)));
-        assert!(!counters.has_open_second() && !counters.tick(at(11)) && !counters.tick(at(12)));
+        assert!(counters.tick(at(10)) && !counters.tick(at(11)) && !counters.tick(at(12)));
         counters.metrics.output_bytes_in = 5;
         assert!(counters.tick(at(13)) && !counters.tick(at(14)));
         let Metrics { calls_per_second, bytes_per_second, history_at, .. } = &counters.metrics;

@@ -9,9 +9,13 @@ use crate::journal::Health;
 use crate::model::{GateView, ItemKey, RecordView, Snapshot, TaskView};
 use crate::runtime::call_costs::CostSubject;
 
+/// For so many seconds after something was published, each is looked at: by then it is known whether the disk answers.
+const SECONDS: u8 = 5;
+
 impl Driver {
     /// Publishes the current state.
     pub(super) fn publish(&mut self) {
+        self.seconds_left = SECONDS;
         let gate = self.gate();
         let mut alive = Vec::new();
         let output = |id: &TaskId| self.live.get(id).map(|live| live.io.output()).unwrap_or_default();
@@ -78,10 +82,7 @@ impl Driver {
 
     /// Tells whether the next second can change anything: not once everything is quiet.
     pub(super) fn second_matters(&self) -> bool {
-        !self.live.is_empty()
-            || self.is_listening
-            || self.shared.session().counters.has_open_second()
-            || self.record_matters()
+        !self.live.is_empty() || self.seconds_left > 0 || self.record_matters()
     }
 
     /// Tells whether the record is not being written, or its state could change at any moment.
@@ -91,8 +92,10 @@ impl Driver {
 
     /// Closes one second of history; returns whether there is something to publish.
     pub(super) fn tick(&mut self) -> bool {
+        self.seconds_left = self.seconds_left.saturating_sub(1);
         let now = self.now().wall;
-        self.shared.session().counters.tick(now) || self.record_matters()
+        let has_news = self.shared.session().counters.tick(now);
+        has_news || self.record_matters()
     }
 }
 

@@ -51,6 +51,8 @@ pub(in crate::runtime) struct Driver {
     pub(super) listening: Arc<Mutex<ListeningLook>>,
     /// Whether there was a task at the last look.
     pub(super) is_listening: bool,
+    /// How many more seconds are looked at although nothing happens.
+    pub(super) seconds_left: u8,
     // A lock, not a message: only one job at a time holds it, and none waits for it.
     pub(super) lanes: Arc<Mutex<LaneQueues>>,
     pub(super) lane_jobs: LaneJobs,
@@ -114,6 +116,7 @@ impl Driver {
             spares: SpareTimes::default(),
             listening: Arc::default(),
             is_listening: false,
+            seconds_left: 0,
             lanes: Arc::new(Mutex::new(LaneQueues::new(lanes))),
             lane_jobs: LaneJobs::default(),
             jobs: JoinSet::new(),
