@@ -63,20 +63,20 @@ pub(crate) fn run() {
     std::env::set_current_dir(dir.path()).expect("enter the folder");
     // Through the links by which agents call it.
     let links = dir.path().join("pilothouse/shells");
-    let [told, gemini, whole] =
-        [("told", PROGRAM), ("gemini", PROGRAM), ("whole", WHOLE)].map(|(folder, program)| {
-            let folder = links.join(folder);
-            std::fs::create_dir_all(&folder).expect("make a folder");
-            symlink(program, folder.join("bash")).expect("make a link");
-            folder.join("bash")
-        });
+    let [told, whole] = [("told", PROGRAM), ("whole", WHOLE)].map(|(folder, program)| {
+        let folder = links.join(folder);
+        std::fs::create_dir_all(&folder).expect("make a folder");
+        symlink(program, folder.join("bash")).expect("make a link");
+        folder.join("bash")
+    });
     let mut ways = [
         Way::new(BASH, &[]),
         Way::new(built(dir.path(), "rustc", "empty.rs", EMPTY_RUST), &[]),
         Way::new(built(dir.path(), "cc", "empty.c", EMPTY_C), &[]),
         Way::new(told.clone(), &[]),
-        Way::new(told, &[("PILOTHOUSE_SHELL", "off")]),
-        Way::new(gemini, &[("GEMINI_CLI", "1")]),
+        Way::new(told.clone(), &[("PILOTHOUSE_SHELL", "off")]),
+        // What a task's command runs is part of that task.
+        Way::new(told, &[("PILOTHOUSE_TASK_KIND", "command")]),
         Way::new(whole, &[("PILOTHOUSE_SHELL", "off")]),
     ];
     for _ in 0..WARM + ROUNDS {
