@@ -50,12 +50,16 @@ proptest! {
         is_full: bool,
         (columns, rows) in (20..140_u16, 5..50_u16),
         (before, after) in (written(), written()),
+        resized in prop::option::of((20..140_u16, 5..50_u16)),
     ) {
         let mut terminal = Terminal::new(Size::clamped(columns, rows), ByteOrigin::Tty);
         let _ = terminal.feed(format!("$ {before}").as_bytes());
         let mut app = typing(size, is_full, &terminal);
         let (mut frame, extras) = draw(&app);
         let typed = extras.typed.expect("nothing lies over the pane");
+        if let Some((columns, rows)) = resized {
+            terminal.resize(Size::clamped(columns, rows));
+        }
         let _ = terminal.feed(after.as_bytes());
         let changed = take(&mut app, &terminal, 2);
         let place = typed.rows(&changed);

@@ -41,7 +41,8 @@ struct PictureRow {
 }
 
 impl Picture {
-    /// Takes a picture of a screen, replacing this one; returns the rows from the first to the last that differ.
+    /// Takes a picture of a screen, replacing this one; returns the rows from the first to the last that differ, if
+    /// it has the same size.
     pub fn take(&mut self, screen: &Contents, generation: u64) -> Range<u16> {
         let columns = screen.size.cols();
         if self.size() != (columns, screen.size.rows()) {

@@ -9,10 +9,11 @@ use crate::console::text;
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 
-/// A pane, and the row and column of the task's screen that its first cell shows.
+/// A pane, the size of the task's screen in columns and rows, and which row and column of it the first cell shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownScreen {
     pub(in crate::console) pane: Pane,
+    pub(in crate::console) size: (u16, u16),
     pub(in crate::console) from: (u16, u16),
 }
 

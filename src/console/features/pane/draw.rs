@@ -54,7 +54,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout, pane:
     }
     cursor(painter, pane, picture, from, task.tty);
     if !is_empty && typing::is_typed_into(state, pane) {
-        painter.drawn.typed = Some(ShownScreen { pane: pane.clone(), from });
+        painter.drawn.typed = Some(ShownScreen { pane: pane.clone(), size: picture.size(), from });
     }
 }
 
@@ -63,8 +63,8 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout, pane:
 pub(in crate::console) fn answer(painter: &mut Painter<'_>, shown: &ShownScreen, rows: &Range<u16>) -> bool {
     let (state, pane, (top, _)) = (painter.state, &shown.pane, shown.from);
     let Some(picture) = state.view.pictures.get(&pane.task) else { return false };
-    let is_same = (picture.top(pane.cells.height), state.panned(pane)) == shown.from;
-    if !is_same || !typing::is_typed_into(state, pane) {
+    let from = (picture.top(pane.cells.height), state.panned(pane));
+    if (picture.size(), from) != (shown.size, shown.from) || !typing::is_typed_into(state, pane) {
         return false;
     }
     let place = shown.rows(rows);
