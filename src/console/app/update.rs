@@ -37,12 +37,19 @@ impl App {
     /// Handles a message and returns the effects to carry out.
     #[must_use]
     pub fn update(&mut self, msg: Msg) -> Vec<Effect> {
-        self.state.key_target.changes_by_user(matches!(msg, Msg::Key(_) | Msg::Mouse(_)));
-        let was_sent_on = matches!(msg, Msg::Key(_)) && self.sends_keys_on();
+        let is_key = matches!(msg, Msg::Key(_));
+        let is_by_user = is_key || matches!(msg, Msg::Mouse(_));
+        self.state.key_target.changes_by_user(is_by_user);
+        let was_sent_on = is_key && self.sends_keys_on();
         self.take(msg);
         // A key that is sent to a task changes nothing here, and becomes visible when the task echoes it: whatever came
         // before would only delay that.
-        if !(was_sent_on && self.sends_keys_on()) {
+        let is_sent_on = was_sent_on && self.sends_keys_on();
+        self.state.is_dirty |= is_key && !is_sent_on;
+        if is_by_user {
+            self.acted();
+        }
+        if !is_sent_on {
             self.derive();
         }
         self.state.note_target();
@@ -63,15 +70,9 @@ impl App {
             Msg::Cue(cue) => self.cue(cue),
             Msg::Key(key) => {
                 self.state.clock.touched = Some(self.state.clock.now);
-                let was_sent_on = self.sends_keys_on();
-                self.key(key);
-                self.state.is_dirty |= !(was_sent_on && self.sends_keys_on());
-                return self.acted();
+                return self.key(key);
             }
-            Msg::Mouse(event) => {
-                self.mouse(event);
-                return self.acted();
-            }
+            Msg::Mouse(event) => return self.mouse(event),
             Msg::Paste(text) => self.paste(text),
             Msg::PasteTrouble(trouble) => paste::paste_failed(&mut self.state, trouble),
             Msg::Resize(columns, rows) => self.state.outer.size = (columns, rows),

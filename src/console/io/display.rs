@@ -196,24 +196,18 @@ impl Display {
             self.last.resize(area);
             self.last.reset();
         }
-        let rows = changed_rows(&self.last, &self.next);
+        let (last, next) = (std::mem::take(&mut self.last), std::mem::take(&mut self.next));
+        let rows = changed_rows(&last, &next);
         let few;
         let (before, after) = if rows.len() <= usize::from(area.height) / 4 {
-            few = [&self.last, &self.next].map(|frame| rows_of(frame, rows.clone()));
+            few = [&last, &next].map(|frame| rows_of(frame, rows.clone()));
             (&few[0], &few[1])
         } else {
-            (&self.last, &self.next)
+            (&last, &next)
         };
-        let mut changes = before.diff(after);
-        blanks_first(&mut changes);
         self.typed.clone_from(&drawn.typed);
-        if !is_whole && changes.is_empty() && drawn.cursor == self.cursor {
-            return Ok(drawn);
-        }
-        queue!(self.backend, Print(HOLD), Hide, Print(if is_whole { WIPE } else { "" }))?;
-        self.backend.draw(changes.into_iter())?;
-        self.finish(drawn.cursor)?;
-        std::mem::swap(&mut self.last, &mut self.next);
+        let is_sent = self.send_changes(before, after, drawn.cursor, is_whole)?;
+        (self.last, self.next) = if is_sent { (next, last) } else { (last, next) };
         Ok(drawn)
     }
 
@@ -232,19 +226,28 @@ impl Display {
         let mut after = before.clone();
         let Some(drawn) = draw::draw_answer(app, &mut after, shown, rows) else { return Ok(false) };
         map_colours(app.state.setup.ui.level, &mut after);
-        let mut changes = before.diff(&after);
-        blanks_first(&mut changes);
-        if !changes.is_empty() || drawn.cursor != self.cursor {
-            queue!(self.backend, Print(HOLD), Hide)?;
-            self.backend.draw(changes.into_iter())?;
-            self.finish(drawn.cursor)?;
-        }
+        self.send_changes(&before, &after, drawn.cursor, false)?;
         let columns = usize::from(self.last.area.width);
         self.last.content[lines.start * columns..lines.end * columns].clone_from_slice(&after.content);
         Ok(true)
     }
 
-    fn finish(&mut self, cursor: Option<(Position, CursorShape)>) -> io::Result<()> {
+    /// Sends what differs between two frames, or between the same rows of both, and the cursor; `is_whole` clears the screen
+    /// first. Returns whether anything was sent: nothing is if nothing would change.
+    fn send_changes(
+        &mut self,
+        before: &Buffer,
+        after: &Buffer,
+        cursor: Option<(Position, CursorShape)>,
+        is_whole: bool,
+    ) -> io::Result<bool> {
+        let mut changes = before.diff(after);
+        blanks_first(&mut changes);
+        if !is_whole && changes.is_empty() && cursor == self.cursor {
+            return Ok(false);
+        }
+        queue!(self.backend, Print(HOLD), Hide, Print(if is_whole { WIPE } else { "" }))?;
+        self.backend.draw(changes.into_iter())?;
         if let Some((at, shape)) = cursor {
             if shape != self.shape {
                 queue!(self.backend, Print(format!("\x1b[{} q", shape.parameter())))?;
@@ -254,7 +257,8 @@ impl Display {
         }
         queue!(self.backend, Print(SHOW))?;
         self.cursor = cursor;
-        self.send()
+        self.send()?;
+        Ok(true)
     }
 
     /// Makes the next frame a full redraw.
