@@ -51,6 +51,7 @@ mod signal_queue;
 mod size;
 mod standstill;
 mod start;
+mod stop_watch;
 mod survey;
 mod survivors;
 mod sys;

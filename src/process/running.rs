@@ -4,20 +4,20 @@
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use rustix::io::Errno;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::host_event::HostEvent;
 use super::lateness::{HOST_PATIENCE, LatenessWatch};
 use super::orphans::OrphanSearch;
 use super::start::creation::PATIENCE;
 use super::start::hosts::HostProcess;
+use super::stop_watch::HostStops;
 use super::wire::{self, Frames, HostReport, HostRequest, StartFailure};
 use super::{Leftovers, Pty, Signal, SignalScope, Turn, guard, sys, tree};
 use crate::clock::millis;
@@ -27,10 +27,6 @@ use crate::config::Ceilings;
 const EVENTS: usize = 8;
 /// More requests than a person or an agent can have in progress for one command.
 const REQUESTS: usize = 64;
-/// How often a host is checked for being stopped. Only the processes it is supposed to end would do that.
-const CHECK_INTERVAL: Duration = Duration::from_secs(2);
-/// A host found stopped this many times in a row is given up.
-const STOPPED_CHECKS: u32 = 4;
 
 /// A started command.
 #[derive(Debug)]
@@ -190,9 +186,7 @@ pub(super) struct HostLink {
     events: mpsc::Sender<HostEvent>,
     requests: mpsc::Receiver<HostRequest>,
     watch: LatenessWatch,
-    checks: Interval,
-    /// How many checks in a row found the host stopped.
-    stopped: u32,
+    stops: HostStops,
     after: HostReuse,
 }
 
@@ -208,12 +202,16 @@ enum LinkEnd {
 
 impl HostLink {
     /// Links a host.
-    pub(super) fn new(host: StartingHost, after: HostReuse) -> (Self, HostHandle, mpsc::Receiver<HostEvent>) {
+    pub(super) fn new(
+        host: StartingHost,
+        stops: HostStops,
+        after: HostReuse,
+    ) -> (Self, HostHandle, mpsc::Receiver<HostEvent>) {
         let (events, receiver) = mpsc::channel(EVENTS);
         let (sender, requests) = mpsc::channel(REQUESTS);
         let pid = host.process.id();
-        let (watch, checks) = (LatenessWatch::default(), checks());
-        let link = Self { host, shell: None, events, requests, watch, checks, stopped: 0, after };
+        let link =
+            Self { host, shell: None, events, requests, watch: LatenessWatch::default(), stops, after };
         (link, HostHandle { pid, requests: sender }, receiver)
     }
 
@@ -231,8 +229,8 @@ impl HostLink {
                     _ => None,
                 },
                 () = sleep_until(late) => return None,
-                _ = self.checks.tick() => {
-                    if self.is_stopped() {
+                look = self.stops.next() => {
+                    if self.is_stopped_for_long(look) {
                         return None;
                     }
                 }
@@ -262,8 +260,16 @@ impl HostLink {
 
     /// Kills the host and everything that it had started, and reports the loss.
     pub(super) async fn lose(self) {
-        let Self { host: StartingHost { control, process, is_aside, task_id }, shell, events, watch, .. } =
-            self;
+        let Self {
+            host: StartingHost { control, process, is_aside, task_id },
+            shell,
+            events,
+            watch,
+            stops,
+            ..
+        } = self;
+        // Nobody needs to look at this host any more.
+        drop(stops);
         let session = if is_aside { process.id() } else { shell };
         process.start_kill();
         leave(control, process).await;
@@ -295,8 +301,8 @@ impl HostLink {
                 }
                 () = self.events.closed() => return LinkEnd::Forgotten,
                 () = sleep_until(late.unwrap_or_else(Instant::now)), if late.is_some() => return LinkEnd::Lost,
-                _ = self.checks.tick() => {
-                    if self.is_stopped() {
+                look = self.stops.next() => {
+                    if self.is_stopped_for_long(look) {
                         return LinkEnd::Lost;
                     }
                 }
@@ -304,11 +310,10 @@ impl HostLink {
         }
     }
 
-    /// Tells whether the host has been stopped for too long.
-    fn is_stopped(&mut self) -> bool {
-        self.stopped =
-            if self.host.process.id().is_some_and(tree::is_stopped) { self.stopped + 1 } else { 0 };
-        self.stopped >= STOPPED_CHECKS
+    /// Tells at this look whether the host has been stopped for too long.
+    fn is_stopped_for_long(&mut self, look: u64) -> bool {
+        let is_stopped = self.host.process.id().is_some_and(tree::is_stopped);
+        self.stops.count(look, is_stopped)
     }
 
     /// Passes a report on; returns true for the last one.
@@ -346,33 +351,9 @@ async fn leave(control: Control, mut process: HostProcess) {
     }
 }
 
-/// Returns the times at which a host is checked: now, and then together with all others, so that an idle runtime wakes
-/// up once for all of them.
-fn checks() -> Interval {
-    static FIRST: OnceLock<Instant> = OnceLock::new();
-    let mut checks = interval_at(*FIRST.get_or_init(Instant::now), CHECK_INTERVAL);
-    // The times stay those counted from the first, whatever was missed.
-    checks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    checks
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[tokio::test(start_paused = true)]
-    async fn all_hosts_are_checked_at_the_same_times() {
-        let mut early = checks();
-        early.tick().await;
-        early.tick().await;
-        tokio::time::advance(CHECK_INTERVAL * 2 / 3).await;
-        let mut late = checks();
-        late.tick().await;
-        let next = early.tick().await;
-        assert_eq!(late.tick().await, next);
-        assert_eq!(early.tick().await, next + CHECK_INTERVAL);
-        assert_eq!(late.tick().await, next + CHECK_INTERVAL);
-    }
 
     #[tokio::test]
     async fn a_message_that_does_not_fit_into_the_socket_is_sent_piece_by_piece() {

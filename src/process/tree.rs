@@ -111,9 +111,18 @@ fn parse(stat: &[u8]) -> Option<ProcessEntry> {
 
 /// Tells whether a child of this process is stopped. Does not consume the status that a wait for the child returns.
 pub(super) fn is_stopped(child: u32) -> bool {
-    let Some(pid) = i32::try_from(child).ok().and_then(Pid::from_raw) else { return false };
+    let pid = i32::try_from(child).ok().and_then(Pid::from_raw);
+    pid.is_some_and(|pid| finds_stopped(WaitId::Pid(pid)))
+}
+
+/// Tells whether any child of this process is stopped, like [`is_stopped`].
+pub(super) fn is_any_stopped() -> bool {
+    finds_stopped(WaitId::All)
+}
+
+fn finds_stopped(children: WaitId<'_>) -> bool {
     let look = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    waitid(WaitId::Pid(pid), look).is_ok_and(|status| status.is_some())
+    waitid(children, look).is_ok_and(|status| status.is_some())
 }
 
 /// Lists every descendant of `root`.

@@ -170,9 +170,9 @@ mod tests {
 
     #[test]
     fn a_process_is_listed_with_its_own_time_and_the_line_it_was_started_with() {
-        let mut child = std::process::Command::new("sleep").arg("600").spawn().expect("starts");
+        let mut child = std::process::Command::new("sleep").arg("600.25").spawn().expect("starts");
         let own = std::process::id();
-        let sleeps = || ProcessUsage::below(own).into_iter().find(|found| found.command == "sleep 600");
+        let sleeps = || ProcessUsage::below(own).into_iter().find(|found| found.command == "sleep 600.25");
         let found = std::iter::repeat_with(sleeps).take(100_000).flatten().next();
         let _ = child.kill();
         let _ = child.wait();

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -19,6 +20,7 @@ use super::streams::CommandStreams;
 use crate::config::Ceilings;
 use crate::process::environment::TASK_ID;
 use crate::process::running::{Control, HostLink, RunningCommand, StartingHost};
+use crate::process::stop_watch::StopWatch;
 use crate::process::wire::{self, GoAhead, Spec, StartStage};
 use crate::process::{HostedCommand, Pty};
 use crate::terminal::Size;
@@ -29,6 +31,7 @@ pub struct Spawner {
     pub(in crate::process) hosts: Hosts,
     pub(in crate::process) links: TaskTracker,
     pub(in crate::process) spares: Spares,
+    stops: Arc<StopWatch>,
 }
 
 /// Why a command was not started.
@@ -145,7 +148,8 @@ impl Spawner {
 
     /// Creates a spawner whose hosts run another build of the program.
     pub fn with_program(program: PathBuf) -> Self {
-        Self { hosts: Hosts::of(program), links: TaskTracker::new(), spares: Spares::default() }
+        let (links, spares, stops) = (TaskTracker::new(), Spares::default(), Arc::default());
+        Self { hosts: Hosts::of(program), links, spares, stops }
     }
 
     /// Starts a command. Dropping the future ends whatever it started.
@@ -228,7 +232,8 @@ impl Spawner {
         let (side, _side_end) = side.unzip();
         let host = StartingHost { control, process, is_aside: side.is_some(), task_id };
         let spares = self.spares.clone();
-        let (mut link, host, events) = HostLink::new(host, Box::new(move |host| spares.reuse(host)));
+        let after = Box::new(move |host| spares.reuse(host));
+        let (mut link, host, events) = HostLink::new(host, self.stops.begin(), after);
         let (pid, polled) = match link.start().await {
             Some(Ok((pid, polled))) => {
                 self.links.spawn(link.run());
@@ -417,6 +422,7 @@ mod tests {
 
     fn printed(running: RunningCommand) -> (Option<u32>, String) {
         let Io::Pipes { stdout, .. } = running.io else { panic!("a terminal") };
+        rustix::io::ioctl_fionbio(&stdout, false).expect("set");
         let mut text = String::new();
         File::from(stdout).read_to_string(&mut text).expect("reads to the end");
         (running.pid, text)
@@ -467,7 +473,8 @@ mod tests {
         let (host, mut process, socket) = played();
         process.kill().expect("killed");
         process.wait().expect("gone, with its end of the socket");
-        drop(socket);
+        // Not only dropped: a process that another test has just forked may have it for a moment.
+        socket.shutdown(std::net::Shutdown::Both).expect("shut down");
         let refused = spawner.start(host, order(&spawner).await).await;
         assert!(matches!(refused, Err(SpawnError::Host { .. })), "{refused:?}");
     }
