@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
@@ -44,24 +45,28 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// # Errors
 /// If the kernel refuses to answer.
 pub(super) fn listening() -> io::Result<Option<Vec<ListeningSocket>>> {
-    let mut sockets = Vec::new();
+    let kind = Some(netlink::SOCK_DIAG);
+    let kernel = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, kind)?;
+    set_socket_timeout(&kernel, Timeout::Recv, Some(PATIENCE))?;
+    let (mut part, mut sockets) = (vec![0; PART], Vec::new());
     for request in [tcp(AddressFamily::INET), tcp(AddressFamily::INET6), unix()] {
-        if !dump(&request, &mut sockets)? {
+        if !dump(&kernel, &request, &mut part, &mut sockets)? {
             return Ok(None);
         }
     }
     Ok(Some(sockets))
 }
 
-/// Sends a request and reads its whole answer; returns whether that is complete.
-fn dump(request: &[u8], sockets: &mut Vec<ListeningSocket>) -> io::Result<bool> {
-    let kind = Some(netlink::SOCK_DIAG);
-    let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, kind)?;
-    set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
-    send(&socket, request, SendFlags::empty())?;
-    let mut part = vec![0; PART];
+/// Sends a request and reads its whole answer, in parts; returns whether that is complete.
+fn dump(
+    kernel: &OwnedFd,
+    request: &[u8],
+    part: &mut [u8],
+    sockets: &mut Vec<ListeningSocket>,
+) -> io::Result<bool> {
+    send(kernel, request, SendFlags::empty())?;
     for _ in 0..MOST_PARTS {
-        let (_, length) = recv(&socket, &mut part[..], RecvFlags::TRUNC)?;
+        let (_, length) = recv(kernel, &mut *part, RecvFlags::TRUNC)?;
         let Some(bytes) = part.get(..length) else { return Ok(false) };
         match decode(bytes, sockets)? {
             DumpPart::More if sockets.len() < MOST_SOCKETS => {}

@@ -69,8 +69,14 @@ fn last_output(io: &Arc<TaskIo>) -> String {
 }
 
 impl Driver {
-    /// Checks outside the loop what live tasks listen on.
+    /// Checks outside the loop what live tasks listen on: each second, but less often while all of them have been quiet
+    /// for long and nobody waits for any.
     pub(super) fn look_for_listeners(&mut self) {
+        let last_quiet = self.live.values().map(|live| live.looks).min_by_key(|looks| looks.quiet_seconds);
+        let is_awaited = || self.live.values().any(|live| live.io.progress.receiver_count() > 0);
+        if last_quiet.is_some_and(|looks| !looks.is_port_due()) && !is_awaited() {
+            return;
+        }
         let (tasks, ios) = self.watched();
         if tasks.is_empty() && !self.is_listening {
             return;

@@ -14,13 +14,16 @@ use crate::runtime::bytes::TaskIo;
 
 /// How many seconds are long.
 const REST: u32 = 8;
+/// How often, in seconds, ports are looked for while all tasks have been quiet for long: a server that starts mostly
+/// prints something.
+const RARELY: u32 = 4;
 
 /// When to look at a task next: soon after it has gone quiet, then at growing intervals, so that hundreds of idle
 /// tasks cost nothing.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Looks {
     bytes: u64,
-    quiet_seconds: u32,
+    pub(super) quiet_seconds: u32,
     /// How often it got input: what was found before the last is out of date.
     pub(super) inputs: u64,
     /// Whether a process group other than its shell's has the terminal beside its streams, which is given back once that
@@ -99,6 +102,11 @@ impl Looks {
         self.quiet_seconds >= REST
     }
 
+    /// Tells whether ports are to be looked for in this second, if no task has been quiet for less long.
+    pub(super) fn is_port_due(&self) -> bool {
+        !self.is_at_rest() || self.quiet_seconds.is_multiple_of(RARELY)
+    }
+
     /// Restarts the intervals after input: the task may now wait for something else.
     pub(super) fn again(&mut self) {
         self.quiet_seconds = 0;
@@ -133,6 +141,18 @@ mod tests {
         assert_eq!(at, [1, 2, 4, 8, 16]);
         assert_eq!(looks.second(6), Second::Wrote, "a second with output is no quiet one");
         assert_eq!(looks.second(6), Second::Look, "and then it starts over");
+    }
+
+    #[test]
+    fn ports_are_looked_for_each_second_until_a_task_has_been_quiet_for_long() {
+        let mut looks = Looks::default();
+        let mut due = |bytes| {
+            looks.second(bytes);
+            looks.is_port_due()
+        };
+        let seconds: Vec<u32> = (0..=20).filter(|_| due(5)).collect();
+        assert_eq!(seconds, [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20]);
+        assert!(!due(5) && due(6) && due(6));
     }
 
     #[test]
