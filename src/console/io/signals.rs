@@ -4,6 +4,8 @@ use std::io;
 use std::task::Poll;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 /// What a signal asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,8 +37,15 @@ const STRAY: [libc::c_int; 10] = [
     libc::SIGXFSZ,
 ];
 
-/// Listens to all of these signals.
+/// Listens to all of these signals, in a task of its own: whoever waits for them with much else looks at one thing.
 pub(in crate::console) struct Signals {
+    requests: mpsc::Receiver<SignalRequest>,
+    /// Ends the task when this is dropped.
+    _listening: JoinSet<()>,
+}
+
+/// The signals, each as tokio reports it.
+struct SignalSources {
     terminate: Signal,
     interrupt: Signal,
     quit: Signal,
@@ -54,6 +63,25 @@ impl Signals {
     /// # Errors
     /// When the kernel refuses.
     pub(in crate::console) fn listen() -> io::Result<Self> {
+        let mut sources = SignalSources::open()?;
+        // One at a time: of what comes before it is taken, each kind is reported once.
+        let (requested, requests) = mpsc::channel(1);
+        let mut listening = JoinSet::new();
+        listening.spawn(async move { while requested.send(sources.next().await).await.is_ok() {} });
+        Ok(Self { requests, _listening: listening })
+    }
+
+    /// Waits for the next signal. Cancellation-safe.
+    pub(in crate::console) async fn next(&mut self) -> SignalRequest {
+        match self.requests.recv().await {
+            Some(request) => request,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl SignalSources {
+    fn open() -> io::Result<Self> {
         let stray = |number: libc::c_int| {
             let code = 128 + u8::try_from(number).unwrap_or_default();
             signal(SignalKind::from_raw(number)).map(|signal| (signal, code))
@@ -70,8 +98,7 @@ impl Signals {
         })
     }
 
-    /// Waits for the next signal.
-    pub(in crate::console) async fn next(&mut self) -> SignalRequest {
+    async fn next(&mut self) -> SignalRequest {
         tokio::select! {
             // The kernel sends SIGCONT along with a hang-up: handle the hang-up first.
             biased;
