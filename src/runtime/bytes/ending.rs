@@ -58,6 +58,7 @@ impl Worker {
         entry.io.ingest(stream, line, RING_BYTES);
         entry.copy(key, slot, line, now);
         self.parsers.submit(&entry.io);
+        entry.io.tell_counts();
     }
 
     pub(super) fn begin_close(&mut self, key: u64, patience: Option<Duration>) {
@@ -151,6 +152,7 @@ impl Worker {
                 let (length, end) = read_available(&fd, &mut self.buffer, READS);
                 if length > 0 {
                     entry.io.ingest(stream, &self.buffer[..length], RING_BYTES);
+                    entry.io.tell_counts();
                 }
                 taken += length;
                 if length == 0 || end == ReadEnd::Closed {

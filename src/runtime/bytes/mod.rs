@@ -16,6 +16,7 @@ mod pacing;
 mod parsers;
 mod pump;
 mod pump_request;
+mod reading;
 mod ring;
 mod task_io;
 mod viewers;

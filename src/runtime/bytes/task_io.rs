@@ -179,7 +179,7 @@ impl TaskIo {
         })
     }
 
-    /// Stores a chunk, counts it and adds it to the ring, where so many bytes may wait.
+    /// Stores a chunk, counts it and adds it to the ring, where so many bytes may wait. [`Self::tell_counts`] says so.
     pub(super) fn ingest(&self, stream: ByteSource, bytes: &[u8], most: usize) -> IngestResult {
         if stream == ByteSource::Tty && !self.tty {
             return self.ingest_aside(bytes, most);
@@ -206,7 +206,6 @@ impl TaskIo {
             progress.stored = stored;
             moved
         });
-        self.counted.notify_one();
         IngestResult { full: self.lock_ring().ingest(false, bytes, most), overrun }
     }
 
@@ -215,8 +214,12 @@ impl TaskIo {
     fn ingest_aside(&self, bytes: &[u8], most: usize) -> IngestResult {
         self.lock_log().append(ByteSource::Tty, bytes, self.elapsed_ms());
         self.counts.aside.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        self.counted.notify_one();
         IngestResult { full: self.lock_ring().ingest(true, bytes, most), overrun: false }
+    }
+
+    /// Says that the counts of its output have changed, after what was stored was shown: that is more urgent.
+    pub(super) fn tell_counts(&self) {
+        self.counted.notify_one();
     }
 
     /// Tells whether the last line from the terminal beside its streams is unfinished.
@@ -228,7 +231,7 @@ impl TaskIo {
     pub(super) fn queue_typed(&self, bytes: &[u8]) {
         self.lock_typed().bytes.extend(bytes);
         self.counts.aside.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        self.counted.notify_one();
+        self.tell_counts();
     }
 
     /// Returns how many bytes it has written, to its output or to the terminal beside it, and how many its caller has
