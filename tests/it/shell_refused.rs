@@ -153,9 +153,9 @@ impl Attended {
 
     /// Waits until a command has ended, or waits for the person.
     fn followed(&self, call: &mut Command) -> Fate {
+        let held = self.console.text().contains("1 held");
         let mut child = call.spawn().expect("starts");
         let (mut status, mut waits) = (None, false);
-        let held = self.console.text().contains("1 held");
         wait_until("it ends or waits", || {
             status = child.try_wait().expect("waited");
             waits = !held && self.console.text().contains("1 held");
