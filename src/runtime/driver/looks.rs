@@ -12,6 +12,8 @@ use crate::model::{InputEvidence, InputNeed, InputWait};
 use crate::process::{HostHandle, Standstill};
 use crate::runtime::bytes::TaskIo;
 
+/// The longest interval between two looks at a quiet task, in seconds.
+const MINUTE: u32 = 60;
 /// How many seconds are long.
 const REST: u32 = 8;
 /// How often, in seconds, ports are looked for while all tasks have been quiet for long: a server that starts mostly
@@ -92,9 +94,11 @@ impl Looks {
             return Second::Wrote;
         }
         self.quiet_seconds = self.quiet_seconds.saturating_add(1);
-        let due =
-            self.quiet_seconds.is_power_of_two() || self.quiet_seconds.is_multiple_of(60) || self.is_lent;
-        if due { Second::Look } else { Second::Rest }
+        let is_due = match self.quiet_seconds {
+            seconds @ ..MINUTE => seconds.is_power_of_two(),
+            seconds => seconds.is_multiple_of(MINUTE),
+        };
+        if is_due || self.is_lent { Second::Look } else { Second::Rest }
     }
 
     /// Tells whether it has been quiet for long.
@@ -137,8 +141,8 @@ mod tests {
     #[test]
     fn a_quiet_task_is_looked_at_ever_less_often_and_again_when_it_writes() {
         let mut looks = Looks::default();
-        let at: Vec<u32> = (0..=20).filter(|_| looks.second(5) == Second::Look).collect();
-        assert_eq!(at, [1, 2, 4, 8, 16]);
+        let at: Vec<u32> = (0..=200).filter(|_| looks.second(5) == Second::Look).collect();
+        assert_eq!(at, [1, 2, 4, 8, 16, 32, 60, 120, 180]);
         assert_eq!(looks.second(6), Second::Wrote, "a second with output is no quiet one");
         assert_eq!(looks.second(6), Second::Look, "and then it starts over");
     }
