@@ -125,8 +125,8 @@ fn in_plain_lines_it_names_their_words() {
     let home = Home::new();
     let mut console = Console::open(&home, &["demo", "--speed", "4", "--accessible"], (80, 24));
     let told = |console: &Console, text: &str| {
-        let what = format!("{text}; told so far:\n{}\n", String::from_utf8_lossy(&console.bytes()));
-        wait_until_or(|| what.clone(), || memmem::find(&console.bytes(), text.as_bytes()).is_some());
+        let what = || format!("{text}; told so far:\n{}\n", String::from_utf8_lossy(&console.bytes()));
+        wait_until_or(what, || memmem::find(&console.bytes(), text.as_bytes()).is_some());
     };
     told(&console, "line t04, then any word");
     told(&console, "attention 1 asks you");
