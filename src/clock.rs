@@ -27,6 +27,13 @@ pub fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
+/// Tells whether to look, at this count of seconds or rounds, at what changes ever less often: at 1, 2, 4, … 32, then at
+/// every 60th.
+pub fn is_look_due(count: u32) -> bool {
+    const LONGEST: u32 = 60;
+    if count < LONGEST { count.is_power_of_two() } else { count.is_multiple_of(LONGEST) }
+}
+
 /// Reads the clocks. Monotonic time is tokio's, so a test that pauses tokio time pauses it too.
 #[derive(Debug, Clone)]
 pub struct Clock {

@@ -51,7 +51,7 @@ mod signal_queue;
 mod size;
 mod standstill;
 mod start;
-mod stop_watch;
+mod stopped_host_watch;
 mod survey;
 mod survivors;
 mod sys;

@@ -17,7 +17,7 @@ use super::lateness::{HOST_PATIENCE, LatenessWatch};
 use super::orphans::OrphanSearch;
 use super::start::creation::PATIENCE;
 use super::start::hosts::HostProcess;
-use super::stop_watch::HostStops;
+use super::stopped_host_watch::StoppedLooks;
 use super::wire::{self, Frames, HostReport, HostRequest, StartFailure};
 use super::{Leftovers, Pty, Signal, SignalScope, Turn, guard, sys, tree};
 use crate::clock::millis;
@@ -186,7 +186,7 @@ pub(super) struct HostLink {
     events: mpsc::Sender<HostEvent>,
     requests: mpsc::Receiver<HostRequest>,
     watch: LatenessWatch,
-    stops: HostStops,
+    stops: StoppedLooks,
     after: HostReuse,
 }
 
@@ -204,7 +204,7 @@ impl HostLink {
     /// Links a host.
     pub(super) fn new(
         host: StartingHost,
-        stops: HostStops,
+        stops: StoppedLooks,
         after: HostReuse,
     ) -> (Self, HostHandle, mpsc::Receiver<HostEvent>) {
         let (events, receiver) = mpsc::channel(EVENTS);

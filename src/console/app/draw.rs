@@ -58,7 +58,7 @@ pub fn draw(app: &App, buf: &mut Buffer) -> FrameExtras {
     pane::typing::draw(&mut painter, &layout);
     let stage = state.division.stage.until.filter(|at| *at > state.clock.now);
     stage.into_iter().for_each(|at| painter.wake_at(at));
-    // Needed even with motion off: the runtime is told then that the finished tasks are cleared.
+    // Also with motion off: once clearing can no longer be undone, the runtime must be told.
     painter.drawn.wake = painter.drawn.wake.into_iter().chain(state.view.clear_at).min();
     // A list may be as high as the screen. Anything else over it is read and answered: nothing covers that.
     let is_covered = matches!(app.layers.last(), Some(Layer::List(list)) if list.kind != ListKind::Messages);

@@ -37,7 +37,8 @@ const STRAY: [libc::c_int; 10] = [
     libc::SIGXFSZ,
 ];
 
-/// Listens to all of these signals, in a task of its own: whoever waits for them with much else looks at one thing.
+/// Listens to all of these signals in a task of its own, so that a loop with many other events polls one channel instead
+/// of each signal.
 pub(in crate::console) struct Signals {
     requests: mpsc::Receiver<SignalRequest>,
     /// Ends the task when this is dropped.
@@ -64,7 +65,7 @@ impl Signals {
     /// When the kernel refuses.
     pub(in crate::console) fn listen() -> io::Result<Self> {
         let mut sources = SignalSources::open()?;
-        // One at a time: of what comes before it is taken, each kind is reported once.
+        // Room for one: signals of a kind that arrive before they are taken are reported once.
         let (requested, requests) = mpsc::channel(1);
         let mut listening = JoinSet::new();
         listening.spawn(async move { while requested.send(sources.next().await).await.is_ok() {} });

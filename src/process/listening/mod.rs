@@ -10,6 +10,7 @@ use std::path::Path;
 
 pub use address::ListenAddress;
 
+use crate::clock;
 use crate::envelope::{TaskId, one_line};
 
 /// The most sockets that are looked at.
@@ -22,8 +23,6 @@ const TRIES: u8 = 2;
 const MISSES: u8 = 2;
 /// A task is new for this many passes: what nobody seemed to own may be its.
 const NEW: u32 = 2;
-/// From this age on, in passes, a task's network namespaces are looked at in intervals of as many.
-const SETTLED: u32 = 60;
 
 /// A socket that accepts connections.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,8 +109,7 @@ impl ListeningWatch {
         for task in tasks {
             let age = self.ages.entry(task.id.clone()).or_default();
             *age = age.saturating_add(1);
-            let is_due = if *age < SETTLED { age.is_power_of_two() } else { age.is_multiple_of(SETTLED) };
-            if is_due || self.contained.contains(&task.id) {
+            if clock::is_look_due(*age) || self.contained.contains(&task.id) {
                 due.insert(task.id.clone());
             }
         }

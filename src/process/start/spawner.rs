@@ -20,7 +20,7 @@ use super::streams::CommandStreams;
 use crate::config::Ceilings;
 use crate::process::environment::TASK_ID;
 use crate::process::running::{Control, HostLink, RunningCommand, StartingHost};
-use crate::process::stop_watch::StopWatch;
+use crate::process::stopped_host_watch::StoppedHostWatch;
 use crate::process::wire::{self, GoAhead, Spec, StartStage};
 use crate::process::{HostedCommand, Pty};
 use crate::terminal::Size;
@@ -31,7 +31,7 @@ pub struct Spawner {
     pub(in crate::process) hosts: Hosts,
     pub(in crate::process) links: TaskTracker,
     pub(in crate::process) spares: Spares,
-    stops: Arc<StopWatch>,
+    stops: Arc<StoppedHostWatch>,
 }
 
 /// Why a command was not started.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 
 use super::Driver;
+use super::looks::Looks;
 use super::order::DriverOrder;
 use crate::envelope::TaskId;
 use crate::model::listening::url;
@@ -72,9 +73,8 @@ impl Driver {
     /// Checks outside the loop what live tasks listen on: each second, but less often while all of them have been quiet
     /// for long and nobody waits for any.
     pub(super) fn look_for_listeners(&mut self) {
-        let last_quiet = self.live.values().map(|live| live.looks).min_by_key(|looks| looks.quiet_seconds);
         let is_awaited = || self.live.values().any(|live| live.io.progress.receiver_count() > 0);
-        if last_quiet.is_some_and(|looks| !looks.is_port_due()) && !is_awaited() {
+        if !Looks::are_ports_due(self.live.values().map(|live| &live.looks)) && !is_awaited() {
             return;
         }
         let (tasks, ios) = self.watched();

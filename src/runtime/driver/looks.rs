@@ -7,13 +7,12 @@ use jiff::Timestamp;
 
 use super::groups::Groups;
 use super::{input_need, input_need_side};
+use crate::clock;
 use crate::envelope::TaskId;
 use crate::model::{InputEvidence, InputNeed, InputWait};
 use crate::process::{HostHandle, Standstill};
 use crate::runtime::bytes::TaskIo;
 
-/// The longest interval between two looks at a quiet task, in seconds.
-const MINUTE: u32 = 60;
 /// How many seconds are long.
 const REST: u32 = 8;
 /// How often, in seconds, ports are looked for while all tasks have been quiet for long: a server that starts mostly
@@ -25,7 +24,7 @@ const RARELY: u32 = 4;
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Looks {
     bytes: u64,
-    pub(super) quiet_seconds: u32,
+    quiet_seconds: u32,
     /// How often it got input: what was found before the last is out of date.
     pub(super) inputs: u64,
     /// Whether a process group other than its shell's has the terminal beside its streams, which is given back once that
@@ -94,11 +93,7 @@ impl Looks {
             return Second::Wrote;
         }
         self.quiet_seconds = self.quiet_seconds.saturating_add(1);
-        let is_due = match self.quiet_seconds {
-            seconds @ ..MINUTE => seconds.is_power_of_two(),
-            seconds => seconds.is_multiple_of(MINUTE),
-        };
-        if is_due || self.is_lent { Second::Look } else { Second::Rest }
+        if clock::is_look_due(self.quiet_seconds) || self.is_lent { Second::Look } else { Second::Rest }
     }
 
     /// Tells whether it has been quiet for long.
@@ -106,9 +101,10 @@ impl Looks {
         self.quiet_seconds >= REST
     }
 
-    /// Tells whether ports are to be looked for in this second, if no task has been quiet for less long.
-    pub(super) fn is_port_due(&self) -> bool {
-        !self.is_at_rest() || self.quiet_seconds.is_multiple_of(RARELY)
+    /// Tells whether ports are to be looked for in this second: in each one, until all tasks have been quiet for long.
+    pub(super) fn are_ports_due<'a>(all: impl Iterator<Item = &'a Self>) -> bool {
+        let shortest = all.min_by_key(|looks| looks.quiet_seconds);
+        shortest.is_none_or(|looks| !looks.is_at_rest() || looks.quiet_seconds.is_multiple_of(RARELY))
     }
 
     /// Restarts the intervals after input: the task may now wait for something else.
@@ -152,7 +148,7 @@ mod tests {
         let mut looks = Looks::default();
         let mut due = |bytes| {
             looks.second(bytes);
-            looks.is_port_due()
+            Looks::are_ports_due([looks].iter())
         };
         let seconds: Vec<u32> = (0..=20).filter(|_| due(5)).collect();
         assert_eq!(seconds, [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20]);

@@ -16,25 +16,25 @@ const LOOKS: u32 = 4;
 
 /// Looks every two seconds whether any child of this process is stopped, as long as somebody wants to know.
 #[derive(Debug, Default)]
-pub(super) struct StopWatch {
+pub(super) struct StoppedHostWatch {
     /// The number of the last look that found one.
     found: watch::Sender<u64>,
     is_looking: AtomicBool,
 }
 
-/// What the looks have found of one host.
+/// How many looks in a row have found one host stopped.
 #[derive(Debug)]
-pub(super) struct HostStops {
+pub(super) struct StoppedLooks {
     found: watch::Receiver<u64>,
-    /// The number of the last look that found the host stopped, and how many have in a row.
+    /// The number of the last look that was counted.
     last: u64,
     in_a_row: u32,
 }
 
-impl StopWatch {
+impl StoppedHostWatch {
     /// Begins to watch a host. Must be called within a tokio runtime.
-    pub(super) fn begin(self: &Arc<Self>) -> HostStops {
-        let stops = HostStops::of(self.found.subscribe());
+    pub(super) fn begin(self: &Arc<Self>) -> StoppedLooks {
+        let stops = StoppedLooks::of(self.found.subscribe());
         if !self.is_looking.swap(true, Ordering::AcqRel) {
             tokio::spawn(look(Arc::downgrade(self)));
         }
@@ -46,13 +46,13 @@ impl StopWatch {
         let is_unused = || self.found.receiver_count() == 0;
         is_unused() && {
             self.is_looking.swap(false, Ordering::AcqRel);
-            // Somebody may have begun just before, who saw that there are looks.
+            // A host may have been added just before, while this task still seemed to be looking.
             is_unused() || self.is_looking.swap(true, Ordering::AcqRel)
         }
     }
 }
 
-async fn look(watch: Weak<StopWatch>) {
+async fn look(watch: Weak<StoppedHostWatch>) {
     for look in 1.. {
         tokio::time::sleep(INTERVAL).await;
         let Some(watch) = watch.upgrade().filter(|watch| !watch.is_over()) else { return };
@@ -62,7 +62,7 @@ async fn look(watch: Weak<StopWatch>) {
     }
 }
 
-impl HostStops {
+impl StoppedLooks {
     fn of(found: watch::Receiver<u64>) -> Self {
         Self { found, last: 0, in_a_row: 0 }
     }
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn only_a_host_that_is_stopped_at_several_looks_in_a_row_is_given_up() {
         let counts = |looks: &[(u64, bool)]| {
-            let mut stops = HostStops::of(watch::Sender::default().subscribe());
+            let mut stops = StoppedLooks::of(watch::Sender::default().subscribe());
             looks.iter().map(|(look, is_stopped)| stops.count(*look, *is_stopped)).collect::<Vec<_>>()
         };
         let stopped = |look| (look, true);
@@ -110,7 +110,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn somebody_looks_as_long_as_somebody_wants_to_know() {
-        let watch = Arc::new(StopWatch::default());
+        let watch = Arc::new(StoppedHostWatch::default());
         let looks = || watch.is_looking.load(Ordering::Acquire);
         let (first, second) = (watch.begin(), watch.begin());
         drop(first);
