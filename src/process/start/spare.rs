@@ -55,9 +55,11 @@ impl SpareOrder {
         is_missing.then(|| Self { given_up: state.given_up, ended: state.ended.pop() })
     }
 
-    /// Orders a spare host, if one is missing and there is a host to use again.
-    fn of_ended(state: &mut SpareState) -> Option<Self> {
-        if state.ended.is_empty() { None } else { Self::any(state) }
+    /// Orders a spare host, if one is missing and there is a host to use again, or if there is none at all although more
+    /// commands are expected.
+    fn soon(state: &mut SpareState) -> Option<Self> {
+        let has_none = state.is_expecting && state.ready.is_empty() && state.coming == 0;
+        if state.ended.is_empty() && !has_none { None } else { Self::any(state) }
     }
 }
 
@@ -79,10 +81,10 @@ impl Spawner {
         self.prepare_spares(SpareOrder::any, folder);
     }
 
-    /// Like [`Spawner::keep_spares`], but only from hosts whose commands have ended. That costs so little that it does
-    /// not delay a command that runs meanwhile.
+    /// Like [`Spawner::keep_spares`], but only from hosts whose commands have ended, unless there would be none for the
+    /// next command: for the moment in which a start waits for the disk and no processor is needed.
     pub fn renew_spares(&self, folder: impl Fn(TaskId) -> JoinHandle<Option<PathBuf>>) {
-        self.prepare_spares(SpareOrder::of_ended, folder);
+        self.prepare_spares(SpareOrder::soon, folder);
     }
 
     fn prepare_spares(

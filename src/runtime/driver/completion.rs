@@ -98,7 +98,6 @@ impl Driver {
         }
         self.parsers.finish(&live.io);
         self.make_room(id, stored);
-        self.prepare_spares(Duration::MAX);
     }
 
     /// Removes the oldest outputs if, with that of a task that has just ended, more is stored than is kept.

@@ -346,7 +346,8 @@ impl Driver {
 
     /// Spawns work outside the loop; it is awaited on shutdown.
     fn job(&mut self, work: impl Future<Output = ()> + Send + 'static) {
-        self.jobs.spawn(work);
+        // Tasks are moved several times while they are spawned.
+        self.jobs.spawn(Box::pin(work));
     }
 
     /// Like `job`, for blocking work.

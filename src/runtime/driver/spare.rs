@@ -3,6 +3,7 @@
 //! (docs/decisions/50-task-host.md).
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinHandle;
@@ -10,17 +11,18 @@ use tokio::task::JoinHandle;
 use super::Driver;
 use super::start::prepare_folder;
 use crate::envelope::TaskId;
+use crate::runtime::shared::RuntimeShared;
 use crate::runtime::supervisor::SupervisedTask;
 
 /// How long spare hosts are kept after a start.
 const IDLE: Duration = Duration::from_secs(30);
-/// How long a command may run before another host is started beside it. Most end earlier; starting a host while they
-/// run would only delay them.
+/// How long after a start the next one may come before other hosts are started for it. Most commands end earlier; starting
+/// a host while they run would only delay them.
 const SHORT: Duration = Duration::from_millis(5);
 
 impl Driver {
-    /// Prepares spare hosts for what follows a task that was started: now, as far as there are hosts to use again, and
-    /// the others once the task has ended or has run for a moment.
+    /// Expects more commands after a task that was started. Their hosts are made ready in a moment, or while the row of
+    /// the next start is being synced.
     pub(super) fn expect_more(&mut self, id: &TaskId) {
         let follows = |task: &SupervisedTask| task.request.step.is_some() || task.request.native.is_some();
         if self.supervisor.get(id).is_some_and(follows) || self.shared.session().has_agent() {
@@ -28,9 +30,6 @@ impl Driver {
             let now = self.now().mono;
             self.spares.due = Some(now + SHORT);
             self.spares.until = Some(now + IDLE);
-            if self.is_open() {
-                self.spawner.renew_spares(self.spare_folder());
-            }
         }
     }
 
@@ -39,16 +38,7 @@ impl Driver {
         if self.spares.due.take_if(|due| *due <= now).is_none() || !self.is_open() {
             return;
         }
-        self.spawner.keep_spares(self.spare_folder());
-    }
-
-    /// Returns what creates the folder of a future task.
-    fn spare_folder(&self) -> impl Fn(TaskId) -> JoinHandle<Option<PathBuf>> {
-        let shared = self.shared.clone();
-        move |id| {
-            let shared = shared.clone();
-            tokio::task::spawn_blocking(move || prepare_folder(&shared, &id))
-        }
+        self.spawner.keep_spares(spare_folder(&self.shared));
     }
 
     /// Drops the spare hosts when their time is up.
@@ -58,5 +48,14 @@ impl Driver {
             let shared = self.shared.clone();
             self.blocking_job(move || shared.spare_folders.clear());
         }
+    }
+}
+
+/// Returns what creates the folder of a future task.
+pub(super) fn spare_folder(shared: &Arc<RuntimeShared>) -> impl Fn(TaskId) -> JoinHandle<Option<PathBuf>> {
+    let shared = shared.clone();
+    move |id| {
+        let shared = shared.clone();
+        tokio::task::spawn_blocking(move || prepare_folder(&shared, &id))
     }
 }

@@ -17,6 +17,7 @@ use crate::process::{
     Stdio, Workdir, claim_controllers, environment, script, workdir,
 };
 use crate::runtime::PendingWrite;
+use crate::runtime::driver::spare::spare_folder;
 use crate::runtime::shared::RuntimeShared;
 
 /// A command about to be started.
@@ -38,7 +39,7 @@ impl StartJob {
     /// Instructs the host, records the start, and lets the command begin once all that it waits for is on disk.
     pub(super) async fn start(
         mut self,
-        shared: &RuntimeShared,
+        shared: &Arc<RuntimeShared>,
         spawner: &Spawner,
         host: ComingHost,
     ) -> Result<RunningCommand, Error> {
@@ -63,6 +64,8 @@ impl StartJob {
             let (order, host) = tokio::join!(order, host.ready());
             let (order, mut host) = (order?, host.map_err(failed)?);
             host.instruct(&order).await.map_err(failed)?;
+            // The next command's host is made ready while this one's row is on its way to the disk.
+            spawner.renew_spares(spare_folder(shared));
             Ok((host, order))
         };
         // Meanwhile the command's streams are opened, its host comes up and works out how to start it, the start is
