@@ -40,6 +40,7 @@ mod limits;
 mod lineage;
 mod listening;
 mod orphans;
+mod process_table;
 mod program_name;
 mod pty;
 mod pty_program;
@@ -82,6 +83,7 @@ pub use limits::{forgo_core_dump, keep_descriptors, own_umask, raise_descriptor_
 pub use lineage::{Ancestry, EnclosingTask, Lineage, ancestry, is_in_command, parent};
 pub use listening::{ListenAddress, ListenChange, ListeningWatch, WatchedTask};
 pub use orphans::{OrphanedTasks, Orphans};
+pub use process_table::ProcessTable;
 pub use program_name::program_name;
 pub use pty::{InputMode, Pty};
 pub use pty_program::{PtyCommand, PtyProgram};

@@ -9,6 +9,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::termios::tcsetpgrp;
 use serde::{Deserialize, Serialize};
 
+use super::process_table::ProcessTable;
 use super::tree::{self, ProcessEntry};
 
 /// What stands still in the process tree of a command.
@@ -33,12 +34,14 @@ pub struct Turn {
 }
 
 impl Standstill {
-    /// Looks at the tree below a task host, in which `shell` is the shell. Reads a few files per process.
-    pub fn below(host: u32, shell: u32) -> Self {
+    /// Looks at the tree below a task host, in which `shell` is the shell: in the table of all processes, if there is one,
+    /// or else by reading a few files per process.
+    pub fn below(host: u32, shell: u32, processes: Option<&ProcessTable>) -> Self {
         let (Ok(host), Ok(shell)) = (i32::try_from(host), i32::try_from(shell)) else {
             return Self::default();
         };
-        Self::of(&tree::descendants(host), host, shell)
+        let below = processes.map_or_else(|| tree::descendants(host), |all| all.below(host));
+        Self::of(&below, host, shell)
     }
 
     /// Decides from the processes. Those with a terminal beside their streams are in the session of their host.

@@ -10,9 +10,10 @@ use std::os::unix::fs::FileExt as _;
 
 use jiff::Timestamp;
 
-use super::groups::{Groups, reads_tty};
 use super::polling::polls_tty;
+use super::terminal_reads::reads_tty;
 use crate::model::{InputEvidence, InputNeed, InputWait};
+use crate::process::ProcessTable;
 use crate::runtime::bytes::TaskIo;
 use crate::runtime::log::open_log;
 use crate::terminal::{ByteOrigin, clean};
@@ -21,19 +22,20 @@ use crate::terminal::{ByteOrigin, clean};
 const PROMPT_BYTES: u64 = 2_048;
 
 /// Inspects a task's terminal; `since` is when the task last wrote.
-pub(super) fn observe(io: &TaskIo, since: Timestamp, groups: &Groups) -> Option<InputWait> {
+pub(super) fn observe(io: &TaskIo, since: Timestamp, processes: &ProcessTable) -> Option<InputWait> {
     let pty = io.pty.get()?;
     let mode = pty.input_mode().ok()?;
     let group = pty.foreground_group()?;
-    let reads = groups.members(group).any(reads_tty);
+    let reads = processes.members(group).any(reads_tty);
     let hidden = !mode.echo && mode.canonical;
     let (kind, evidence) = match (reads, hidden, mode.canonical) {
         (true, true, _) => (InputNeed::Secret, InputEvidence::EchoOff),
         (true, false, true) => (InputNeed::Line, InputEvidence::TtyRead),
+        // Looked at before its output, which takes longer.
+        (false, ..) if !processes.members(group).any(polls_tty) => return None,
         // In raw mode an editor or a pager reads keys all the time, which is no question, or weak evidence of one.
         _ if !is_at_prompt(io) => return None,
         (true, false, false) => (InputNeed::Key, InputEvidence::TtyRead),
-        _ if !groups.members(group).any(polls_tty) => return None,
         (false, true, _) => (InputNeed::Secret, InputEvidence::EchoOff),
         (false, false, _) => (InputNeed::Line, InputEvidence::TtyPoll),
     };

@@ -8,13 +8,13 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
 
 use jiff::Timestamp;
 
-use super::groups::{Groups, TTY_SLEEPS};
 use super::polling::polls_tty;
+use super::terminal_reads::{TTY_SLEEPS, folder};
 use crate::model::{InputEvidence, InputNeed, InputWait};
+use crate::process::ProcessTable;
 use crate::runtime::bytes::TaskIo;
 
 /// Threads inspected per process.
@@ -25,16 +25,16 @@ const NAME_CHARS: usize = 32;
 const DEV_TTY: (u32, u32) = (5, 0);
 
 /// Inspects the terminal beside a task's streams; `since` is when the task last wrote.
-pub(super) fn observe(io: &TaskIo, since: Timestamp, groups: &Groups) -> Option<InputWait> {
+pub(super) fn observe(io: &TaskIo, since: Timestamp, processes: &ProcessTable) -> Option<InputWait> {
     let pty = io.pty.get()?;
     let (mode, group, device) = (pty.input_mode().ok()?, pty.foreground_group()?, pty.device()?);
     let is_hidden = !mode.echo;
-    let reader = groups.members(group).find(|pid| reads(pid, device));
-    let hidden = || groups.members(group).find(|pid| is_closed(pid));
-    let elsewhere = || groups.all().find(|pid| reads(pid, device));
+    let reader = processes.members(group).find(|pid| reads(*pid, device));
+    let hidden = || processes.members(group).find(|pid| is_closed(*pid));
+    let elsewhere = || processes.pids().find(|pid| reads(*pid, device));
     let reader =
         reader.or_else(|| is_hidden.then(hidden).flatten()).or_else(|| is_hidden.then(elsewhere).flatten());
-    let poller = || groups.members(group).find(|pid| io.asks() && polls_tty(pid));
+    let poller = || processes.members(group).find(|pid| io.asks() && polls_tty(*pid));
     let (pid, polls) = match reader {
         Some(reader) => (reader, false),
         None => (poller()?, true),
@@ -50,21 +50,21 @@ pub(super) fn observe(io: &TaskIo, since: Timestamp, groups: &Groups) -> Option<
 }
 
 /// Returns a program's name as reported by the kernel.
-fn name(pid: &str) -> Option<String> {
-    let name = fs::read_to_string(Path::new("/proc").join(pid).join("comm")).ok()?;
+fn name(pid: i32) -> Option<String> {
+    let name = fs::read_to_string(folder(pid).join("comm")).ok()?;
     let name: String = name.trim().chars().filter(|char| !char.is_control()).take(NAME_CHARS).collect();
     Some(name).filter(|name| !name.is_empty())
 }
 
 /// Tells whether the kernel denies us access to a process's system call.
-fn is_closed(pid: &str) -> bool {
-    let call = fs::read_to_string(Path::new("/proc").join(pid).join("syscall"));
+fn is_closed(pid: i32) -> bool {
+    let call = fs::read_to_string(folder(pid).join("syscall"));
     call.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
 }
 
 /// Tells whether a thread of the process sleeps in a read of the terminal.
-fn reads(pid: &str, device: u64) -> bool {
-    let process = Path::new("/proc").join(pid);
+fn reads(pid: i32, device: u64) -> bool {
+    let process = folder(pid);
     let threads = fs::read_dir(process.join("task")).into_iter().flatten().flatten().take(MOST_THREADS);
     let mut fds = threads.filter_map(|thread| {
         let of = |name: &str| fs::read_to_string(thread.path().join(name)).ok();

@@ -5,12 +5,11 @@ use std::sync::atomic::Ordering;
 
 use jiff::Timestamp;
 
-use super::groups::Groups;
 use super::{input_need, input_need_side};
 use crate::clock;
 use crate::envelope::TaskId;
 use crate::model::{InputEvidence, InputNeed, InputWait};
-use crate::process::{HostHandle, Standstill};
+use crate::process::{HostHandle, ProcessTable, Standstill};
 use crate::runtime::bytes::TaskIo;
 
 /// How many seconds are long.
@@ -64,13 +63,13 @@ impl TaskLook {
         self.is_at_rest && !self.io.visible.load(Ordering::Relaxed) && self.io.screen.pack()
     }
 
-    /// Looks. `groups` are the processes by group, if a terminal is looked at.
-    pub(super) fn look(self, groups: Option<&Groups>, now: Timestamp) -> WaitLook {
+    /// Looks. `processes` are those of the machine, if a terminal is looked at.
+    pub(super) fn look(self, processes: Option<&ProcessTable>, now: Timestamp) -> WaitLook {
         let Self { io, host, shell, inputs, is_quiet, is_at_rest: _, may_lend } = self;
         let since = io.output().last_at.unwrap_or(now);
         let observe = if io.tty { input_need::observe } else { input_need_side::observe };
-        let waiting = groups.filter(|_| is_quiet).and_then(|groups| observe(&io, since, groups));
-        let still = host.pid().map(|host| Standstill::below(host, shell)).unwrap_or_default();
+        let waiting = processes.filter(|_| is_quiet).and_then(|all| observe(&io, since, all));
+        let still = host.pid().map(|host| Standstill::below(host, shell, processes)).unwrap_or_default();
         // Whoever reads the terminal keeps it.
         let turn = still.turn.filter(|_| may_lend && waiting.is_none());
         turn.into_iter().for_each(|turn| host.give_turn(turn));

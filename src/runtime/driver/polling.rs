@@ -8,6 +8,8 @@ use std::fs::{self, File};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
+use super::terminal_reads::folder;
+
 /// Threads inspected per process.
 const MOST_THREADS: usize = 64;
 /// Descriptors inspected per wait.
@@ -20,8 +22,8 @@ const POLLFD: usize = 8;
 const DEV_TTY: (u32, u32) = (5, 0);
 
 /// Tells whether a thread of the process waits for its controlling terminal to become readable, without a timeout.
-pub(super) fn polls_tty(pid: &str) -> bool {
-    let process = Path::new("/proc").join(pid);
+pub(super) fn polls_tty(pid: i32) -> bool {
+    let process = folder(pid);
     let Some(terminal) = fs::read_to_string(process.join("stat")).ok().and_then(|stat| terminal(&stat))
     else {
         return false;

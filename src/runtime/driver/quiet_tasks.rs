@@ -1,10 +1,9 @@
 //! Looks at tasks that have gone quiet, outside the driver's loop, and applies what was found.
 
 use super::Driver;
-use super::groups::Groups;
 use super::looks::{Second, TaskLook, WaitLook};
 use super::order::DriverOrder;
-use crate::process;
+use crate::process::{self, ProcessTable};
 use crate::runtime::supervisor::SupervisorInput;
 
 impl Driver {
@@ -38,8 +37,8 @@ impl Driver {
                 process::return_memory();
             }
             let has_terminal = |look: &TaskLook| look.is_quiet && look.io.pty.get().is_some();
-            let groups = looks.iter().any(has_terminal).then(Groups::scan);
-            let seen = looks.into_iter().map(|look| look.look(groups.as_ref(), now)).collect();
+            let processes = looks.iter().any(has_terminal).then(ProcessTable::scan);
+            let seen = looks.into_iter().map(|look| look.look(processes.as_ref(), now)).collect();
             // Once the driver is gone, nobody shows the result.
             let _ = own.blocking_send(DriverOrder::Waiting { seen });
         });

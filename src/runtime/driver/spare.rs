@@ -2,16 +2,11 @@
 //! agent is connected, a program runs, or an agent's own shell has run a command
 //! (docs/decisions/50-task-host.md).
 
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::task::JoinHandle;
-
 use super::Driver;
-use super::start::prepare_folder;
+use super::start::spare_folder;
 use crate::envelope::TaskId;
-use crate::runtime::shared::RuntimeShared;
 use crate::runtime::supervisor::SupervisedTask;
 
 /// How long spare hosts are kept after a start.
@@ -48,14 +43,5 @@ impl Driver {
             let shared = self.shared.clone();
             self.blocking_job(move || shared.spare_folders.clear());
         }
-    }
-}
-
-/// Returns what creates the folder of a future task.
-pub(super) fn spare_folder(shared: &Arc<RuntimeShared>) -> impl Fn(TaskId) -> JoinHandle<Option<PathBuf>> {
-    let shared = shared.clone();
-    move |id| {
-        let shared = shared.clone();
-        tokio::task::spawn_blocking(move || prepare_folder(&shared, &id))
     }
 }

@@ -269,7 +269,7 @@ const OPENERS: [(&str, &str); 28] = [
     ("process/", "/proc, /dev and control groups; new files"),
     ("runtime/bytes/outlet.rs", "a descriptor that it was given"),
     ("runtime/driver/input_need_side.rs", "/proc"),
-    ("runtime/driver/groups.rs", "/proc"),
+    ("runtime/driver/terminal_reads.rs", "/proc"),
     ("runtime/driver/polling.rs", "/proc"),
     ("runtime/log.rs", "a new file"),
     ("runtime/tail.rs", "a new file"),

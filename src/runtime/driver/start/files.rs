@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use tokio::task::JoinHandle;
+
 use crate::envelope::TaskId;
 use crate::model::{Error, ExecRequest};
 use crate::process::{Resource, WorkdirError, workdir};
@@ -63,8 +65,19 @@ impl StartFiles {
     }
 }
 
-/// Prepares the folder of a future task and returns its path, if there is room for one. Blocks.
-pub(in crate::runtime::driver) fn prepare_folder(shared: &RuntimeShared, id: &TaskId) -> Option<PathBuf> {
+/// Returns what prepares the folder of a future task on a thread for blocking work, and returns its path, if there is room
+/// for one.
+pub(in crate::runtime::driver) fn spare_folder(
+    shared: &Arc<RuntimeShared>,
+) -> impl Fn(TaskId) -> JoinHandle<Option<PathBuf>> {
+    let shared = shared.clone();
+    move |id| {
+        let shared = shared.clone();
+        tokio::task::spawn_blocking(move || prepare_folder(&shared, &id))
+    }
+}
+
+fn prepare_folder(shared: &RuntimeShared, id: &TaskId) -> Option<PathBuf> {
     enough_disk(shared).ok()?;
     shared.spare_folders.prepare(&shared.recording, id)
 }

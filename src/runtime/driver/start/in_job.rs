@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::files::{not_entered, root};
+use super::files::{not_entered, root, spare_folder};
 use crate::config::Ceilings;
 use crate::envelope::with_causes;
 use crate::journal::Durability;
@@ -17,7 +17,6 @@ use crate::process::{
     Stdio, Workdir, claim_controllers, environment, script, workdir,
 };
 use crate::runtime::PendingWrite;
-use crate::runtime::driver::spare::spare_folder;
 use crate::runtime::shared::RuntimeShared;
 
 /// A command about to be started.

@@ -12,7 +12,7 @@ mod in_caller;
 mod in_job;
 mod in_loop;
 
-pub(super) use files::prepare_folder;
+pub(super) use files::spare_folder;
 pub(super) use in_caller::StartKit;
 pub(in crate::runtime) use in_caller::{PreparedStart, StartingTask, prepare};
 pub(super) use in_loop::{exec, failed, spawn, started};
