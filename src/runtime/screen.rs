@@ -141,6 +141,11 @@ impl TaskScreen {
         result
     }
 
+    /// Tells whether there is a terminal that can be fed at once: it was created, is not packed, and nobody uses it.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.shared.try_lock().is_ok_and(|shared| matches!(shared.stage, ScreenStage::Whole(_)))
+    }
+
     /// Feeds the terminal with its program's output, which may leave it in the middle of a frame.
     #[expect(clippy::disallowed_methods, reason = "a limit for readers, who have no clock either")]
     pub(crate) fn feed(&self, feed: impl FnOnce(&mut Terminal) -> FeedResult) -> Option<FeedResult> {

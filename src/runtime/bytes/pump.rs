@@ -249,7 +249,10 @@ impl Worker {
             if self.shared.has_requests.swap(false, Ordering::Acquire) && self.take_requests() {
                 return true;
             }
-            self.read_prioritized();
+            // After the last one, epoll tells whether they have anything.
+            if ready.len() > 1 {
+                self.read_prioritized();
+            }
         }
         false
     }

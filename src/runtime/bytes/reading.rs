@@ -11,6 +11,8 @@ use super::pump::Worker;
 /// As much as this of a task that a person types into, mostly the echo of a key, is parsed where it was read: waking a
 /// parser takes longer.
 const SHORT: usize = 4 << 10;
+/// So is as much as this of any task while few have something to read.
+const LINE: usize = 512;
 
 impl Worker {
     pub(super) fn can_read(&mut self, key: u64, slot: u64, (flags, reads): (EventFlags, usize)) {
@@ -51,7 +53,8 @@ impl Worker {
                 drain.last_byte = self.clock.now().mono;
             }
             entry.copy(key, slot, &self.buffer[..length], self.clock.now().mono);
-            if length <= SHORT && self.prioritized.contains(&entry.io.id) {
+            let is_line = reads == READS && length <= LINE && entry.io.screen.is_whole();
+            if is_line || length <= SHORT && self.prioritized.contains(&entry.io.id) {
                 self.parsers.parse_short(&entry.io, &mut self.piece);
             } else {
                 self.parsers.submit(&entry.io);

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// The minimum interval for publishing changes that nobody waits for.
 const CHANGES: Duration = Duration::from_millis(50);
 /// The minimum interval if only the amount of output has changed.
-const COUNTS: Duration = Duration::from_millis(250);
+const COUNTS: Duration = Duration::from_millis(500);
 
 /// How long what was typed waits to be published: its echo comes first, and is published with it.
 const TYPED: Duration = Duration::from_millis(10);
@@ -60,7 +60,7 @@ mod tests {
         throttle.published(ms(1_000));
         assert_eq!((throttle.due(), throttle.hears_changes()), (None, true));
         throttle.counted();
-        assert_eq!((throttle.due(), throttle.hears_changes()), (Some(ms(1_250)), true));
+        assert_eq!((throttle.due(), throttle.hears_changes()), (Some(ms(1_500)), true));
         throttle.changed();
         assert_eq!((throttle.due(), throttle.hears_changes()), (Some(ms(1_050)), false));
         throttle.counted();
