@@ -209,6 +209,18 @@ mod tests {
     }
 
     #[test]
+    fn a_terminal_can_be_fed_at_once_when_it_was_created_is_not_packed_and_nobody_uses_it() {
+        let screen = TaskScreen::blank(Size::default(), ByteOrigin::Tty);
+        assert!(!screen.is_whole());
+        let _ = screen.feed(|terminal| terminal.feed(b"a line\r\n"));
+        assert!(screen.is_whole());
+        screen.read(|_| assert!(!screen.is_whole()));
+        assert!(screen.pack() && !screen.is_whole());
+        let _ = screen.feed(|terminal| terminal.feed(b"another\r\n"));
+        assert!(screen.is_whole());
+    }
+
+    #[test]
     fn half_a_frame_is_not_read_until_it_is_whole() {
         let mut screen = TaskScreen::detached(Terminal::new(Size::default(), ByteOrigin::Tty));
         screen.hold = LONG;
