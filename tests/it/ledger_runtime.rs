@@ -53,6 +53,14 @@ async fn changes(bench: &Bench, id: &TaskId) -> TreeChanges {
     task.changes.clone().expect("changes")
 }
 
+/// Waits until a file was written longer ago than times of files are exact to.
+fn wait_until_old(path: &Path) {
+    wait_until("it was written long enough ago", || {
+        let written = fs::metadata(path).and_then(|facts| facts.modified()).expect("a time");
+        written.elapsed().is_ok_and(|age| age > Duration::from_millis(40))
+    });
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn each_command_has_a_list_and_files_written_in_between_are_on_none() {
     if !has_git() {
@@ -68,10 +76,7 @@ async fn each_command_has_a_list_and_files_written_in_between_are_on_none() {
     let told = changes(&bench, &second.id).await;
     assert_eq!((told.added, told.modified, told.deleted), (2, 0, 0), "{told:?}");
     fs::write(work.join("c"), "by an editor\n").expect("written");
-    wait_until("it was written longer ago than times of files are exact to", || {
-        let written = fs::metadata(work.join("c")).and_then(|facts| facts.modified()).expect("a time");
-        written.elapsed().is_ok_and(|age| age > Duration::from_millis(40))
-    });
+    wait_until_old(&work.join("c"));
     let third = bench.completed(bench.request("echo more >> a; rm b")).await;
     let told = changes(&bench, &third.id).await;
     assert_eq!((told.added, told.modified, told.deleted), (0, 1, 1), "{told:?}");
@@ -222,6 +227,7 @@ async fn what_moved_before_a_look_that_failed_is_found_by_the_next() {
     let unseen = bench.completed(bench.request("echo one > a")).await;
     wait_until("a look fails", || failed.exists());
     fs::remove_file(&fails).expect("removed");
+    wait_until_old(&bench.dir.path().join("work/a"));
     let seen = bench.completed(bench.request("echo two > b")).await;
     let told = changes(&bench, &seen.id).await;
     assert_eq!((told.added, told.total()), (1, 1), "{told:?}");
