@@ -7,7 +7,7 @@ use std::fs;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::tree::ProcessEntry;
+use super::tree::{self, ProcessEntry};
 
 /// Identifies a process permanently.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,13 +110,11 @@ fn start_time(ticks: u64) -> Option<Timestamp> {
 
 /// Returns the name of the terminal with this device number, as found in `/proc/PID/stat`.
 fn terminal_name(device: i64) -> Option<String> {
-    let device = u32::try_from(device).ok().filter(|device| *device != 0)?;
-    let (major, minor) = ((device >> 8) & 0xfff, (device & 0xff) | ((device >> 12) & 0xfff00));
-    Some(match (major, minor) {
-        (136..=143, minor) => format!("/dev/pts/{}", (major - 136) * 256 + minor),
-        (4, 0..=63) => format!("/dev/tty{minor}"),
-        (4, _) => format!("/dev/ttyS{}", minor - 64),
-        _ => format!("terminal {major}:{minor}"),
+    Some(match tree::device_numbers(device)? {
+        (major @ 136..=143, minor) => format!("/dev/pts/{}", (major - 136) * 256 + minor),
+        (4, minor @ 0..=63) => format!("/dev/tty{minor}"),
+        (4, minor) => format!("/dev/ttyS{}", minor - 64),
+        (major, minor) => format!("terminal {major}:{minor}"),
     })
 }
 

@@ -19,6 +19,7 @@ use rustix::process::{Pid, PidfdFlags, WaitOptions, pidfd_open, wait};
 use super::Signal;
 use super::cgroup::{self, Cgroup};
 use super::environment::TASK_ID;
+use super::process_table::ProcessTable;
 use super::tree::{self, HOST, ProcessEntry};
 use crate::clock::Clock;
 use crate::envelope::TaskId;
@@ -118,16 +119,10 @@ impl OrphanSearch {
         if let Some(keeper) = self.keeper {
             found.extend(below_guard(keeper.as_raw_pid(), own).iter().map(|process| process.pid));
         }
-        loop {
-            let is_child = |process: &&ProcessEntry| found.contains(&process.parent);
-            let children: Vec<i32> = all.iter().filter(is_child).map(|process| process.pid).collect();
-            let before = found.len();
-            found.extend(children);
-            if found.len() == before {
-                break;
-            }
-        }
-        all.into_iter().filter(|process| found.contains(&process.pid) && !process.zombie).collect()
+        let all = ProcessTable::of(all);
+        let below: Vec<i32> = all.below(found.iter().copied()).iter().map(|process| process.pid).collect();
+        found.extend(below);
+        all.into_entries().filter(|process| found.contains(&process.pid) && !process.zombie).collect()
     }
 
     fn is_marked(&self, process: &ProcessEntry) -> bool {

@@ -1,6 +1,6 @@
 //! The machine's processes, read once for however many tasks are looked at.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::tree::{self, ProcessEntry};
 
@@ -13,17 +13,22 @@ pub struct ProcessTable {
 }
 
 impl ProcessTable {
-    /// Reads one file of each process.
+    /// Reads all of them, one file of each.
     pub fn scan() -> Self {
         Self::of(tree::all())
     }
 
-    fn of(entries: Vec<ProcessEntry>) -> Self {
+    pub(super) fn of(entries: Vec<ProcessEntry>) -> Self {
         let mut children: HashMap<i32, Vec<usize>> = HashMap::new();
         for (at, entry) in entries.iter().enumerate() {
             children.entry(entry.parent).or_default().push(at);
         }
         Self { entries, children }
+    }
+
+    /// Returns what was read of each process.
+    pub(super) fn into_entries(self) -> impl Iterator<Item = ProcessEntry> {
+        self.entries.into_iter()
     }
 
     /// Returns the ids of all processes.
@@ -37,18 +42,25 @@ impl ProcessTable {
         self.entries.iter().filter(is_member).map(|entry| entry.pid)
     }
 
-    /// Lists every descendant of `root`.
-    pub(super) fn below(&self, root: i32) -> Vec<ProcessEntry> {
-        let (mut found, mut queue) = (Vec::new(), vec![root]);
+    /// Returns the major and minor number of a process's terminal.
+    pub fn terminal(&self, pid: i32) -> Option<(u32, u32)> {
+        let entry = self.entries.iter().find(|entry| entry.pid == pid);
+        entry.and_then(|entry| tree::device_numbers(entry.terminal))
+    }
+
+    /// Lists every descendant of these processes, and none of the processes themselves.
+    pub(super) fn below(&self, roots: impl IntoIterator<Item = i32>) -> Vec<ProcessEntry> {
+        let mut queue: Vec<i32> = roots.into_iter().collect();
+        // Entries were read one after another: where a process id was used again meanwhile, they may form a circle.
+        let mut seen: HashSet<i32> = queue.iter().copied().collect();
+        let mut found = Vec::new();
         while let Some(parent) = queue.pop() {
-            for entry in
-                self.children.get(&parent).into_iter().flatten().filter_map(|at| self.entries.get(*at))
+            let children = self.children.get(&parent).into_iter().flatten();
+            for child in
+                children.filter_map(|at| self.entries.get(*at)).filter(|child| seen.insert(child.pid))
             {
-                // Read one after another, entries of process ids that were used again could form a circle.
-                if found.len() < self.entries.len() {
-                    queue.push(entry.pid);
-                    found.push(entry.clone());
-                }
+                queue.push(child.pid);
+                found.push(child.clone());
             }
         }
         found
@@ -73,16 +85,25 @@ mod tests {
     fn a_table_finds_the_tree_below_a_process_and_the_members_of_a_group() {
         let table =
             ProcessTable::of(vec![entry(10, 1, 10), entry(11, 10, 11), entry(12, 11, 11), entry(13, 1, 13)]);
-        assert_eq!(pids(table.below(10)), [11, 12]);
-        assert_eq!(pids(table.below(1)), [10, 11, 12, 13]);
-        assert!(table.below(13).is_empty());
+        assert_eq!(pids(table.below([10])), [11, 12]);
+        assert_eq!(pids(table.below([1])), [10, 11, 12, 13]);
+        assert_eq!(pids(table.below([10, 1])), [11, 12, 13], "a root is not below another");
+        assert!(table.below([13]).is_empty());
         assert_eq!(table.members(11).collect::<Vec<_>>(), [11, 12]);
     }
 
     #[test]
     fn a_circle_comes_to_an_end() {
         let table = ProcessTable::of(vec![entry(10, 11, 10), entry(11, 10, 11)]);
-        assert_eq!(table.below(10).len(), 2);
+        assert_eq!(pids(table.below([10])), [11]);
+    }
+
+    #[test]
+    fn a_process_has_the_terminal_of_its_entry() {
+        let at = |pid, terminal| ProcessEntry { terminal, ..entry(pid, 1, 7) };
+        let table = ProcessTable::of(vec![at(7, 34_816), at(8, 0)]);
+        assert_eq!(table.terminal(7), Some((136, 0)));
+        assert_eq!((table.terminal(8), table.terminal(9)), (None, None));
     }
 
     #[test]
@@ -91,6 +112,6 @@ mod tests {
         let table = ProcessTable::scan();
         let parent = ProcessEntry::read(own).expect("reads").parent;
         assert!(table.pids().any(|pid| pid == own));
-        assert!(parent == 0 || pids(table.below(parent)).contains(&own));
+        assert!(parent == 0 || pids(table.below([parent])).contains(&own));
     }
 }

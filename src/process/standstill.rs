@@ -40,7 +40,7 @@ impl Standstill {
         let (Ok(host), Ok(shell)) = (i32::try_from(host), i32::try_from(shell)) else {
             return Self::default();
         };
-        let below = processes.map_or_else(|| tree::descendants(host), |all| all.below(host));
+        let below = processes.map_or_else(|| tree::descendants(host), |all| all.below([host]));
         Self::of(&below, host, shell)
     }
 

@@ -109,6 +109,13 @@ fn parse(stat: &[u8]) -> Option<ProcessEntry> {
     })
 }
 
+/// Returns the major and minor number of a terminal, of its device number as found in `/proc/PID/stat`; `None` where there
+/// is no terminal.
+pub(super) fn device_numbers(device: i64) -> Option<(u32, u32)> {
+    let device = u32::try_from(device).ok().filter(|device| *device != 0)?;
+    Some(((device >> 8) & 0xfff, (device & 0xff) | ((device >> 12) & 0xf_ff00)))
+}
+
 /// Tells whether a child of this process is stopped. Does not consume the status that a wait for the child returns.
 pub(super) fn is_stopped(child: u32) -> bool {
     let pid = i32::try_from(child).ok().and_then(Pid::from_raw);

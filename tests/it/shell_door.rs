@@ -474,17 +474,19 @@ fn a_command_in_a_directory_that_was_removed_runs_plainly_says_so_and_leaves_a_m
     wait_until("it says how many ran without a runtime", || status().contains("ran without a runtime   3\n"));
     let marks = || door.record().matches("\"why\":\"the directory it begins in was removed\"").count();
     wait_until("they are on record", || marks() == 3);
+    // Before that there are other files: one that was taken away, and for a moment a nameless one for those on record.
+    let outside = door.home.places().outside();
+    let names = || std::fs::read_dir(outside.parent().expect("a folder")).expect("there").flatten();
+    let kept = outside.with_extension("recorded");
+    wait_until("they are kept until a person is told", || names().map(|file| file.path()).eq([kept.clone()]));
 
     // Nothing says whose it is, so nobody could learn of it.
     let output = in_a_removed_directory(&door, &elsewhere, &elsewhere, "echo ran");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!((output.stdout.as_slice(), output.status.code()), (&b""[..], Some(75)), "{said}");
     assert!(said.contains("nothing says of which workspace it is"), "{said}");
-    // Those of this workspace may be there, or be on their way to the record.
-    let marks = door.home.places().outside();
-    let own = marks.file_stem().expect("a name").as_encoded_bytes();
-    let left = std::fs::read_dir(marks.parent().expect("a folder")).expect("there");
-    assert!(left.flatten().all(|file| file.file_name().as_encoded_bytes().starts_with(own)));
+    let left = std::fs::read_dir(door.home.places().outside().parent().expect("a folder")).expect("there");
+    assert!(left.flatten().all(|file| file.path().file_stem() == door.home.places().outside().file_stem()));
 
     door.home.configure("config.toml", "[shell]\non_failure = \"refuse\"\n");
     let output = in_a_removed_directory(&door, &elsewhere, &workspace, "echo ran");

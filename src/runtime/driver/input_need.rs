@@ -32,7 +32,7 @@ pub(super) fn observe(io: &TaskIo, since: Timestamp, processes: &ProcessTable) -
         (true, true, _) => (InputNeed::Secret, InputEvidence::EchoOff),
         (true, false, true) => (InputNeed::Line, InputEvidence::TtyRead),
         // Looked at before its output, which takes longer.
-        (false, ..) if !processes.members(group).any(polls_tty) => return None,
+        (false, ..) if !processes.members(group).any(|pid| polls_tty(pid, processes)) => return None,
         // In raw mode an editor or a pager reads keys all the time, which is no question, or weak evidence of one.
         _ if !is_at_prompt(io) => return None,
         (true, false, false) => (InputNeed::Key, InputEvidence::TtyRead),

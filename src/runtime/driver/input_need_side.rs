@@ -12,7 +12,7 @@ use std::os::unix::fs::MetadataExt as _;
 use jiff::Timestamp;
 
 use super::polling::polls_tty;
-use super::terminal_reads::{TTY_SLEEPS, folder};
+use super::terminal_reads::{DEV_TTY, TTY_SLEEPS, folder};
 use crate::model::{InputEvidence, InputNeed, InputWait};
 use crate::process::ProcessTable;
 use crate::runtime::bytes::TaskIo;
@@ -21,8 +21,6 @@ use crate::runtime::bytes::TaskIo;
 const MOST_THREADS: usize = 64;
 /// Length limit of a program's name, in characters.
 const NAME_CHARS: usize = 32;
-/// The device number of `/dev/tty`: major, minor.
-const DEV_TTY: (u32, u32) = (5, 0);
 
 /// Inspects the terminal beside a task's streams; `since` is when the task last wrote.
 pub(super) fn observe(io: &TaskIo, since: Timestamp, processes: &ProcessTable) -> Option<InputWait> {
@@ -34,7 +32,7 @@ pub(super) fn observe(io: &TaskIo, since: Timestamp, processes: &ProcessTable) -
     let elsewhere = || processes.pids().find(|pid| reads(*pid, device));
     let reader =
         reader.or_else(|| is_hidden.then(hidden).flatten()).or_else(|| is_hidden.then(elsewhere).flatten());
-    let poller = || processes.members(group).find(|pid| io.asks() && polls_tty(*pid));
+    let poller = || processes.members(group).find(|pid| io.asks() && polls_tty(*pid, processes));
     let (pid, polls) = match reader {
         Some(reader) => (reader, false),
         None => (poller()?, true),

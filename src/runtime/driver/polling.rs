@@ -8,7 +8,8 @@ use std::fs::{self, File};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use super::terminal_reads::folder;
+use super::terminal_reads::{DEV_TTY, folder};
+use crate::process::ProcessTable;
 
 /// Threads inspected per process.
 const MOST_THREADS: usize = 64;
@@ -18,16 +19,11 @@ const MOST_FDS: usize = 1_024;
 const IN: u32 = 1;
 /// The size of a `struct pollfd`, in bytes: the descriptor, the requested events, the returned events.
 const POLLFD: usize = 8;
-/// The device number of `/dev/tty`: major 5, minor 0.
-const DEV_TTY: (u32, u32) = (5, 0);
 
 /// Tells whether a thread of the process waits for its controlling terminal to become readable, without a timeout.
-pub(super) fn polls_tty(pid: i32) -> bool {
+pub(super) fn polls_tty(pid: i32, processes: &ProcessTable) -> bool {
     let process = folder(pid);
-    let Some(terminal) = fs::read_to_string(process.join("stat")).ok().and_then(|stat| terminal(&stat))
-    else {
-        return false;
-    };
+    let Some(terminal) = processes.terminal(pid) else { return false };
     let is_terminal = |fd: &u32| {
         let device = fs::metadata(process.join("fd").join(fd.to_string())).map(|file| file.rdev());
         device
@@ -40,14 +36,6 @@ pub(super) fn polls_tty(pid: i32) -> bool {
         Wait::parse(&call)?.descriptors(&process)
     });
     waits.any(|descriptors| descriptors.iter().take(MOST_FDS).any(is_terminal))
-}
-
-/// Returns the device of the controlling terminal, major and minor, from a line of `/proc/PID/stat`.
-fn terminal(stat: &str) -> Option<(u32, u32)> {
-    let fields = stat.rsplit_once(')')?.1;
-    let number: i32 = fields.split_ascii_whitespace().nth(4)?.parse().ok()?;
-    let number = number.cast_unsigned();
-    (number != 0).then_some(((number >> 8) & 0xfff, (number & 0xff) | ((number >> 12) & 0xf_ff00)))
 }
 
 /// A wait for one of several descriptors, without a timeout.
@@ -172,7 +160,5 @@ mod tests {
             (polled(&pollfd(4, 1)), polled(&pollfd(4, 4)), polled(&pollfd(-1, 1))),
             (Some(4), None, None)
         );
-        assert_eq!(terminal("7 (a) b) S 1 7 7 34816 7 0"), Some((136, 0)));
-        assert_eq!(terminal("7 (a) S 1 7 7 0 -1 0"), None);
     }
 }

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 /// Kernel functions in which a process sleeps while it reads a terminal; in some of them also while it writes to one.
 pub(super) const TTY_SLEEPS: [&str; 3] = ["n_tty_read", "wait_woken", "tty_read"];
 
+/// The device number of `/dev/tty`: major, minor.
+pub(super) const DEV_TTY: (u32, u32) = (5, 0);
+
 /// Returns the folder in which the kernel describes a process.
 pub(super) fn folder(pid: i32) -> PathBuf {
     Path::new("/proc").join(pid.to_string())
