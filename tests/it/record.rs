@@ -23,6 +23,17 @@ fn signal(pid: u32, signal: Signal) {
     kill_process(pid, signal).expect("sent");
 }
 
+/// Stops a process, and waits until none of its threads runs any more.
+fn stop(pid: u32) {
+    signal(pid, Signal::STOP);
+    let threads = || std::fs::read_dir(format!("/proc/{pid}/task")).expect("a process").flatten();
+    let is_stopped = |thread: std::fs::DirEntry| {
+        let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
+    };
+    wait_until("all of it is stopped", || threads().all(is_stopped));
+}
+
 fn recordings(home: &Home) -> Vec<ListedRecording> {
     past::list(&home.places().recordings(), Some(&home.places().workspace))
 }
@@ -166,7 +177,7 @@ fn a_command_that_had_ended_while_its_runtime_died_keeps_its_real_exit() {
     let task = agent.task(&format!(": {}; read -r word < go; exit 7", tag.0));
     wait_until("the command runs", || !tag.holders().is_empty());
     let host = parent(tag.holders()[0]);
-    signal(Family::of(serve.id()).program, Signal::STOP);
+    stop(Family::of(serve.id()).program);
     std::fs::write(&go, "go\n").expect("told");
     // The stopped runtime hears of nothing.
     let folder = recordings(&home)[0].folder.join("tasks").join(&task);
@@ -198,11 +209,13 @@ fn what_outlives_runtime_and_host_is_ended_by_proof_of_what_it_is() {
     let host = parent(tag.holders()[0]);
     // Stop the guards first: a stopped guard cleans nothing up.
     let Family { guards, program } = Family::of(serve.id());
-    signal(program, Signal::STOP);
-    guards.iter().for_each(|guard| signal(*guard, Signal::STOP));
-    guards.iter().rev().for_each(|guard| signal(*guard, Signal::KILL));
+    stop(program);
+    guards.iter().for_each(|guard| stop(*guard));
+    // First the host, which would end its command without a runtime; the guards last: the kernel lets a stopped program go
+    // on when they end.
     signal(host, Signal::KILL);
     signal(program, Signal::KILL);
+    guards.iter().rev().for_each(|guard| signal(*guard, Signal::KILL));
     serve.wait().expect("gone");
     assert_eq!(tag.holders().len(), 1, "nobody is left to end it");
     let status = call_next(&agent, "TaskStatus", &json!({"task_id": task}));
