@@ -15,7 +15,6 @@ use super::own_shell::{
 };
 use super::permission::{EnforcedPermissions, PermissionKind, PermissionRule, Permissions};
 use super::profile::AgentProfile;
-use super::rules::{CommandRules, RuleFile, RulesImport};
 use super::session::{ReadReply, SessionPreset, SessionReply, events, no_json, text};
 
 const FOLDER: ConfigFolder = Own("CLAUDE_CONFIG_DIR", ".claude");
@@ -23,7 +22,7 @@ const FOLDER: ConfigFolder = Own("CLAUDE_CONFIG_DIR", ".claude");
 const STATE: ConfigFile = ConfigFile::new(Own("CLAUDE_CONFIG_DIR", ""), &[".claude.json"]);
 /// The user's settings.
 const SETTINGS: ConfigFile = ConfigFile::new(FOLDER, &["settings.json"]);
-/// Its shell tool. A rule that denies it as a whole is not a rule about commands.
+/// Its shell tool.
 const TOOL: &str = "Bash";
 
 pub(super) const PROFILE: AgentProfile = AgentProfile {
@@ -54,14 +53,6 @@ pub(super) const PROFILE: AgentProfile = AgentProfile {
         enforces,
         enforce,
         reply,
-    }),
-    rules: Some(RulesImport {
-        places: &[
-            (SETTINGS, None),
-            (ConfigFile::new(Workspace, &[".claude/settings.json"]), None),
-            (ConfigFile::new(Workspace, &[".claude/settings.local.json"]), None),
-        ],
-        translate,
     }),
     ..AgentProfile::terminal("Claude Code", connect)
 };
@@ -260,43 +251,6 @@ fn reply(printed: &str) -> ReadReply {
         return Err((why.to_owned(), facts));
     }
     Ok(SessionReply { text: text(&result["result"]), ..facts })
-}
-
-/// Translates `permissions.ask` and `permissions.deny`. What Claude Code would deny needs approval here.
-fn translate(file: RuleFile<'_>, rules: &mut CommandRules) -> Result<(), String> {
-    let (name, settings) = (file.name, (file.settings)()?);
-    let permissions = &settings["permissions"];
-    for list in ["deny", "ask"] {
-        for rule in permissions[list].as_array().into_iter().flatten().filter_map(Value::as_str) {
-            let from = format!("{name}: {list} {rule}");
-            match rule.strip_prefix(TOOL) {
-                Some("" | "(*)") if list == "ask" => rules.ask(None, &from),
-                Some(rest) => {
-                    if let Some(pattern) = rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
-                        command(pattern, &from, rules);
-                    }
-                }
-                // A rule about another tool.
-                None => {}
-            }
-        }
-    }
-    if let Some(mode) = permissions["defaultMode"].as_str().filter(|mode| *mode != "bypassPermissions") {
-        let why = "Claude Code asks about whatever its rules do not allow; here, a rule with no fields \
-            asks about every command";
-        rules.skip(&format!("{name}: defaultMode {mode}"), why);
-    }
-    Ok(())
-}
-
-/// Translates a command pattern: `git push:*`, `git push *` and `git push` all require approval for commands that
-/// begin with these words.
-fn command(pattern: &str, from: &str, rules: &mut CommandRules) {
-    let words = pattern.strip_suffix(":*").or_else(|| pattern.strip_suffix(" *")).unwrap_or(pattern);
-    if words.contains('*') {
-        return rules.skip(from, "a `*` anywhere but at the end");
-    }
-    rules.ask(Some(words.trim()), from);
 }
 
 #[cfg(test)]

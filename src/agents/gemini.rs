@@ -12,7 +12,6 @@ use super::own_shell::{
 };
 use super::permission::{EnforcedPermissions, PermissionKind, Permissions};
 use super::profile::{AgentProfile, PassedVariables};
-use super::rules::{CommandRules, RuleFile, RulesImport};
 use super::session::{ReadReply, SessionPreset, SessionReply, no_json, text};
 
 /// The folder that has `.gemini` in it.
@@ -22,9 +21,6 @@ const SETTINGS: ConfigFile = ConfigFile::new(HOME, &[".gemini/settings.json"]);
 const SHARED: ConfigFile = ConfigFile::new(Workspace, &[".gemini/settings.json"]);
 /// Its shell tool.
 const TOOL: &str = "run_shell_command";
-/// Conditions that narrow a rule in ways our rules cannot express.
-const NARROWING: [&str; 6] =
-    ["argsPattern", "commandRegex", "modes", "interactive", "subagent", "toolAnnotations"];
 
 pub(super) const PROFILE: AgentProfile = AgentProfile {
     programs: &["gemini"],
@@ -59,14 +55,6 @@ pub(super) const PROFILE: AgentProfile = AgentProfile {
         enforces: |permissions, kind, rule| permissions.enforced_by_kind(kind, rule),
         enforce,
         reply,
-    }),
-    rules: Some(RulesImport {
-        places: &[
-            (SETTINGS, None),
-            (SHARED, None),
-            (ConfigFile::new(HOME, &[".gemini/policies"]), Some("toml")),
-        ],
-        translate,
     }),
     ..AgentProfile::terminal("Gemini CLI", connect)
 };
@@ -165,56 +153,6 @@ fn reply(printed: &str) -> ReadReply {
     match value["error"]["message"].as_str() {
         Some(why) => Err((why.to_owned(), facts)),
         None => Ok(SessionReply { text: text(&value["response"]), ..facts }),
-    }
-}
-
-/// Translates rules that ask about commands or deny them. What Gemini CLI would deny needs approval here.
-fn translate(file: RuleFile<'_>, rules: &mut CommandRules) -> Result<(), String> {
-    let (name, settings) = (file.name, (file.settings)()?);
-    if name.ends_with(".toml") {
-        settings["rule"].as_array().into_iter().flatten().for_each(|rule| policy(name, rule, rules));
-        return Ok(());
-    }
-    for tool in settings["tools"]["exclude"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        let command = tool.strip_prefix(TOOL).and_then(|rest| rest.strip_prefix('(')?.strip_suffix(')'));
-        if let Some(command) = command {
-            rules.ask(Some(command), &format!("{name}: exclude {tool}"));
-        }
-    }
-    Ok(())
-}
-
-fn policy(name: &str, rule: &Value, rules: &mut CommandRules) {
-    let decision = rule["decision"].as_str().unwrap_or_default();
-    let tools = texts(&rule["toolName"]);
-    let is_about_commands =
-        tools.contains(&TOOL) || !rule["commandPrefix"].is_null() || !rule["commandRegex"].is_null();
-    if !is_about_commands || !matches!(decision, "ask_user" | "deny") {
-        return;
-    }
-    let from = format!(
-        "{name}: {decision} {}",
-        [&rule["commandPrefix"], &rule["commandRegex"]].map(|one| texts(one).join(", ")).join("")
-    );
-    let from = from.trim_end();
-    if let Some(key) = NARROWING.into_iter().find(|key| !rule[*key].is_null()) {
-        return rules.skip(from, &format!("`{key}`"));
-    }
-    let prefixes = texts(&rule["commandPrefix"]);
-    match (prefixes.as_slice(), decision) {
-        ([], "ask_user") => rules.ask(None, from),
-        // Denies the shell as a whole, so it is not a rule about commands.
-        ([], _) => {}
-        (prefixes, _) => prefixes.iter().for_each(|prefix| rules.ask(Some(prefix.trim()), from)),
-    }
-}
-
-/// Returns the strings in a string or a list of strings.
-fn texts(value: &Value) -> Vec<&str> {
-    match value {
-        Value::String(text) => vec![text],
-        Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
     }
 }
 

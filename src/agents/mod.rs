@@ -35,7 +35,6 @@ mod permission;
 mod pi;
 mod profile;
 mod qwen;
-mod rules;
 mod session;
 mod vscode;
 mod zed;
@@ -64,7 +63,6 @@ pub use self::permission::{
     EnforcedPermissions, PermissionKind, PermissionLine, PermissionRule, Permissions,
 };
 pub use self::profile::{AgentProfile, PassedVariables};
-pub use self::rules::{CommandRules, RuleFile, RulesImport, TranslatedRule};
 pub use self::session::{ReadReply, SessionPreset, SessionReply, no_json, session_id};
 
 /// A program that a person works with and that can be connected.

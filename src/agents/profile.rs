@@ -6,7 +6,6 @@ use super::client::McpClient;
 use super::config_file::{Addition, Connection, InstallScope};
 use super::hook::AgentHook;
 use super::own_shell::OwnShell;
-use super::rules::RulesImport;
 use super::session::SessionPreset;
 
 /// The loss for a program whose rules have no name of their own.
@@ -45,8 +44,6 @@ pub struct AgentProfile {
     pub hook: Option<AgentHook>,
     /// How it answers the sessions of a program of ours.
     pub session: Option<SessionPreset>,
-    /// Its own rules about commands, if they can be read.
-    pub rules: Option<RulesImport>,
 }
 
 /// The environment that a program passes on to a server.
@@ -79,7 +76,6 @@ impl AgentProfile {
             own_shell: None,
             hook: None,
             session: None,
-            rules: None,
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::io::{BufRead as _, IsTerminal, Read};
+use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -17,9 +17,6 @@ use crate::dispatch::{self, Code, Failure, Host, PrivateRuntime, Probe, Shell};
 use crate::link::{Access, RemoteHost, RunningRuntime, StartedRuntime};
 use crate::model::CloseReason;
 use crate::paths::Places;
-
-/// The maximum length of an answer to a prompt, in bytes.
-const ANSWER_BYTES: u64 = 64;
 
 /// The process's environment, read on demand.
 #[derive(Default)]
@@ -144,16 +141,6 @@ impl Host for ProcessHost {
 
     fn machine(&self) -> String {
         remote::machine()
-    }
-
-    fn confirm(&self, question: &str) -> Option<bool> {
-        if self.is_stream || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-            return None;
-        }
-        print::say(format_args!("{question} [y/N]")).ok()?;
-        let mut answer = String::new();
-        std::io::stdin().lock().take(ANSWER_BYTES).read_line(&mut answer).ok()?;
-        Some(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
     }
 
     fn probe_terminal(&self) -> Option<Probe> {

@@ -186,7 +186,7 @@ pub struct HostSettings {
     /// bytes unchanged.
     #[schemars(length(min = 1))]
     pub via: Vec<String>,
-    /// The path of `pilothouse` there. Default: where `host install` puts it, or the one in PATH.
+    /// The path of `pilothouse` there. Default: the one in PATH, `~/.local/bin` or `~/.cargo/bin`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
 }

@@ -88,11 +88,6 @@ pub trait Host: Send + Sync {
         String::new()
     }
 
-    /// Asks the person at the terminal whether to proceed; `None` if there is nobody to ask. Blocks.
-    fn confirm(&self, _question: &str) -> Option<bool> {
-        None
-    }
-
     /// Queries the terminal's capabilities; `None` if there is none.
     fn probe_terminal(&self) -> Option<Probe>;
 

@@ -14,9 +14,9 @@ use std::sync::LazyLock;
 use super::command::Command;
 use super::exec::Exec;
 use super::{
-    approvals, audit, cli_only, completions, consequence, doctor, host_install, keys, manifest, mcp,
-    metrics_show, prose, receipt, receipt_file, relay, run_program, service, settings, start_agent, status,
-    task_export, task_undo, version,
+    approvals, audit, cli_only, completions, consequence, doctor, keys, manifest, mcp, metrics_show, prose,
+    receipt, receipt_file, relay, run_program, settings, start_agent, status, task_export, task_undo,
+    version,
 };
 use crate::config::nearest;
 use crate::tools::TOOLS;
@@ -28,10 +28,6 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
     commands.extend([
         Command::of::<task_export::TaskExport>(),
         Command::of::<task_undo::TaskUndo>(),
-        Command::of::<service::ServiceList>(),
-        Command::of::<service::ServiceLogs>(),
-        Command::of::<service::ServiceRestart>(),
-        Command::of::<service::ServiceStop>(),
         Command::of::<receipt::ReceiptList>(),
         Command::of::<receipt::ReceiptShow>(),
         Command::of::<receipt_file::ReceiptRender>(),
@@ -71,7 +67,6 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
         Command::of::<cli_only::McpCommand>(),
         Command::of::<mcp::McpInstall>(),
         Command::of::<mcp::McpConfig>(),
-        Command::of::<host_install::HostInstall>(),
         Command::of::<relay::RelayList>(),
         Command::of::<relay::RelayTo<false>>(),
         Command::of::<relay::RelayTo<true>>(),
@@ -88,10 +83,9 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
 });
 
 /// Descriptions of the groups, by path.
-pub const GROUPS: [(&str, &str); 13] = [
+pub const GROUPS: [(&str, &str); 11] = [
     ("command", "Run shell commands, one or several in a row"),
     ("task", "See, drive, stop and export tasks"),
-    ("service", "See what listens at a port, restart it, stop it"),
     ("question", "See and answer what programs ask"),
     ("receipt", "Reread answers as agents saw them"),
     ("metrics", "See the runtime's counters"),
@@ -99,7 +93,6 @@ pub const GROUPS: [(&str, &str); 13] = [
     ("config", "Find, show, check and edit the settings"),
     ("prose", "Check, format and read .prose programs; decide their gates"),
     ("prose.gate", "Decide a program's gate, or see its history"),
-    ("host", "Install pilothouse on other machines"),
     ("relay", "List this user's runtimes, and connect to one from another machine"),
     ("keys", "See the keys, check a key file, compare it with the defaults"),
 ];
@@ -248,7 +241,7 @@ mod tests {
             |command: &&Command| command.danger != Danger::Safe && command.reach != CommandReach::Exec;
         for command in COMMANDS.iter().filter(tells) {
             let properties = &command.input_schema()["properties"];
-            if ["task_id", "question_id", "service"].iter().any(|id| properties.get(id).is_some()) {
+            if ["task_id", "question_id"].iter().any(|id| properties.get(id).is_some()) {
                 // The runtime that has the task decides: see tests/it/exec_dry_run.rs.
                 continue;
             }

@@ -35,9 +35,8 @@ pub struct RuntimeAddress {
     pub state: PathBuf,
     /// The folder of its settings.
     pub config: PathBuf,
-    /// Its workspace. Runtimes of earlier versions do not report it.
-    #[serde(default)]
-    pub workspace: Option<PathBuf>,
+    /// Its workspace.
+    pub workspace: PathBuf,
 }
 
 impl RuntimeAddress {
@@ -47,7 +46,7 @@ impl RuntimeAddress {
             runtime: places.runtime_dir.clone(),
             state: places.state_dir.clone(),
             config: places.config_dir.clone(),
-            workspace: Some(places.workspace.clone()),
+            workspace: places.workspace.clone(),
         }
     }
 }

@@ -51,8 +51,8 @@ pub use operator::{
 pub use protocol::{ConsoleView, Reply, Request};
 pub use relay::{Relay, refusal};
 pub use route::{
-    CarriedRoute, CarrierLink, Door, HostListing, KEPT_MINUTES, ListedRuntime, OpenConnection, RemoteHost,
-    RemoteOutput, RuntimeRoute, ssh_folder,
+    CarriedRoute, CarrierLink, Door, HostListing, ListedRuntime, OpenConnection, RemoteHost, RuntimeRoute,
+    ssh_folder,
 };
 pub use running::RunningRuntime;
 pub use scripts::{Scripts, serve as serve_scripts};

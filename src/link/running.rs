@@ -49,9 +49,9 @@ impl RunningRuntime {
         self.address.runtime.join("operator.sock")
     }
 
-    /// Returns its workspace, if it reports that.
+    /// Returns its workspace, if that is a path.
     pub fn workspace(&self) -> Option<&PathBuf> {
-        self.address.workspace.as_ref().filter(|workspace| workspace.is_absolute())
+        Some(&self.address.workspace).filter(|workspace| workspace.is_absolute())
     }
 }
 

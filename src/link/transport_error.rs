@@ -115,7 +115,7 @@ impl TransportError {
                 )
             }
             Self::NoProgram { said } => format!(
-                "pilothouse is not installed there{}; install it with `pilothouse host install {host}`",
+                "pilothouse is not there{}; copy it to `~/.local/bin` there, or name its place: `program` in [hosts.{host}]",
                 colon(said)
             ),
             Self::NotRun { said } => format!(
@@ -149,7 +149,7 @@ impl TransportError {
                 format!("{how}{}", advice(host, said))
             }
             Self::Silent { said } => {
-                format!("no answer{}; see `pilothouse doctor --host {host}`", colon(said))
+                format!("no answer{}", colon(said))
             }
         }
     }
@@ -160,11 +160,9 @@ fn advice(host: &str, said: &str) -> String {
     let asks =
         ["Permission denied (", "Permission denied, please", "Host key verification failed", "passphrase"];
     if asks.iter().any(|asks| said.contains(asks)) {
-        return format!(
-            "; log in once with `pilothouse doctor --host {host}`, which may ask for what is needed"
-        );
+        return format!("; log in once with `pilothouse fleet {host}`, which may ask for what is needed");
     }
-    format!("; see `pilothouse doctor --host {host}`")
+    String::new()
 }
 
 #[cfg(test)]
@@ -176,15 +174,15 @@ mod tests {
         let exited = |said: &str| TransportError::Exited { code: Some(255), said: said.into() };
         for (why, advice) in [
             (TransportError::NoCarrier { program: "ssh".into(), why: "x".into() }, "install it"),
-            (TransportError::NoProgram { said: String::new() }, "`pilothouse host install box`"),
+            (TransportError::NoProgram { said: String::new() }, "`program` in [hosts.box]"),
             (TransportError::NotRun { said: String::new() }, "`program` in [hosts.box]"),
             (TransportError::ChangedKey, "A person has to check it"),
             (TransportError::Unanswered { said: String::new() }, "`exit` in a file"),
             (TransportError::NoRuntime { place: "/w".into() }, "`pilothouse relay list --host box`"),
-            (exited("box: Permission denied (publickey)"), "log in once with `pilothouse doctor --host box`"),
-            (exited("mkdir: can't create directory '/x': Permission denied"), "; see `pilothouse doctor"),
-            (exited(""), "`pilothouse doctor --host box`"),
-            (TransportError::Silent { said: String::new() }, "`pilothouse doctor --host box`"),
+            (exited("box: Permission denied (publickey)"), "log in once with `pilothouse fleet box`"),
+            (exited("mkdir: can't create directory '/x': Permission denied"), "Permission denied (exit 255)"),
+            (exited(""), "the connection ended (exit 255)"),
+            (TransportError::Silent { said: String::new() }, "no answer"),
         ] {
             let told = why.told("box");
             assert!(told.contains(advice), "{told}");
@@ -214,8 +212,8 @@ mod tests {
     #[test]
     fn what_was_said_comes_first() {
         let told = TransportError::Exited { code: Some(255), said: "no container".into() }.told("box");
-        assert_eq!(told, "no container (exit 255); see `pilothouse doctor --host box`");
+        assert_eq!(told, "no container (exit 255)");
         let told = TransportError::Exited { code: Some(137), said: String::new() }.told("box");
-        assert_eq!(told, "the connection ended (exit 137); see `pilothouse doctor --host box`");
+        assert_eq!(told, "the connection ended (exit 137)");
     }
 }

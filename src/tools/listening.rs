@@ -38,16 +38,8 @@ impl ListeningNote {
     }
 
     /// Returns its port; `None` for a unix socket.
-    #[must_use]
-    pub fn port(&self) -> Option<u16> {
+    pub(super) fn port(&self) -> Option<u16> {
         self.port
-    }
-
-    /// Returns where it leads, briefly: its URL, else `:5173` or its path.
-    #[must_use]
-    pub fn target(&self) -> String {
-        let port = || self.port.map(|port| format!(":{port}"));
-        self.url.clone().or_else(port).unwrap_or_else(|| self.address.clone())
     }
 
     /// Returns the line for a receipt.

@@ -27,7 +27,10 @@ pub(super) struct TaskListInput {
     /// `active`: those that run; `all`: ended ones too.
     #[serde(default)]
     scope: TaskScope,
-    /// Most to list.
+    /// Only tasks that accept connections.
+    #[serde(default)]
+    listening: bool,
+    /// Maximum number of tasks.
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 100))]
     limit: usize,
@@ -105,6 +108,8 @@ pub struct TaskFilter {
     pub shared: bool,
     /// Which tasks to list.
     pub scope: TaskScope,
+    /// Whether to list only tasks that accept connections.
+    pub listening: bool,
 }
 
 impl TaskFilter {
@@ -114,7 +119,9 @@ impl TaskFilter {
             TaskScope::Active => !task.status.is_terminal() && (task.promoted || is_at_hand(task)),
             TaskScope::All => true,
         };
-        is_in_scope && (self.shared || self.actor.may_drive(&task.started_by))
+        is_in_scope
+            && (!self.listening || !task.listening.is_empty())
+            && (self.shared || self.actor.may_drive(&task.started_by))
     }
 }
 
@@ -202,16 +209,20 @@ Lists the commands you ran (pilothouse tasks), newest first, without output: tho
 For a lost task_id, or what to stop before you finish.";
     const HINTS: Hints = Hints::READS;
     const CLI: &'static [&'static str] = &["task", "list"];
-    const EXAMPLES: &'static [(&'static str, &'static str)] =
-        &[("List what runs", "{}"), ("List finished tasks too", r#"{"scope":"all","limit":100}"#)];
+    const EXAMPLES: &'static [(&'static str, &'static str)] = &[
+        ("List what runs", "{}"),
+        ("List what listens at a port", r#"{"listening":true}"#),
+        ("List finished tasks too", r#"{"scope":"all","limit":100}"#),
+    ];
 
     type Input = TaskListInput;
     type Result = TaskListing;
 
     async fn run(cx: ToolContext<'_>, input: TaskListInput) -> Result<ToolOutcome, ToolError> {
         let actor = cx.caller.actor.clone();
-        let wanted = TaskFilter { actor, shared: cx.runtime.shares_tasks(), scope: input.scope };
-        let (total, tasks) = cx.runtime.newest(input.limit.min(MOST), |task| wanted.includes(task));
+        let TaskListInput { scope, listening, limit } = input;
+        let wanted = TaskFilter { actor, shared: cx.runtime.shares_tasks(), scope, listening };
+        let (total, tasks) = cx.runtime.newest(limit.min(MOST), |task| wanted.includes(task));
         Ok(ToolOutcome { envelope: project(&ListedTasks { total, tasks, now: cx.now() }), task: None })
     }
 

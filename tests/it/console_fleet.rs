@@ -142,7 +142,7 @@ fn three_places_one_of_them_lost() {
                 runtime: "/r".into(),
                 state: "/s".into(),
                 config: "/c".into(),
-                workspace: Some("/home/ana/another".into()),
+                workspace: "/home/ana/another".into(),
             },
         };
         let _ = app.update(Msg::Running(vec![running("api"), running("0123456789ab")]));

@@ -7,7 +7,7 @@ use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::state::arrangement::Arrangement;
 use pilothouse::console::state::focus::Screen;
 use pilothouse::console::state::layout::{Breakpoint, Layout};
-use pilothouse::console::state::tiling::{ListPlace, Panes, Tiling, Tilings};
+use pilothouse::console::state::tiling::{ListPlace, Panes, Tiling};
 use pilothouse::model::{OutputView, Snapshot, TaskStatus, TaskView};
 use pilothouse::terminal::{KeyPress, MouseButton, MouseInput, MouseKind};
 use proptest::prelude::*;
@@ -68,7 +68,7 @@ proptest! {
         pins in prop::collection::vec(1..11_u32, 0..6), selected in 1..11_u32, tiling in tiling(),
     ) {
         let mut app = arranged(size, screen, zoom, &pins, split);
-        app.state.division.tilings.now = tiling;
+        app.state.division.tiling = tiling;
         (app.state.list.selected, app.state.list.is_held) = (Some(id(selected)), true);
         let plan = app.state.layout();
         let whole = Rect::new(0, 0, size.0, size.1);
@@ -253,7 +253,7 @@ fn pick(app: &mut App, number: u32) {
 
 fn tiled(size: (u16, u16), panes: Panes, list: ListPlace) -> App {
     let mut app = console(snapshot(), size);
-    let layout = Tilings { now: Some(Tiling { panes, list }), ..Tilings::default() };
+    let layout = Some(Tiling { panes, list });
     Arrangement { layout, ..Arrangement::default() }.apply(&mut app.state);
     let _ = app.update(Msg::Resize(size.0, size.1));
     app
@@ -400,7 +400,7 @@ fn a_key_goes_through_the_layouts_and_zoom_shows_one_of_any() {
     assert_eq!(app.state.layout().panes.len(), 1);
     let _ = press(&mut app, &["Z"]);
     assert_eq!(
-        (app.state.division.tilings.now, app.state.division.is_zoomed),
+        (app.state.division.tiling, app.state.division.is_zoomed),
         (None, false),
         "around to the automatic one"
     );
@@ -408,7 +408,7 @@ fn a_key_goes_through_the_layouts_and_zoom_shows_one_of_any() {
     let mut app = console(snapshot(), (60, 18));
     for _ in 0..4 {
         let _ = press(&mut app, &["Z"]);
-        let wanted = app.state.division.tilings.now.map(|tiling| tiling.panes.count());
+        let wanted = app.state.division.tiling.map(|tiling| tiling.panes.count());
         assert!(wanted.is_none_or(|count| count == app.state.layout().panes.len()), "{wanted:?}");
     }
 }
@@ -421,7 +421,7 @@ fn write(app: &mut App, text: &str) {
 }
 
 #[test]
-fn a_layout_is_found_by_its_usual_names_and_kept_under_ones_own() {
+fn a_layout_is_found_by_its_usual_names_and_kept() {
     for word in ["layout", "split", "grid", "tile"] {
         let mut app = console(snapshot(), (120, 40));
         let _ = press(&mut app, &[":"]);
@@ -431,25 +431,18 @@ fn a_layout_is_found_by_its_usual_names_and_kept_under_ones_own() {
     let mut app = console(snapshot(), (120, 40));
     let _ = press(&mut app, &[":"]);
     write(&mut app, "layout 2 side left");
-    let _ = press(&mut app, &["Enter"]);
-    let tiling = Tiling { panes: Panes::TwoBeside, list: ListPlace::Left };
-    assert_eq!(app.state.division.tilings.now, Some(tiling));
-    let _ = press(&mut app, &[">", ":"]);
-    write(&mut app, "save-layout");
-    let _ = press(&mut app, &["Enter"]);
-    write(&mut app, "review");
     let effects = press(&mut app, &["Enter"]);
-    let kept = effects.into_iter().find_map(|effect| match effect {
-        Effect::Arranged(kept) => Some(kept),
-        _ => None,
-    });
-    let kept = kept.expect("written down at once");
-    assert_eq!(kept.layout.saved.len(), 1);
+    let is_kept = |effect: &Effect| matches!(effect, Effect::Arranged(kept) if kept.layout.is_some());
+    assert!(effects.iter().any(is_kept), "written down at once");
+    let tiling = Tiling { panes: Panes::TwoBeside, list: ListPlace::Left };
+    assert_eq!(app.state.division.tiling, Some(tiling));
+    let _ = press(&mut app, &[">"]);
+    let kept = Arrangement::of(&app.state);
 
     let mut other = console(snapshot(), (120, 40));
     kept.apply(&mut other.state);
     assert_eq!(
-        (other.state.division.tilings.now, other.state.division.split),
+        (other.state.division.tiling, other.state.division.split),
         (Some(tiling), 1),
         "as it was left"
     );
@@ -457,16 +450,6 @@ fn a_layout_is_found_by_its_usual_names_and_kept_under_ones_own() {
     write(&mut other, "automatic");
     let _ = press(&mut other, &["Enter", "<", "V"]);
     insta::assert_snapshot!("layouts_120x40", shown(&other));
-    write(&mut other, "review");
-    let _ = press(&mut other, &["Enter"]);
-    assert_eq!((other.state.division.tilings.now, other.state.division.split), (Some(tiling), 1));
-    let _ = press(&mut other, &[":"]);
-    write(&mut other, "forget-layout");
-    let _ = press(&mut other, &["Enter"]);
-    assert_eq!(
-        (other.state.division.tilings.saved.len(), other.state.division.tilings.now),
-        (0, Some(tiling))
-    );
 }
 
 #[test]
@@ -474,7 +457,7 @@ fn the_border_of_the_list_follows_the_mouse_as_far_as_it_goes() {
     let beside = Tiling { panes: Panes::One, list: ListPlace::Left };
     for tiling in [None, Some(beside)] {
         let mut app = console(snapshot(), (160, 50));
-        app.state.division.tilings.now = tiling;
+        app.state.division.tiling = tiling;
         app.state.touch();
         let place = |app: &App| {
             let layout = app.state.layout();

@@ -216,7 +216,6 @@ fn every_action_of_the_palette_does_something_or_says_why_not() {
             Action::NextPane,
             Action::NextProgram,
             Action::PreviousProgram,
-            Action::ForgetLayout,
             Action::WhileAway,
             Action::LeftRunning,
             Action::LetPass,

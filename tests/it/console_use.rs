@@ -429,7 +429,6 @@ fn the_palette_is_searched_by_the_usual_words() {
         ("screenshot", Action::Screenshot),
         ("picture", Action::Screenshot),
         ("layout", Action::Layouts),
-        ("save layout as", Action::SaveLayout),
         ("fullscreen", Action::Zoom),
         ("approve", Action::Approvals),
         ("deny", Action::Deny),

@@ -223,9 +223,7 @@ fn expected(action: Action) -> (Place, Seen) {
             here(Does(|effect| !matches!(effect, Effect::Remember(_) | Effect::Recordings)))
         }
         Action::Layouts => here(Is(|app| list(app).is_some_and(|list| list.kind == ListKind::Layouts))),
-        Action::NextLayout => here(Is(|app| app.state.division.tilings.now.is_some())),
-        Action::SaveLayout => here(Is(|app| matches!(app.state.focus.mode, Mode::Write(Prompt::Layout, _)))),
-        Action::ForgetLayout => here(Why("no saved layout is in use")),
+        Action::NextLayout => here(Is(|app| app.state.division.tiling.is_some())),
         Action::Zoom => here(Is(|app| app.state.division.is_zoomed)),
         Action::ShowTasks => (Place(7, &["4"]), Is(|app| app.state.focus.screen == Screen::Tasks)),
         Action::ShowFocus => here(Is(|app| app.state.focus.screen == Screen::Focus)),

@@ -281,7 +281,7 @@ fn a_lock_whose_runtime_cannot_be_reached_is_said_and_no_second_one_starts() {
         runtime: "/nowhere".into(),
         state: places.state_dir.clone(),
         config: places.config_dir.clone(),
-        workspace: Some(places.workspace.clone()),
+        workspace: places.workspace.clone(),
     };
     let text = serde_json::to_vec(&address).expect("JSON");
     std::fs::write(&places.lock, text).expect("written");

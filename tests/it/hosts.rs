@@ -152,7 +152,7 @@ async fn each_way_to_fail_is_told_with_its_cure() {
     assert!(said.contains("/nowhere/ssh") || said.contains("ssh cannot be started here"), "{said}");
     let bare = host_by(&["env", "HOME=/nowhere", "PATH=/usr/bin:/bin"], None, Path::new(""));
     let said = attach(bare, "/").await;
-    assert!(said.contains("`pilothouse host install box`"), "{said}");
+    assert!(said.contains("`program` in [hosts.box]"), "{said}");
     let angry = host_by(
         &["sh", "-c", "echo '\u{1b}[31mPermission denied (publickey).' >&2; exit 255"],
         None,
@@ -163,7 +163,7 @@ async fn each_way_to_fail_is_told_with_its_cure() {
         said.contains("exit 255") && said.contains("Permission denied") && !said.contains('\u{1b}'),
         "{said}"
     );
-    assert!(said.contains("`pilothouse doctor --host box`"), "{said}");
+    assert!(said.contains("`pilothouse fleet box`"), "{said}");
     let said = attach(host(&there), "0123456789ab").await;
     assert!(said.contains("no runtime serves 0123456789ab there"), "{said}");
     let said = attach(host(&there), "/nowhere/at/all").await;

@@ -138,7 +138,7 @@ impl Carried {
             runtime: runtime.clone(),
             state: own.state_dir.clone(),
             config: own.config_dir.clone(),
-            workspace: Some(own.workspace.clone()),
+            workspace: own.workspace.clone(),
         };
         std::fs::write(&places.lock, serde_json::to_vec(&address).expect("JSON")).expect("written");
         let lock = File::open(&places.lock).expect("open");

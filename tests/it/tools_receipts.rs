@@ -179,7 +179,7 @@ fn status(task: TaskView) -> Envelope {
 }
 
 fn list(tasks: Vec<TaskView>, scope: task_list::TaskScope, limit: usize) -> Envelope {
-    let wanted = task_list::TaskFilter { actor: agent(), shared: false, scope };
+    let wanted = task_list::TaskFilter { actor: agent(), shared: false, scope, listening: false };
     let snapshot = Snapshot { tasks: tasks.into_iter().map(Arc::new).collect(), ..Snapshot::default() };
     let (total, newest) = snapshot.newest(limit, |task| wanted.includes(task));
     let tasks = newest.into_iter().cloned().collect();

@@ -1,7 +1,6 @@
 //! Codex CLI.
 
 mod hook;
-mod rules;
 
 use serde_json::json;
 
@@ -14,7 +13,6 @@ use super::own_shell::{
 };
 use super::permission::{EnforcedPermissions, PermissionKind, PermissionRule, Permissions};
 use super::profile::{AgentProfile, PassedVariables};
-use super::rules::RulesImport;
 use super::session::{ReadReply, SessionPreset, SessionReply, events, no_json, session_id, text};
 
 const FOLDER: ConfigFolder = Own("CODEX_HOME", ".codex");
@@ -63,15 +61,6 @@ pub(super) const PROFILE: AgentProfile = AgentProfile {
         enforces,
         enforce,
         reply,
-    }),
-    rules: Some(RulesImport {
-        places: &[
-            (SETTINGS, None),
-            (ConfigFile::new(FOLDER, &["rules"]), Some("rules")),
-            (SHARED, None),
-            (ConfigFile::new(Workspace, &[".codex/rules"]), Some("rules")),
-        ],
-        translate: rules::translate,
     }),
     ..AgentProfile::terminal("Codex CLI", connect)
 };

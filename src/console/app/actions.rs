@@ -113,8 +113,6 @@ impl App {
             Action::NarrowList => arrangement::resize_list(&mut self.state, -1),
             Action::Layouts => self.open_list(tilings::layout_list(&self.state)),
             Action::NextLayout => tilings::next_layout(&mut self.state),
-            Action::SaveLayout => tilings::ask_for_layout_name(&mut self.state),
-            Action::ForgetLayout => tilings::forget_layout(&mut self.state),
             Action::Zoom => self.state.division.is_zoomed = !self.state.division.is_zoomed,
             Action::Help => {
                 let list = help::help(&self.state, &|action| self.availability(action));
@@ -313,11 +311,10 @@ impl App {
             | Cost | UndoChanges | Find | Compare | ModelSaw | Share | ShareSvg | Fold | NextPart
             | PreviousPart | FindText | NextFound | PreviousFound | NextColumn | PreviousColumn
             | OpenTask | SmallerBudget | LargerBudget | FullBudget | CopyText | Export | Screenshot
-            | ScreenshotHtml | ScreenshotText | ScreenshotAnsi | Layouts | NextLayout | SaveLayout
-            | ForgetLayout | Zoom | ShowTasks | ShowFocus | ShowReceipts | ShowMetrics | ExportMetrics
-            | ShowProgram | NextPane | PreviousProgram | NextProgram | Places | Palette | Messages
-            | Themes | EditSettings | Mouse | Help | Back | Confirm | Suspend | Detach | StopAll | Quit
-            | ToAgent => {}
+            | ScreenshotHtml | ScreenshotText | ScreenshotAnsi | Layouts | NextLayout | Zoom | ShowTasks
+            | ShowFocus | ShowReceipts | ShowMetrics | ExportMetrics | ShowProgram | NextPane
+            | PreviousProgram | NextProgram | Places | Palette | Messages | Themes | EditSettings | Mouse
+            | Help | Back | Confirm | Suspend | Detach | StopAll | Quit | ToAgent => {}
         }
     }
 

@@ -119,10 +119,7 @@ impl App {
                 place(is_typing, "nothing is typed into")
             }
             Send => place(
-                matches!(
-                    prompt,
-                    Some(Prompt::Line(_) | Prompt::Rename(_) | Prompt::Watch(_) | Prompt::Layout)
-                ),
+                matches!(prompt, Some(Prompt::Line(_) | Prompt::Rename(_) | Prompt::Watch(_))),
                 "while writing a line",
             ),
             SendOn | Newline | Raw => place(matches!(prompt, Some(Prompt::Line(_))), "while writing a line"),
@@ -191,9 +188,7 @@ impl App {
                 let has_room = !self.state.division.is_zoomed
                     && match self.state.focus.screen {
                         Screen::Focus => room != Breakpoint::Small,
-                        Screen::Tasks => {
-                            room == Breakpoint::Full && self.state.division.tilings.now.is_none()
-                        }
+                        Screen::Tasks => room == Breakpoint::Full && self.state.division.tiling.is_none(),
                         _ => false,
                     };
                 let is_shown = !layout.timeline.is_empty();
@@ -205,10 +200,9 @@ impl App {
                 place(self.state.focus.screen == Screen::Tasks, "on the screen of all tasks only")?;
                 need(!self.state.view.snapshot.tasks.is_empty(), "there are no tasks")
             }
-            Layouts | NextLayout | SaveLayout | WidenList | NarrowList => {
+            Layouts | NextLayout | WidenList | NarrowList => {
                 place(self.state.focus.screen == Screen::Tasks, "on the screen of all tasks only")
             }
-            ForgetLayout => need(self.state.division.tilings.name.is_some(), "no saved layout is in use"),
             NextFailed | NextWaiting => {
                 let is_here = is_listed || self.state.focus.screen == Screen::Receipts;
                 place(is_here, "in the list of tasks, and of calls")?;

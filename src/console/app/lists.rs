@@ -153,7 +153,7 @@ impl App {
                 self.open_list(list);
             }
             ListChoice::Layout(pick) => {
-                tilings::pick_layout(&mut self.state, &pick);
+                tilings::pick_layout(&mut self.state, pick);
                 self.state.show(Screen::Tasks);
             }
             ListChoice::Place(at) => self.go_to_place(at),

@@ -6,7 +6,6 @@ use crate::console::app::App;
 use crate::console::app::layer::Layer;
 use crate::console::effect::Effect;
 use crate::console::features::approval::card::{Card, CardText};
-use crate::console::features::arrangement::tilings;
 use crate::console::features::pane::{copy, search};
 use crate::console::features::paste::{UnsentPaste, line_feeds, size};
 use crate::console::features::{composer, palette, paste, program, receipts, task_list};
@@ -239,10 +238,6 @@ impl App {
             (Some(Action::Send), Prompt::Watch(task)) => {
                 let text = self.state.take_written();
                 self.attention.watch_for(&mut self.state, &task, &text);
-            }
-            (Some(Action::Send), Prompt::Layout) => {
-                let name = self.state.take_written();
-                tilings::save_layout(&mut self.state, &name);
             }
             (Some(Action::Run), Prompt::Start) => {
                 let cmd = composer::take_command(&mut self.state);

@@ -62,7 +62,7 @@ mod tests {
     use crate::console::state::focus::Screen;
     use crate::console::state::listing::rows::{Grouping, ListOrder, Sort};
     use crate::console::state::memory::ConsoleMemory;
-    use crate::console::state::tiling::{ListPlace, Panes, SavedTiling, Tiling, Tilings};
+    use crate::console::state::tiling::{ListPlace, Panes, Tiling};
     use crate::envelope::TaskId;
     use std::fs;
 
@@ -74,8 +74,7 @@ mod tests {
         let pins = vec![TaskId::from_random([3; 8])];
         let list = ListOrder { sort: Sort::Idle, groups: Grouping::Session, ..ListOrder::default() };
         let tiling = Tiling { panes: Panes::TwoBeside, list: ListPlace::Left };
-        let saved = vec![SavedTiling { name: "wide".into(), tiling: Some(tiling), split: 3 }];
-        let layout = Tilings { now: Some(tiling), name: Some("wide".into()), saved };
+        let layout = Some(tiling);
         let kept = Arrangement {
             screen: Screen::Metrics,
             zoom: true,

@@ -236,8 +236,6 @@ actions! {
     ScreenshotAnsi "screenshot" "Screenshot as text with colours" ""
     Layouts "layouts" "How many panes, and how they stand" "" "layout split grid tile tiling panes arrange"
     NextLayout "layout" "The next layout" "" "layout split grid tile cycle panes"
-    SaveLayout "save layout" "Save the layout under a name" "" "save layout as name split grid tile"
-    ForgetLayout "forget layout" "Forget the saved layout in use" "" "delete remove layout"
     Zoom "zoom" "The task alone, without the rest" "" "layout fullscreen maximize"
     ShowTasks "tasks" "All tasks and their panes" "TaskList"
     ShowFocus "focus" "The selected task, full size" "TaskOutput"

@@ -440,7 +440,7 @@ mod tests {
     #[test]
     fn every_action_has_a_key_or_is_reached_by_name() {
         use Action::*;
-        let by_name = [Messages, Themes, EditSettings, ExportMetrics, SaveLayout, ForgetLayout];
+        let by_name = [Messages, Themes, EditSettings, ExportMetrics];
         let by_name = [&by_name[..], &[ShareSvg, ScreenshotHtml, ScreenshotText, ScreenshotAnsi]].concat();
         let keymap = Keymap::built_in();
         for action in Action::ALL {

@@ -57,8 +57,7 @@ impl Action {
             | YankOutput | Left | Right | LineStart | LineEnd | CopyText | CopyId | Export
             | ExportMetrics | Screenshot | ScreenshotHtml | ScreenshotText | ScreenshotAnsi => Wish::Read,
             Fit | Dismiss | ClearFinished | Undo | Filter | ArrangeList | Rename | Pin | WidenList
-            | NarrowList | Layouts | NextLayout | SaveLayout | ForgetLayout | Zoom | Themes
-            | EditSettings | Mouse => Wish::Arrange,
+            | NarrowList | Layouts | NextLayout | Zoom | Themes | EditSettings | Mouse => Wish::Arrange,
         }
     }
 }

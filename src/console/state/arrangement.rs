@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::console::state::focus::Screen;
 use crate::console::state::listing::rows::ListOrder;
-use crate::console::state::tiling::Tilings;
+use crate::console::state::tiling::Tiling;
 use crate::envelope::TaskId;
 
 /// The saved arrangement.
@@ -22,8 +22,8 @@ pub struct Arrangement {
     pub split: i16,
     /// The sort order, grouping and columns of the task list.
     pub list: ListOrder,
-    /// How the tasks screen is split into panes, and the saved layouts.
-    pub layout: Tilings,
+    /// The layout of the tasks screen; if none, the automatic one.
+    pub layout: Option<Tiling>,
     /// When it was saved: at the latest when the console was closed.
     pub saved_at: Option<Timestamp>,
 }

@@ -6,7 +6,7 @@ use crate::console::state::export::ExportKind;
 use crate::console::state::listing::columns::ListColumn;
 use crate::console::state::listing::filter::{AgentFilter, Filter};
 use crate::console::state::listing::rows::{Grouping, Sort};
-use crate::console::state::tiling::Pick;
+use crate::console::state::tiling::Tiling;
 use crate::envelope::TaskId;
 use crate::link::RunningRuntime;
 use crate::model::{ChangesSince, PlaceId};
@@ -35,7 +35,7 @@ pub enum ListChoice {
     /// Arrange the task list this way.
     Arranged(ListForm),
     /// Use this layout.
-    Layout(Pick),
+    Layout(Option<Tiling>),
     /// Show what differs in the tree since then.
     Changes(ChangesSince),
     /// Run this command in a pane.

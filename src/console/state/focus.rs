@@ -73,8 +73,6 @@ pub enum Prompt {
     Rename(TaskId),
     /// A watch rule for this task.
     Watch(TaskId),
-    /// A name for the current layout.
-    Layout,
     /// A text to search for in this task's output.
     Search(TaskId),
     /// A text to search for in the output of all tasks.
@@ -93,7 +91,7 @@ impl Prompt {
         match self {
             Self::Line(_) => KeyContext::Line,
             Self::Start => KeyContext::Start,
-            Self::Rename(_) | Self::Watch(_) | Self::Layout => KeyContext::Note,
+            Self::Rename(_) | Self::Watch(_) => KeyContext::Note,
             Self::Search(_) | Self::SearchAll | Self::Find => KeyContext::Search,
             Self::FilterCalls | Self::FilterTasks => KeyContext::Search,
         }

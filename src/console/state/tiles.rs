@@ -72,7 +72,7 @@ impl State {
     }
 
     fn divided(&self, body: Rect) -> TasksDivision {
-        if let Some(Tiling { panes, list }) = self.division.tilings.now {
+        if let Some(Tiling { panes, list }) = self.division.tiling {
             let (list, stage) = list_apart(body, list, self.division.split);
             let grid = divided(stage, panes).grid();
             return TasksDivision { list, stage, grid, fills: true, is_pressed: false };
@@ -119,7 +119,7 @@ impl Layout {
         }
         let seats = state.seats(&state.seat_wishes(grid.room(), fills));
         let taken: Vec<bool> = seats.iter().map(Option::is_some).collect();
-        if state.division.tilings.now.is_none() {
+        if state.division.tiling.is_none() {
             // There is a third column only if a task has a place in it.
             let paired = 2 * usize::from(grid.rows);
             grid.columns =

@@ -1,17 +1,9 @@
-//! User-chosen layouts of the tasks screen: how many panes, their arrangement, and where the list is. A
-//! layout can be saved under a name; the automatic one is the default.
+//! User-chosen layouts of the tasks screen: how many panes, their arrangement, and where the list is.
 
 use serde::{Deserialize, Serialize};
 use strum::VariantArray as _;
 
 use crate::console::state::grid::StageGrid;
-use crate::console::text::visible;
-
-/// Maximum number of saved layouts.
-pub(in crate::console) const MOST_SAVED: usize = 16;
-
-/// Maximum length of a layout's name, in characters.
-const MOST_NAME: usize = 24;
 
 /// The number of panes and their arrangement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::VariantArray)]
@@ -47,42 +39,6 @@ pub struct Tiling {
     pub panes: Panes,
     /// The list.
     pub list: ListPlace,
-}
-
-/// A layout saved under a name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SavedTiling {
-    /// Its name.
-    pub name: String,
-    /// The layout; if none, the automatic one.
-    #[serde(default)]
-    pub tiling: Option<Tiling>,
-    /// How many steps larger than the default the list is.
-    #[serde(default)]
-    pub split: i16,
-}
-
-/// The current layout, and the saved ones.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Tilings {
-    /// The current layout; if none, the automatic one.
-    pub now: Option<Tiling>,
-    /// The name it was chosen by, if any.
-    pub name: Option<String>,
-    /// The saved layouts, in the order they were saved.
-    pub saved: Vec<SavedTiling>,
-}
-
-/// A layout to choose.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Pick {
-    /// Based on the size of the terminal.
-    Automatic,
-    /// This layout.
-    Tiled(Tiling),
-    /// The saved layout with this name.
-    Named(String),
 }
 
 impl Panes {
@@ -131,29 +87,4 @@ impl Tiling {
         let list = if self.list == ListPlace::Left { "left of them" } else { "above" };
         format!("{}, the list {list}", self.panes.words().1)
     }
-}
-
-impl Tilings {
-    /// Removes what a file may contain but the console never saves: overlong names, and too many layouts.
-    pub fn checked(mut self) -> Self {
-        self.saved.retain_mut(|saved| {
-            saved.name = tidy(&saved.name);
-            !saved.name.is_empty()
-        });
-        self.saved.truncate(MOST_SAVED);
-        self.name = self.name.filter(|name| self.saved.iter().any(|saved| saved.name == *name));
-        self
-    }
-
-    pub(in crate::console) fn picked(&self) -> Pick {
-        match (&self.name, self.now) {
-            (Some(name), _) => Pick::Named(name.clone()),
-            (None, Some(tiling)) => Pick::Tiled(tiling),
-            (None, None) => Pick::Automatic,
-        }
-    }
-}
-
-pub(in crate::console) fn tidy(name: &str) -> String {
-    visible::one_line(name.trim()).chars().take(MOST_NAME).collect()
 }

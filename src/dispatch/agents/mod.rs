@@ -5,7 +5,6 @@ mod files;
 mod shell;
 
 use crate::agents::{AgentProgram, McpClient};
-use crate::config::STARTER_COMMAND;
 
 pub(super) use self::entry::AgentEntry;
 pub use self::files::own_command;
@@ -17,14 +16,5 @@ impl AgentProgram {
     pub(super) fn results(self) -> String {
         let measured = self.profile().client.as_ref().map(McpClient::about);
         measured.unwrap_or_else(|| "how much of a result it keeps was not measured".to_owned())
-    }
-
-    /// Returns the command that shows approval rules for its commands: its own rules if they can be read, otherwise a
-    /// starter set.
-    pub(super) fn rules(self) -> String {
-        match self.profile().rules {
-            Some(_) => format!("pilothouse config approvals --from {}", self.as_str()),
-            None => STARTER_COMMAND.to_owned(),
-        }
     }
 }

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use super::finding::Area::Agents;
 use super::finding::DoctorFinding;
 use crate::agents::{AgentProgram, Connection, PassedVariables};
-use crate::config::LoadedSettings;
+use crate::config::{LoadedSettings, STARTER_COMMAND};
 use crate::dispatch::agents::{self, AgentEntry};
 use crate::dispatch::host::{Host, on_path};
 use crate::paths::Places;
@@ -274,7 +274,7 @@ fn approvals(agent: AgentProgram, config: &Path, places: &Places) -> DoctorFindi
         return Agents.problem(check, format!("{told}, not in {}", places.config_dir.display()), fix);
     }
     match count {
-        0 => Agents.note(check, "no command waits for your approval").fix(agent.rules()),
+        0 => Agents.note(check, "no command waits for your approval").fix(STARTER_COMMAND),
         _ => Agents.ok(check, told),
     }
 }

@@ -32,8 +32,6 @@ pub(super) enum Area {
     Folders,
     /// The programs that should run their commands here.
     Agents,
-    /// Another machine.
-    Host,
 }
 
 /// Whether a finding is well.

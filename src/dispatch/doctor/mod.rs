@@ -5,7 +5,6 @@ mod agents;
 mod finding;
 mod folders;
 mod lanes;
-mod remote;
 mod routing;
 mod system;
 mod terminal;
@@ -30,9 +29,6 @@ pub(super) struct DoctorInput {
     /// where a command of its own shell goes.
     #[serde(default)]
     agents: bool,
-    /// Check another machine or container instead: a host of `~/.ssh/config`, or one in `[hosts]` of config.toml. May
-    /// ask for login details at the terminal.
-    host: Option<String>,
 }
 
 /// What was found.
@@ -59,16 +55,13 @@ impl LocalCommand for Doctor {
         Example { about: "Check everything", input: "{}" },
         Example { about: "Start each agent's server as that agent does", input: r#"{"agents":true}"# },
     ];
-    // With a flag it starts agents, and connects to another machine.
+    // With a flag it starts agents.
     const DANGER: Danger = Danger::Mutating;
 
     type Input = DoctorInput;
     type Output = DoctorOutput;
 
     async fn run(cx: &mut CommandContext, input: DoctorInput) -> Result<DoctorOutput, Failure> {
-        if let Some(name) = input.host {
-            return Ok(DoctorOutput::of(remote::look(cx.host.remote_host(&name)?).await));
-        }
         if input.agents {
             let mut findings = agents::probe(&*cx.host).await;
             findings.extend(routing::prove(&*cx.host).await);
@@ -84,16 +77,9 @@ impl LocalCommand for Doctor {
         Ok(DoctorOutput::of(findings))
     }
 
-    async fn dry_run(cx: &mut CommandContext, input: DoctorInput) -> Result<Value, Failure> {
-        if let Some(name) = &input.host {
-            cx.host.remote_host(name)?;
-        }
-        let effect = match (&input.host, input.agents) {
-            (Some(_), _) => "would_connect",
-            (None, true) => "would_start",
-            (None, false) => "would_check",
-        };
-        Ok(json!({ "effect": effect, "host": input.host, "agents": input.agents }))
+    async fn dry_run(_: &mut CommandContext, input: DoctorInput) -> Result<Value, Failure> {
+        let effect = if input.agents { "would_start" } else { "would_check" };
+        Ok(json!({ "effect": effect, "agents": input.agents }))
     }
 
     fn text(output: &DoctorOutput) -> String {

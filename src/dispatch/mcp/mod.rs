@@ -13,6 +13,7 @@ pub(super) use install::McpInstall;
 use super::code::Code;
 use super::response::Failure;
 use crate::agents::{AgentProgram, InstallScope};
+use crate::config::STARTER_COMMAND;
 
 /// The consequence of running commands outside the agent's own shell.
 const PROTECTION: &str = "Pilothouse runs each one with your rights and without a sandbox, and asks about \
@@ -43,7 +44,7 @@ fn losses(agent: AgentProgram) -> Vec<String> {
     let profile = agent.profile();
     let mut told = vec![
         format!("what this takes away: {} to commands run here; {PROTECTION}", profile.loss),
-        format!("approval rules to use instead: `{}`", agent.rules()),
+        format!("approval rules to use instead: `{STARTER_COMMAND}`"),
     ];
     if profile.own_shell.is_some() {
         told.push(format!("`pilothouse {}` keeps them, and routes its own shell here", agent.as_str()));

@@ -81,7 +81,7 @@ async fn look(RunningRuntime { id, address }: RunningRuntime) -> ListedRuntime {
     let hello = Hello::new(ClientRole::Cli, PathBuf::from("/")).without_environment();
     let mut listed = ListedRuntime {
         id,
-        workspace: address.workspace.unwrap_or_default(),
+        workspace: address.workspace,
         pid: address.pid,
         version: None,
         link: None,

@@ -12,13 +12,11 @@ const LONGEST_SOCKET: usize = 104 - 17;
 /// Length of the file name of a master's socket, which is a hash of 40 digits.
 const SOCKET_NAME: usize = "/cm-".len() + 40;
 /// How long OpenSSH keeps a shared connection open that nobody uses, in minutes.
-pub const KEPT_MINUTES: u64 = 10;
-/// A script that looks for the program where `host install` puts it and then in the usual places, and executes it. One
-/// that exists but cannot be executed has an exit code of its own.
+const KEPT_MINUTES: u64 = 10;
+/// A script that looks for the program in PATH and in the usual places, and executes it. One that
+/// exists but cannot be executed has an exit code of its own.
 const FIND: &str = concat!(
-    "f=; for p in \"$HOME/.local/share/pilothouse/",
-    env!("CARGO_PKG_VERSION"),
-    "/pilothouse\" \"$(command -v pilothouse)\" \"$HOME/.local/bin/pilothouse\" \"$HOME/.cargo/bin/pilothouse\"; ",
+    "f=; for p in \"$(command -v pilothouse)\" \"$HOME/.local/bin/pilothouse\" \"$HOME/.cargo/bin/pilothouse\"; ",
     "do if [ -x \"$p\" ]; then exec \"$p\" \"$@\"; elif [ -f \"$p\" ]; then f=\"$p\"; fi; done; ",
     "if [ \"$f\" ]; then echo \"$f\" >&2; exit 126; fi; exit 127"
 );
@@ -98,13 +96,8 @@ impl RemoteHost {
     }
 
     /// Tells whether that program is OpenSSH.
-    pub fn is_ssh(&self) -> bool {
+    fn is_ssh(&self) -> bool {
         self.carrier() == "ssh"
-    }
-
-    /// Returns the folder for the sockets of OpenSSH masters, if connections are shared.
-    pub fn masters(&self) -> Option<&Path> {
-        self.masters.as_deref().filter(|_| self.is_ssh())
     }
 
     /// Returns the command line that runs pilothouse there with these arguments.
@@ -116,7 +109,7 @@ impl RemoteHost {
     }
 
     /// Returns the command line that runs a shell script there, with these words as its arguments.
-    pub fn script(&self, script: &str, words: &[&str]) -> Vec<String> {
+    fn script(&self, script: &str, words: &[&str]) -> Vec<String> {
         self.to_run(&[&["sh", "-c", script, "pilothouse"], words].concat())
     }
 
@@ -135,15 +128,6 @@ impl RemoteHost {
             argv.extend(words.iter().map(|word| (*word).to_owned()));
         }
         argv
-    }
-
-    /// Returns the command line that sends a control command to the OpenSSH master; `None` if connections are not
-    /// shared.
-    pub(super) fn to_ask_master(&self, what: &str) -> Option<Vec<String>> {
-        self.masters()?;
-        let (program, given) = self.via.split_first()?;
-        let words = ["-O", what].map(str::to_owned);
-        Some([std::slice::from_ref(program), &self.ssh_options()[..], &words, given].concat())
     }
 
     /// Returns the options that OpenSSH is given first, so that they take precedence: no terminal, no agent, no

@@ -12,9 +12,8 @@ use std::time::Duration;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 pub(super) use carrier::Carrier;
-pub use host::{KEPT_MINUTES, RemoteHost, ssh_folder};
+pub use host::{RemoteHost, ssh_folder};
 pub use listing::{HostListing, ListedRuntime};
-pub use remote_command::RemoteOutput;
 
 use super::hello::{self, PATIENCE};
 use super::{Ack, Error, Hello, LineReader, TransportError, VERSION, socket};
@@ -188,9 +187,7 @@ fn cure_here(theirs: u32, pid: Option<i32>) -> String {
 /// Returns what to do about a runtime of another version on another machine.
 fn cure_on(host: &str, theirs: u32) -> String {
     if theirs < VERSION {
-        format!(
-            "`pilothouse host install {host}` installs this one there, to serve once that runtime has ended"
-        )
+        format!("copy this pilothouse to {host}, to serve once that runtime has ended")
     } else {
         "install the newer pilothouse here".to_owned()
     }

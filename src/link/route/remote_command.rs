@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
 use tokio::time::timeout;
 
@@ -14,9 +14,6 @@ use crate::process::keep_descriptors;
 
 /// Bytes kept of the output.
 const OUTPUT: u64 = 4 << 20;
-
-/// How long an OpenSSH master may take to answer.
-const CHECK: Duration = Duration::from_secs(5);
 
 /// The result of a remote command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,36 +47,7 @@ impl RemoteHost {
     /// # Errors
     /// If the carrier program cannot be started or takes longer than `patience`.
     pub async fn run(&self, words: &[&str], patience: Duration) -> Result<RemoteOutput, Error> {
-        self.run_line(self.argv(words), &[], patience).await
-    }
-
-    /// Runs a shell script there, with these words as its arguments and `input` as its standard input.
-    ///
-    /// # Errors
-    /// As for [`RemoteHost::run`].
-    pub async fn run_script(
-        &self,
-        script: &str,
-        words: &[&str],
-        input: &[u8],
-        patience: Duration,
-    ) -> Result<RemoteOutput, Error> {
-        self.run_line(self.script(script, words), input, patience).await
-    }
-
-    /// Tells whether an OpenSSH master keeps a shared connection there.
-    pub async fn has_master(&self) -> bool {
-        let Some(argv) = self.to_ask_master("check") else { return false };
-        self.run_line(argv, &[], CHECK).await.is_ok_and(|output| output.code == Some(0))
-    }
-
-    async fn run_line(
-        &self,
-        argv: Vec<String>,
-        input: &[u8],
-        patience: Duration,
-    ) -> Result<RemoteOutput, Error> {
-        let mut argv = argv.into_iter();
+        let mut argv = self.argv(words).into_iter();
         let program = argv.next().unwrap_or_default();
         let failed = |why: std::io::Error| {
             let why = TransportError::NoCarrier { program: program.clone(), why: why.to_string() };
@@ -88,21 +56,14 @@ impl RemoteHost {
         // An OpenSSH master outlives its caller: it must not inherit a pipe from the caller's parent.
         keep_descriptors().map_err(failed)?;
         let mut command = Command::new(&program);
-        command.args(argv).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(argv).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if !self.may_ask() {
             command.process_group(0);
         }
         let mut child = command.kill_on_drop(true).spawn().map_err(failed)?;
-        let (mut stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let feed = async {
-            if let Some(stdin) = &mut stdin {
-                // A command that ends before reading all of its input reports the reason itself.
-                let _ = stdin.write_all(input).await;
-            }
-            drop(stdin);
-        };
-        let talk = async { tokio::join!(feed, read(stdout, OUTPUT), read_said(stderr), child.wait()) };
-        let Ok(((), stdout, stderr, exit)) = timeout(patience, talk).await else {
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let talk = async { tokio::join!(read(stdout, OUTPUT), read_said(stderr), child.wait()) };
+        let Ok((stdout, stderr, exit)) = timeout(patience, talk).await else {
             let why = TransportError::Silent { said: String::new() };
             return Err(Error::Carried { host: self.name.clone(), why });
         };

@@ -37,7 +37,7 @@ impl Speaking {
             runtime: temp.path().to_owned(),
             state: own.state_dir.clone(),
             config: own.config_dir.clone(),
-            workspace: Some(own.workspace.clone()),
+            workspace: own.workspace.clone(),
         };
         // Lock it before it becomes visible.
         let unseen = path.with_extension("new");

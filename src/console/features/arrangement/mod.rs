@@ -16,7 +16,7 @@ impl Arrangement {
     pub fn of(state: &State) -> Self {
         // A program ends sooner or later, so its screen is never restored.
         let screen = if state.focus.screen == Screen::Program { Screen::Tasks } else { state.focus.screen };
-        let (list, layout) = (state.list.listing.clone(), state.division.tilings.clone());
+        let (list, layout) = (state.list.listing.clone(), state.division.tiling);
         let (zoom, pins, split) =
             (state.division.is_zoomed, state.division.pins.clone(), state.division.split);
         Self { screen, zoom, pins, split, list, layout, saved_at: Some(state.clock.now) }
@@ -38,7 +38,7 @@ impl Arrangement {
         }
         state.division.split = self.split.clamp(-MOST_SPLIT, MOST_SPLIT);
         state.list.listing = self.list;
-        state.division.tilings = self.layout.checked();
+        state.division.tiling = self.layout;
         state.touch();
     }
 }

@@ -125,8 +125,7 @@ pub(in crate::console) fn hints(painter: &Painter<'_>, facts: &StatusFacts, room
         return vec![piece("ending the tasks, then leaving", Role::Text)];
     }
     let context = painter.focus.context;
-    let is_kept =
-        matches!(state.focus.mode, Mode::Write(Prompt::Rename(_) | Prompt::Watch(_) | Prompt::Layout, _));
+    let is_kept = matches!(state.focus.mode, Mode::Write(Prompt::Rename(_) | Prompt::Watch(_), _));
     let word = |action: Action| match action {
         Action::Send if is_kept => "save",
         Action::Input if decides(state) => "decide",

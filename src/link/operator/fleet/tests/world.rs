@@ -217,7 +217,7 @@ impl World {
             state: "/s".into(),
             config: "/c".into(),
             // Two of them have the same name.
-            workspace: Some(["/a/web", "/b/web", "/c/api"][at].into()),
+            workspace: ["/a/web", "/b/web", "/c/api"][at].into(),
         };
         let running = RunningRuntime { id: place_id(at).as_str().to_owned(), address };
         let reach = PlaceReach::Local(running);
