@@ -1,5 +1,5 @@
 //! Links the program so that it starts faster: every command of an agent's own shell starts it
-//! (docs/decisions/52-program-file.md). Where the system lacks something for that, it is linked as usual.
+//! (docs/decisions/12-command-line.md). Where the system lacks something for that, it is linked as usual.
 
 use std::env;
 use std::path::Path;

@@ -1,5 +1,5 @@
 //! The folder of a task that is about to be created, and those prepared for the next tasks, so that a start need not
-//! wait for a file system: creating files may take milliseconds (docs/decisions/50-task-host.md).
+//! wait for a file system: creating files may take milliseconds (docs/decisions/24-process-tree.md).
 
 use std::collections::VecDeque;
 use std::fs::DirBuilder;

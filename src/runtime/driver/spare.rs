@@ -1,6 +1,6 @@
 //! Keeps spare hosts and the folders of their future tasks ready for the next commands while some are likely: while an
 //! agent is connected, a program runs, or an agent's own shell has run a command
-//! (docs/decisions/50-task-host.md).
+//! (docs/decisions/24-process-tree.md).
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Recovers recordings whose runtime had died (docs/decisions/09-past.md): repairs them, decides how
+//! Recovers recordings whose runtime had died (docs/decisions/08-record.md): repairs them, decides how
 //! their tasks ended, and ends processes that still run if they provably belong to them. Blocks.
 
 use std::borrow::Cow;

@@ -183,7 +183,7 @@ fn a_file_has_one_noun_and_says_what_it_owns() {
 }
 
 /// Files that write to standard output, standard error or a terminal. Each takes safe text, the frames of the console,
-/// or sequences of its own; see docs/decisions/30-safe-text.md.
+/// or sequences of its own; see docs/decisions/20-persons-terminal.md.
 const SINKS: [&str; 9] = [
     "agent/shim/join.rs",
     "cli/gate.rs",

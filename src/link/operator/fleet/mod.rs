@@ -1,5 +1,5 @@
 //! A console attached to several runtimes: a supervisor keeps each place attached, their snapshots are merged, and
-//! each request is routed to the place it concerns (docs/decisions/58-fleet.md).
+//! each request is routed to the place it concerns (docs/decisions/59-hosts.md).
 
 mod discover;
 mod hosts;
