@@ -95,7 +95,7 @@ const SCREENS: [Scene; 5] = [
 ];
 
 /// Everything that covers part of a screen, or takes its keys.
-const OVER: [Scene; 34] = [
+const OVER: [Scene; 33] = [
     ("stop", |size| pressed(6, &["s"], size)),
     ("kill", |size| pressed(8, &["S"], size)),
     ("signal", |size| pressed(6, &["x"], size)),
@@ -146,7 +146,6 @@ const OVER: [Scene; 34] = [
     ("filters", |size| pressed(7, &["f"], size)),
     ("exports", |size| pressed(7, &["e"], size)),
     ("watch", |size| pressed(7, &["W", "3", "0", "Space", "s"], size)),
-    ("layout_name", |size| named("save-layout", size)),
 ];
 
 /// Their snapshots at each size are in the tests of what they do.

@@ -122,7 +122,7 @@ actions! {
     NextHeld "next" "The next call awaiting approval" ""
     Attention "attention" "What waits for you, oldest first" "" "attend inbox waiting needs"
     WhileAway "while away" "What happened while you were away" "" "missed summary since absent sheet"
-    LeftRunning "left running" "What an agent left running" "service list"
+    LeftRunning "left running" "What an agent left running" "TaskList"
         "leftovers orphans agent gone ended"
     AnswerQuestion "answer" "Answer what the program asks" "QuestionAnswer"
     ApproveGate "approve" "Approve: the program goes on" ""

@@ -1,11 +1,8 @@
-//! Measures of the whole tree: import cycles between files, lines of code by room, and types that share their name.
+//! Import cycles between files, what the rooms of the console and of prose import, and types that share their name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::rooms::{Modules, absolute, cycles, expand, modules, paths};
-
-/// The number of files in the largest import cycle. It may only fall: when it has, the new number goes here.
-const LARGEST_CYCLE: usize = 5;
 
 /// Files by module path, and the files that each imports.
 type FileImports = BTreeMap<String, BTreeSet<String>>;
@@ -76,17 +73,12 @@ fn file_imports(modules: &Modules) -> FileImports {
     modules.iter().map(imported).collect()
 }
 
-fn largest_cycle() -> FileImports {
+/// Returns the files of the largest import cycle, each with those of them that it imports.
+pub(super) fn largest_cycle() -> FileImports {
     let imports = file_imports(&modules());
     let largest = cycles(&imports).into_iter().max_by_key(BTreeSet::len).unwrap_or_default();
     let inside = |file: &String| (file.clone(), imports[file].intersection(&largest).cloned().collect());
     largest.iter().map(inside).collect()
-}
-
-#[test]
-fn the_largest_import_cycle_of_files_only_shrinks() {
-    let largest = largest_cycle();
-    assert_eq!(largest.len(), LARGEST_CYCLE, "files that import each other: {largest:#?}");
 }
 
 /// The rooms of the console that hold its decisions and its drawing; each knows only those before it.
@@ -148,12 +140,6 @@ fn the_rooms_of_prose_import_downwards_and_the_language_imports_nothing_else() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Lines of code, without comments, blank lines and tests.
-fn lines(code: &str) -> usize {
-    let is_code = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
-    code.lines().filter(is_code).count()
-}
-
 /// The names of the types that a text declares.
 fn declared(code: &str) -> Vec<&str> {
     let name = |line: &'_ str| -> Option<(usize, usize)> {
@@ -171,33 +157,12 @@ fn declared(code: &str) -> Vec<&str> {
     code.lines().filter_map(|line| name(line).map(|(from, to)| &line[from..to])).collect()
 }
 
-/// Prints the figures that `.ci/run` shows.
-#[test]
-#[expect(clippy::print_stdout, reason = "the figures are what it is for")]
-fn the_size_of_the_tree_is_printed() {
-    let sources = super::sources();
-    let is_product = |file: &&String| !file.split(['/', '.']).any(|part| part.ends_with("tests"));
-    let mut rooms: BTreeMap<&str, usize> = BTreeMap::new();
+/// Returns how many of a thousand types share their name with another.
+pub(super) fn shared_names<'a>(product: impl Iterator<Item = &'a str>) -> usize {
     let mut types: BTreeMap<&str, usize> = BTreeMap::new();
-    for (file, code) in sources.iter().filter(|(file, _)| is_product(file)) {
-        *rooms.entry(file.split(['/', '.']).next().unwrap_or_default()).or_default() += lines(code);
-        declared(code).into_iter().for_each(|name| *types.entry(name).or_default() += 1);
-    }
-    let total: usize = rooms.values().sum();
-    let mut sorted: Vec<_> = rooms.into_iter().collect();
-    sorted.sort_by_key(|(_, lines)| std::cmp::Reverse(*lines));
-    for (room, lines) in sorted {
-        println!("{lines:>7} lines of code in {room}");
-    }
+    product.flat_map(declared).for_each(|name| *types.entry(name).or_default() += 1);
     let all: usize = types.values().sum();
-    let shared: usize = types.values().filter(|number| **number > 1).sum();
-    println!("{total:>7} lines of code in total, without comments and tests");
-    let mut sizes: Vec<usize> = cycles(&file_imports(&modules())).iter().map(BTreeSet::len).collect();
-    sizes.sort_unstable_by_key(|size| std::cmp::Reverse(*size));
-    sizes.truncate(5);
-    println!("files in the largest import cycles: {sizes:?}");
-    println!("{:>6}% of {all} types share their name with another", shared * 100 / all.max(1));
-    assert!(total > 0 && all > 0);
+    types.values().filter(|number| **number > 1).sum::<usize>() * 1_000 / all.max(1)
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub(crate) use home::{Another, Home};
 pub(crate) use runtime::{options, panes, start_limited, start_runtime};
 pub(crate) use schemas::{judged, must_be_an_envelope, recorded_envelopes_are_valid};
 pub(crate) use script::Script;
-pub(crate) use skip::skip;
+pub(crate) use skip::{note_start, skip};
 pub(crate) use speaking::Speaking;
 pub(crate) use tag::{HOLDERS, Tag};
 pub(crate) use terminal::give_up_terminal;
@@ -42,8 +42,10 @@ pub(crate) use wire::Wire;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The program under test: as built, or a copy for a user who cannot read the original (`.ci/run`).
+#[track_caller]
 pub(crate) fn program() -> PathBuf {
     give_up_terminal();
+    note_start();
     let copy = std::env::var_os("CARGO_BIN_EXE_pilothouse");
     copy.map_or_else(|| env!("CARGO_BIN_EXE_pilothouse").into(), PathBuf::from)
 }

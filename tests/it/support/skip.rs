@@ -1,5 +1,6 @@
-//! Tests that cannot run on this machine. The test harness cannot skip a test at run time: such a test is counted
-//! as passed in its summary. So we print a list after it, with each skipped test and the reason.
+//! What tests note about themselves: that they cannot run on this machine, and that they start the program. The test
+//! harness cannot skip a test at run time: such a test is counted as passed in its summary. So we print a list after it,
+//! with each skipped test and the reason.
 
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
@@ -8,6 +9,8 @@ use std::path::Path;
 use std::sync::{Mutex, Once};
 
 static SKIPPED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+static STARTING: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+static AT_THE_END: Once = Once::new();
 
 /// Records that the running test is skipped, and why. The caller must return.
 ///
@@ -15,32 +18,56 @@ static SKIPPED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 /// `.ci/run` prints again at its end.
 #[track_caller]
 pub(crate) fn skip(reason: &str) {
-    static AT_THE_END: Once = Once::new();
-    let thread = std::thread::current();
-    // A test's thread has the test's name, except when tests run one at a time.
-    let name = match thread.name() {
-        Some(name) if name != "main" => name.to_owned(),
-        _ => std::panic::Location::caller().to_string(),
-    };
+    let name = test_name();
     SKIPPED.lock().expect("skipped").insert(format!("{name}: {reason}"));
     AT_THE_END.call_once(list_at_exit);
+}
+
+/// Records that the running test starts the program; `.ci/run` prints how many do (`target/tmp/tests-that-start-it`).
+#[track_caller]
+pub(crate) fn note_start() {
+    STARTING.lock().expect("starting").insert(test_name());
+    AT_THE_END.call_once(list_at_exit);
+}
+
+/// A test's thread has the test's name, except when tests run one at a time.
+#[track_caller]
+fn test_name() -> String {
+    match std::thread::current().name() {
+        Some(name) if name.contains("::") => name.to_owned(),
+        _ => std::panic::Location::caller().to_string(),
+    }
+}
+
+/// Adds lines to a file in the folder for what tests leave.
+fn add_lines(name: &str, lines: &str) {
+    let folder = std::env::var_os("CARGO_TARGET_TMPDIR").unwrap_or(env!("CARGO_TARGET_TMPDIR").into());
+    let file = Path::new(&folder).join(name);
+    if let Ok(mut file) = OpenOptions::new().create(true).append(true).open(file) {
+        let _ = file.write_all(lines.as_bytes());
+    }
 }
 
 #[expect(unsafe_code, reason = "the one way to be called after the test library has said its last line")]
 fn list_at_exit() {
     extern "C" fn list() {
+        if let Ok(starting) = STARTING.lock() {
+            add_lines(
+                "tests-that-start-it",
+                &starting.iter().map(|name| format!("{name}\n")).collect::<String>(),
+            );
+        }
         let Ok(skipped) = SKIPPED.lock() else { return };
+        if skipped.is_empty() {
+            return;
+        }
         let lines: String = skipped.iter().map(|line| format!("    {line}\n")).collect();
         let count = skipped.len();
         let _ = writeln!(
             std::io::stderr(),
             "skipped: {count}, counted as passed above though they did not run:\n{lines}"
         );
-        let folder = std::env::var_os("CARGO_TARGET_TMPDIR").unwrap_or(env!("CARGO_TARGET_TMPDIR").into());
-        let file = Path::new(&folder).join("skipped-tests");
-        if let Ok(mut file) = OpenOptions::new().create(true).append(true).open(file) {
-            let _ = file.write_all(lines.as_bytes());
-        }
+        add_lines("skipped-tests", &lines);
     }
     // SAFETY: `list` is a function of this program and does not unwind: it ignores errors.
     let kept = unsafe { libc::atexit(list) };
