@@ -93,6 +93,7 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
     // Whatever this process becomes from here on is Pilothouse's own.
     process::forgo_core_dump();
+    process::heed_signals();
     // Then an agent's hook, which the agent may wait for.
     if let Some(code) = hook::run(&argv) {
         return code;

@@ -1,41 +1,53 @@
 //! Signals that ask the program to end.
 
+use std::future::pending;
+
 use color_eyre::eyre::{Result, WrapErr};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Waits for the first signal that asks the program to end.
+use crate::process::ignores_from_start;
+
+/// Waits for the first signal that asks the program to end. One that its caller has it ignore (`nohup`, a script's `&`)
+/// does not.
 pub(super) struct EndSignals {
     terminate: Signal,
-    interrupt: Signal,
-    hangup: Signal,
-    /// Whether to ignore hang-ups because there is no terminal any more.
-    ignores_hangup: bool,
+    interrupt: Option<Signal>,
+    hangup: Option<Signal>,
 }
 
 impl EndSignals {
     /// Starts listening; from now on the signals no longer end the process by themselves.
     pub(super) fn listen() -> Result<Self> {
         let listen = |kind| signal(kind).wrap_err("listen to signals");
+        let heeded =
+            |kind: SignalKind| (!ignores_from_start(kind.as_raw_value())).then(|| listen(kind)).transpose();
         Ok(Self {
             terminate: listen(SignalKind::terminate())?,
-            interrupt: listen(SignalKind::interrupt())?,
-            hangup: listen(SignalKind::hangup())?,
-            ignores_hangup: false,
+            interrupt: heeded(SignalKind::interrupt())?,
+            hangup: heeded(SignalKind::hangup())?,
         })
     }
 
-    /// Like `listen`, but for a program that has left its terminal: that terminal's hang-up signal may still arrive.
+    /// Like `listen`, but for a program that has left its terminal: that terminal's hang-up signal may still arrive, and
+    /// does nothing.
     #[cfg(feature = "console")]
     pub(super) fn without_hangup() -> Result<Self> {
-        Ok(Self { ignores_hangup: true, ..Self::listen()? })
+        Ok(Self { hangup: None, ..Self::listen()? })
     }
 
     /// Waits for a signal and returns its number.
     pub(super) async fn wait(&mut self) -> u8 {
         tokio::select! {
             _ = self.terminate.recv() => 15,
-            _ = self.interrupt.recv() => 2,
-            _ = self.hangup.recv(), if !self.ignores_hangup => 1,
+            () = received(&mut self.interrupt) => 2,
+            () = received(&mut self.hangup) => 1,
         }
+    }
+}
+
+async fn received(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => pending().await,
     }
 }

@@ -9,7 +9,6 @@ use rustix::process::{getpriority_process, setpriority_process};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde::{Deserialize, Serialize};
 
-use super::tree::proc_file;
 use super::{ResourceLimits, sys};
 
 /// How much the kernel prefers a process when memory runs out.
@@ -36,17 +35,9 @@ pub struct InheritedAttributes {
 }
 
 impl InheritedAttributes {
-    /// Returns what this process would hand on. Must be called before it changes any of that.
+    /// Returns what this process would hand on. Must be called before it changes its limits, priority or processors.
     pub fn own() -> Self {
-        let status = proc_file(std::process::id().cast_signed(), "status").unwrap_or_default();
-        let status = String::from_utf8_lossy(&status);
-        let bits = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name));
-            line.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or_default()
-        };
         let start = sys::at_start();
-        let pipe = bit(libc::SIGPIPE);
-        let ignored = bits("SigIgn:") & !pipe | if start.ignores_pipe { pipe } else { 0 };
         let processors = sched_getaffinity(None).map_or_else(
             |_| Vec::new(),
             |set| (0..CpuSet::MAX_CPU).filter(|number| set.is_set(*number)).collect(),
@@ -56,8 +47,8 @@ impl InheritedAttributes {
             nice: getpriority_process(None).ok(),
             processors,
             oom_score_adj: fs::read_to_string(OOM_FILE).ok().and_then(|text| text.trim().parse().ok()),
-            ignored,
-            blocked: bits("SigBlk:"),
+            ignored: start.ignored,
+            blocked: start.blocked,
             closed: start.closed,
         }
     }
@@ -85,13 +76,7 @@ impl InheritedAttributes {
 
     /// Gives it the signals and the closed streams, right before it executes a program.
     pub(super) fn close_and_ignore(&self) {
-        (1..=sys::SIGNALS)
-            .filter(|signal| self.ignored & bit(*signal) != 0)
-            .for_each(|signal| sys::ignore(&[signal]));
-        if self.blocked != 0 {
-            sys::set_blocked(self.blocked);
-        }
-        sys::close_at_exec(self.closed);
+        sys::StartAttributes { closed: self.closed, ignored: self.ignored, blocked: self.blocked }.restore();
     }
 }
 
@@ -113,8 +98,4 @@ pub(super) fn moved_above(fds: &[OwnedFd], numbers: &[i32]) -> rustix::io::Resul
 /// Returns the first number above all of these, and above the standard streams.
 pub(super) fn first_above(numbers: &[i32]) -> i32 {
     numbers.iter().copied().max().unwrap_or(2) + 1
-}
-
-fn bit(signal: i32) -> u64 {
-    1 << (signal - 1)
 }

@@ -93,7 +93,9 @@ pub use shell_links::{
     whole_program,
 };
 pub use signal::{Exit, Signal, UnknownSignal};
-pub use signal_queue::{RESIZED, SignalQueue, become_program, die_of, has_no_output};
+pub use signal_queue::{
+    RESIZED, SignalQueue, become_program, die_of, has_no_output, heed_signals, ignores_from_start,
+};
 pub use size::TreeSize;
 pub use standstill::{Standstill, Turn};
 pub use start::fork_server::fork_server_main;

@@ -72,6 +72,18 @@ impl Drop for SignalQueue {
     }
 }
 
+/// Makes TERM end this process and lets all signals reach it, whatever its caller has set. HUP, INT and the others that
+/// a caller has it ignore stay so: that is how `nohup` and a script's `&` keep a program running.
+pub fn heed_signals() {
+    sys::reset(&[libc::SIGTERM]);
+}
+
+/// Returns whether this process was started with a signal ignored.
+#[must_use]
+pub fn ignores_from_start(signal: i32) -> bool {
+    sys::at_start().ignores(signal)
+}
+
 /// Returns whether this process was started without a standard output: the standard library has opened /dev/null in
 /// its place, so that nothing written there fails.
 #[must_use]
@@ -93,12 +105,7 @@ pub fn become_program(program: &Path, args: &[OsString], env: &[(OsString, OsStr
     };
     match prepared() {
         Ok((program, args, env)) => {
-            // The standard library ignores SIGPIPE and opens closed streams; the next program expects what there was.
-            let start = sys::at_start();
-            if !start.ignores_pipe {
-                sys::restore(libc::SIGPIPE);
-            }
-            sys::close_at_exec(start.closed);
+            sys::at_start().restore();
             let Err(error) = sys::execve(&program, &args, &env);
             error
         }
@@ -110,7 +117,7 @@ pub fn become_program(program: &Path, args: &[OsString], env: &[(OsString, OsStr
 /// own.
 pub fn die_of(signal: i32) {
     super::limits::forgo_core_dump();
-    sys::restore(signal);
+    sys::reset(&[signal]);
     if let Some(signal) = Signal::from_named_raw(signal) {
         let _ = kill_process(getpid(), signal);
     }

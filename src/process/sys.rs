@@ -22,7 +22,8 @@ mod memory;
 
 pub(crate) use memory::return_memory;
 
-pub(super) use handed_on::{at_start, close_at_exec, copy_handed_on, ignore, set_blocked};
+use handed_on::{DEFAULT, dispose, disposition};
+pub(super) use handed_on::{StartAttributes, at_start, copy_handed_on, ignore};
 
 /// The first descriptor after the standard streams.
 const FIRST: libc::c_uint = 3;
@@ -83,29 +84,12 @@ pub(crate) fn take_short_turns() {
     unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
 }
 
-/// Resets a signal to its default disposition.
-pub(super) fn restore(signal: libc::c_int) {
-    // SAFETY: SIG_DFL is no handler; no code of ours runs on the signal.
-    unsafe { libc::signal(signal, libc::SIG_DFL) };
-}
-
 /// The highest signal number.
-pub(in crate::process) const SIGNALS: libc::c_int = 64;
-/// The size of a signal set as the kernel takes it, in bytes.
-const SET_BYTES: usize = 8;
+const SIGNALS: libc::c_int = 64;
 
 /// Returns the signals whose disposition is not the default one.
 pub(super) fn changed_signals() -> Vec<libc::c_int> {
-    let is_changed = |signal: &libc::c_int| {
-        let mut now = [0_u64; 8];
-        // SAFETY: no disposition is given, and `now` is larger than any kernel's sigaction, which is written to it.
-        let done = unsafe {
-            let none = ptr::null::<u64>();
-            libc::syscall(libc::SYS_rt_sigaction, *signal, none, now.as_mut_ptr(), SET_BYTES)
-        };
-        // The first field is the handler; SIG_DFL is 0.
-        done == 0 && now[0] != 0
-    };
+    let is_changed = |signal: &libc::c_int| disposition(*signal).is_some_and(|now| now != DEFAULT);
     (1..=SIGNALS).filter(is_changed).collect()
 }
 
@@ -116,18 +100,8 @@ pub(super) fn reset_signals() {
 
 /// Resets `signals` to their default disposition and unblocks all signals.
 pub(super) fn reset(signals: &[libc::c_int]) {
-    const DEFAULT: [u64; 8] = [0; 8];
-    for signal in signals {
-        // SAFETY: all zeros is SIG_DFL without flags or mask, and DEFAULT is larger than any kernel's
-        // sigaction; the old one is not requested. Not libc's call, which refuses the two signals that it
-        // reserves, but makes posix_spawn ignore them in every child. KILL and STOP fail harmlessly.
-        unsafe {
-            libc::syscall(libc::SYS_rt_sigaction, *signal, DEFAULT.as_ptr(), ptr::null::<u64>(), SET_BYTES)
-        };
-    }
-    let none = signal_set(&[]);
-    // SAFETY: `none` is an initialised set that outlives the call; the old mask is not requested.
-    unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut()) };
+    signals.iter().for_each(|signal| dispose(*signal, DEFAULT));
+    unblock(&Mask(signal_set(&[])));
 }
 
 /// Makes `act` run before this process dies of a fatal signal that no event loop sees. It runs inside a signal

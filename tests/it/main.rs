@@ -9,6 +9,7 @@ mod agent_receipts;
 mod agent_sessions;
 mod agent_windows;
 mod architecture;
+mod caller_signals;
 mod ceilings;
 mod child_exit;
 mod cli_surfaces;

@@ -136,9 +136,9 @@ impl Launch {
             Some(inherited) => inherited.apply(),
             None => limits::restore_descriptors(self.descriptor_limit),
         }
-        sys::reset(self.signals);
-        if let Some(inherited) = &self.inherited {
-            inherited.close_and_ignore();
+        match &self.inherited {
+            Some(inherited) => inherited.close_and_ignore(),
+            None => sys::reset(self.signals),
         }
         self.execute().map_err(|error| StartStage::Exec.failed(error))
     }

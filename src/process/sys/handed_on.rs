@@ -2,56 +2,98 @@
 
 use std::os::fd::{FromRawFd as _, OwnedFd};
 use std::ptr;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use super::{SET_BYTES, SIGNALS};
+use super::SIGNALS;
+
+/// The size of a signal set as the kernel takes it, in bytes.
+const SET_BYTES: usize = 8;
+/// The kernel's numbers of the dispositions that are no handler.
+pub(super) const DEFAULT: u64 = 0;
+const IGNORED: u64 = 1;
+
+/// Returns the number of a signal's disposition, or the address of its handler; `None` if there is no such signal.
+pub(super) fn disposition(signal: libc::c_int) -> Option<u64> {
+    let mut now = [0_u64; 8];
+    // SAFETY: no disposition is given, and `now` is larger than any kernel's sigaction, which is written to it.
+    let done = unsafe {
+        let none = ptr::null::<u64>();
+        libc::syscall(libc::SYS_rt_sigaction, signal, none, now.as_mut_ptr(), SET_BYTES)
+    };
+    // The handler is the first field.
+    (done == 0).then_some(now[0])
+}
+
+/// Sets a signal's disposition to the default one or to being ignored. KILL and STOP fail harmlessly.
+pub(super) fn dispose(signal: libc::c_int, disposition: u64) {
+    let action = [disposition, 0, 0, 0, 0, 0, 0, 0];
+    // SAFETY: the disposition is no handler and has neither flags nor mask; `action` is larger than any kernel's
+    // sigaction, and the old one is not requested. Not libc's call, which refuses the two signals that it reserves: a
+    // process may have been started with them ignored, as posix_spawn starts every child.
+    unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, action.as_ptr(), ptr::null::<u64>(), SET_BYTES) };
+}
 
 /// Ignores each of `signals`.
 pub(in crate::process) fn ignore(signals: &[libc::c_int]) {
-    /// SIG_IGN without flags or mask.
-    const IGNORED: [u64; 8] = [1, 0, 0, 0, 0, 0, 0, 0];
-    for signal in signals {
-        // SAFETY: SIG_IGN is no handler, and IGNORED is larger than any kernel's sigaction; the old one is not requested.
-        // Not libc's call, which refuses the two signals that it reserves: a process may have been started with them
-        // ignored.
-        unsafe {
-            libc::syscall(libc::SYS_rt_sigaction, *signal, IGNORED.as_ptr(), ptr::null::<u64>(), SET_BYTES)
-        };
-    }
+    signals.iter().for_each(|signal| dispose(*signal, IGNORED));
 }
 
-/// Blocks exactly these signals, one bit each, from signal 1.
-pub(in crate::process) fn set_blocked(bits: u64) {
-    let mut set = super::signal_set(&[]);
-    for signal in (1..=SIGNALS).filter(|signal| bits >> (signal - 1) & 1 != 0) {
-        // SAFETY: `set` is initialised; the two signals that libc reserves are refused.
-        unsafe { libc::sigaddset(&raw mut set, signal) };
-    }
-    // SAFETY: `set` is initialised and outlives the call; the old mask is not requested.
-    unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const set, ptr::null_mut()) };
+/// Blocks exactly these signals, one bit each, from signal 1, if there are any given; returns those blocked before.
+pub(super) fn set_blocked(bits: Option<u64>) -> u64 {
+    let (given, mut before) = (bits.as_ref().map_or_else(ptr::null, ptr::from_ref), 0_u64);
+    // SAFETY: both sets have the size that is stated and outlive the call.
+    unsafe {
+        let how = libc::SIG_SETMASK;
+        libc::syscall(libc::SYS_rt_sigprocmask, how, given, &raw mut before, SET_BYTES)
+    };
+    before
 }
 
-/// What the standard library changes before `main`: it opens closed standard streams, and ignores SIGPIPE.
+/// What a process is started with and changes before or in its first lines: the standard library opens closed standard
+/// streams and ignores SIGPIPE, and each program of ours wants to hear of its children.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::process) struct StartAttributes {
     /// Which of the standard streams were closed.
     pub(in crate::process) closed: [bool; 3],
-    /// Whether SIGPIPE was ignored.
-    pub(in crate::process) ignores_pipe: bool,
+    /// The signals that were ignored, one bit each, from signal 1.
+    pub(in crate::process) ignored: u64,
+    /// The signals that were blocked.
+    pub(in crate::process) blocked: u64,
 }
 
-/// One bit for each standard stream that was closed, and one for SIGPIPE.
-static AT_START: AtomicU8 = AtomicU8::new(0);
-const PIPE_BIT: u8 = 1 << 3;
+impl StartAttributes {
+    /// Tells whether a signal was ignored.
+    pub(in crate::process) fn ignores(&self, signal: libc::c_int) -> bool {
+        self.ignored >> (signal - 1) & 1 != 0
+    }
+
+    /// Makes all signals and the standard streams what they were, right before this process executes a program.
+    pub(in crate::process) fn restore(&self) {
+        for signal in 1..=SIGNALS {
+            dispose(signal, if self.ignores(signal) { IGNORED } else { DEFAULT });
+        }
+        set_blocked(Some(self.blocked));
+        for (stream, _) in (0..).zip(self.closed).filter(|(_, is_closed)| *is_closed) {
+            // SAFETY: the call takes numbers, and closes nothing yet.
+            unsafe { libc::fcntl(stream, libc::F_SETFD, libc::FD_CLOEXEC) };
+        }
+    }
+}
+
+/// One bit for each standard stream that was closed.
+static CLOSED_AT_START: AtomicU8 = AtomicU8::new(0);
+static IGNORED_AT_START: AtomicU64 = AtomicU64::new(0);
+static BLOCKED_AT_START: AtomicU64 = AtomicU64::new(0);
 
 /// Returns how this process was started.
 pub(in crate::process) fn at_start() -> StartAttributes {
     // Keeps the linker from leaving out what nothing refers to.
     std::hint::black_box(&LOOK);
-    let bits = AT_START.load(Ordering::Relaxed);
+    let closed = CLOSED_AT_START.load(Ordering::Relaxed);
     StartAttributes {
-        closed: [0, 1, 2].map(|stream| bits >> stream & 1 != 0),
-        ignores_pipe: bits & PIPE_BIT != 0,
+        closed: [0, 1, 2].map(|stream| closed >> stream & 1 != 0),
+        ignored: IGNORED_AT_START.load(Ordering::Relaxed),
+        blocked: BLOCKED_AT_START.load(Ordering::Relaxed),
     }
 }
 
@@ -66,18 +108,13 @@ extern "C" fn look() {
         // SAFETY: the call takes numbers.
         unsafe { libc::fcntl(fd, libc::F_GETFD) < 0 }
     };
-    let mut bits = (0..3).filter(|fd| is_closed(*fd)).fold(0, |bits: u8, fd| bits | 1 << fd);
-    let mut now = [0_u64; 8];
-    // SAFETY: no disposition is given, and `now` is larger than any kernel's sigaction, which is written to it.
-    unsafe {
-        let none = ptr::null::<u64>();
-        libc::syscall(libc::SYS_rt_sigaction, libc::SIGPIPE, none, now.as_mut_ptr(), SET_BYTES)
-    };
-    // The first field is the handler; SIG_IGN is 1.
-    if now[0] == 1 {
-        bits |= PIPE_BIT;
-    }
-    AT_START.store(bits, Ordering::Relaxed);
+    let closed = (0..3).filter(|fd| is_closed(*fd)).fold(0, |bits: u8, fd| bits | 1 << fd);
+    CLOSED_AT_START.store(closed, Ordering::Relaxed);
+    let ignored = (1..=SIGNALS).filter(|signal| disposition(*signal) == Some(IGNORED));
+    IGNORED_AT_START.store(ignored.fold(0, |bits: u64, signal| bits | 1 << (signal - 1)), Ordering::Relaxed);
+    BLOCKED_AT_START.store(set_blocked(None), Ordering::Relaxed);
+    // While it is ignored, the kernel reaps all children by itself and reports none of them.
+    dispose(libc::SIGCHLD, DEFAULT);
 }
 
 /// Returns a copy of a descriptor that exec would hand on; `None` if it is closed then, or not open.
@@ -90,14 +127,5 @@ pub(in crate::process) fn copy_handed_on(number: libc::c_int) -> Option<OwnedFd>
         }
         let copy = libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 3);
         (copy >= 0).then(|| OwnedFd::from_raw_fd(copy))
-    }
-}
-
-/// Makes exec close those standard streams that were closed when this process started: the standard library has opened
-/// others in their place.
-pub(in crate::process) fn close_at_exec(closed: [bool; 3]) {
-    for (stream, _) in (0..).zip(closed).filter(|(_, is_closed)| *is_closed) {
-        // SAFETY: the call takes numbers, and closes nothing yet.
-        unsafe { libc::fcntl(stream, libc::F_SETFD, libc::FD_CLOEXEC) };
     }
 }

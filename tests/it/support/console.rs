@@ -86,7 +86,8 @@ impl Console {
         tcsetwinsize(&master, winsize(columns, rows)).expect("sized");
         let before = tcgetattr(&slave).expect("a state");
         let stream = || Stdio::from(slave.try_clone().expect("a descriptor"));
-        let mut command = in_own_session(program);
+        // A session of its own, with this terminal as its controlling terminal.
+        let mut command = super::run_by(&["setsid", "--ctty"], program);
         let child = command.stdin(stream()).stdout(stream()).stderr(stream()).spawn().expect("starts");
         let seen = Seen { parser: Parser::new(cells(rows), cells(columns), 0), bytes: Vec::new(), drawn: 0 };
         let seen = Arc::new((Mutex::new(seen), Condvar::new()));
@@ -308,22 +309,6 @@ impl Drop for Console {
         let _ = self.child.wait();
         self.stop_reading();
     }
-}
-
-/// Wraps the program in `setsid --ctty`: a session of its own with this terminal as its controlling terminal.
-fn in_own_session(program: &Command) -> Command {
-    let mut command = Command::new("setsid");
-    command.arg("--ctty").arg(program.get_program()).args(program.get_args());
-    for (name, value) in program.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    if let Some(dir) = program.get_current_dir() {
-        command.current_dir(dir);
-    }
-    command
 }
 
 /// The rows of a screen as text, without trailing blanks.

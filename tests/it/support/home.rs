@@ -96,9 +96,12 @@ impl Home {
 
     /// Like `serve`, with more variables.
     pub(crate) fn serve_with(&self, variables: &[(&str, &OsStr)]) -> Child {
-        let mut serve = self.command(&["serve"]);
-        let served =
-            serve.envs(variables.iter().copied()).stderr(Stdio::null()).spawn().expect("serve starts");
+        self.listening(self.command(&["serve"]).envs(variables.iter().copied()))
+    }
+
+    /// Starts a command that serves and waits until it accepts connections.
+    pub(crate) fn listening(&self, serve: &mut Command) -> Child {
+        let served = serve.stderr(Stdio::null()).spawn().expect("serve starts");
         let socket = self.places().operator_socket();
         wait_until("the runtime listens", || std::os::unix::net::UnixStream::connect(&socket).is_ok());
         served

@@ -17,7 +17,7 @@ mod wire;
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use pilothouse::clock::Clock;
@@ -60,6 +60,22 @@ pub(crate) fn program_word() -> String {
     let path = program().display().to_string();
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
     path.chars().flat_map(|letter| (!is_plain(letter)).then_some('\\').into_iter().chain([letter])).collect()
+}
+
+/// Has another program run `program`, with its arguments, environment and directory.
+pub(crate) fn run_by(words: &[&str], program: &Command) -> Command {
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]).arg(program.get_program()).args(program.get_args()).stdin(Stdio::null());
+    for (name, value) in program.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    if let Some(dir) = program.get_current_dir() {
+        command.current_dir(dir);
+    }
+    command
 }
 
 /// Waits until `fact` holds, at most `PATIENCE`; panics with `what` otherwise.
