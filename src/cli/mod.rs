@@ -64,6 +64,7 @@ use crate::agent::codex::MIRROR;
 use crate::dispatch::cli_only::HookInput;
 use crate::dispatch::{Code, CommandReach, Danger, Failure, Response};
 use crate::envelope::SafeText;
+use crate::ledger;
 use crate::link::Door;
 use crate::model::AnswerValue;
 use crate::process::{self, environment::Environment};
@@ -101,6 +102,10 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     // Then the fork server: each of its forks is a task host and inherits whatever is allocated here.
     if argv.get(1).is_some_and(|word| word == "__fork") {
         return process::fork_server_main();
+    }
+    // Then what computes for a runtime, which waits for it.
+    if let Some(code) = ledger::cost_main(argv.get(1)) {
+        return code;
     }
     // Then the stand-in for a process of Codex's own server: it takes its input only from the process that started
     // it.

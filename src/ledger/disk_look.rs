@@ -1,13 +1,12 @@
 //! The files of this machine, and what git has of them, for a computation of what a command would cost.
 
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write as _};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::runtime::Handle;
 use tokio::time::Instant;
@@ -15,41 +14,54 @@ use tokio::time::Instant;
 use super::program::{PrivateGit, find_git, global_ignores};
 use super::repository::RepositoryFiles;
 use super::snapshot::paths;
-use crate::consequence::{FileKind, FileStat, GitFiles, GitRefs, Look, Unseen};
+use crate::consequence::{ConsequenceRequest, FileKind, FileStat, GitFiles, GitRefs, Look, Unseen};
 use crate::files::{self, HeldFolder, KnownTree};
 
 /// Where git is looked for: not in the caller's `PATH`, which an agent may have set.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// The view of one computation. Its private folders of git are removed with it.
+/// The view of one computation.
 pub(super) struct DiskLook {
     runtime: Handle,
     home: PathBuf,
     workspace: PathBuf,
-    /// Set when nobody waits any more.
-    is_over: Arc<AtomicBool>,
-    /// When git has to have answered.
+    /// When it, and git, has to have looked.
     by: Instant,
-    /// The folder for those of git, once there is one.
-    scratch: Mutex<Option<PathBuf>>,
-    gits: Mutex<BTreeMap<PathBuf, Option<PrivateGit>>>,
+    /// The folder for private ones of git, and whether it has been made.
+    scratch: PathBuf,
+    has_scratch: Cell<bool>,
+    gits: RefCell<BTreeMap<PathBuf, Option<PrivateGit>>>,
+}
+
+/// Returns the path of a folder that nobody else knows, for private ones of git.
+pub(super) fn scratch() -> io::Result<PathBuf> {
+    let mut random = [0; 16];
+    rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
+    Ok(std::env::temp_dir().join(format!("pilothouse-{}", &files::digest(random)[..24])))
+}
+
+/// Removes such a folder, if it was made. Blocks.
+pub(super) fn remove(scratch: &Path) {
+    if let Some((above, name)) = scratch.parent().zip(scratch.file_name()) {
+        let remove = |above: &HeldFolder| {
+            let name = Path::new(name);
+            KnownTree::read(above, name, |_, _| true)?.remove(above, name, Path::new(""))
+        };
+        // What is left of it is in the folder for temporary files.
+        let _ = HeldFolder::open(above).and_then(|above| remove(&above));
+    }
 }
 
 impl DiskLook {
-    pub(super) fn new(
-        runtime: Handle,
-        home: PathBuf,
-        workspace: PathBuf,
-        is_over: Arc<AtomicBool>,
-        by: Instant,
-    ) -> Self {
-        let (scratch, gits) = (Mutex::default(), Mutex::default());
-        Self { runtime, home, workspace, is_over, by, scratch, gits }
+    /// Returns a view for commands in the same home and workspace.
+    pub(super) fn new(runtime: Handle, of: &ConsequenceRequest, scratch: PathBuf, by: Instant) -> Self {
+        let (home, workspace) = (of.home.clone(), of.workspace.clone());
+        Self { runtime, home, workspace, by, scratch, has_scratch: Cell::default(), gits: RefCell::default() }
     }
 
     /// Returns the private git of a tree, made when it is first asked for.
     fn git(&self, top: &Path) -> Option<PrivateGit> {
-        let mut gits = self.gits.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut gits = self.gits.borrow_mut();
         if let Some(known) = gits.get(top) {
             return known.clone();
         }
@@ -64,21 +76,12 @@ impl DiskLook {
         else {
             return Ok(None);
         };
-        let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
-        let folder = match &*scratch {
-            Some(folder) => folder.clone(),
-            None => {
-                let mut random = [0; 16];
-                rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
-                let name = format!("pilothouse-{}", &files::digest(random)[..24]);
-                let folder = std::env::temp_dir().join(name);
-                files::create_folder(&folder)?;
-                scratch.insert(folder).clone()
-            }
-        };
+        if !self.has_scratch.replace(true) {
+            files::create_folder(&self.scratch)?;
+        }
         let ignores = global_ignores(&program, self.home.as_os_str(), None, self.by);
         let ignores = self.runtime.block_on(ignores);
-        let folder = folder.join(number.to_string());
+        let folder = self.scratch.join(number.to_string());
         let git = PrivateGit::create(program, folder, top.to_owned(), Some(&repository), &ignores)?;
         // The index is data. What of it is read again, is written to this copy.
         if let Some((index, written)) = repository.index() {
@@ -91,22 +94,6 @@ impl DiskLook {
 
     fn ask(&self, git: &PrivateGit, args: &[&str], input: &[u8]) -> Option<Vec<u8>> {
         self.runtime.block_on(git.run(args, input, self.by)).ok()
-    }
-}
-
-impl Drop for DiskLook {
-    fn drop(&mut self) {
-        let scratch = self.scratch.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Some((above, name)) =
-            scratch.as_ref().and_then(|folder| folder.parent().zip(folder.file_name()))
-        {
-            let remove = |above: &HeldFolder| {
-                let name = Path::new(name);
-                KnownTree::read(above, name, |_, _| true)?.remove(above, name, Path::new(""))
-            };
-            // What is left of it is in the folder for temporary files.
-            let _ = HeldFolder::open(above).and_then(|above| remove(&above));
-        }
     }
 }
 
@@ -145,7 +132,7 @@ impl Look for DiskLook {
     }
 
     fn has_time(&self) -> bool {
-        !self.is_over.load(Ordering::Relaxed)
+        Instant::now() < self.by
     }
 
     fn git_files(&self, top: &Path) -> Option<GitFiles> {

@@ -18,7 +18,7 @@ mod undo;
 mod undo_plan;
 mod watch;
 
-pub use cost::{consequence, consequences};
+pub use cost::{consequences, cost_main};
 pub use difference::{FileDifference, FileState, Found, between, count, difference, report};
 pub use program::{GitFailure, PrivateGit, find_git, global_ignores};
 pub use repository::RepositoryFiles;

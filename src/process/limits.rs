@@ -32,6 +32,11 @@ pub fn forgo_core_dump() {
     lower(Resource::Core, 1);
 }
 
+/// Bounds the memory of this process, in bytes: what it cannot have, ends it.
+pub fn bound_memory(bytes: u64) {
+    lower(Resource::Data, bytes);
+}
+
 /// Sets close-on-exec on every descriptor above the standard streams, including inherited ones.
 ///
 /// # Errors

@@ -79,7 +79,7 @@ pub use host_event::HostEvent;
 pub use identity::{ConsoleProcess, Identity, boot_id, container};
 pub use inherited::{InheritedAttributes, MOST_DESCRIPTORS, inherited_descriptors};
 pub use kinship::{AgentKinship, kinship};
-pub use limits::{forgo_core_dump, keep_descriptors, own_umask, raise_descriptor_limit};
+pub use limits::{bound_memory, forgo_core_dump, keep_descriptors, own_umask, raise_descriptor_limit};
 pub use lineage::{Ancestry, EnclosingTask, Lineage, ancestry, is_in_command, parent};
 pub use listening::{ListenAddress, ListenChange, ListeningWatch, WatchedTask};
 pub use orphans::{OrphanedTasks, Orphans};

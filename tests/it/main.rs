@@ -15,6 +15,7 @@ mod child_exit;
 mod cli_surfaces;
 mod codex_executor;
 mod command_lines;
+mod consequence_growth;
 mod consequence_mount;
 mod console_answer;
 mod console_away;

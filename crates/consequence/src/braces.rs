@@ -2,14 +2,17 @@
 
 /// The most words that one word may become.
 const MOST: usize = 1_000;
+/// The most bytes of all of them.
+const MOST_BYTES: usize = 256 << 10;
 
 /// Returns the words that the braces of a word stand for; `None` if they are too many.
 pub(crate) fn expand(word: &str) -> Option<Vec<String>> {
     let mut done = Vec::new();
+    let mut bytes = word.len();
     let mut todo = vec![(String::new(), word.to_owned())];
     // Each expression is replaced by its members, left to right; the rest of the word follows each of them.
     while let Some((before, rest)) = todo.pop() {
-        if done.len() + todo.len() > MOST {
+        if done.len() + todo.len() > MOST || bytes > MOST_BYTES {
             return None;
         }
         match first(&rest) {
@@ -19,6 +22,10 @@ pub(crate) fn expand(word: &str) -> Option<Vec<String>> {
                 for member in members?.into_iter().rev() {
                     // A member may have braces of its own; a prefix that is done is not read again.
                     for part in expand(&member)?.into_iter().rev() {
+                        bytes += head.len() + part.len() + rest.len() - end;
+                        if bytes > MOST_BYTES {
+                            return None;
+                        }
                         todo.push((format!("{head}{part}"), rest[end..].to_owned()));
                     }
                 }

@@ -12,8 +12,6 @@ use crate::look::{FileKind, FileStat, Look};
 const MOST_PATHS: u64 = 20_000;
 /// The most links that one path leads through.
 const MOST_LINKS: usize = 40;
-/// How many looks there are between two looks at the clock.
-const STRIDE: u64 = 64;
 
 /// What the line did at a path.
 #[derive(Debug, Clone)]
@@ -63,7 +61,6 @@ pub(crate) struct ChangedFiles<'a> {
     pub(crate) look: &'a dyn Look,
     changes: BTreeMap<PathBuf, Change>,
     looked: Cell<u64>,
-    asked: Cell<u64>,
     pub(crate) unlooked: Cell<Unlooked>,
 }
 
@@ -77,13 +74,7 @@ enum Source<'a> {
 
 impl<'a> ChangedFiles<'a> {
     pub(crate) fn new(look: &'a dyn Look) -> Self {
-        Self {
-            look,
-            changes: BTreeMap::new(),
-            looked: Cell::new(0),
-            asked: Cell::new(0),
-            unlooked: Cell::default(),
-        }
+        Self { look, changes: BTreeMap::new(), looked: Cell::new(0), unlooked: Cell::default() }
     }
 
     /// Tells how much the line has changed.
@@ -91,10 +82,15 @@ impl<'a> ChangedFiles<'a> {
         self.changes.len()
     }
 
+    /// Returns how many bytes a copy takes, about.
+    pub(crate) fn bytes(&self) -> usize {
+        const ENTRY: usize = 512;
+        ENTRY * self.changes.len()
+    }
+
     /// Takes over what was looked at in a copy.
     pub(crate) fn counts_of(&self, other: &Self) {
         self.looked.set(other.looked.get());
-        self.asked.set(other.asked.get());
         self.unlooked.set(other.unlooked.get());
     }
 
@@ -114,16 +110,12 @@ impl<'a> ChangedFiles<'a> {
         self.has_time()
     }
 
-    fn has_time(&self) -> bool {
-        self.asked.set(self.asked.get() + 1);
-        if self.unlooked.get().is_late {
-            return false;
-        }
-        if self.asked.get().is_multiple_of(STRIDE) && !self.look.has_time() {
+    /// Looks at the clock; once it is too late, it stays so.
+    pub(crate) fn has_time(&self) -> bool {
+        if !self.unlooked.get().is_late && !self.look.has_time() {
             self.note(|unlooked| unlooked.is_late = true);
-            return false;
         }
-        true
+        !self.unlooked.get().is_late
     }
 
     fn source(&self, path: &Path) -> Source<'_> {

@@ -1,5 +1,8 @@
 //! How a command ends, what it reads and prints, and whether the shell goes on after it.
 
+/// The most bytes of what a command prints; more is not known.
+pub(crate) const MOST_OUTPUT: usize = 1 << 20;
+
 /// How a command ends, as far as that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -36,8 +39,8 @@ impl CommandEnd {
         Self { outcome: Outcome::Unknown, output: None }
     }
 
-    pub(crate) fn printed(outcome: Outcome, output: String) -> Self {
-        Self { outcome, output: Some(output) }
+    pub(crate) fn printed(outcome: Outcome, output: impl Into<Option<String>>) -> Self {
+        Self { outcome, output: output.into().filter(|output| output.len() <= MOST_OUTPUT) }
     }
 }
 
@@ -47,5 +50,5 @@ pub(crate) type Input = Result<String, String>;
 /// Returns what two commands in a row are together.
 pub(crate) fn joined(first: CommandEnd, second: CommandEnd) -> CommandEnd {
     let output = first.output.zip(second.output).map(|(first, second)| first + &second);
-    CommandEnd { outcome: second.outcome, output }
+    CommandEnd::printed(second.outcome, output)
 }

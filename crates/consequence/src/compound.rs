@@ -7,7 +7,6 @@ use brush_parser::ast::{
 use crate::command_end::{CommandEnd, Flow, Input, Outcome};
 use crate::fields::Argument;
 use crate::interpreter::Interpreter;
-use crate::pattern;
 use crate::shell_state::Value;
 
 /// The most rounds of a loop over known words that are gone through one by one.
@@ -88,7 +87,7 @@ impl Interpreter<'_> {
 
     fn run_for(&mut self, clause: &ForClauseCommand) -> CommandEnd {
         let values: Vec<Argument> = match &clause.values {
-            Some(words) => words.iter().flat_map(|word| self.arguments_of_word(&word.value)).collect(),
+            Some(words) => self.arguments_of(words.iter().map(|word| &*word.value)),
             None => match self.state.parameters.clone() {
                 Some(all) => all.into_iter().map(Argument::text).collect(),
                 None => vec![Argument::Unknown("$@".to_owned())],
@@ -177,7 +176,7 @@ impl Interpreter<'_> {
         for case in &clause.cases {
             let fits = case.patterns.iter().map(|word| {
                 let pattern = self.pattern_of_word(&word.value)?;
-                value.as_ref().map(|value| pattern::matches(&pattern, value))
+                value.as_ref().and_then(|value| self.fits(&pattern, value))
             });
             let fits: Vec<Option<bool>> = fits.collect();
             let is_match = fits.contains(&Some(true));

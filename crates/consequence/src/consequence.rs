@@ -48,7 +48,7 @@ impl fmt::Display for Class {
 }
 
 /// What happens to what a fact names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FactKind {
     /// Files are deleted.
     Deletes,
@@ -77,7 +77,7 @@ impl FactKind {
 }
 
 /// One thing that a command line would cost.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
     /// What happens.
     pub kind: FactKind,
@@ -92,11 +92,12 @@ pub struct Fact {
     /// How many bytes they have.
     pub bytes: u64,
     /// The files and folders, as they are now; folders stand for all that is in them.
+    #[serde(with = "crate::names::paths")]
     pub paths: Vec<PathBuf>,
 }
 
 /// What a command line would cost, as far as it can be computed. Nothing in it means that the line is harmless.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Consequence {
     /// What it would cost, in the order of the line.
     pub facts: Vec<Fact>,

@@ -5,9 +5,10 @@ use brush_parser::word::{
 };
 
 use crate::fields::UnsetVariable;
+use crate::glob::COMPARED;
 use crate::interpreter::Interpreter;
 use crate::pattern::{self, PatternChar};
-use crate::shell_state::Value;
+use crate::shell_state::{MOST_VALUE, Value};
 
 /// What an expansion stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -187,6 +188,9 @@ impl Interpreter<'_> {
                     ((Expanded::Text(text), Ok(old)), Ok(new))
                         if !old.is_empty() && !old.contains(['*', '?', '[', '\\']) && !new.contains('&') =>
                     {
+                        if text.len() + text.matches(&old).count() * new.len() > MOST_VALUE {
+                            return Expanded::Unknown(format!("${{{}/…}}", name_of(parameter)));
+                        }
                         Expanded::Text(match match_kind {
                             SubstringMatchKind::Anywhere => text.replace(&old, &new),
                             SubstringMatchKind::FirstOccurrence => text.replacen(&old, &new, 1),
@@ -255,7 +259,8 @@ impl Interpreter<'_> {
         let Some(pattern) = self.pattern_of_word(pattern.unwrap_or_default()) else {
             return Expanded::Unknown(format!("${{{}}} cut by a pattern", name_of(parameter)));
         };
-        if text.len() > 4_096 {
+        // As often as there are characters, up to all of the text is compared.
+        if text.len() > 4_096 || !self.spend(text.len() * text.len() * pattern.len() / COMPARED) {
             return Expanded::Unknown(format!("${}", name_of(parameter)));
         }
         Expanded::Text(cut_text(&text, &pattern, is_front, is_long))

@@ -1,6 +1,10 @@
 //! The arguments that a word becomes: split into fields, with what is known of each.
 
+use std::rc::Rc;
+
+use crate::names::cut;
 use crate::pattern::PatternChar;
+use crate::shell_state::MOST_VALUE;
 
 /// One argument of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,13 +16,13 @@ pub(crate) enum Argument {
 }
 
 /// An argument whose text is known.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KnownArgument {
     pub(crate) text: String,
     /// The word as written.
-    pub(crate) written: String,
+    pub(crate) written: Rc<str>,
     /// The variables in it that are not set, or empty.
-    pub(crate) unset: Vec<UnsetVariable>,
+    pub(crate) unset: Rc<[UnsetVariable]>,
 }
 
 /// A variable that stands for nothing.
@@ -32,7 +36,7 @@ pub(crate) struct UnsetVariable {
 impl Argument {
     pub(crate) fn text(text: impl Into<String>) -> Self {
         let text = text.into();
-        Self::Known(KnownArgument { written: text.clone(), text, unset: Vec::new() })
+        Self::Known(KnownArgument { written: text.as_str().into(), text, unset: [].into() })
     }
 
     /// Returns its text, if that is known.
@@ -60,6 +64,8 @@ pub(crate) type Field = Vec<PatternChar>;
 pub(crate) struct FieldBuilder {
     pub(crate) done: Vec<Field>,
     current: Field,
+    /// How many bytes have been added.
+    pub(crate) bytes: usize,
     /// Whether the current field exists though nothing is in it.
     is_open: bool,
     pub(crate) unset: Vec<UnsetVariable>,
@@ -70,6 +76,9 @@ impl FieldBuilder {
     /// Adds text that is written in the word.
     pub(crate) fn literal(&mut self, text: &str, is_quoted: bool) {
         self.is_open |= is_quoted || !text.is_empty();
+        if !self.takes(text) {
+            return;
+        }
         self.current.extend(text.chars().map(|c| (c, is_quoted)));
     }
 
@@ -78,6 +87,9 @@ impl FieldBuilder {
         let Some(separators) = splits.filter(|_| !is_quoted) else {
             return self.literal(text, is_quoted);
         };
+        if !self.takes(text) {
+            return;
+        }
         for c in text.chars() {
             if separators.contains(c) {
                 self.end_field();
@@ -86,6 +98,17 @@ impl FieldBuilder {
                 self.current.push((c, c == '\\'));
             }
         }
+    }
+
+    /// Counts text that is added; returns whether there is room for it.
+    fn takes(&mut self, text: &str) -> bool {
+        self.bytes += text.len();
+        let fits = self.bytes <= MOST_VALUE;
+        if !fits {
+            (self.done, self.current) = (Vec::new(), Vec::new());
+            self.unknown("a text that is too long");
+        }
+        fits
     }
 
     /// Ends a field, if one has begun.
@@ -97,6 +120,6 @@ impl FieldBuilder {
 
     /// Notes that nothing is known about the word.
     pub(crate) fn unknown(&mut self, from: impl Into<String>) {
-        self.unknown.get_or_insert_with(|| from.into());
+        self.unknown.get_or_insert_with(|| cut(from.into()));
     }
 }

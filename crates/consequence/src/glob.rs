@@ -2,12 +2,15 @@
 
 use std::path::PathBuf;
 
+use crate::command_end::Flow;
 use crate::fields::Field;
 use crate::interpreter::Interpreter;
 use crate::look::FileKind;
 use crate::names::{path_of, text_of};
 use crate::pattern::{self, PatternChar};
 
+/// How many comparisons of characters count as much as a byte that is made.
+pub(crate) const COMPARED: usize = 16;
 /// The most paths that one pattern is followed into.
 const MOST_OPEN: usize = 20_000;
 
@@ -57,8 +60,11 @@ impl Interpreter<'_> {
                     let is_hidden = text.starts_with('.')
                         && !self.state.has("dotglob")
                         && part.first().is_none_or(|(c, _)| *c != '.');
-                    if is_hidden || !pattern::matches(part, &text) {
+                    if is_hidden || self.fits(part, &text) == Some(false) {
                         continue;
+                    }
+                    if self.flow != Flow::On {
+                        return Err(format!("{shown}, which takes too long to match"));
                     }
                     let path = format!("{before}{text}");
                     if is_last {
@@ -72,6 +78,11 @@ impl Interpreter<'_> {
         }
         found.retain(|path| !path.is_empty());
         Ok(found)
+    }
+
+    /// Tells whether all of a text matches a pattern; `None` if that takes too long.
+    pub(crate) fn fits(&mut self, pattern: &[PatternChar], text: &str) -> Option<bool> {
+        self.spend(text.len() * pattern.len() / COMPARED).then(|| pattern::matches(pattern, text))
     }
 
     pub(crate) fn is_folder(&self, path: &std::path::Path) -> bool {

@@ -9,33 +9,42 @@ use brush_parser::ast::{
     self, AndOr, AndOrList, Command, CompoundList, IoRedirect, Pipeline, SeparatorOperator,
 };
 
+use serde::{Deserialize, Serialize};
+
 use crate::changes::ChangedFiles;
 use crate::command_end::{CommandEnd, Flow, Input, Outcome, joined};
 use crate::consequence::{Consequence, Fact};
 use crate::guard;
 use crate::look::{GitFiles, Look};
-use crate::names::{path_of, shortened, text_of};
+use crate::names::{cut, path_of, shortened, text_of};
 use crate::shell_state::{ShellState, Value, Variable};
 
 /// The most commands that are gone through.
 const MOST_STEPS: usize = 20_000;
+/// The most bytes of text that are made, all together.
+const MOST_MADE: usize = 16 << 20;
+/// The most bytes of shells, with their files, that wait for one below them to end, and of texts that are being run.
+const MOST_HELD: usize = 8 << 20;
 /// The deepest nesting of lists, functions and texts that are run.
 const MOST_DEEP: usize = 60;
 /// The most facts, and the most things that are not known, of one line.
 const MOST_SAID: usize = 200;
 
 /// A command line, and where it would run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ConsequenceRequest {
     /// The command line.
     pub text: String,
     /// The environment it would run in; `None` if that is not known.
     pub environment: Option<BTreeMap<String, String>>,
     /// The folder it would start in, absolute.
+    #[serde(with = "crate::names::path")]
     pub folder: PathBuf,
     /// The folder whose files are its own business, absolute.
+    #[serde(with = "crate::names::path")]
     pub workspace: PathBuf,
     /// The home folder.
+    #[serde(with = "crate::names::path")]
     pub home: PathBuf,
     /// The name or path of the shell that reads it.
     pub shell: String,
@@ -55,6 +64,8 @@ pub(crate) struct Interpreter<'a> {
     pub(crate) flow: Flow,
     pub(crate) deep: usize,
     steps: usize,
+    made: usize,
+    held: usize,
     pub(crate) git: BTreeMap<PathBuf, Option<Rc<GitFiles>>>,
     /// The top of the repository of each folder that was asked about.
     pub(crate) tops: BTreeMap<PathBuf, Option<PathBuf>>,
@@ -103,6 +114,8 @@ impl<'a> Interpreter<'a> {
             flow: Flow::On,
             deep: 0,
             steps: 0,
+            made: 0,
+            held: 0,
             git: BTreeMap::new(),
             tops: BTreeMap::new(),
             at_exit: Vec::new(),
@@ -145,7 +158,7 @@ impl<'a> Interpreter<'a> {
 
     /// Notes what cannot be known.
     pub(crate) fn not_known(&mut self, what: impl Into<String>) {
-        let what = what.into();
+        let what = cut(what.into());
         if self.unknown.len() < MOST_SAID && !self.unknown.contains(&what) {
             self.unknown.push(what);
         }
@@ -154,6 +167,7 @@ impl<'a> Interpreter<'a> {
     /// Notes what it costs.
     pub(crate) fn fact(&mut self, mut fact: Fact) {
         fact.is_possible |= self.conditions > 0;
+        fact.text = cut(fact.text);
         if self.facts.len() >= MOST_SAID {
             self.not_known("the rest: too much to say");
         } else if !self.facts.contains(&fact) {
@@ -170,15 +184,51 @@ impl<'a> Interpreter<'a> {
         self.flow = Flow::Exit;
     }
 
+    /// Counts text that is made, and looks at the clock. Returns whether to go on; if not, the shell ends here.
+    pub(crate) fn spend(&mut self, bytes: usize) -> bool {
+        self.made += bytes;
+        if self.made > MOST_MADE || self.steps > MOST_STEPS {
+            self.stop();
+            return false;
+        }
+        let has_time = self.files.has_time();
+        if !has_time {
+            // That is said at the end.
+            self.exit_shell();
+        }
+        has_time
+    }
+
+    /// Ends the shell, because there is too much in it.
+    pub(crate) fn stop(&mut self) -> CommandEnd {
+        self.not_known("the rest: too much to look through");
+        self.exit_shell();
+        CommandEnd::unknown()
+    }
+
+    /// Does something while this many bytes are kept for afterwards, if there is room for them.
+    fn holding(&mut self, bytes: usize, run: impl FnOnce(&mut Self) -> CommandEnd) -> CommandEnd {
+        if self.held + bytes > MOST_HELD {
+            return self.stop();
+        }
+        self.held += bytes;
+        let end = run(self);
+        self.held -= bytes;
+        end
+    }
+
     /// Goes through a text as a shell would.
     pub(crate) fn run_text(&mut self, text: &str) -> CommandEnd {
         let Some(program) = self.parsed(text) else { return CommandEnd::unknown() };
-        let mut end = CommandEnd::silent(Outcome::Success);
-        for list in &program.complete_commands {
-            let next = self.run_list(list);
-            end = joined(end, next);
-        }
-        end
+        // The tree of a text is some hundred times as large.
+        self.holding(128 * text.len(), |shell| {
+            let mut end = CommandEnd::silent(Outcome::Success);
+            for list in &program.complete_commands {
+                let next = shell.run_list(list);
+                end = joined(end, next);
+            }
+            end
+        })
     }
 
     fn parsed(&mut self, text: &str) -> Option<ast::Program> {
@@ -200,6 +250,10 @@ impl<'a> Interpreter<'a> {
     }
 
     pub(crate) fn in_subshell(&mut self, run: impl FnOnce(&mut Self) -> CommandEnd) -> CommandEnd {
+        self.holding(self.state.bytes(), |shell| shell.in_held_subshell(run))
+    }
+
+    fn in_held_subshell(&mut self, run: impl FnOnce(&mut Self) -> CommandEnd) -> CommandEnd {
         let (state, conditions) = (self.state.clone(), self.conditions);
         let at_exit = std::mem::take(&mut self.at_exit);
         let end = run(self);
@@ -212,6 +266,10 @@ impl<'a> Interpreter<'a> {
 
     /// Goes through a part that may run or not.
     pub(crate) fn branch(&mut self, run: impl FnOnce(&mut Self) -> CommandEnd) -> CommandEnd {
+        self.holding(self.state.bytes() + self.files.bytes(), |shell| shell.held_branch(run))
+    }
+
+    fn held_branch(&mut self, run: impl FnOnce(&mut Self) -> CommandEnd) -> CommandEnd {
         let (state, files) = (self.state.clone(), self.files.clone());
         self.steps += files.len() / 8;
         self.conditions += 1;
@@ -315,9 +373,10 @@ impl<'a> Interpreter<'a> {
 
     fn run_command(&mut self, command: &Command, input: &Input) -> CommandEnd {
         self.steps += 1;
-        if self.steps > MOST_STEPS || self.deep > MOST_DEEP {
-            self.not_known("the rest: too much to look through");
-            self.exit_shell();
+        if self.deep > MOST_DEEP {
+            return self.stop();
+        }
+        if !self.spend(0) {
             return CommandEnd::unknown();
         }
         match command {
@@ -327,6 +386,9 @@ impl<'a> Interpreter<'a> {
                 self.redirected(&redirects, input, |shell, _| shell.run_compound(compound))
             }
             Command::Function(function) => {
+                if !self.spend(64 * function.to_string().len()) {
+                    return CommandEnd::unknown();
+                }
                 let body = Rc::new(function.body.clone());
                 self.state.functions.insert(function.fname.value.clone(), Some(body));
                 CommandEnd::silent(Outcome::Success)

@@ -30,6 +30,17 @@ pub(crate) fn path_of(text: &str) -> PathBuf {
     PathBuf::from(OsString::from_vec(bytes))
 }
 
+/// Returns a text that is kept only to be said, without what nobody would read.
+pub(crate) fn cut(mut text: String) -> String {
+    const MOST: usize = 1_000;
+    if text.len() > MOST {
+        text.truncate(text.floor_char_boundary(MOST));
+        text.push('…');
+        text.shrink_to_fit();
+    }
+    text
+}
+
 /// Returns a text short enough for a sentence, on one line.
 pub(crate) fn shortened(text: &str) -> String {
     const MOST: usize = 48;
@@ -37,6 +48,36 @@ pub(crate) fn shortened(text: &str) -> String {
     match line.char_indices().nth(MOST) {
         Some((at, _)) => format!("{}…", &line[..at]),
         None => line,
+    }
+}
+
+/// A path in JSON, whatever its bytes are.
+pub(crate) mod path {
+    use std::path::{Path, PathBuf};
+
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&super::text_of(path.as_os_str()))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+        Ok(super::path_of(&String::deserialize(from)?))
+    }
+}
+
+/// Paths in JSON, whatever their bytes are.
+pub(crate) mod paths {
+    use std::path::PathBuf;
+
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(paths.iter().map(|path| super::text_of(path.as_os_str())))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PathBuf>, D::Error> {
+        Ok(Vec::<String>::deserialize(from)?.iter().map(|text| super::path_of(text)).collect())
     }
 }
 

@@ -6,6 +6,11 @@ use std::rc::Rc;
 
 use brush_parser::ast::FunctionBody;
 
+use crate::names::cut;
+
+/// The most bytes of a value; a longer one is not known.
+pub(crate) const MOST_VALUE: usize = 64 << 10;
+
 /// The value of a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
@@ -13,6 +18,21 @@ pub(crate) enum Value {
     List(Vec<String>),
     /// Not known, and why.
     Unknown(String),
+}
+
+impl Value {
+    /// Returns how many bytes it has.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) | Self::Unknown(text) => text.len(),
+            Self::List(list) => list_bytes(list),
+        }
+    }
+}
+
+/// Returns how many bytes a list has.
+pub(crate) fn list_bytes(list: &[String]) -> usize {
+    list.iter().map(|text| text.len() + size_of::<String>()).sum()
 }
 
 /// A variable.
@@ -100,7 +120,20 @@ impl ShellState {
     pub(crate) fn set(&mut self, name: &str, value: Value) {
         let is_exported =
             self.has("allexport") || self.variables.get(name).is_some_and(|known| known.is_exported);
+        let value = match value {
+            Value::Unknown(from) => Value::Unknown(cut(from)),
+            value if value.bytes() > MOST_VALUE => Value::Unknown(format!("${name}, which is too long")),
+            value => value,
+        };
         self.variables.insert(name.to_owned(), Variable { value, is_exported });
+    }
+
+    /// Returns how many bytes it takes, about.
+    pub(crate) fn bytes(&self) -> usize {
+        const ENTRY: usize = 96;
+        let variables = self.variables.iter().map(|(name, known)| ENTRY + name.len() + known.value.bytes());
+        let parameters = self.parameters.as_deref().map_or(0, list_bytes);
+        variables.sum::<usize>() + parameters + ENTRY * self.functions.len()
     }
 
     /// Forgets whatever differs in another state that may hold instead.

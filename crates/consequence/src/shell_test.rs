@@ -58,9 +58,9 @@ impl Interpreter<'_> {
                 let Some(right) = self.pattern_of_word(&right.value) else { return Outcome::Unknown };
                 let is_equal = pattern::text(&right) == left;
                 outcome(match test {
-                    BinaryPredicate::StringExactlyMatchesPattern => Some(pattern::matches(&right, &left)),
+                    BinaryPredicate::StringExactlyMatchesPattern => self.fits(&right, &left),
                     BinaryPredicate::StringDoesNotExactlyMatchPattern => {
-                        Some(!pattern::matches(&right, &left))
+                        self.fits(&right, &left).map(|fits| !fits)
                     }
                     BinaryPredicate::StringExactlyMatchesString => Some(is_equal),
                     BinaryPredicate::StringDoesNotExactlyMatchString => Some(!is_equal),

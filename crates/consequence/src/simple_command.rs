@@ -27,7 +27,7 @@ impl Interpreter<'_> {
         // The words of a declaration are not split.
         let mut declared: Vec<&Assignment> = Vec::new();
         if let Some(name) = &simple.word_or_name {
-            arguments.extend(self.arguments_of_word(&name.value));
+            self.add_arguments(&mut arguments, &name.value);
         }
         let declares = matches!(
             arguments.first().and_then(Argument::known),
@@ -41,7 +41,7 @@ impl Interpreter<'_> {
                 }
                 CommandPrefixOrSuffixItem::AssignmentWord(_, word)
                 | CommandPrefixOrSuffixItem::Word(word) => {
-                    arguments.extend(self.arguments_of_word(&word.value));
+                    self.add_arguments(&mut arguments, &word.value);
                 }
                 CommandPrefixOrSuffixItem::ProcessSubstitution(_, list) => {
                     self.in_subshell(|shell| shell.run_list(&list.list));
@@ -100,7 +100,7 @@ impl Interpreter<'_> {
             AssignmentValue::Array(elements) => {
                 let mut list = Some(Vec::new());
                 for (index, word) in elements {
-                    for argument in self.arguments_of_word(&word.value) {
+                    for argument in self.arguments_of([&*word.value]) {
                         match (argument.known(), &mut list) {
                             (Some(text), Some(list)) if index.is_none() => list.push(text.to_owned()),
                             _ => list = None,

@@ -1,5 +1,7 @@
 //! Words: from what is written to the arguments of a command.
 
+use std::rc::Rc;
+
 use brush_parser::ParserOptions;
 use brush_parser::word::{self, WordPiece, WordPieceWithSource};
 
@@ -8,14 +10,14 @@ use crate::expansion::Expanded;
 use crate::fields::{Argument, Field, FieldBuilder, KnownArgument, UnsetVariable};
 use crate::guard;
 use crate::interpreter::Interpreter;
-use crate::names::{shortened, text_of};
+use crate::names::{cut, shortened, text_of};
 use crate::pattern::{self, PatternChar};
 use crate::shell_state::Value;
 
 /// The deepest nesting of words in words.
 const MOST_DEEP: usize = 40;
 /// The most arguments of one command.
-const MOST_ARGUMENTS: usize = 20_000;
+pub(crate) const MOST_ARGUMENTS: usize = 20_000;
 
 /// How a word is expanded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,39 +33,46 @@ fn options() -> ParserOptions {
 }
 
 impl Interpreter<'_> {
-    /// Returns the arguments that a word becomes.
-    pub(crate) fn arguments_of_word(&mut self, written: &str) -> Vec<Argument> {
-        let Some(words) = braces::expand(written) else {
-            return vec![Argument::Unknown(format!("{written}, which are too many words"))];
-        };
+    /// Returns the arguments that words become. If they are too many, the shell ends here.
+    pub(crate) fn arguments_of<'w>(&mut self, words: impl IntoIterator<Item = &'w str>) -> Vec<Argument> {
         let mut arguments = Vec::new();
+        words.into_iter().for_each(|word| self.add_arguments(&mut arguments, word));
+        arguments
+    }
+
+    pub(crate) fn add_arguments(&mut self, arguments: &mut Vec<Argument>, written: &str) {
+        let Some(words) = braces::expand(written) else {
+            arguments.push(Argument::Unknown(format!("{}, which are too many words", shortened(written))));
+            return;
+        };
+        let written: Rc<str> = cut(written.to_owned()).into();
         for word in words {
             let built = self.build(&word, WordMode::Arguments);
             if let Some(from) = built.unknown {
                 arguments.push(Argument::Unknown(from));
                 continue;
             }
+            let unset: Rc<[UnsetVariable]> = built.unset.into();
             for field in built.done {
-                if arguments.len() > MOST_ARGUMENTS {
-                    arguments.push(Argument::Unknown("too many arguments".to_owned()));
-                    return arguments;
-                }
-                let unset = built.unset.clone();
-                self.expand_field(&field, written, &unset, &mut arguments);
+                self.expand_field(&field, &written, &unset, arguments);
+            }
+            if arguments.len() > MOST_ARGUMENTS {
+                self.stop();
+                arguments.truncate(MOST_ARGUMENTS);
+                return;
             }
         }
-        arguments
     }
 
     fn expand_field(
         &mut self,
         field: &Field,
-        written: &str,
-        unset: &[UnsetVariable],
+        written: &Rc<str>,
+        unset: &Rc<[UnsetVariable]>,
         arguments: &mut Vec<Argument>,
     ) {
         let known = |text: String| {
-            Argument::Known(KnownArgument { text, written: written.to_owned(), unset: unset.to_vec() })
+            Argument::Known(KnownArgument { text, written: Rc::clone(written), unset: Rc::clone(unset) })
         };
         let is_extended =
             |two: &[PatternChar]| matches!(two, [('?' | '*' | '+' | '@' | '!', false), ('(', false)]);
@@ -77,7 +86,10 @@ impl Interpreter<'_> {
         }
         match self.glob(field) {
             Err(from) => arguments.push(Argument::Unknown(from)),
-            Ok(found) if !found.is_empty() => arguments.extend(found.into_iter().map(known)),
+            Ok(found) if !found.is_empty() => {
+                self.spend(found.iter().map(String::len).sum());
+                arguments.extend(found.into_iter().map(known));
+            }
             Ok(_) if self.state.has("nullglob") => {}
             Ok(_) if self.state.has("failglob") || !self.state.splits => {
                 arguments.push(Argument::Unknown(format!("{written}, which matches nothing")));
@@ -103,8 +115,10 @@ impl Interpreter<'_> {
 
     fn build(&mut self, written: &str, mode: WordMode) -> FieldBuilder {
         let mut build = FieldBuilder::default();
+        // Each character is kept with what is known of it.
         self.add_word(&mut build, written, mode, false);
         build.end_field();
+        self.spend(4 * build.bytes);
         build
     }
 

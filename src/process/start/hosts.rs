@@ -45,6 +45,10 @@ impl Hosts {
         Self { program, server: Arc::default() }
     }
 
+    pub(in crate::process) fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// Starts a host that waits for its command. `folder` is that of its task, if it exists already.
     ///
     /// # Errors

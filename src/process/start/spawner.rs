@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -150,6 +150,11 @@ impl Spawner {
     pub fn with_program(program: PathBuf) -> Self {
         let (links, spares, stops) = (TaskTracker::new(), Spares::default(), Arc::default());
         Self { hosts: Hosts::of(program), links, spares, stops }
+    }
+
+    /// Returns the program that its hosts run.
+    pub fn program(&self) -> &Path {
+        self.hosts.program()
     }
 
     /// Starts a command. Dropping the future ends whatever it started.

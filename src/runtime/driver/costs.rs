@@ -60,9 +60,10 @@ impl Driver {
     /// Computes what some of what waits would cost, and then carries out an order.
     pub(super) fn compute_costs(&mut self, of: Vec<CostSubject>, then: Option<DriverOrder>) {
         let (own, then) = (self.own.clone(), then.map(Box::new));
+        let spawner = self.spawner.clone();
         let requests: Vec<_> = of.iter().map(|of| self.costs.requests(of).unwrap_or_default()).collect();
         self.job(async move {
-            let mut found = ledger::consequences(requests.concat()).await.into_iter();
+            let mut found = ledger::consequences(spawner.program(), requests.concat()).await.into_iter();
             let of = of.into_iter().zip(&requests);
             let found =
                 of.map(|(of, requests)| (of, found.by_ref().take(requests.len()).collect())).collect();

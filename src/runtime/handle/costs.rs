@@ -81,7 +81,8 @@ impl Handle {
         if !self.shared.cost_rules.concern(agent) {
             return Vec::new();
         }
-        ledger::consequences(vec![self.shared.command_place().ask_prompt(cmd, workdir, environment)]).await
+        let request = self.shared.command_place().ask_prompt(cmd, workdir, environment);
+        ledger::consequences(self.spawner.program(), vec![request]).await
     }
 
     async fn compute(
@@ -91,7 +92,7 @@ impl Handle {
     ) -> (Vec<Consequence>, Option<ComputingCall<'_>>) {
         self.shared.cost_rules.begin(call);
         let computing = ComputingCall { handle: self, call };
-        (ledger::consequences(requests).await, Some(computing))
+        (ledger::consequences(self.spawner.program(), requests).await, Some(computing))
     }
 
     /// Returns in sentences what the command of a task would cost if it were run now, in the runtime's environment.
@@ -105,6 +106,7 @@ impl Handle {
             tty: task.tty,
         };
         let request = self.shared.command_place().ask_item(&command, &self.environment);
-        Some(ledger::consequence(request).await.sentences())
+        let found = ledger::consequences(self.spawner.program(), vec![request]).await;
+        found.first().map(Consequence::sentences)
     }
 }

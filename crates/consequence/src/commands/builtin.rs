@@ -44,7 +44,7 @@ impl Interpreter<'_> {
             },
             ":" | "true" => silent(Outcome::Success),
             "false" => silent(Outcome::Failure),
-            "echo" => CommandEnd { outcome: Outcome::Success, output: echoed(arguments) },
+            "echo" => CommandEnd::printed(Outcome::Success, echoed(arguments)),
             "printf" => self.printf(arguments),
             "test" => silent(self.plain_test(arguments)),
             "[" => match arguments.split_last() {
@@ -231,7 +231,7 @@ impl Interpreter<'_> {
             }
             _ => None,
         });
-        CommandEnd { outcome: Outcome::Success, output }
+        CommandEnd::printed(Outcome::Success, output)
     }
 
     fn option(&mut self, name: &'static str, is_on: bool) {

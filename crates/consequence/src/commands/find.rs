@@ -1,15 +1,15 @@
 //! `find`: which files its expression reaches, and what is done with them.
 
+use std::rc::Rc;
+
 use crate::changes::PlacedFile;
-use crate::command_end::{CommandEnd, Outcome};
+use crate::command_end::{CommandEnd, Flow, MOST_OUTPUT, Outcome};
 use crate::commands::find_expression::{self, FindOrder, FindTerm, Holds};
 use crate::commands::loss::{Loss, LossVerb};
-use crate::commands::wrapper::put;
 use crate::fields::Argument;
 use crate::interpreter::Interpreter;
 use crate::look::FileKind;
 use crate::names::{shortened, text_of};
-use crate::pattern;
 
 /// What one `find` has done so far.
 struct FindWork {
@@ -107,12 +107,12 @@ impl Interpreter<'_> {
     }
 
     fn find_at(&mut self, work: &mut FindWork, file: &PlacedFile, written: &str, depth: usize) {
-        if !self.files.may_look() {
+        if !self.files.may_look() || !self.spend(4 * written.len()) {
             work.output = None;
             return;
         }
         let is_folder = file.stat.kind == FileKind::Folder;
-        let term = work.order.term.clone();
+        let term = Rc::clone(&work.order.term);
         let is_in = depth >= work.order.least;
         let mut found = FoundFile { file, written, prunes: Holds::No };
         if !work.order.is_deep_first && is_in {
@@ -183,9 +183,9 @@ impl Interpreter<'_> {
             FindTerm::Name(pattern, is_folded) => {
                 let name = found.written.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
                 let name = if *is_folded { name.to_lowercase() } else { name.to_owned() };
-                holds(pattern::matches(pattern, &name))
+                self.fits(pattern, &name).map_or(Holds::Maybe, holds)
             }
-            FindTerm::Path(pattern) => holds(pattern::matches(pattern, found.written)),
+            FindTerm::Path(pattern) => self.fits(pattern, found.written).map_or(Holds::Maybe, holds),
             FindTerm::Kind(kinds) => holds(kinds.contains(&stat.kind)),
             FindTerm::Empty => match stat.kind {
                 FileKind::Folder => holds(self.files.names(&found.file.path).is_empty()),
@@ -203,7 +203,7 @@ impl Interpreter<'_> {
             FindTerm::Delete => self.find_deletes(work, found, may),
             FindTerm::Print(end) => {
                 match &mut work.output {
-                    Some(output) if !may && self.conditions == 0 && output.len() < 1 << 20 => {
+                    Some(output) if !may && self.conditions == 0 && output.len() < MOST_OUTPUT => {
                         output.push_str(found.written);
                         output.push(*end);
                     }
@@ -256,7 +256,10 @@ impl Interpreter<'_> {
             return Holds::Yes;
         }
         (work.output, work.may_fail) = (None, true);
-        let run: Vec<Argument> = command.iter().map(|part| put(part, "{}", &item)).collect();
+        let run = self.put_all(command, "{}", &item);
+        if self.flow != Flow::On {
+            return Holds::Maybe;
+        }
         let functions = std::mem::take(&mut self.state.functions);
         let end = if may {
             self.branch(|shell| shell.in_subshell(|shell| shell.dispatch(&run, &Ok(String::new()))))

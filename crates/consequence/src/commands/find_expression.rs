@@ -1,5 +1,7 @@
 //! The expression of `find`: what it tests, and what it does with what it finds.
 
+use std::rc::Rc;
+
 use crate::fields::Argument;
 use crate::look::FileKind;
 use crate::pattern::{self, PatternChar};
@@ -36,7 +38,7 @@ pub(super) enum FindTerm {
 #[derive(Debug)]
 pub(super) struct FindOrder {
     pub(super) starts: Vec<Argument>,
-    pub(super) term: FindTerm,
+    pub(super) term: Rc<FindTerm>,
     pub(super) follows: bool,
     pub(super) deepest: usize,
     pub(super) least: usize,
@@ -70,7 +72,7 @@ pub(super) fn read(arguments: &[Argument]) -> Option<FindOrder> {
     }
     let order = FindOrder {
         starts,
-        term: FindTerm::True,
+        term: Rc::new(FindTerm::True),
         follows,
         deepest: usize::MAX,
         least: 0,
@@ -82,7 +84,7 @@ pub(super) fn read(arguments: &[Argument]) -> Option<FindOrder> {
         return None;
     }
     let mut order = words.order;
-    order.term = if words.acts { term } else { FindTerm::And(vec![term, FindTerm::Print('\n')]) };
+    order.term = Rc::new(if words.acts { term } else { FindTerm::And(vec![term, FindTerm::Print('\n')]) });
     Some(order)
 }
 

@@ -134,7 +134,7 @@ impl Interpreter<'_> {
         };
         let below = place.folder.strip_prefix(&place.top).unwrap_or(Path::new(""));
         let names = files.tracked.iter().filter_map(|path| path.strip_prefix(below).ok());
-        let text = names.map(|path| format!("{}{end}", text_of(path.as_os_str()))).collect();
+        let text: String = names.map(|path| format!("{}{end}", text_of(path.as_os_str()))).collect();
         CommandEnd::printed(Outcome::Success, text)
     }
 

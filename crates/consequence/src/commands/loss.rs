@@ -108,7 +108,7 @@ impl Interpreter<'_> {
 
     /// Notes that an argument is wider than it looks, if a variable in it stands for nothing.
     pub(crate) fn widen(&mut self, loss: &mut Loss, argument: &KnownArgument) {
-        for unset in &argument.unset {
+        for unset in argument.unset.iter() {
             let why = if unset.is_empty { "is empty" } else { "is not set" };
             let (name, written) = (&unset.name, &argument.written);
             let pattern = written.contains(['*', '?', '[']);

@@ -1,10 +1,11 @@
 //! Commands that run another command: `sudo`, `env`, `timeout`, `bash -c`, `xargs` and their like.
 
-use crate::command_end::{CommandEnd, Input, Outcome};
+use crate::command_end::{CommandEnd, Flow, Input, Outcome};
 use crate::fields::Argument;
 use crate::interpreter::Interpreter;
 use crate::names::shortened;
 use crate::shell_state::{Value, Variable};
+use crate::words::MOST_ARGUMENTS;
 
 /// Wrappers by name: their short options that take a value, their long ones, and how many operands come before the
 /// command.
@@ -210,39 +211,45 @@ impl Interpreter<'_> {
         let command = arguments.get(at..).unwrap_or_default();
         let echo = [Argument::text("echo")];
         let command = if command.is_empty() { &echo[..] } else { command };
-        let items: Vec<Argument> = match input {
-            Err(from) => vec![Argument::Unknown(format!("what it reads from {from}"))],
-            Ok(text) if by_zero => {
-                text.split('\0').filter(|part| !part.is_empty()).map(Argument::text).collect()
-            }
-            Ok(text) if text.contains(['\'', '"', '\\']) => {
-                vec![Argument::Unknown(format!("what it reads: `{}`", shortened(text)))]
-            }
-            Ok(text) if by_line => text
-                .lines()
-                .map(str::trim_start)
-                .filter(|line| !line.is_empty())
-                .map(Argument::text)
-                .collect(),
-            Ok(text) => text.split_whitespace().map(Argument::text).collect(),
+        let (text, from) = match input {
+            Ok(text) => (text.as_str(), None),
+            Err(from) => ("", Some(format!("what it reads from {from}"))),
         };
+        let items: Box<dyn Iterator<Item = &str>> = match (by_zero, by_line) {
+            (true, _) => Box::new(text.split('\0').filter(|part| !part.is_empty())),
+            (_, true) => Box::new(text.lines().map(str::trim_start).filter(|line| !line.is_empty())),
+            _ => Box::new(text.split_whitespace()),
+        };
+        let items: Vec<Argument> = items.take(MOST_ARGUMENTS + 1).map(Argument::text).collect();
+        let is_open = items.len() > MOST_ARGUMENTS || (!by_zero && text.contains(['\'', '"', '\\']));
+        let open = is_open.then(|| format!("what it reads: `{}`", shortened(text)));
+        let items = from.or(open).map_or(items, |from| vec![Argument::Unknown(from)]);
         if items.is_empty() && (skips_empty || replaced.is_some()) {
             return CommandEnd::silent(Outcome::Success);
         }
-        let runs: Vec<Vec<Argument>> = match replaced {
-            Some(mark) => {
-                items.iter().map(|item| command.iter().map(|part| put(part, &mark, item)).collect()).collect()
-            }
-            None => vec![[command, &items].concat()],
-        };
         let mut end = CommandEnd::silent(Outcome::Success);
-        for run in runs {
+        let rounds = if replaced.is_some() { items.len() } else { 1 };
+        for round in 0..rounds {
+            let run = match &replaced {
+                Some(mark) => self.put_all(command, mark, &items[round]),
+                None => [command, &items].concat(),
+            };
+            if self.flow != Flow::On {
+                return CommandEnd::unknown();
+            }
             end = self.in_subshell(|shell| {
                 shell.state.functions.clear();
                 shell.dispatch(&run, &Ok(String::new()))
             });
         }
         CommandEnd { output: None, ..end }
+    }
+
+    /// Puts an item in the place of a mark in each part of a command. If that becomes too much, the shell ends here.
+    pub(crate) fn put_all(&mut self, command: &[Argument], mark: &str, item: &Argument) -> Vec<Argument> {
+        let bytes = |part: &Argument| part.shown().matches(mark).count() * item.shown().len();
+        let fits = |shell: &mut Self, part: &Argument| shell.spend(part.shown().len() + bytes(part));
+        command.iter().map_while(|part| fits(self, part).then(|| put(part, mark, item))).collect()
     }
 
     fn unread_xargs(&mut self, arguments: &[Argument]) -> CommandEnd {
@@ -253,7 +260,7 @@ impl Interpreter<'_> {
 }
 
 /// Puts an item in the place of a mark.
-pub(crate) fn put(part: &Argument, mark: &str, item: &Argument) -> Argument {
+fn put(part: &Argument, mark: &str, item: &Argument) -> Argument {
     match (part.known(), item.known()) {
         (Some(text), Some(item)) if !mark.is_empty() => Argument::text(text.replace(mark, item)),
         (Some(text), None) if text.contains(mark) => item.clone(),

@@ -64,7 +64,7 @@ impl Interpreter<'_> {
 
     /// Goes through a redirection of output. Tells whether it can be made.
     pub(crate) fn write_to(&mut self, word: &str, appends: bool) -> bool {
-        let arguments = self.arguments_of_word(word);
+        let arguments = self.arguments_of([word]);
         let [argument] = &arguments[..] else { return false };
         let Some(text) = argument.known() else {
             self.not_known(format!("what is written to: {}", argument.shown()));

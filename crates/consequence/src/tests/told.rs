@@ -170,6 +170,17 @@ fn text_that_is_too_long_or_too_deep_is_said_to_be() {
     }
 }
 
+#[test]
+fn values_that_grow_too_long_are_not_known() {
+    let look = ToldLook::of(&["/home/me/w/a"]);
+    let doubled = |times: usize, then: &str| look.say(&format!("v=a; {}{then}", "v=$v$v; ".repeat(times)));
+    assert_eq!(doubled(16, "[ -n \"$v\" ] && rm a"), ["deletes a (100 bytes)"]);
+    assert_eq!(doubled(17, "rm $v"), ["not known: what rm does with a text that is too long"]);
+    assert_eq!(doubled(9, "v=${v//a/$v}; rm $v"), ["not known: what rm does with ${v/…}"]);
+    assert!(look.say("f() { f \"$1$1\"; }; f ab; rm a")[0].starts_with("not known"));
+    assert_eq!(look.say("echo {1..9}{1..9}{1..9}{1..9} | xargs rm")[0].get(..10), Some("not known:"));
+}
+
 fn repository() -> ToldLook {
     let mut look = ToldLook::of(&[
         "/home/me/w/.git/HEAD",
