@@ -195,6 +195,9 @@ impl<'a> SecretScan<'a> {
         if word.is_empty() {
             return None;
         }
+        if let Some(secret) = self.bearer(begin, word) {
+            return Some(secret);
+        }
         let is_first = self.is_first(begin);
         self.program.follow(word, is_first);
         let flag = word.strip_prefix(b"-").and_then(VariableName::of);

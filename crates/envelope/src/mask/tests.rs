@@ -97,6 +97,20 @@ fn authorization_headers_are_masked() {
 }
 
 #[test]
+fn f59_a_bearer_with_nothing_but_its_token_is_masked() {
+    shows("call --with 'Bearer eyJ.a-b_c=' h", "call --with 'Bearer [masked]' h");
+    shows("call \"Bearer abc\"; x", "call \"Bearer [masked]\"; x");
+    shows(r#"call -d '{"h": "Bearer abc"}' x"#, r#"call -d '{"h": "Bearer [masked]"}' x"#);
+    shows(r#"call -d "{\"h\": \"Bearer abc\"}" x"#, r#"call -d "{\"h\": \"Bearer [masked]\"}" x"#);
+    leaves(&[
+        "git commit -m 'Bearer tokens expire'",
+        "call \"Bearer $TOKEN\"",
+        "echo Bearer abc",
+        "'Bearer '",
+    ]);
+}
+
+#[test]
 fn the_password_of_a_user_is_masked() {
     shows("curl -u me:pw https://h", "curl -u me:[masked] https://h");
     shows("curl -u 'me:p w' https://h -v", "curl -u 'me:[masked]' https://h -v");

@@ -28,6 +28,19 @@ impl SecretScan<'_> {
         (colon < user_info).then(|| Secret { at: base + colon + 1..base + user_info, reopened: None })
     }
 
+    /// Matches `Bearer value` that is all there is between two quotes. What the shell puts in there is none.
+    pub(super) fn bearer(&self, begin: usize, word: &[u8]) -> Option<Secret> {
+        let is_quote = |at: Option<usize>, more: u8| {
+            at.and_then(|at| self.byte(at)).is_some_and(|byte| b"\"'`".contains(&byte) || byte == more)
+        };
+        if word != b"Bearer" || begin + word.len() != self.at || !is_quote(begin.checked_sub(1), b'"') {
+            return None;
+        }
+        let is_value = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
+        let secret = self.up_to(self.at + 1, |byte| !is_value(byte));
+        is_quote(Some(secret.at.end), b'\\').then_some(secret)
+    }
+
     /// Matches `Authorization: …` up to the end of the enclosing quote, or of the line; for `X-Api-Key: …`, only one
     /// word.
     pub(super) fn in_header(&self) -> Option<Secret> {
