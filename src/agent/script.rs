@@ -13,8 +13,6 @@ use crate::envelope::Envelope;
 
 /// The timeout of one blocking read of a task, after which the agent reads again.
 const LOOK_MS: u64 = 30_000;
-/// Time for the runtime to show that the agent has left, before the last message.
-const PARTING: Duration = Duration::from_secs(2);
 
 /// What a scripted agent does.
 #[derive(Debug, Deserialize)]
@@ -113,6 +111,8 @@ pub trait ScriptStage: Sync {
     fn until_due(&self, act: &OperatorAct, task: Option<&str>) -> impl Future<Output = ()> + Send;
     /// Performs an action that no person has performed.
     fn act(&self, act: &OperatorAct, task: Option<&str>) -> impl Future<Output = ()> + Send;
+    /// Waits until the runtime shows that the agent has left: before, it asks whoever quits.
+    fn until_left(&self) -> impl Future<Output = ()> + Send;
     /// Waits for this much of the script's time.
     fn pass(&self, time: Duration) -> impl Future<Output = ()> + Send;
 }
@@ -177,7 +177,7 @@ impl AgentScript {
             }
         }
         drop(client);
-        stage.pass(PARTING).await;
+        stage.until_left().await;
         stage.say(&self.farewell, None);
         Ok(())
     }

@@ -9,6 +9,7 @@ use super::print;
 use crate::dispatch::exec::OUTPUT_CLOSED;
 use crate::dispatch::{COMMANDS, Response, is_data, own_form, table};
 use crate::envelope::SafeText;
+use crate::process::is_gone;
 
 /// An output format of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +55,7 @@ impl Form {
 pub(super) fn print(response: &Response, form: Form) -> ExitCode {
     match write(response, form) {
         // The reader has read enough and closed the pipe: print nothing more, anywhere.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(OUTPUT_CLOSED),
+        Err(error) if is_gone(&error) => ExitCode::from(OUTPUT_CLOSED),
         Err(error) => {
             let _ = print::say(format_args!("write to standard output: {error}"));
             ExitCode::FAILURE

@@ -17,7 +17,7 @@ use super::{print, run};
 use crate::dispatch::exec::OUTPUT_CLOSED;
 use crate::dispatch::{self, Code, CommandContext, Failure, Response, RunFlags, find};
 use crate::envelope::TaskId;
-use crate::process::Signal;
+use crate::process::{Signal, is_gone};
 
 /// The exit code if the command was not run, following `timeout` and `env`.
 const NOT_RUN: u8 = 125;
@@ -162,7 +162,7 @@ async fn print_raw(cx: &mut CommandContext, end: &ChildEnd) -> ExitCode {
         let _ = print::say(failure.text());
     }
     match printed {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::from(OUTPUT_CLOSED),
+        Err(error) if is_gone(&error) => ExitCode::from(OUTPUT_CLOSED),
         Err(error) => {
             let _ = print::say(format_args!("print what the command wrote: {error}"));
             ExitCode::SUCCESS

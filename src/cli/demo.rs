@@ -191,6 +191,12 @@ impl ScriptStage for DemoStage {
         self.help(act, task).await;
     }
 
+    async fn until_left(&self) {
+        let has_left =
+            |now: &Arc<Snapshot>| now.agents.iter().all(|agent| agent.label != AGENT || !agent.connected);
+        let _ = self.runtime.snapshot().wait_for(has_left).await;
+    }
+
     async fn pass(&self, time: Duration) {
         tokio::time::sleep(time / self.speed).await;
     }

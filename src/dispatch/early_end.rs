@@ -63,11 +63,12 @@ pub(super) async fn run_until(
     response
 }
 
-/// Returns the failure to report if a tool's answer is incomplete: if the call was ended early, or its command
-/// exceeded the time limit in its input.
+/// Returns the failure to report, with its data, if a tool's answer is incomplete: if the call was ended early, or its
+/// command exceeded the time limit in its input.
 pub(super) fn failure_of(answer: &CallAnswer, data: &Value) -> Option<Failure> {
     let own_limit = data["disposition"] == "completed" && data["timed_out"] == true;
     let failure = match answer.cut {
+        Some(reason) if answer.is_unbegun => return Some(cut_short(reason).retryable(true)),
         Some(reason) => cut_short(reason),
         None if own_limit => {
             Failure::running(Code::Timeout, "The command took longer than its timeout_ms and was ended.")
@@ -75,11 +76,11 @@ pub(super) fn failure_of(answer: &CallAnswer, data: &Value) -> Option<Failure> {
         }
         None => return None,
     };
-    Some(failure.partial())
+    Some(failure.partial().with_data(partial(data.clone())))
 }
 
 /// Marks the data of a command that was ended early: it is incomplete, and does not say that the command completed.
-pub(super) fn partial(mut data: Value) -> Value {
+fn partial(mut data: Value) -> Value {
     if data["disposition"] == "completed"
         && let Some(fields) = data.as_object_mut()
     {

@@ -108,7 +108,7 @@ fn of_answer(answer: CallAnswer, accepted: &[i64]) -> Response {
         CallOutcome::Error(error) => Response::failure(error.clone().into()),
         CallOutcome::Success(data) => {
             match (early_end::failure_of(&answer, data), child_failure(data, accepted)) {
-                (Some(failure), _) => Response::failure(failure.with_data(early_end::partial(data.clone()))),
+                (Some(failure), _) => Response::failure(failure),
                 (None, Some(failure)) => Response::failure(failure.with_data(data.clone())),
                 (None, None) => Response::success(data.clone(), String::new()),
             }

@@ -3,6 +3,12 @@
 use std::io;
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::net::unix::OwnedReadHalf;
+
+use crate::process::PeerReader;
+
+/// What remains to be read of a connection after its handshake.
+pub(super) type ConnectionReader = BufReader<PeerReader<OwnedReadHalf>>;
 
 /// One line as received, without its line feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +22,7 @@ pub enum ReceivedLine {
 /// Reads lines of at most `cap` bytes. Cancelling `next` loses nothing.
 #[derive(Debug)]
 pub struct LineReader<R> {
-    reader: BufReader<R>,
+    reader: BufReader<PeerReader<R>>,
     line: Vec<u8>,
     cap: usize,
     skipping: bool,
@@ -25,7 +31,7 @@ pub struct LineReader<R> {
 impl<R: AsyncRead + Unpin> LineReader<R> {
     /// Creates a line reader.
     pub fn new(reader: R, cap: usize) -> Self {
-        Self { reader: BufReader::new(reader), line: Vec::new(), cap, skipping: false }
+        Self { reader: BufReader::new(PeerReader::new(reader)), line: Vec::new(), cap, skipping: false }
     }
 
     /// Returns the same reader with another cap.
@@ -36,13 +42,13 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 
     /// Returns the underlying reader, for bytes between two lines.
-    pub(super) fn reader(&mut self) -> &mut BufReader<R> {
+    pub(super) fn reader(&mut self) -> &mut BufReader<PeerReader<R>> {
         &mut self.reader
     }
 
     /// Returns the underlying reader, for a conversation that continues in frames. Bytes already read beyond the last
     /// line stay in its buffer.
-    pub fn into_reader(self) -> BufReader<R> {
+    pub fn into_reader(self) -> BufReader<PeerReader<R>> {
         self.reader
     }
 

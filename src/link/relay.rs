@@ -12,6 +12,7 @@ use tokio::time::timeout;
 use super::{Access, Ack, Door, Error, VERSION, socket};
 use crate::envelope::with_causes;
 use crate::paths::Places;
+use crate::process::PeerReader;
 
 /// How long a console may be silent; a live one sends a request every 20 s.
 const SILENT: Duration = Duration::from_secs(120);
@@ -55,7 +56,8 @@ impl Relay {
         mut output: impl AsyncWrite + Unpin,
     ) -> io::Result<()> {
         let Self { stream, door } = self;
-        let (mut reader, mut writer) = stream.into_split();
+        let (reader, mut writer) = stream.into_split();
+        let mut reader = PeerReader::new(reader);
         let there = async {
             // A broken link is treated like a closed one: the runtime is informed that nothing follows.
             if pass_on(&mut input, &mut writer, door).await.is_ok_and(|end| end == InputEnd::Silent) {

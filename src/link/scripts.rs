@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::call_session::CallSession;
 use super::frame::{Frame, MAX_FRAME, MAX_FROM_RUNTIME};
+use super::lines::ConnectionReader;
 use super::protocol::{ClientMessage, Reply, Request, ServerMessage};
 use super::{Client, ClientRole, Error, Hello, LineReader, dial};
 use crate::envelope::{Actor, Envelope, TaskId};
@@ -27,7 +28,7 @@ const EVENTS: usize = 256;
 /// A script's connection to a runtime.
 #[derive(Debug)]
 pub struct Scripts {
-    reader: BufReader<OwnedReadHalf>,
+    reader: ConnectionReader,
     writer: OwnedWriteHalf,
     asked: u64,
 }
@@ -88,7 +89,8 @@ impl Scripts {
                 read = &mut reading => read,
                 reason = cut.asked(), if !is_told => {
                     is_told = true;
-                    Frame::json(&ClientMessage::Cut { id, reason })?.write(&mut self.writer).await?;
+                    // A runtime that is gone may have answered before.
+                    drop(Frame::json(&ClientMessage::Cut { id, reason })?.write(&mut self.writer).await);
                     reading.await
                 }
             };
@@ -158,7 +160,7 @@ impl Scripts {
                 frame = Frame::read(&mut self.reader, MAX_FROM_RUNTIME) => frame?.ok_or(Error::Gone)?,
                 () = stop.cancelled(), if !has_hung_up => {
                     has_hung_up = true;
-                    self.writer.shutdown().await.map_err(Error::Talk)?;
+                    drop(self.writer.shutdown().await);
                     continue;
                 }
             };
@@ -297,9 +299,10 @@ fn within(enclosing: EnclosingTask) -> Option<ParentTask> {
     Some(ParentTask { task: enclosing.task.parse().ok()?, is_agent: enclosing.is_agent })
 }
 
-/// Runs a program for a script and reports its events. If the script disconnects, the program is ended.
+/// Runs a program for a script and reports its events. If the script disconnects or breaks the protocol, the program is
+/// ended in order.
 async fn program(
-    reader: &mut BufReader<OwnedReadHalf>,
+    reader: &mut ConnectionReader,
     writer: &mut OwnedWriteHalf,
     runtime: &Handle,
     (request, starter): (RunRequest, Actor),
@@ -312,6 +315,7 @@ async fn program(
     let cancel = CancellationToken::new();
     let going = run.go(cancel.clone());
     tokio::pin!(going);
+    let mut broken = None;
     let outcome = loop {
         tokio::select! {
             biased;
@@ -323,18 +327,17 @@ async fn program(
             }
             outcome = &mut going => break outcome,
             seen = reader.fill_buf(), if !cancel.is_cancelled() => {
-                if seen.is_ok_and(<[u8]>::is_empty) {
-                    cancel.cancel();
-                } else {
-                    return Err(Error::frame("a request while a program runs"));
+                if seen.is_ok_and(|seen| !seen.is_empty()) {
+                    broken = Some(Error::frame("a request while a program runs"));
                 }
+                cancel.cancel();
             }
         }
     };
     while let Ok(event) = happened.try_recv() {
         Frame::json(&ServerMessage::Event(Box::new(event)))?.write(writer).await?;
     }
-    Ok(Ok(outcome))
+    broken.map_or(Ok(Ok(outcome)), Err)
 }
 
 /// The stream of commands that a connection reports, shown as a call of the recording.

@@ -40,6 +40,7 @@ mod limits;
 mod lineage;
 mod listening;
 mod orphans;
+mod peer;
 mod process_table;
 mod program_name;
 mod pty;
@@ -83,6 +84,7 @@ pub use limits::{bound_memory, forgo_core_dump, keep_descriptors, own_umask, rai
 pub use lineage::{Ancestry, EnclosingTask, Lineage, ancestry, is_in_command, parent};
 pub use listening::{ListenAddress, ListenChange, ListeningWatch, WatchedTask};
 pub use orphans::{OrphanedTasks, Orphans};
+pub use peer::{PeerReader, is_gone};
 pub use process_table::ProcessTable;
 pub use program_name::program_name;
 pub use pty::{InputMode, Pty};

@@ -15,6 +15,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::host_event::HostEvent;
 use super::lateness::{HOST_PATIENCE, LatenessWatch};
 use super::orphans::OrphanSearch;
+use super::peer::is_gone;
 use super::start::creation::PATIENCE;
 use super::start::hosts::HostProcess;
 use super::stopped_host_watch::StoppedLooks;
@@ -294,7 +295,7 @@ impl HostLink {
                     match self.send(&request).await {
                         // The host has left by itself or was killed; its last report and the end of its socket will
                         // tell.
-                        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+                        Err(error) if is_gone(&error) => {}
                         Err(_) => return LinkEnd::Lost,
                         Ok(()) => {}
                     }

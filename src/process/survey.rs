@@ -258,7 +258,9 @@ mod tests {
         let id = end(&read, &executed).pipe;
         assert_eq!(written_outside(&HashSet::from([id]), NOBODY), HashSet::from([id]));
         drop(write);
-        assert_eq!(written_outside(&HashSet::from([id]), NOBODY), HashSet::new());
+        // A process that another test is just starting has a copy until it is executed.
+        let is_unwritten = |_| written_outside(&HashSet::from([id]), NOBODY).is_empty();
+        assert!((0..10_000).any(is_unwritten));
     }
 
     /// No process has this id.

@@ -30,6 +30,9 @@ pub struct CallAnswer {
     /// Why the call was ended early, if it was: the answer is then what had been produced by that time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<CutReason>,
+    /// Whether it was ended before a command of it had begun: nothing was done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unbegun: bool,
     /// The task that the answer is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
@@ -140,7 +143,9 @@ async fn answered(
         }
     };
     let ToolOutcome { envelope, task } = done;
-    (CallAnswer { seq, envelope, receipt, repeated: false, cut: cut.outcome(), task }, notices)
+    let cut = cut.outcome();
+    let is_unbegun = cut.is_some() && !runtime.has_begun(seq);
+    (CallAnswer { seq, envelope, receipt, repeated: false, cut, is_unbegun, task }, notices)
 }
 
 /// Explains how to get a decision on what waits for the operator while no console is open.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use super::call::{CallAnswer, call_until};
-use super::early_end::CutHandle;
+use super::early_end::{CutHandle, CutReason};
 use super::verb::Caller;
 use crate::envelope::{Envelope, ErrorKind, SafeText, ToolError};
 use crate::runtime::Handle;
@@ -63,9 +63,9 @@ impl IdempotencyKeys {
     }
 }
 
-/// Calls a tool. A request whose key already has an answer gets that answer, and nothing is executed. Only successes
-/// count: a failed request may be retried under its key. A request that was ended early after it had begun counts as
-/// a success here: it is not executed again, whatever its outcome.
+/// Calls a tool. A request whose key already has an answer gets that answer, and nothing is executed. Successes count, and
+/// whatever has begun a command, however it ended; any other request may be retried under its key. One that `cut` ends
+/// while another request has the key does nothing.
 pub async fn call_once(
     runtime: &Handle,
     caller: &Caller,
@@ -81,7 +81,11 @@ pub async fn call_once(
         return refused(tool, ErrorKind::InvalidToolInput, reason, key);
     }
     let first_use = idempotency.first_use(key);
-    let mut first = first_use.lock().await;
+    let mut first = tokio::select! {
+        biased;
+        reason = cut.asked() => return unbegun(tool, reason),
+        first = first_use.lock() => first,
+    };
     match &*first {
         Some(first) if first.tool == tool && first.input == input => {
             CallAnswer { repeated: true, ..first.answer.clone() }
@@ -92,7 +96,8 @@ pub async fn call_once(
         }
         None => {
             let answer = call_until(runtime, caller, tool, input.clone(), cut).await;
-            if !answer.envelope.is_error() {
+            let is_success = !answer.envelope.is_error() && !answer.is_unbegun;
+            if is_success || runtime.has_begun(answer.seq) {
                 let answer = idempotency.kept(&answer);
                 *first = Some(FirstRequest { tool: tool.to_owned(), input, answer });
             }
@@ -108,5 +113,12 @@ fn refused(tool: &str, kind: ErrorKind, reason: String, key: &str) -> CallAnswer
         .with_hint("use one key for one request: a new key for a new request");
     let envelope = Envelope::error(tool, error);
     let receipt = super::table::render(&envelope);
-    CallAnswer { seq: 0, envelope, receipt, repeated: false, cut: None, task: None }
+    CallAnswer { seq: 0, envelope, receipt, repeated: false, cut: None, is_unbegun: false, task: None }
+}
+
+/// Returns the answer to a request that was ended before its turn.
+fn unbegun(tool: &str, reason: CutReason) -> CallAnswer {
+    let summary = "ended before it began";
+    let (envelope, receipt) = (Envelope::success(tool, summary, &Value::Null), SafeText::lines(summary));
+    CallAnswer { seq: 0, envelope, receipt, repeated: false, cut: Some(reason), is_unbegun: true, task: None }
 }

@@ -503,7 +503,15 @@ pub(crate) fn answer(seq: u64, text: &str, is_error: bool, started: &TaskId) -> 
         false => Envelope::success("ExecCommand", text, &json!({"task_handle": {"task_id": started}})),
     };
     let receipt = SafeText::lines(text);
-    Msg::Answered(Box::new(CallAnswer { seq, envelope, receipt, repeated: false, cut: None, task: None }))
+    Msg::Answered(Box::new(CallAnswer {
+        seq,
+        envelope,
+        receipt,
+        repeated: false,
+        cut: None,
+        is_unbegun: false,
+        task: None,
+    }))
 }
 
 pub(crate) fn setup(colours: Colours) -> Setup {

@@ -288,9 +288,16 @@ fn a_request_with_a_key_is_done_once() {
     assert_eq!(std::fs::read_to_string(home.workspace().join("log")).expect("a log"), "done\n");
 }
 
+/// A user whose workspace has a runtime: a line's time limit counts from the line, and starting one takes time.
+fn warm() -> Home {
+    let home = Home::new();
+    assert_eq!(exec(&home, &[], RUN).code, Some(0));
+    home
+}
+
 #[test]
 fn a_line_that_takes_too_long_is_given_up_and_its_command_ended() {
-    let home = Home::new();
+    let home = warm();
     let tag = Tag::new();
     let slow = line(&json!({"_cmd": "command.run", "cmd": format!("sleep {}", tag.0)}));
     let ran = exec(&home, &["--timeout", "5s"], slow + VERSION);
@@ -315,24 +322,43 @@ fn assert_partial(answer: &Value, printed: &str) {
 #[test]
 fn what_was_begun_under_a_key_is_not_done_again_when_its_time_was_over() {
     for private in [&["--ignore-errors", "--private"][..], &["--ignore-errors"]] {
-        let home = Home::new();
+        let home = warm();
         let cmd = "echo done >> log; echo begun; sleep 60";
         let once =
             json!({"_opts": {"idempotency-key": "k", "timeout": "5s"}, "_cmd": "command.run", "cmd": cmd});
-        let ran = exec(&home, private, line(&once).repeat(2));
-        assert_eq!((ran.codes(), ran.exits()), (vec!["TIMEOUT"; 2], vec![10, 10]));
-        assert_partial(ran.of(1), "begun\n");
+        // The first line starts what a private stream runs in.
+        let ran = exec(&home, private, lines(&[RUN, &once.to_string(), &once.to_string()]));
+        assert_eq!((ran.codes(), ran.exits()), (vec!["ok", "TIMEOUT", "TIMEOUT"], vec![0, 10, 10]));
         assert_partial(ran.of(2), "begun\n");
-        assert_eq!(ran.of(1)["meta"]["call"], ran.of(2)["meta"]["call"]);
-        assert!(ran.of(1)["meta"].get("effect").is_none());
-        assert_eq!(ran.of(2)["meta"]["effect"], "noop");
+        assert_partial(ran.of(3), "begun\n");
+        assert_eq!(ran.of(2)["meta"]["call"], ran.of(3)["meta"]["call"]);
+        assert!(ran.of(2)["meta"].get("effect").is_none());
+        assert_eq!(ran.of(3)["meta"]["effect"], "noop");
         assert_eq!(std::fs::read_to_string(home.workspace().join("log")).expect("a log"), "done\n");
     }
 }
 
+/// What never began is not done: it may be sent again, also under its key.
+#[test]
+fn what_was_ended_before_it_began_says_so_and_its_key_is_free() {
+    let home = Home::new();
+    home.configure("config.toml", "[[approvals]]\nprefix = \"echo\"\nactor = \"cli\"\n");
+    let mut served = home.serve();
+    let held = json!({"_cmd": "command.run", "_opts": {"idempotency-key": "k", "timeout": "1s"}, "cmd": "echo done >> log"});
+    for _ in 0..2 {
+        let ran = exec(&home, &[], line(&held));
+        assert_eq!((ran.codes(), &ran.of(1)["data"]), (vec!["TIMEOUT"], &Value::Null), "{ran:?}");
+        let error = &ran.of(1)["error"];
+        assert_eq!((&error["retryable"], error.get("side_effects")), (&json!(true), None), "{error}");
+        assert_eq!(ran.of(1)["meta"].get("effect"), None);
+    }
+    assert!(!home.workspace().join("log").exists());
+    home.stop(&mut served);
+}
+
 #[test]
 fn a_batch_that_is_out_of_time_keeps_what_was_done() {
-    let home = Home::new();
+    let home = warm();
     let items = json!([{"cmd": "echo one"}, {"cmd": "echo two; sleep 60", "yield_time_ms": 30_000}, {"cmd": "touch three"}]);
     let batch = line(&json!({"_cmd": "command.batch", "_opts": {"timeout": "5s"}, "items": items}));
     let ran = exec(&home, &[], batch);

@@ -39,6 +39,23 @@ pub(crate) fn modern(mut params: Value) -> Value {
 }
 
 #[test]
+fn f62_an_agent_that_dies_with_an_answer_unread_has_left() {
+    let home = Home::new();
+    let (mut agent, theirs) = UnixStream::pair().expect("a pair");
+    let theirs = std::os::fd::OwnedFd::from(theirs);
+    let mut shim = home.command(&["mcp"]);
+    shim.stdin(theirs.try_clone().expect("a descriptor")).stdout(theirs).stderr(std::process::Stdio::piped());
+    let child = shim.spawn().expect("starts");
+    drop(shim);
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    agent.write_all(format!("{ping}\n").as_bytes()).expect("sent");
+    agent.read_exact(&mut [0]).expect("an answer");
+    drop(agent);
+    let output = child.wait_with_output().expect("ends");
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+}
+
+#[test]
 fn a_health_check_starts_no_runtime_and_the_first_call_does() {
     let home = Home::new();
     home.configure("config.toml", "[limits]\nstop_grace = \"30 s\"\n");

@@ -25,11 +25,11 @@ const MOMENTS_MS: [u64; 4] = [2, 15, 60, 250];
 const HOST_LOST: &str = "the task host was lost; whether this command had begun cannot be known";
 
 /// Seeded random numbers: a failing round can be reproduced.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     /// A number below `limit` (splitmix64).
-    fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -38,7 +38,7 @@ impl Random {
 }
 
 /// Waits for a random time: the only thing here that waits for no condition.
-fn let_pass(time: Duration) {
+pub(crate) fn let_pass(time: Duration) {
     let _ = poll(&mut [], Timespec::try_from(time).ok().as_ref());
 }
 

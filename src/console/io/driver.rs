@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 use crate::clock::Clock;
 use crate::link::Operator;
 use crate::model::Snapshot;
+use crate::process::is_gone;
 
 use super::clipboard;
 use super::display::{self, Display};
@@ -130,7 +131,7 @@ impl Driver {
     pub(in crate::console) async fn run(&mut self) -> Result<LoopEnd, ConsoleError> {
         match self.run_while_there().await {
             // The terminal was written to after it went away but before we were notified: also a hang-up.
-            Err(ConsoleError::Terminal(error)) if is_gone(&error) => Ok(self.gone()),
+            Err(ConsoleError::Terminal(error)) if has_gone(&error) => Ok(self.gone()),
             ended => ended,
         }
     }
@@ -380,6 +381,7 @@ pub(super) fn until(now: jiff::Timestamp, at: jiff::Timestamp) -> Duration {
     Duration::try_from(at.duration_since(now)).unwrap_or(Duration::ZERO)
 }
 
-fn is_gone(error: &std::io::Error) -> bool {
-    error.raw_os_error() == Some(libc::EIO) || error.kind() == std::io::ErrorKind::BrokenPipe
+/// Tells whether a terminal is gone.
+fn has_gone(error: &std::io::Error) -> bool {
+    error.raw_os_error() == Some(libc::EIO) || is_gone(error)
 }

@@ -33,6 +33,7 @@ use super::response::{Failure, Response};
 use super::run::{accepted_exits, run as run_command};
 use crate::clock::{Clock, millis};
 use crate::envelope::SafeText;
+use crate::process::is_gone;
 use crate::tools::CutReason;
 
 /// Parses a line without running it, for the fuzz targets.
@@ -74,9 +75,7 @@ pub async fn run(
     let ended = stream.run(feed, signal).await;
     stream.watch.close().await;
     match ended {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-            Ok(StreamEnd { code: OUTPUT_CLOSED, ..StreamEnd::default() })
-        }
+        Err(error) if is_gone(&error) => Ok(StreamEnd { code: OUTPUT_CLOSED, ..StreamEnd::default() }),
         Ok(code) => {
             let why = stream.why.filter(|_| code == Code::DispatchParseError.exit_code());
             let said: Vec<String> = why.into_iter().chain(stream.unread).collect();

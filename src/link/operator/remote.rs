@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use tokio::io::BufReader;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -20,6 +19,7 @@ use super::screen::{RemoteScreens, ScreenUpdate};
 use super::update::KnownItems;
 use crate::envelope::TaskId;
 use crate::link::frame::{Frame, MAX_FROM_CONSOLE, MAX_FROM_RUNTIME};
+use crate::link::lines::ConnectionReader;
 use crate::link::protocol::{ClientMessage, ConsoleView, Reply, Request, ServerMessage};
 use crate::link::{CarrierLink, ClientRole, Error, Hello, RuntimeRoute};
 use crate::model::{PlaceId, Snapshot};
@@ -166,7 +166,7 @@ impl ConsoleConnection for RemoteRuntime {
 
 /// Reads frames until the first snapshot is complete; nothing else may come before it.
 async fn first_snapshot(
-    reader: &mut WatchedReader<BufReader<OwnedReadHalf>>,
+    reader: &mut WatchedReader<ConnectionReader>,
 ) -> Result<(KnownItems, Snapshot), Error> {
     let mut known = KnownItems::default();
     loop {
@@ -190,8 +190,15 @@ async fn converse(
     open: CancellationToken,
 ) {
     let state = Arc::clone(&reading.state);
+    // What the runtime sent before it went is still read.
+    let writing = async {
+        if let Err(error) = writing.await {
+            tracing::info!(%error, "the runtime takes nothing more");
+            std::future::pending().await
+        }
+    };
     let ended = tokio::select! {
-        ended = writing => ended,
+        () = writing => Ok(()),
         ended = reading.run() => ended,
         why = lost => {
             // The carrier has no explanation: it does not know the reason either.
@@ -240,7 +247,7 @@ async fn write(
 /// The task that reads from the runtime.
 struct RemoteReader {
     state: Arc<RemoteState>,
-    reader: WatchedReader<BufReader<OwnedReadHalf>>,
+    reader: WatchedReader<ConnectionReader>,
     known: KnownItems,
     /// The tasks on this console's screen.
     shown: watch::Receiver<ConsoleView>,

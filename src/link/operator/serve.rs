@@ -7,8 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::BufReader;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -21,6 +20,7 @@ use super::stopping::StopRequests;
 use super::update::SentItems;
 use crate::envelope::TaskId;
 use crate::link::frame::{Frame, MAX_FROM_CONSOLE, MAX_FROM_RUNTIME};
+use crate::link::lines::ConnectionReader;
 use crate::link::protocol::{ClientMessage, ConsoleView, Request, ServerMessage};
 use crate::link::{Client, Error};
 use crate::model::{CloseReason, Snapshot};
@@ -61,13 +61,19 @@ pub async fn serve(
     let asks = TaskTracker::new();
     let reading = ConsoleReader { local, shown, taken, typed, replies, requests, asks };
     let asks = reading.asks.clone();
+    let reading = reading.run(lines.into_reader());
+    tokio::pin!(reading);
     let ended = tokio::select! {
-        ended = reading.run(lines.into_reader()) => ended,
-        written = write(writer, replied, updates, screens, stop) => written.map(|wrote| {
-            if wrote == LastWritten::Shutdown {
+        ended = &mut reading => ended,
+        written = write(writer, replied, updates, screens, &stop) => match written {
+            Ok(LastWritten::Shutdown) => {
                 end.cancel();
+                Ok(())
             }
-        }),
+            Ok(LastWritten::Farewell) => Ok(()),
+            // What a console asked for before it went has not been read yet.
+            Err(error) => stop.run_until_cancelled(reading).await.unwrap_or(Ok(())).and(Err(error)),
+        },
     };
     asks.close();
     asks.wait().await;
@@ -95,7 +101,7 @@ enum OutgoingReply {
 }
 
 impl ConsoleReader {
-    async fn run(self, mut reader: BufReader<OwnedReadHalf>) -> Result<(), Error> {
+    async fn run(self, mut reader: ConnectionReader) -> Result<(), Error> {
         let room = Arc::new(Semaphore::new(ASKS));
         while let Some(frame) = Frame::read(&mut reader, MAX_FROM_CONSOLE).await? {
             match frame.parse()? {
@@ -170,7 +176,7 @@ async fn write(
     mut replied: mpsc::Receiver<OutgoingReply>,
     mut updates: SnapshotFeed,
     mut screens: ScreenFeed,
-    stop: CancellationToken,
+    stop: &CancellationToken,
 ) -> Result<LastWritten, Error> {
     loop {
         let frames = tokio::select! {
@@ -370,7 +376,10 @@ mod tests {
     use crate::config::Limits;
     use crate::envelope::{Actor, Envelope};
     use crate::journal::Durability;
+    use crate::link::operator::remote::RemoteRuntime;
     use crate::link::operator::update::KnownItems;
+    use crate::link::protocol::Reply;
+    use crate::link::{ClientRole, Hello, LineReader, MAX_FRAME, Peer, RuntimeRoute, VERSION, hello};
     use crate::model::{
         AgentPeer, AnswerInput, AnswerValue, Evidence, LineRange, LoopView, NewQuestion, ProgramView,
         QuestionKind, QuestionOrigin, RunState, StreamView,
@@ -477,6 +486,76 @@ mod tests {
                 }
                 other => panic!("{other:?}"),
             }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_a_console_asked_for_before_it_went_is_carried_out() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let local = runtime(dir.path());
+        // Whether reading or writing finds out first that it is gone is left to chance.
+        for round in 0..16 {
+            let (mut console, ours) = tokio::net::UnixStream::pair().expect("a pair");
+            let paused = round % 2 == 0;
+            let ask = ClientMessage::Ask { id: 1, ask: Request::Pause { paused, nonce: None } };
+            Frame::json(&ask).expect("a frame").write(&mut console).await.expect("sent");
+            drop(console);
+            let (reader, writer) = ours.into_split();
+            let client = Client {
+                hello: Hello::new(ClientRole::Operator, dir.path().to_owned()),
+                peer: Peer { uid: 0, pid: std::process::id(), task_host: None },
+                task: None,
+                is_console: true,
+                parents: Vec::new(),
+                lines: LineReader::new(reader, MAX_FRAME),
+                writer,
+            };
+            let way = (CancellationToken::new(), StopRequests::default());
+            drop(serve(client, local.runtime.clone(), way, CancellationToken::new()).await);
+            local.runtime.catch_up().await;
+            assert_eq!(local.runtime.snapshot().borrow().gate.paused.is_some(), paused, "round {round}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_a_runtime_replied_before_it_went_is_read() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let local = runtime(dir.path());
+        let path = dir.path().join("operator.sock");
+        let listener = tokio::net::UnixListener::bind(&path).expect("bound");
+        let way = RuntimeRoute::Socket(path);
+        let ack = json!({"v": VERSION, "ok": true, "workspace": "/w", "runtime_pid": 1});
+        for round in 0..16 {
+            let admits = async {
+                let (reader, mut writer) = listener.accept().await.expect("a console").0.into_split();
+                let mut lines = LineReader::new(reader, MAX_FROM_CONSOLE);
+                let mut hello =
+                    Hello::parse(&hello::receive(&mut lines).await.expect("a line")).expect("a hello");
+                hello.receive_environment(lines.reader()).await.expect("its environment");
+                hello::send(&mut writer, &ack).await.expect("sent");
+                for frame in SnapshotFeed::new(&local).newest().expect("frames").0 {
+                    frame.write(&mut writer).await.expect("sent");
+                }
+                (lines.into_reader(), writer)
+            };
+            let attaches = RemoteRuntime::attach(&way, dir.path().to_owned());
+            let (attached, (mut reader, mut writer)) = tokio::join!(attaches, admits);
+            let console = attached.expect("attaches");
+            let replies = async {
+                let frame =
+                    Frame::read(&mut reader, MAX_FROM_CONSOLE).await.expect("reads").expect("a request");
+                let ClientMessage::Ask { id, .. } = frame.parse().expect("a message") else {
+                    panic!("{frame:?}")
+                };
+                let reply = ServerMessage::Reply { id, reply: Ok(Reply::Done) };
+                Frame::json(&reply).expect("a frame").write(&mut writer).await.expect("sent");
+                drop((reader, writer));
+                // It has something to send as well, and may find out by that.
+                let task = "task_00000000".parse().ok();
+                console.show(ConsoleView { focus: task, ..ConsoleView::default() });
+            };
+            let (replied, ()) = tokio::join!(console.ask_at(None, Request::EndPermissions), replies);
+            assert!(matches!(replied, Ok(Reply::Done)), "round {round}: {replied:?}");
         }
     }
 

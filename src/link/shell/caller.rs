@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use super::{ALL_DESCRIPTORS, DESCRIPTORS, ShellConversation, ShellMessage, ShellReply, ShellRequest};
 use crate::link::hello::{MAX_HELLO, PATIENCE};
 use crate::link::{Ack, Error, Hello, socket};
+use crate::process::is_gone;
 
 /// How long a runtime that is there may take to answer: less is no silence on a busy machine.
 const ANSWER: Duration = Duration::from_secs(10);
@@ -115,7 +116,7 @@ impl ShellCall {
     /// # Errors
     /// If the connection is lost.
     pub fn signal(&mut self, number: i32, to_group: bool) -> Result<(), Error> {
-        self.stream.write_all(&message(&ShellMessage::Signal { number, to_group })?).map_err(Error::Talk)
+        self.say(&ShellMessage::Signal { number, to_group })
     }
 
     /// Reports that the caller's terminal has another size.
@@ -123,7 +124,15 @@ impl ShellCall {
     /// # Errors
     /// If the connection is lost.
     pub fn resized(&mut self) -> Result<(), Error> {
-        self.stream.write_all(&message(&ShellMessage::Resized)?).map_err(Error::Talk)
+        self.say(&ShellMessage::Resized)
+    }
+
+    /// Sends a message. What a runtime that is gone had replied before is still to be read.
+    fn say(&mut self, said: &ShellMessage) -> Result<(), Error> {
+        match self.stream.write_all(&message(said)?) {
+            Err(error) if is_gone(&error) => Ok(()),
+            sent => sent.map_err(Error::Talk),
+        }
     }
 
     /// Continues the requested command's conversation on the current tokio runtime.
@@ -190,6 +199,7 @@ impl ShellCall {
                 self.unread.extend_from_slice(bytes.get(..read).unwrap_or_default());
                 Ok(())
             }
+            Err(errno) if is_gone(&errno.into()) => Err(Error::Gone),
             Err(errno) => Err(Error::Talk(errno.into())),
         }
     }

@@ -11,11 +11,12 @@ use super::caller::{message, parse};
 use super::{ShellMessage, ShellReply};
 use crate::link::Error;
 use crate::link::hello::MAX_HELLO;
+use crate::process::PeerReader;
 
 /// The conversation about a requested command.
 #[derive(Debug)]
 pub struct ShellConversation {
-    reader: OwnedReadHalf,
+    reader: PeerReader<OwnedReadHalf>,
     writer: OwnedWriteHalf,
     unread: Vec<u8>,
 }
@@ -25,7 +26,7 @@ impl ShellConversation {
         stream.set_write_timeout(None)?;
         stream.set_nonblocking(true)?;
         let (reader, writer) = UnixStream::from_std(stream)?.into_split();
-        Ok(Self { reader, writer, unread })
+        Ok(Self { reader: PeerReader::new(reader), writer, unread })
     }
 
     /// Returns the next reply. Cancellation-safe.

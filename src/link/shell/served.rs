@@ -59,7 +59,7 @@ impl ShellLine {
         if !reader.buffer().is_empty() {
             return Err(Error::frame("bytes before the request"));
         }
-        let stream = reader.into_inner().reunite(writer);
+        let stream = reader.into_inner().into_inner().reunite(writer);
         let stream = stream.map_err(|_| Error::frame("two halves of different connections"))?;
         let mut line = Self { stream, unread: Vec::new() };
         let asked = tokio::time::timeout(PATIENCE, line.request()).await;

@@ -21,6 +21,7 @@ use super::descriptor_lock::spawning;
 use super::fork_server::{FORK, PLACEHOLDER};
 use crate::process::cgroup::Cgroup;
 use crate::process::environment::{Environment, OsText, TASK_ID, is_for_loader};
+use crate::process::peer::is_gone;
 use crate::process::running::Control;
 use crate::process::sys;
 use crate::process::tree;
@@ -173,8 +174,8 @@ impl HostTask {
 
 /// Tells whether an error means that the fork server was lost with an order.
 fn is_loss(error: &io::Error) -> bool {
-    use io::ErrorKind::{BrokenPipe, ConnectionReset, TimedOut, UnexpectedEof, WouldBlock};
-    matches!(error.kind(), BrokenPipe | ConnectionReset | TimedOut | UnexpectedEof | WouldBlock)
+    use io::ErrorKind::{TimedOut, UnexpectedEof, WouldBlock};
+    is_gone(error) || matches!(error.kind(), TimedOut | UnexpectedEof | WouldBlock)
 }
 
 impl ForkServer {

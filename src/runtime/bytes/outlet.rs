@@ -13,6 +13,8 @@ use rustix::io::Errno;
 use rustix::net::SendFlags;
 use rustix::termios::isatty;
 
+use crate::process::is_gone;
+
 /// The largest write that a pipe accepts atomically.
 const WHOLE: usize = 4096;
 
@@ -106,9 +108,8 @@ impl Outlet {
                     return CopyResult::Stuck;
                 }
                 Err(errno) => {
-                    let is_gone = matches!(errno, Errno::PIPE | Errno::CONNRESET | Errno::NOTCONN)
-                        || errno == Errno::IO && self.is_terminal;
-                    self.failed = self.failed.or((!is_gone).then_some(errno));
+                    let is_unread = is_gone(&errno.into()) || errno == Errno::IO && self.is_terminal;
+                    self.failed = self.failed.or((!is_unread).then_some(errno));
                     return self.give_up(now);
                 }
             }

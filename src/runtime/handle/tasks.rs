@@ -68,6 +68,13 @@ impl Handle {
         })
     }
 
+    /// Tells whether a command of a call that was answered has begun, or may have.
+    pub fn has_begun(&self, call: u64) -> bool {
+        let snapshot = self.shared.snapshot.borrow();
+        let begun = |task: &Arc<TaskView>| task.started_at.is_some() || task.start_is_unknown();
+        snapshot.tasks.iter().any(|task| task.call == call && begun(task))
+    }
+
     /// Finds a task: in memory, in this runtime's record, or in a past recording of the workspace. A task read from a
     /// record has ended, and its secrets are masked.
     pub async fn find(&self, id: &TaskId) -> Option<Arc<TaskView>> {
