@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::envelope::TaskId;
 use crate::link::{ForeignHolder, RunningRuntime};
-use crate::model::{CallRecord, ChangesReport, ChangesSince, QuestionId, Snapshot, UndoReport};
+use crate::model::{CallRecord, ChangesReport, ChangesSince, QuestionId, Snapshot, UndoReport, UndoRequest};
 use crate::runtime::TaskUsage;
 use crate::runtime::past::Durations;
 use crate::terminal::host_terminal::DefaultColours;
@@ -68,7 +68,7 @@ pub enum Msg {
     /// What a task's command would cost if it were run now, in sentences.
     Cost(TaskId, Vec<String>),
     /// What an undo of a task would do, or has done.
-    Undo(TaskId, Box<UndoReport>),
+    Undo(UndoRequest, Box<UndoReport>),
     /// A page of a task's log that was requested.
     Page(TaskId, PageView),
     /// The transcripts behind an answer, to mark what it showed of them.

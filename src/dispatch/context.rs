@@ -9,7 +9,7 @@ use super::host::{Host, PrivateRuntime};
 use super::response::Failure;
 use crate::envelope::{Actor, CallOutcome, TaskId};
 use crate::link::{Error, Scripts};
-use crate::model::{Metrics, StatusCounts, UndoReport};
+use crate::model::{Metrics, StatusCounts, UndoReport, UndoRequest};
 use crate::paths::Places;
 use crate::runtime::StoredStreams;
 use crate::tools::{self, CallAnswer, Caller, CutHandle};
@@ -95,22 +95,20 @@ impl CommandContext {
     ///
     /// # Errors
     /// When nothing is known that could be undone.
-    pub async fn undo(&mut self, task: &TaskId, is_dry: bool) -> Result<UndoReport, Failure> {
+    pub async fn undo(&mut self, request: UndoRequest) -> Result<UndoReport, Failure> {
         let refused =
             |error: String| Failure::running(Code::Precondition, "It cannot be undone.").detail(error);
         // It engages a runtime, and says if there is no such task.
-        let status = json!({"task_id": task});
+        let status = json!({"task_id": request.task});
         let answer = self.call("TaskStatus", status, None, &CutHandle::default()).await?;
         if let CallOutcome::Error(error) = answer.envelope.outcome() {
             return Err(error.clone().into());
         }
         match &mut self.engine {
             Engine::Joined(scripts) => {
-                scripts.undo(task, is_dry).await.map_err(|error| refused(error.to_string()))
+                scripts.undo(request).await.map_err(|error| refused(error.to_string()))
             }
-            Engine::Embedded(embedded) => {
-                embedded.runtime.undo(task, &Actor::Cli, is_dry).await.map_err(refused)
-            }
+            Engine::Embedded(embedded) => embedded.runtime.undo(&request, &Actor::Cli).await.map_err(refused),
             Engine::Unused => Err(refused("no runtime is known".to_owned())),
         }
     }

@@ -1,4 +1,5 @@
-//! `task undo`: what differs since one command began is put back, if all of it is still as the command left it.
+//! `task undo`: what differs since one command began is put back, if all of it is still as the command left it; or what an
+//! undo has taken is brought back.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,7 @@ use super::command::{Danger, Example, LocalCommand};
 use super::context::CommandContext;
 use super::response::Failure;
 use crate::envelope::TaskId;
-use crate::model::UndoReport;
+use crate::model::{UndoReport, UndoRequest};
 
 pub(super) struct TaskUndo;
 
@@ -19,6 +20,9 @@ pub(super) struct TaskUndo;
 pub(super) struct TaskUndoInput {
     /// `task_…`, of a command that has ended.
     task_id: TaskId,
+    /// Bring back what an undo of it has taken
+    #[serde(default)]
+    redo: bool,
 }
 
 /// What was undone.
@@ -28,6 +32,9 @@ pub(super) struct TaskUndone {
     task_id: TaskId,
     /// A line for each file: `put back a`, `remove b`.
     files: Vec<String>,
+    /// If nothing was left to undo: what `redo` would do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    redo: Vec<String>,
 }
 
 impl LocalCommand for TaskUndo {
@@ -42,27 +49,38 @@ impl LocalCommand for TaskUndo {
     type Output = TaskUndone;
 
     async fn run(cx: &mut CommandContext, input: TaskUndoInput) -> Result<TaskUndone, Failure> {
-        let report = allowed(cx.undo(&input.task_id, false).await?)?;
-        Ok(TaskUndone { task_id: input.task_id, files: report.steps })
+        let report = asked(cx, &input, false).await?;
+        Ok(TaskUndone { task_id: input.task_id, files: report.steps, redo: report.redo })
     }
 
     async fn dry_run(cx: &mut CommandContext, input: TaskUndoInput) -> Result<Value, Failure> {
-        let report = allowed(cx.undo(&input.task_id, true).await?)?;
-        Ok(
-            json!({"effect": "would_undo", "task_id": input.task_id, "files": report.steps, "limits": UndoReport::LIMITS}),
-        )
+        let report = asked(cx, &input, true).await?;
+        let effect = if input.redo { "would_redo" } else { "would_undo" };
+        let mut told = json!({"effect": effect, "task_id": input.task_id, "files": report.steps, "limits": UndoReport::LIMITS});
+        if !report.redo.is_empty() {
+            told["redo"] = json!(report.redo);
+        }
+        Ok(told)
     }
 
     fn text(output: &TaskUndone) -> String {
-        if output.files.is_empty() {
-            return "nothing to do: all is as before it".to_owned();
+        if !output.files.is_empty() {
+            return output.files.join("\n");
         }
-        output.files.join("\n")
+        match output.redo.is_empty() {
+            true => "nothing to do".to_owned(),
+            false => format!(
+                "nothing to do: all is as before it\nWith --redo, what it left comes back:\n{}",
+                output.redo.join("\n")
+            ),
+        }
     }
 }
 
-/// Refuses as a whole what cannot be undone as a whole.
-fn allowed(report: UndoReport) -> Result<UndoReport, Failure> {
+/// Asks the runtime. What cannot be done as a whole is refused as a whole.
+async fn asked(cx: &mut CommandContext, input: &TaskUndoInput, is_dry: bool) -> Result<UndoReport, Failure> {
+    let request = UndoRequest { task: input.task_id.clone(), is_redo: input.redo, is_dry };
+    let report = cx.undo(request).await?;
     match report.refused.is_empty() {
         true => Ok(report),
         false => Err(Failure::new(Code::Precondition, "It cannot be undone; nothing was touched.")

@@ -8,6 +8,7 @@ mod cost;
 mod difference;
 mod disk_look;
 mod first_look;
+mod found_file;
 mod program;
 mod references;
 mod repository;
@@ -24,8 +25,8 @@ pub use program::{GitFailure, PrivateGit, find_git, global_ignores};
 pub use repository::RepositoryFiles;
 pub use snapshot::{SnapshotBounds, TreeSnapshot, paths, take};
 pub use starts::{ComingStart, ComingStarts};
-pub use undo::{SeenFiles, UndoFacts, plan};
-pub use undo_plan::{UndoMoment, UndoPlan};
+pub use undo::{UndoFacts, plan};
+pub use undo_plan::{UndoFailure, UndoMoment, UndoPlan};
 pub use watch::TreeWatch;
 
 use std::path::Path;

@@ -1,18 +1,18 @@
 //! Undo of what differs since one command began: checked as a whole, and refused as a whole.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use super::difference::{FileDifference, FileState, Found};
+use super::found_file::{FoundFile, blob_id, written};
 use super::program::{GitFailure, PrivateGit};
-use super::snapshot::{TreeSnapshot, path};
-use super::undo_plan::{SeenFile, UndoPlan, UndoStep, UndoTarget, beside, is_younger, left_beside};
+use super::snapshot::TreeSnapshot;
+use super::undo_plan::{UndoPlan, UndoStep, UndoTarget, aside, is_younger};
 use crate::files::HeldFolder;
 
 /// The most files of an undo, and the most bytes that they held.
@@ -26,7 +26,8 @@ pub struct UndoFacts {
     began: Timestamp,
     /// Whether ignore rules changed, so that it is not known which files are new.
     has_other_rules: bool,
-    files: BTreeMap<PathBuf, UndoFile>,
+    /// By path, which need not be text.
+    files: Vec<(OsString, UndoFile)>,
 }
 
 /// A file that differs.
@@ -49,118 +50,203 @@ impl UndoFacts {
             let (old_permissions, new_permissions) = (before.modes.get(path), after.modes.get(path));
             let (old, new) = (file.old.clone(), file.new.clone());
             let (old_permissions, new_permissions) = (old_permissions.copied(), new_permissions.copied());
-            (path.clone(), UndoFile { old, new, old_permissions, new_permissions })
+            (path.clone().into_os_string(), UndoFile { old, new, old_permissions, new_permissions })
         };
         Self { began, has_other_rules, files: found.iter().map(file).collect() }
     }
+
+    /// Returns what it takes to bring back what an undo of it has taken.
+    #[must_use]
+    pub fn reversed(mut self) -> Self {
+        for (_, file) in &mut self.files {
+            std::mem::swap(&mut file.old, &mut file.new);
+            std::mem::swap(&mut file.old_permissions, &mut file.new_permissions);
+        }
+        self
+    }
+
+    fn files(&self) -> impl Iterator<Item = (&Path, &UndoFile)> {
+        self.files.iter().map(|(path, file)| (Path::new(path), file))
+    }
 }
 
-/// Checks whether what differs can be undone as a whole. `past` has what the files held, `git` the tree as it is `now`.
+/// Checks whether what differs can be undone as a whole: each file is looked at and read, whatever was told of it. `past` has
+/// what the files held.
 ///
 /// # Errors
 /// Why not: a sentence for each path, or one for all.
-pub async fn plan(
-    (past, git): (&PrivateGit, &PrivateGit),
-    facts: &UndoFacts,
-    now: &TreeSnapshot,
-    seen: &SeenFiles,
-    by: Instant,
-) -> Result<UndoPlan, Vec<String>> {
-    let top = HeldFolder::open(git.top()).map_err(|error| vec![error.to_string()])?;
+pub async fn plan(past: &PrivateGit, facts: &UndoFacts, by: Instant) -> Result<UndoPlan, Vec<String>> {
     if facts.files.len() > MOST_FILES {
-        return Err(vec![format!(
-            "{} files differ: more than {MOST_FILES} are not undone",
-            facts.files.len()
-        )]);
+        let count = facts.files.len();
+        return Err(vec![format!("{count} files differ: more than {MOST_FILES} are not undone")]);
     }
     if facts.has_other_rules {
         return Err(vec!["ignore rules have changed: which files are new is not known".to_owned()]);
     }
-    let there = listed(git, &now.tree, by).await.map_err(|error| vec![error.to_string()])?;
-    let (mut todo, mut problems) = (Vec::new(), Vec::new());
-    for (path, file) in &facts.files {
-        let shown = path.display();
-        let is = there.get(path);
-        let is_unread = now.unread.contains_key(path);
-        let own = seen.0.get(path).copied().flatten();
-        let is_as = |state: &Option<FileState>, permissions: Option<u32>| {
-            // Git does not notice every change of permissions.
-            let is_same =
-                |own: SeenFile| own.permissions().is_none_or(|own| Some(own) == usual(state, permissions));
-            !is_unread && is == state.as_ref() && (state.is_none() || own.is_some_and(is_same))
-        };
-        let was_seen = seen.0.get(path).is_some_and(Option::is_some);
-        match file {
-            UndoFile { old: Some(FileState::Unread(_)), .. }
-            | UndoFile { new: Some(FileState::Unread(_)), .. } => {
-                problems.push(format!("{shown}: no copy of it is kept"));
+    let (at, own) = (past.top().to_owned(), facts.clone());
+    let draft = tokio::task::spawn_blocking(move || UndoDraft::of(at, own)).await;
+    let draft = draft.map_err(|error| vec![error.to_string()])??;
+    let held = contents(past, &draft.ids(|file| &file.old), &draft.ids(|file| &file.new), by).await?;
+    draft.plan(&held)
+}
+
+/// An undo whose files were looked at.
+struct UndoDraft {
+    at: PathBuf,
+    top: HeldFolder,
+    facts: UndoFacts,
+    /// What is not yet as it was, and what is there now.
+    todo: Vec<(PathBuf, UndoFile, Option<FoundFile>)>,
+    /// What an undo that was cut off has left: of which file, where, what it is; and its contents, if they are not known.
+    rests: Vec<(PathBuf, PathBuf, FoundFile, Option<Vec<u8>>)>,
+    /// The folders in which files wait.
+    asides: BTreeSet<PathBuf>,
+}
+
+impl UndoDraft {
+    /// Looks at the files. Blocks.
+    fn of(at: PathBuf, facts: UndoFacts) -> Result<Self, Vec<String>> {
+        let top = HeldFolder::open(&at).map_err(|error| vec![error.to_string()])?;
+        let (mut todo, mut rests, mut problems) = (Vec::new(), Vec::new(), Vec::new());
+        let mut asides = BTreeSet::new();
+        let listed: BTreeSet<&Path> = facts.files().map(|(path, _)| path).collect();
+        for (path, file) in facts.files() {
+            let mut refuse =
+                |why: &dyn std::fmt::Display| problems.push(format!("{}: {why}", path.display()));
+            if [&file.old, &file.new].iter().any(|state| matches!(state, Some(FileState::Unread(_)))) {
+                refuse(&"no copy of it is kept");
+                continue;
             }
-            file if is_as(&file.old, file.old_permissions) && is.is_some() == was_seen => {}
-            file if !is_as(&file.new, file.new_permissions) || is.is_some() != was_seen => {
-                problems.push(format!("{shown}: it is no longer what the command left"));
-            }
-            file => todo.push((path, file)),
-        }
-    }
-    let restored: Vec<&FileState> = todo.iter().filter_map(|(_, file)| file.old.as_ref()).collect();
-    for (path, file) in &todo {
-        // What was moved here is as old as it was there, and goes back.
-        let is_moved = || file.new.as_ref().is_some_and(|state| restored.contains(&state));
-        if file.old.is_none() && !is_moved() && !is_younger(git.top(), path, facts.began) {
-            problems.push(format!("{}: it is older than the command", path.display()));
-        }
-    }
-    let removed: BTreeSet<&Path> =
-        todo.iter().filter(|(_, file)| file.old.is_none()).map(|(path, _)| path.as_path()).collect();
-    let new = || facts.files.iter().filter(|(_, file)| file.old.is_none()).map(|(path, _)| path);
-    let left = new().filter_map(|path| Some(path.with_file_name(beside(Path::new(path.file_name()?)))));
-    let made = new().flat_map(|path| path.ancestors().skip(1)).collect();
-    let room = UndoRoom { top: git.top(), began: facts.began, removed, left: left.collect(), made };
-    for (path, _) in todo.iter().filter(|(_, file)| file.old.is_some()) {
-        if !room.is_for(path) {
-            problems.push(format!("{}: something else is in its place, or above it", path.display()));
-        }
-    }
-    if !problems.is_empty() {
-        return Err(problems);
-    }
-    let held = contents(past, &restored, by).await?;
-    for (path, file) in &facts.files {
-        let Some(rest) = left_beside(&top, path) else { continue };
-        let id = git.run(&["hash-object", "--no-filters", "--stdin"], &rest, by).await.unwrap_or_default();
-        let is_known = [&file.old, &file.new].into_iter().flatten().any(|state| match state {
-            // What was cut off while it was written is the beginning of what is put back.
-            FileState::Kept { id: own, .. } => {
-                id.trim_ascii() == own.as_bytes()
-                    || held.get(own).is_some_and(|whole| whole.starts_with(&rest))
-            }
-            FileState::Unread(_) => false,
-        });
-        if !is_known {
-            let beside = path.with_file_name(beside(Path::new(path.file_name().unwrap_or_default())));
-            return Err(vec![format!("{}: an undo that was cut off has left it there", beside.display())]);
-        }
-    }
-    let step = |(path, file): (&PathBuf, &UndoFile)| {
-        let to = match &file.old {
-            Some(FileState::Kept { mode, id }) => {
-                let bytes = held.get(id).cloned().unwrap_or_default();
-                let permissions = usual(&file.old, file.old_permissions).unwrap_or(0o644);
-                if mode == "120000" {
-                    UndoTarget::Link(bytes)
-                } else {
-                    UndoTarget::File { bytes, permissions }
+            let now = FoundFile::read(&top, path);
+            // A link above it may be one that the command has made, or removed.
+            let is_below = path.ancestors().skip(1).any(|above| listed.contains(above));
+            match if is_below { Ok(now.unwrap_or_default()) } else { now } {
+                Err(error) => refuse(&error),
+                Ok(now) if is_as(&file.old, file.old_permissions, now.as_ref()) => {}
+                Ok(now) if !is_as(&file.new, file.new_permissions, now.as_ref()) => {
+                    refuse(&"it is no longer what the command left");
                 }
+                Ok(Some(now)) if now.names > 1 => {
+                    refuse(&format!("it has {} names, and the others would stay as they are", now.names));
+                }
+                Ok(now) => todo.push((path.to_owned(), file.clone(), now)),
             }
-            _ => UndoTarget::Gone,
+            let aside = match aside(&top, path) {
+                Ok(aside) => aside,
+                Err(error) => {
+                    refuse(&error);
+                    continue;
+                }
+            };
+            asides.extend(aside.parent().map(Path::to_owned));
+            match file.rest(&top, &aside) {
+                Err(error) => refuse(&error),
+                Ok(rest) => rests.extend(rest.map(|(found, bytes)| (path.to_owned(), aside, found, bytes))),
+            }
+        }
+        let replaced = todo.iter().filter(|(_, _, now)| now.is_some()).map(|(path, ..)| path.as_path());
+        let open = written(&top, replaced).map_err(|error| vec![error.to_string()])?;
+        problems.extend(open.iter().map(|(path, who)| in_use(path, who)));
+        let draft = Self { at, top, facts: facts.clone(), todo, rests, asides };
+        problems.extend(draft.obstacles());
+        if problems.is_empty() { Ok(draft) } else { Err(problems) }
+    }
+
+    /// Returns what is in the way of what is removed and put back. Blocks.
+    fn obstacles(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        let restored: Vec<&FileState> =
+            self.todo.iter().filter_map(|(_, file, _)| file.old.as_ref()).collect();
+        for (path, file, _) in &self.todo {
+            // What was moved here is as old as it was there, and goes back.
+            let is_moved = || file.new.as_ref().is_some_and(|state| restored.contains(&state));
+            if file.old.is_none() && !is_moved() && !is_younger(&self.at, path, self.facts.began) {
+                problems.push(format!("{}: it is older than the command", path.display()));
+            }
+        }
+        let removed = self.todo.iter().filter(|(_, file, _)| file.old.is_none());
+        let removed = removed.map(|(path, ..)| path.as_path()).collect();
+        let new = self.facts.files().filter(|(_, file)| file.old.is_none());
+        let made = new.flat_map(|(path, _)| path.ancestors().skip(1)).collect();
+        let room = UndoRoom { top: &self.at, began: self.facts.began, removed, made };
+        for (path, ..) in self.todo.iter().filter(|(_, file, _)| file.old.is_some()) {
+            if !room.is_for(path) {
+                problems.push(format!("{}: something else is in its place, or above it", path.display()));
+            }
+        }
+        problems
+    }
+
+    /// Lists the contents of one side of what is to be done.
+    fn ids(&self, side: impl Fn(&UndoFile) -> &Option<FileState>) -> BTreeSet<String> {
+        let kept = |(_, file, _): &(_, UndoFile, _)| match side(file) {
+            Some(FileState::Kept { id, .. }) => Some(id.clone()),
+            Some(FileState::Unread(_)) | None => None,
         };
-        UndoStep { path: path.clone(), seen: seen.0.get(path).copied().flatten(), to }
-    };
-    let mut steps: Vec<UndoStep> = todo.into_iter().map(step).collect();
-    // What is removed makes room for what stood in its place; the deepest first.
-    steps.sort_by_key(|step| (!matches!(step.to, UndoTarget::Gone), std::cmp::Reverse(step.path.clone())));
-    let paths = facts.files.keys().cloned().collect();
-    Ok(UndoPlan { at: git.top().to_owned(), top, began: facts.began, steps, paths })
+        self.todo.iter().filter_map(kept).collect()
+    }
+
+    /// Plans the steps with what files held, by its id.
+    fn plan(self, held: &BTreeMap<String, Vec<u8>>) -> Result<UndoPlan, Vec<String>> {
+        let failed = |error: std::io::Error| vec![error.to_string()];
+        let mut rests = Vec::new();
+        for (path, aside, found, bytes) in self.rests {
+            // What was cut off while it was written is the beginning of what is put back.
+            let is_begun = |rest: &[u8]| held.values().any(|whole| whole.starts_with(rest));
+            if bytes.as_ref().is_some_and(|rest| !rest.is_empty() && !is_begun(rest)) {
+                return Err(vec![format!("{}: an undo that was cut off has left it there", aside.display())]);
+            }
+            rests.push((path, aside, found));
+        }
+        let step = |(path, file, found): (PathBuf, UndoFile, Option<FoundFile>)| {
+            let to = match &file.old {
+                Some(FileState::Kept { mode, id }) => {
+                    let bytes = held.get(id).cloned().unwrap_or_default();
+                    let permissions = usual(&file.old, file.old_permissions).unwrap_or(0o644);
+                    match mode == "120000" {
+                        true => UndoTarget::Link(bytes),
+                        false => UndoTarget::File { bytes, permissions },
+                    }
+                }
+                _ => UndoTarget::Gone,
+            };
+            Ok(UndoStep { aside: aside(&self.top, &path).map_err(failed)?, path, found, to })
+        };
+        let mut steps = self.todo.into_iter().map(step).collect::<Result<Vec<UndoStep>, Vec<String>>>()?;
+        // What is removed makes room for what stood in its place; the deepest first.
+        steps
+            .sort_by_key(|step| (!matches!(step.to, UndoTarget::Gone), std::cmp::Reverse(step.path.clone())));
+        let paths = self.facts.files().map(|(path, _)| path.to_owned()).collect();
+        let (at, top, began, asides) = (self.at, self.top, self.facts.began, self.asides);
+        Ok(UndoPlan { at, top, began, steps, rests, paths, asides })
+    }
+}
+
+impl UndoFile {
+    /// Returns what an undo that was cut off has left of it, and the contents of that unless they are known. Blocks.
+    fn rest(&self, top: &HeldFolder, aside: &Path) -> std::io::Result<Option<(FoundFile, Option<Vec<u8>>)>> {
+        let Some(rest) = FoundFile::read(top, aside)? else { return Ok(None) };
+        let is_known = [&self.old, &self.new].into_iter().flatten().any(|state| rest.holds(state));
+        let bytes = if is_known { None } else { Some(rest.bytes(top, aside)?) };
+        Ok(Some((rest, bytes)))
+    }
+}
+
+/// Says that somebody writes to a file.
+pub(super) fn in_use(path: &Path, who: &str) -> String {
+    format!("{}: {who} has it open for writing, or mapped", path.display())
+}
+
+/// Tells whether a file is what it was in a snapshot.
+fn is_as(state: &Option<FileState>, permissions: Option<u32>, now: Option<&FoundFile>) -> bool {
+    match (state, now) {
+        (None, None) => true,
+        // Git does not notice every change of permissions.
+        (Some(was), Some(now)) => {
+            *was == now.state && now.permissions.is_none_or(|own| Some(own) == usual(state, permissions))
+        }
+        _ => false,
+    }
 }
 
 /// Returns the permissions of a file: those that were noted, or else what git's mode says.
@@ -177,8 +263,6 @@ struct UndoRoom<'a> {
     top: &'a Path,
     began: Timestamp,
     removed: BTreeSet<&'a Path>,
-    /// What an undo that was cut off may have left beside files that are removed.
-    left: BTreeSet<PathBuf>,
     /// The folders above files that are new.
     made: BTreeSet<&'a Path>,
 }
@@ -198,86 +282,47 @@ impl UndoRoom<'_> {
     fn empties(&self, folder: &Path) -> bool {
         let Ok(entries) = std::fs::read_dir(self.top.join(folder)) else { return false };
         let paths: Vec<PathBuf> = entries.flatten().map(|entry| folder.join(entry.file_name())).collect();
-        let is_removed = |path: &PathBuf| {
-            self.removed.contains(path.as_path()) || self.left.contains(path) || self.empties(path)
-        };
+        let is_removed = |path: &PathBuf| self.removed.contains(path.as_path()) || self.empties(path);
         // An empty one may be what an undo that was cut off has left, or anybody's.
         let is_ours = !paths.is_empty() || self.made.contains(folder);
         is_ours && paths.iter().all(is_removed) && is_younger(self.top, folder, self.began)
     }
 }
 
-/// The files of an undo as they were seen before the look at their contents: whoever touches one from then on is noticed.
-#[derive(Debug)]
-pub struct SeenFiles(BTreeMap<PathBuf, Option<SeenFile>>);
-
-impl SeenFiles {
-    /// Looks at the files. Blocks.
-    ///
-    /// # Errors
-    /// If the tree cannot be opened.
-    pub fn look(top: &Path, facts: &UndoFacts) -> io::Result<Self> {
-        let top = HeldFolder::open(top)?;
-        let look = |path: &Path| {
-            let facts = top.folder(path.parent()?).ok()?.facts(Path::new(path.file_name()?)).ok()?;
-            let is_folder = FileType::from_raw_mode(facts.st_mode) == FileType::Directory;
-            (!is_folder).then(|| SeenFile::of(&facts))
-        };
-        Ok(Self(facts.files.keys().map(|path| (path.clone(), look(path))).collect()))
-    }
-}
-
-/// Lists a tree.
-async fn listed(
-    git: &PrivateGit,
-    tree: &str,
-    by: Instant,
-) -> Result<BTreeMap<PathBuf, FileState>, GitFailure> {
-    let listed = git.run(&["ls-tree", "-r", "-z", "--full-tree", tree], &[], by).await?;
-    let entry = |entry: &[u8]| {
-        let tab = memchr::memchr(b'\t', entry)?;
-        let facts = std::str::from_utf8(entry.get(..tab)?).ok()?;
-        let mut words = facts.split(' ');
-        let (mode, _, id) = (words.next()?.to_owned(), words.next()?, words.next()?.to_owned());
-        Some((path(entry.get(tab + 1..)?), FileState::Kept { mode, id }))
-    };
-    Ok(listed.split(|byte| *byte == 0).filter_map(entry).collect())
-}
-
-/// Reads what files held.
+/// Reads what files held, by its id, and makes sure that what is removed is kept.
 async fn contents(
     git: &PrivateGit,
-    states: &[&FileState],
+    old: &BTreeSet<String>,
+    new: &BTreeSet<String>,
     by: Instant,
 ) -> Result<BTreeMap<String, Vec<u8>>, Vec<String>> {
-    let mut ids: Vec<&str> = states
-        .iter()
-        .filter_map(|state| match state {
-            FileState::Kept { id, .. } => Some(id.as_str()),
-            FileState::Unread(_) => None,
-        })
-        .collect();
-    ids.sort_unstable();
-    ids.dedup();
-    let asked: String = ids.iter().map(|id| format!("{id}\n")).collect();
-    let listed = git.run(&["cat-file", "--batch-check"], asked.as_bytes(), by).await;
-    let listed = String::from_utf8(listed.map_err(|error| vec![error.to_string()])?).unwrap_or_default();
+    let failed = |error: GitFailure| vec![error.to_string()];
+    let lines = |ids: &mut dyn Iterator<Item = &String>| ids.map(|id| format!("{id}\n")).collect::<String>();
+    let asked = lines(&mut old.iter().chain(new));
+    let listed = git.run(&["cat-file", "--batch-check"], asked.as_bytes(), by).await.map_err(failed)?;
+    let listed = String::from_utf8(listed).unwrap_or_default();
     let bytes = |line: &str| line.split_once(" blob ").and_then(|(_, bytes)| bytes.parse::<usize>().ok());
     let sizes: Vec<Option<usize>> = listed.lines().map(bytes).collect();
-    if sizes.len() != ids.len() || sizes.iter().any(Option::is_none) {
-        return Err(vec!["what a file held before is no longer there".to_owned()]);
+    if sizes.len() != old.len() + new.len() || sizes.iter().any(Option::is_none) {
+        return Err(vec!["what a file held before or after it is no longer kept".to_owned()]);
     }
-    let total = sizes.iter().flatten().sum::<usize>();
+    let sizes: Vec<usize> = sizes.into_iter().flatten().take(old.len()).collect();
+    let total = sizes.iter().sum::<usize>();
     if total > MOST_BYTES {
         return Err(vec![format!("the files held {} MiB: more than is undone", total >> 20)]);
     }
-    let answer = git.run(&["cat-file", "--batch"], asked.as_bytes(), by).await;
-    let answer = answer.map_err(|error| vec![error.to_string()])?;
+    let asked = lines(&mut old.iter());
+    let answer = git.run(&["cat-file", "--batch"], asked.as_bytes(), by).await.map_err(failed)?;
     let (mut rest, mut held) = (&answer[..], BTreeMap::new());
-    for (id, bytes) in ids.into_iter().zip(sizes.into_iter().flatten()) {
+    for (id, bytes) in old.iter().zip(sizes) {
         let torn = || vec![GitFailure::Answer.to_string()];
         let begin = memchr::memchr(b'\n', rest).ok_or_else(torn)? + 1;
-        held.insert(id.to_owned(), rest.get(begin..begin + bytes).ok_or_else(torn)?.to_vec());
+        let whole = rest.get(begin..begin + bytes).ok_or_else(torn)?;
+        // Some of it may come from the repository, where anybody can have written it.
+        if blob_id(bytes as u64, whole).ok().as_ref() != Some(id) {
+            return Err(vec!["what a file held before or after it is no longer kept".to_owned()]);
+        }
+        held.insert(id.clone(), whole.to_vec());
         rest = rest.get(begin + bytes + 1..).unwrap_or_default();
     }
     Ok(held)

@@ -1,24 +1,30 @@
-//! An undo that was checked: done in steps, each of which leaves a file as it was or as it is to be. Blocks.
+//! An undo that was checked: all of it is made ready, then put in place, then looked at once more; until then, all of it
+//! can go back. Blocks.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use rustix::fs::{CWD, FileType, RenameFlags, Stat, StatxFlags, renameat_with, statx};
+use rustix::fs::{AtFlags, CWD, FileType, RenameFlags, StatxFlags, renameat_with, statx};
 
+use super::found_file::{FoundFile, place, written};
+use super::undo::in_use;
 use crate::files::{self, HeldFolder};
 
-/// The most bytes of what is left beside a file.
-const MOST_BYTES: u64 = 128 << 20;
+/// The folder at the top of a tree, or of a mount in it, in which files wait while an undo is under way.
+const ASIDE: &str = ".pilothouse-undo";
 
 /// What is to be done to one file.
 #[derive(Debug)]
 pub(super) struct UndoStep {
     pub(super) path: PathBuf,
+    /// Where its successor is made, or it waits to be removed.
+    pub(super) aside: PathBuf,
     /// What is there now, as long as nobody touches it.
-    pub(super) seen: Option<SeenFile>,
+    pub(super) found: Option<FoundFile>,
     pub(super) to: UndoTarget,
 }
 
@@ -33,38 +39,41 @@ pub(super) enum UndoTarget {
 /// How far an undo has come. Whoever kills it at any of these can plan it and do it again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UndoMoment {
-    /// What an undo that was cut off has left beside a file is gone.
+    /// What an undo that was cut off has left of a file is gone.
     Cleared,
-    /// The folders are there that a file was in.
-    FoldersMade,
-    /// What is to be put in a file's place was begun, beside it.
+    /// What is to be put in a file's place was begun.
     Begun,
     /// It is whole, and on the disk.
     Made,
-    /// It is in its place, and what was there is beside it; or what is to be removed is.
+    /// The folders are gone that the command had made for a file.
+    FoldersRemoved,
+    /// The folders are there that a file was in.
+    FoldersMade,
+    /// A file is in its place, and what was there is aside; or what is to be removed is.
     Exchanged,
     /// What was there is gone.
     Removed,
-    /// The folders are gone that the command had made for it.
-    FoldersRemoved,
 }
 
-/// By what a file is known again after it was renamed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SeenFile([i128; 6]);
+/// Why an undo was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum UndoFailure {
+    /// All is as it was before.
+    #[error("{0}")]
+    Refused(String),
+    /// Something is not.
+    #[error("{0}")]
+    CutOff(String),
+}
 
-impl SeenFile {
-    /// Returns the permissions, where the file is no link.
-    pub(super) fn permissions(self) -> Option<u32> {
-        let mode = u32::try_from(self.0[4]).ok()?;
-        (FileType::from_raw_mode(mode) == FileType::RegularFile).then_some(mode & 0o7777)
-    }
-
-    pub(super) fn of(facts: &Stat) -> Self {
-        let time = [facts.st_mtime.into(), facts.st_mtime_nsec.into()];
-        let file = [facts.st_ino.into(), facts.st_size.into(), facts.st_mode.into(), facts.st_dev.into()];
-        Self([time[0], time[1], file[0], file[1], file[2], file[3]])
-    }
+/// What was done so far, to go back by.
+enum DoneStep {
+    /// A file was made aside.
+    Made(PathBuf, FoundFile),
+    Renamed(PathBuf, PathBuf, RenameFlags),
+    FolderMade(PathBuf),
+    /// A folder with these permissions was removed.
+    FolderRemoved(PathBuf, u32),
 }
 
 /// An undo that was checked and may be done.
@@ -75,8 +84,12 @@ pub struct UndoPlan {
     pub(super) top: HeldFolder,
     pub(super) began: Timestamp,
     pub(super) steps: Vec<UndoStep>,
+    /// What an undo that was cut off has left: of which file, where, and what it is.
+    pub(super) rests: Vec<(PathBuf, PathBuf, FoundFile)>,
     /// All paths, also of files that are already as they were.
     pub(super) paths: Vec<PathBuf>,
+    /// The folders in which files wait.
+    pub(super) asides: BTreeSet<PathBuf>,
 }
 
 impl UndoPlan {
@@ -90,149 +103,238 @@ impl UndoPlan {
         self.steps.iter().map(line).collect()
     }
 
-    /// Does it, and tells how far it has `come` with each file. If it ends early, it can be planned and done again. Blocks.
+    /// Tells whether no undo that was cut off has left anything.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.asides.iter().all(|folder| self.top.folder(folder).is_err())
+    }
+
+    /// Does it, and tells how far it has `come` with each file. If it is killed, it can be planned and done again. Blocks.
     ///
     /// # Errors
-    /// If a file was touched since it was checked, or cannot be written; earlier steps are done then.
-    pub fn carry_out(self, come: &mut dyn FnMut(&Path, UndoMoment)) -> Result<usize, String> {
-        for path in &self.paths {
-            self.clear(path);
-            come(path, UndoMoment::Cleared);
-            // Also those above a file that an undo had removed when it was cut off.
-            self.remove_new_folders(path);
-        }
-        for step in &self.steps {
-            let done = self.step(step, &mut |moment| come(&step.path, moment));
-            done.map_err(|error| format!("{}: {error}", step.path.display()))?;
-        }
-        Ok(self.steps.len())
-    }
-
-    /// Removes what an undo that was cut off has left beside a file.
-    fn clear(&self, path: &Path) {
-        let Some((folder, name)) = self.place(path).ok() else { return };
-        let beside = beside(name);
-        if folder.facts(&beside).is_ok_and(|facts| folder.is_own(&facts)) {
-            // If it cannot be removed, the step says so.
-            let _ = folder.remove_file(&beside);
-        }
-    }
-
-    /// Returns the folder of a file, which no link leads to, and its name there.
-    fn place<'a>(&self, path: &'a Path) -> io::Result<(HeldFolder, &'a Path)> {
-        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-        Ok((self.top.folder(path.parent().unwrap_or(Path::new("")))?, Path::new(name)))
-    }
-
-    fn step(&self, step: &UndoStep, come: &mut dyn FnMut(UndoMoment)) -> io::Result<()> {
-        let is_gone = matches!(step.to, UndoTarget::Gone);
-        if !is_gone {
-            self.make_folders(&step.path)?;
-            come(UndoMoment::FoldersMade);
-        }
-        let (folder, name) = self.place(&step.path)?;
-        let beside = beside(name);
-        let (own, new) = (folder.path(name), folder.path(&beside));
-        // What is exchanged can be looked at before it is gone for good.
-        let flags = match (is_gone, step.seen.is_some()) {
-            (false, true) => RenameFlags::EXCHANGE,
-            _ => RenameFlags::NOREPLACE,
+    /// If a file was touched since it was checked, or cannot be written: then all goes back.
+    pub fn carry_out(self, come: &mut dyn FnMut(&Path, UndoMoment)) -> Result<usize, UndoFailure> {
+        let mut done = Vec::new();
+        let forward = self.put_in_place(&mut done, come);
+        let ended = match forward {
+            Ok(()) => self.remove_what_was_there(come).map_err(UndoFailure::CutOff),
+            Err(why) => Err(match self.go_back(done) {
+                left if left.is_empty() => UndoFailure::Refused(why),
+                left => UndoFailure::CutOff([vec![why], left].concat().join("\n")),
+            }),
         };
-        let (from, to) = if is_gone { (&own, &new) } else { (&new, &own) };
-        make(&step.to, &new, come)?;
-        if let Err(error) = renameat_with(CWD, from, CWD, to, flags) {
-            if !is_gone {
-                folder.remove_file(&beside)?;
+        for folder in &self.asides {
+            if let Ok((above, name)) = place(&self.top, folder) {
+                // Something is left in it that nobody knows.
+                let _ = above.remove_folder(name);
             }
-            return Err(error.into());
         }
-        come(UndoMoment::Exchanged);
-        if step.seen.is_none() {
-            return Ok(());
+        ended.map(|()| self.steps.len())
+    }
+
+    /// Does all that can go back.
+    fn put_in_place(
+        &self,
+        done: &mut Vec<DoneStep>,
+        come: &mut dyn FnMut(&Path, UndoMoment),
+    ) -> Result<(), String> {
+        for folder in &self.asides {
+            self.make_aside(folder).map_err(named(folder))?;
         }
-        if folder.facts(&beside).ok().as_ref().map(SeenFile::of) != step.seen {
-            renameat_with(CWD, &new, CWD, &own, flags)?;
-            if !is_gone {
-                folder.remove_file(&beside)?;
+        for (path, aside, found) in &self.rests {
+            self.discard(aside, found)?;
+            come(path, UndoMoment::Cleared);
+        }
+        let (gone, back): (Vec<&UndoStep>, Vec<&UndoStep>) =
+            self.steps.iter().partition(|step| matches!(step.to, UndoTarget::Gone));
+        for step in &back {
+            let made = self.make(step, &mut |moment| come(&step.path, moment)).map_err(named(&step.path))?;
+            done.push(DoneStep::Made(step.aside.clone(), made));
+        }
+        for step in gone {
+            self.rename(done, (&step.path, &step.aside), RenameFlags::NOREPLACE)
+                .map_err(named(&step.path))?;
+            come(&step.path, UndoMoment::Exchanged);
+        }
+        // Also those above a file that an undo had removed when it was cut off.
+        for path in &self.paths {
+            self.remove_new_folders(done, path);
+            come(path, UndoMoment::FoldersRemoved);
+        }
+        for step in back {
+            self.make_folders(done, &step.path).map_err(named(&step.path))?;
+            come(&step.path, UndoMoment::FoldersMade);
+            let flags = if step.found.is_some() { RenameFlags::EXCHANGE } else { RenameFlags::NOREPLACE };
+            self.rename(done, (&step.aside, &step.path), flags).map_err(named(&step.path))?;
+            come(&step.path, UndoMoment::Exchanged);
+        }
+        // From here on, nobody can open by its name what was there.
+        let replaced = || self.steps.iter().filter_map(|step| Some((step, step.found.as_ref()?)));
+        let open = written(&self.top, replaced().map(|(step, _)| step.aside.as_path()));
+        let open = open.map_err(|error| error.to_string())?;
+        for (step, found) in replaced() {
+            if let Some(who) = open.get(&step.aside) {
+                return Err(in_use(&step.path, who));
             }
-            return Err(io::Error::other("it was changed meanwhile"));
+            if FoundFile::read(&self.top, &step.aside).map_err(named(&step.path))?.as_ref() != Some(found) {
+                return Err(format!("{}: it was changed meanwhile", step.path.display()));
+            }
         }
-        folder.remove_file(&beside)?;
-        come(UndoMoment::Removed);
-        if is_gone {
-            // They may be in the place of a file that is put back.
-            self.remove_new_folders(&step.path);
-            come(UndoMoment::FoldersRemoved);
+        Ok(())
+    }
+
+    /// Removes what files were replaced with others, or are to be gone.
+    fn remove_what_was_there(&self, come: &mut dyn FnMut(&Path, UndoMoment)) -> Result<(), String> {
+        for step in self.steps.iter().filter(|step| step.found.is_some()) {
+            let (folder, name) = place(&self.top, &step.aside).map_err(named(&step.aside))?;
+            folder.remove_file(name).map_err(named(&step.aside))?;
+            come(&step.path, UndoMoment::Removed);
         }
+        Ok(())
+    }
+
+    /// Goes back, the last step first; returns what could not be put back as it was.
+    fn go_back(&self, done: Vec<DoneStep>) -> Vec<String> {
+        let back = |step| match step {
+            DoneStep::Made(aside, made) => self.discard(&aside, &made).err(),
+            DoneStep::Renamed(from, to, flags) => {
+                self.rename(&mut Vec::new(), (&to, &from), flags).map_err(named(&from)).err()
+            }
+            DoneStep::FolderMade(path) => {
+                let removed = place(&self.top, &path).and_then(|(above, name)| above.remove_folder(name));
+                removed.map_err(named(&path)).err()
+            }
+            DoneStep::FolderRemoved(path, permissions) => {
+                self.make_folder(&path, permissions).map_err(named(&path)).err()
+            }
+        };
+        done.into_iter().rev().filter_map(back).collect()
+    }
+
+    /// Removes a file that waits, unless somebody has written to it.
+    fn discard(&self, aside: &Path, known: &FoundFile) -> Result<(), String> {
+        let open = written(&self.top, [aside].into_iter()).map_err(named(aside))?;
+        if let Some(who) = open.get(aside) {
+            return Err(in_use(aside, who));
+        }
+        if FoundFile::read(&self.top, aside).map_err(named(aside))?.as_ref() != Some(known) {
+            return Err(format!("{}: somebody has written to it", aside.display()));
+        }
+        let (folder, name) = place(&self.top, aside).map_err(named(aside))?;
+        folder.remove_file(name).map_err(named(aside))
+    }
+
+    /// Makes the folder in which files wait, or makes sure that it is a private one.
+    fn make_aside(&self, path: &Path) -> io::Result<()> {
+        let (above, name) = place(&self.top, path)?;
+        match std::fs::DirBuilder::new().mode(0o700).create(above.path(name)) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => made?,
+        }
+        let facts = self.top.folder(path)?.own_facts()?;
+        match above.is_own(&facts) && facts.st_mode & 0o077 == 0 {
+            true => Ok(()),
+            false => Err(io::Error::other("somebody else has put it there")),
+        }
+    }
+
+    /// Makes what is to be put in a file's place. What is half made is removed.
+    fn make(&self, step: &UndoStep, come: &mut dyn FnMut(UndoMoment)) -> io::Result<FoundFile> {
+        let (folder, name) = place(&self.top, &step.aside)?;
+        let written = match &step.to {
+            UndoTarget::Gone => return Err(io::ErrorKind::InvalidInput.into()),
+            UndoTarget::Link(target) => {
+                rustix::fs::symlink(std::ffi::OsStr::from_bytes(target), folder.path(name))?;
+                Ok(())
+            }
+            UndoTarget::File { bytes, permissions } => {
+                let mut file = files::create_new(&folder.path(name))?;
+                come(UndoMoment::Begun);
+                let permissions = std::fs::Permissions::from_mode(*permissions);
+                let written = file.write_all(bytes).and_then(|()| file.set_permissions(permissions));
+                written.and_then(|()| file.sync_all())
+            }
+        };
+        let made = written.and_then(|()| FoundFile::read(&self.top, &step.aside));
+        match made.and_then(|made| made.ok_or_else(|| io::ErrorKind::NotFound.into())) {
+            Ok(made) => {
+                come(UndoMoment::Made);
+                Ok(made)
+            }
+            Err(error) => {
+                // The first failure is the one to be told.
+                let _ = folder.remove_file(name);
+                Err(error)
+            }
+        }
+    }
+
+    fn rename(
+        &self,
+        done: &mut Vec<DoneStep>,
+        (from, to): (&Path, &Path),
+        flags: RenameFlags,
+    ) -> io::Result<()> {
+        let ((old, own), (new, name)) = (place(&self.top, from)?, place(&self.top, to)?);
+        renameat_with(CWD, old.path(own), CWD, new.path(name), flags)?;
+        done.push(DoneStep::Renamed(from.to_owned(), to.to_owned(), flags));
         Ok(())
     }
 
     /// Creates the folders that a file was in.
-    fn make_folders(&self, path: &Path) -> io::Result<()> {
+    fn make_folders(&self, done: &mut Vec<DoneStep>, path: &Path) -> io::Result<()> {
         let above: Vec<&Path> =
             path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()).collect();
         for folder in above.into_iter().rev() {
-            let (held, name) = self.place(folder)?;
-            match std::fs::create_dir(held.path(name)) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-                _ => {}
+            match self.make_folder(folder, 0o755) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => {
+                    made?;
+                    done.push(DoneStep::FolderMade(folder.to_owned()));
+                }
             }
         }
         Ok(())
     }
 
+    fn make_folder(&self, path: &Path, permissions: u32) -> io::Result<()> {
+        let (above, name) = place(&self.top, path)?;
+        std::fs::create_dir(above.path(name))?;
+        std::fs::set_permissions(above.path(name), std::fs::Permissions::from_mode(permissions))
+    }
+
     /// Removes the folders above a removed file that the command has made, as far as they are empty.
-    fn remove_new_folders(&self, path: &Path) {
+    fn remove_new_folders(&self, done: &mut Vec<DoneStep>, path: &Path) {
         for folder in path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()) {
-            let Ok((held, name)) = self.place(folder) else { return };
-            if !is_younger(&self.at, folder, self.began) || held.remove_folder(name).is_err() {
+            let Ok((above, name)) = place(&self.top, folder) else { continue };
+            let Ok(facts) = above.facts(name) else { continue };
+            if !is_younger(&self.at, folder, self.began) || above.remove_folder(name).is_err() {
                 return;
             }
+            done.push(DoneStep::FolderRemoved(folder.to_owned(), facts.st_mode & 0o7777));
         }
     }
 }
 
-/// Makes what is to be put in a file's place. What is half made is removed.
-fn make(target: &UndoTarget, new: &Path, come: &mut dyn FnMut(UndoMoment)) -> io::Result<()> {
-    match target {
-        UndoTarget::Gone => return Ok(()),
-        UndoTarget::Link(target) => rustix::fs::symlink(std::ffi::OsStr::from_bytes(target), new)?,
-        UndoTarget::File { bytes, permissions } => {
-            let mut file = files::create_new(new)?;
-            come(UndoMoment::Begun);
-            let permissions = std::fs::Permissions::from_mode(*permissions);
-            let written = file
-                .write_all(bytes)
-                .and_then(|()| file.set_permissions(permissions))
-                .and_then(|()| file.sync_all());
-            if written.is_err() {
-                std::fs::remove_file(new)?;
-            }
-            written?;
-        }
-    }
-    come(UndoMoment::Made);
-    Ok(())
+/// Says of which path an error is.
+fn named(path: &Path) -> impl Fn(io::Error) -> String {
+    move |error| format!("{}: {error}", path.display())
 }
 
-/// Returns the name beside a file under which its successor is made, or the file itself waits to be removed.
-pub(super) fn beside(name: &Path) -> PathBuf {
-    let digest = files::digest(name.as_os_str().as_bytes());
-    PathBuf::from(format!(".pilothouse-undo-{}", digest.get(..16).unwrap_or(&digest)))
-}
-
-/// Returns what an undo that was cut off has left beside a file.
-pub(super) fn left_beside(top: &HeldFolder, path: &Path) -> Option<Vec<u8>> {
-    let folder = top.folder(path.parent()?).ok()?;
-    let beside = beside(Path::new(path.file_name()?));
-    let facts = folder.facts(&beside).ok()?;
-    let rest = folder.path(&beside);
-    let held = match FileType::from_raw_mode(facts.st_mode) {
-        FileType::Symlink => std::fs::read_link(&rest).map(|link| link.into_os_string().into_encoded_bytes()),
-        _ => files::read(&rest, files::OWN, MOST_BYTES),
+/// Returns where a file waits, or its successor, while an undo is under way: at the top of the tree, or of the mount that the
+/// file is in.
+pub(super) fn aside(top: &HeldFolder, path: &Path) -> io::Result<PathBuf> {
+    let mount = |folder: &Path| {
+        let held = top.folder(folder).ok()?;
+        let flags = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
+        let facts = statx(CWD, held.path(Path::new(".")), AtFlags::empty(), flags).ok()?;
+        Some((facts.stx_mnt_id, facts.stx_dev_major, facts.stx_dev_minor))
     };
-    // What cannot be read is nothing that is known.
-    Some(held.unwrap_or_else(|error| error.to_string().into_bytes()))
+    let mut mounts = path.ancestors().skip(1).filter_map(|above| Some((above, mount(above)?)));
+    let (lowest, own) = mounts.next().ok_or(io::ErrorKind::NotFound)?;
+    let folder = mounts.take_while(|(_, mount)| *mount == own).last().map_or(lowest, |(above, _)| above);
+    let digest = files::digest(path.as_os_str().as_bytes());
+    Ok(folder.join(ASIDE).join(digest.get(..16).unwrap_or(&digest)))
 }
 
 /// Tells whether a file was born, and last changed, after a moment. Blocks.

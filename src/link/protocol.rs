@@ -12,7 +12,7 @@ use crate::config::ApprovalRule;
 use crate::envelope::TaskId;
 use crate::model::{
     AnswerInput, CallRecord, ChangesReport, ChangesSince, CloseReason, Decision, InputOutcome, Metrics,
-    PortHolder, QuestionId, StatusCounts, StreamView, TypedInput, UndoReport,
+    PortHolder, QuestionId, StatusCounts, StreamView, TypedInput, UndoReport, UndoRequest,
 };
 use crate::prose::engine::run::{self, RunOutcome, RunRefusal};
 use crate::prose::engine::vm::effects::RunEvent;
@@ -95,7 +95,7 @@ pub enum Request {
     /// Return what differs in the workspace's tree since then (role `operator`).
     Changes { since: ChangesSince },
     /// Undo what differs in the workspace's tree since a task began; or, if it is dry, tell what that would do.
-    Undo { task: TaskId, is_dry: bool },
+    Undo(UndoRequest),
     /// Return in sentences what the command of a task would cost if it were run now (role `operator`).
     Cost { task: TaskId },
     /// Return the full command of a task.

@@ -15,7 +15,9 @@ use super::protocol::{ClientMessage, Reply, Request, ServerMessage};
 use super::{Client, ClientRole, Error, Hello, LineReader, dial};
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::Durability;
-use crate::model::{Metrics, ParentTask, PortHolder, STREAM_CALL, StatusCounts, StreamView, UndoReport};
+use crate::model::{
+    Metrics, ParentTask, PortHolder, STREAM_CALL, StatusCounts, StreamView, UndoReport, UndoRequest,
+};
 use crate::process::EnclosingTask;
 use crate::prose::engine::run::{ProgramRun, RunOutcome, RunRefusal, RunRequest};
 use crate::prose::engine::vm::effects::RunEvent;
@@ -193,8 +195,8 @@ impl Scripts {
     ///
     /// # Errors
     /// If the runtime knows nothing that could be undone, or the connection is lost.
-    pub async fn undo(&mut self, task: &TaskId, is_dry: bool) -> Result<UndoReport, Error> {
-        match self.ask(Request::Undo { task: task.clone(), is_dry }).await? {
+    pub async fn undo(&mut self, request: UndoRequest) -> Result<UndoReport, Error> {
+        match self.ask(Request::Undo(request)).await? {
             Reply::Undo(report) => Ok(report),
             _ => Err(Error::frame("another reply than what is undone")),
         }
@@ -281,10 +283,8 @@ pub async fn serve(
                 runtime.streams(&task).await.map(Reply::Streams).map_err(|error| error.to_string())
             }
             // What runs in a task works on the files itself.
-            Request::Undo { .. } if runtime.is_within() => {
-                Err("a command does not undo another one".to_owned())
-            }
-            Request::Undo { task, is_dry } => runtime.undo(&task, &Actor::Cli, is_dry).await.map(Reply::Undo),
+            Request::Undo(_) if runtime.is_within() => Err("a command does not undo another one".to_owned()),
+            Request::Undo(undo) => runtime.undo(&undo, &Actor::Cli).await.map(Reply::Undo),
             Request::Program(request) => Ok(Reply::Program(Box::new(
                 program(&mut reader, &mut writer, runtime, (*request, starter.clone())).await?,
             ))),

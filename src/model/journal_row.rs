@@ -75,8 +75,14 @@ pub(crate) enum Fact<'a> {
         trees: Cow<'a, [String; 2]>,
         paths: Vec<String>,
     },
-    /// What differed since a task began was undone.
-    Undone { task: Cow<'a, TaskId>, actor: Cow<'a, Actor>, files: u64 },
+    /// What differed since a task began was undone; or brought back.
+    Undone {
+        task: Cow<'a, TaskId>,
+        actor: Cow<'a, Actor>,
+        files: u64,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_redo: bool,
+    },
     /// A person wrote a message for an agent; written before the message is delivered. Its secrets are masked.
     Words { actor: Cow<'a, Actor>, to: Cow<'a, str>, text: Cow<'a, str> },
     /// An agent connected or disconnected.
@@ -239,7 +245,7 @@ mod tests {
             ("refused", json!({ "task": "task_00000000", "actor": "cli", "reason": "task_not_running" })),
             ("named", json!({ "task": "task_00000000", "name": null })),
             ("changed", changed),
-            ("undone", json!({ "task": "task_00000000", "actor": "operator", "files": 3 })),
+            ("undone", json!({ "task": "task_00000000", "actor": "operator", "files": 3, "is_redo": true })),
             ("words", json!({ "actor": "operator", "to": "x", "text": "a shorter one" })),
             ("agent", agent),
             ("question", json!({ "what": "withdrawn", "id": "question_00000000", "at": at })),

@@ -83,7 +83,7 @@ pub use stop_view::StopView;
 pub use stream::{StreamLine, StreamView};
 pub use taken_port::{PortHolder, TakenPort};
 pub use timeline::later_events;
-pub use tree_changes::{ChangedFile, ChangesReport, ChangesSince, TreeChanges, UndoReport};
+pub use tree_changes::{ChangedFile, ChangesReport, ChangesSince, TreeChanges, UndoReport, UndoRequest};
 pub use unrecorded::UnrecordedCommand;
 pub(crate) use unrecorded::UnrecordedRow;
 pub use view::{

@@ -105,7 +105,9 @@ impl TaskState {
             TaskUpdate::LeasedUntil(until) => task.lease.iter_mut().for_each(|lease| lease.until = until),
             TaskUpdate::Peak(bytes) => task.peak_memory = task.peak_memory.max(Some(bytes)),
             TaskUpdate::Named(name) => task.name = name,
-            TaskUpdate::Undone => task.changes.iter_mut().for_each(|changes| changes.undone = true),
+            TaskUpdate::Undone { is_redo } => {
+                task.changes.iter_mut().for_each(|changes| changes.undone = !is_redo);
+            }
             TaskUpdate::Changed(changes) => task.changes = Some(changes),
             TaskUpdate::Printed(at, url) => {
                 let listener = task.listening.iter_mut().find(|listener| listener.at == at);

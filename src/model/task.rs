@@ -44,7 +44,10 @@ pub enum TaskUpdate {
     /// What differs in the tree since the task began.
     Changed(TreeChanges),
     /// What differed since the task began was undone.
-    Undone,
+    Undone {
+        /// It was brought back.
+        is_redo: bool,
+    },
     /// The task has printed a URL of what it listens on.
     Printed(ListenAddress, String),
     /// The task failed because an address was in use.

@@ -55,6 +55,17 @@ impl fmt::Display for TreeChanges {
     }
 }
 
+/// What is asked of an undo.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UndoRequest {
+    /// The task whose changes are meant.
+    pub task: TaskId,
+    /// Bring back what an undo of it has taken.
+    pub is_redo: bool,
+    /// Only tell what would be done.
+    pub is_dry: bool,
+}
+
 /// What an undo would do or has done.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct UndoReport {
@@ -64,6 +75,8 @@ pub struct UndoReport {
     pub refused: Vec<String>,
     /// Whether it was done.
     pub is_done: bool,
+    /// If nothing is left to be undone: what an undo has taken and can bring back, a line for each file.
+    pub redo: Vec<String>,
 }
 
 impl UndoReport {

@@ -63,6 +63,7 @@ mod usage;
 mod wire;
 mod witness;
 pub mod workdir;
+mod writers;
 
 pub use caller_terminal::CallerTerminal;
 pub use cgroup::cgroups;
@@ -106,9 +107,10 @@ pub use start::spare::SPARES;
 pub use start::spawner::{ComingHost, CommandOrder, PreparedHost, Resource, SpawnError, Spawner};
 #[cfg(feature = "console")]
 pub(crate) use sys::before_death;
-pub(crate) use sys::{return_memory, take_short_turns, watch};
+pub(crate) use sys::{is_written, return_memory, take_short_turns, watch};
 pub use usage::{ProcessUsage, Usage};
 pub use wire::StartStage;
 pub use workdir::{Workdir, WorkdirError};
 
 pub use witness::Witness;
+pub use writers::writers;

@@ -194,12 +194,12 @@ fn members<'a>(family: &'a [ProcessEntry], pids: &BTreeSet<i32>) -> impl Iterato
     family.iter().filter(|process| pids.contains(&process.pid))
 }
 
-fn file_id(file: &Statx) -> FileId {
+pub(super) fn file_id(file: &Statx) -> FileId {
     FileId { device: rustix::fs::makedev(file.stx_dev_major, file.stx_dev_minor), inode: file.stx_ino }
 }
 
 /// Calls `see` with each open descriptor of a process: its number, its path below `/proc`, and its file.
-fn each_descriptor(pid: i32, mut see: impl FnMut(i32, &Path, &Statx)) -> io::Result<()> {
+pub(super) fn each_descriptor(pid: i32, mut see: impl FnMut(i32, &Path, &Statx)) -> io::Result<()> {
     // A file system that hangs is not asked.
     let flags = AtFlags::STATX_DONT_SYNC;
     for entry in fs::read_dir(format!("/proc/{pid}/fd"))?.take(MOST_DESCRIPTORS).flatten() {
@@ -220,7 +220,7 @@ fn pipe_end(process: &ProcessEntry, number: i32, path: &Path, pipe: FileId) -> O
 }
 
 /// Returns whether a descriptor reads, writes, and is closed on exec.
-fn access(pid: i32, number: i32) -> Option<(bool, bool, bool)> {
+pub(super) fn access(pid: i32, number: i32) -> Option<(bool, bool, bool)> {
     let info = tree::proc_file(pid, &format!("fdinfo/{number}")).ok()?;
     let info = String::from_utf8_lossy(&info);
     let flags = info.lines().find_map(|line| line.strip_prefix("flags:"))?;

@@ -2,7 +2,7 @@
 //! sound, and nothing here makes decisions.
 #![expect(
     unsafe_code,
-    reason = "close_range, malloc_trim, turns of a thread, signal dispositions and handlers, signalfd, fork, clone3, execve, TIOCNOTTY and foreign descriptors"
+    reason = "close_range, malloc_trim, turns of a thread, signal dispositions and handlers, signalfd, leases, fork, clone3, execve, TIOCNOTTY and foreign descriptors"
 )]
 
 use std::convert::Infallible;
@@ -18,9 +18,10 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 mod handed_on;
+mod lease;
 mod memory;
 
-pub(crate) use memory::return_memory;
+pub(crate) use self::{lease::is_written, memory::return_memory};
 
 use handed_on::{DEFAULT, dispose, disposition};
 pub(super) use handed_on::{StartAttributes, at_start, copy_handed_on, ignore};

@@ -115,12 +115,13 @@ impl AgentNotices {
         self.add(owner, NoticeFact::Changed { task: task.id.clone(), kind: TaskChange::Name, text });
     }
 
-    /// Records that what differed since a task began was undone.
-    pub(super) fn undone(&mut self, task: &TaskView, by: &Actor, files: u64) {
+    /// Records that what differed since a task began was undone, or brought back.
+    pub(super) fn undone(&mut self, task: &TaskView, by: &Actor, files: u64, is_redo: bool) {
         let Actor::Agent(owner) = &task.started_by else { return };
         let noun = if files == 1 { "file is" } else { "files are" };
         let by = if *by == Actor::Operator { "the operator".to_owned() } else { by.to_string() };
-        let text = format!("{by} undid {}: {files} {noun} as before it", task.id);
+        let (did, since) = if is_redo { ("brought back", "after") } else { ("undid", "before") };
+        let text = format!("{by} {did} {}: {files} {noun} as {since} it", task.id);
         self.add(owner, NoticeFact::Changed { task: task.id.clone(), kind: TaskChange::Undo, text });
     }
 

@@ -7,7 +7,7 @@ use pilothouse::console::app::layer::Layer;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::link::Request;
-use pilothouse::model::{Snapshot, TaskStatus, TreeChanges, UndoReport};
+use pilothouse::model::{Snapshot, TaskStatus, TreeChanges, UndoReport, UndoRequest};
 
 use crate::console_fixture::{ALL_SIZES, console, ended, id, obstacle, press, select, shown, snapshot, task};
 
@@ -25,7 +25,7 @@ fn changed() -> Snapshot {
 
 fn undo_requests(effects: &[Effect]) -> Vec<bool> {
     let is_dry = |effect: &Effect| match effect {
-        Effect::Ask(Request::Undo { task, is_dry }) if *task == id(1) => Some(*is_dry),
+        Effect::Ask(Request::Undo(undo)) if undo.task == id(1) => Some(undo.is_dry),
         _ => None,
     };
     effects.iter().filter_map(is_dry).collect()
@@ -36,7 +36,8 @@ fn steps() -> Vec<String> {
 }
 
 fn answer(app: &mut App, report: UndoReport) {
-    let _ = app.update(Msg::Undo(id(1), Box::new(report)));
+    let request = UndoRequest { task: id(1), is_redo: false, is_dry: true };
+    let _ = app.update(Msg::Undo(request, Box::new(report)));
 }
 
 /// A console with the card of task 1, not drawn yet.
@@ -86,7 +87,7 @@ fn what_cannot_be_undone_says_why_and_takes_no_yes() {
 }
 
 #[test]
-fn a_task_that_runs_or_changed_nothing_or_was_undone_has_no_undo() {
+fn a_task_that_runs_or_changed_nothing_has_no_undo_and_one_that_was_undone_comes_back() {
     let mut app = console(changed(), (80, 24));
     for (number, why) in [(3, "has not ended"), (2, "nothing is known to differ")] {
         select(&mut app, number);
@@ -98,5 +99,10 @@ fn a_task_that_runs_or_changed_nothing_or_was_undone_has_no_undo() {
     first.changes.iter_mut().for_each(|changes| changes.undone = true);
     let mut app = console(undone, (80, 24));
     select(&mut app, 1);
-    assert!(obstacle(&app, Action::UndoChanges).is_some_and(|said| said.contains("it was undone")));
+    let asked = press(&mut app, &["b"]);
+    let redo = UndoRequest { task: id(1), is_redo: true, is_dry: true };
+    assert!(asked.iter().any(|effect| matches!(effect, Effect::Ask(Request::Undo(asked)) if *asked == redo)));
+    let report = UndoReport { steps: steps(), ..UndoReport::default() };
+    let _ = app.update(Msg::Undo(redo, Box::new(report)));
+    assert!(shown(&app).contains("bring back t01: 3 files?"), "{}", shown(&app));
 }

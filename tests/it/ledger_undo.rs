@@ -12,33 +12,41 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use pilothouse::clock::Clock;
-use pilothouse::ledger::{
-    PrivateGit, SeenFiles, SnapshotBounds, TreeSnapshot, UndoFacts, UndoMoment, find_git, plan, take,
-};
+use pilothouse::ledger::{PrivateGit, TreeSnapshot, UndoFacts, UndoMoment, UndoPlan, find_git, plan};
 use rustix::process::Signal;
 
 use crate::ledger::{Ledger, by, git, has_git, perform, plant, started, step, whole, write};
 use crate::support::{Agent, Console, Home, exec, send, wait_until};
 
+/// What an undo needs, as it is kept.
+pub(crate) async fn facts(
+    ledger: &Ledger,
+    began: Timestamp,
+    (before, after): (&TreeSnapshot, &TreeSnapshot),
+) -> UndoFacts {
+    let found = ledger.between(before, after).await;
+    let text = serde_json::to_string(&UndoFacts::of(began, &found, before, after)).expect("written");
+    serde_json::from_str(&text).expect("read")
+}
+
 /// What an undo has done, or why it was refused.
 async fn undo(
     ledger: &Ledger,
     began: Timestamp,
-    (before, after, last): (&TreeSnapshot, &TreeSnapshot, &TreeSnapshot),
+    of: (&TreeSnapshot, &TreeSnapshot),
 ) -> Result<usize, Vec<String>> {
-    let found = ledger.between(before, after).await;
-    let facts = UndoFacts::of(began, &found, before, after);
-    // As it is kept.
-    let text = serde_json::to_string(&facts).expect("written");
-    let facts: UndoFacts = serde_json::from_str(&text).expect("read");
-    let seen = SeenFiles::look(&ledger.path(""), &facts).expect("a look");
-    let now = ledger.take(Some(last)).await;
-    let plan = plan((&ledger.git, &ledger.git), &facts, &now, &seen, by()).await?;
-    plan.carry_out(&mut |_, _| ()).map_err(|error| vec![error])
+    done(plan(&ledger.git, &facts(ledger, began, of).await, by()).await, &mut |_, _| ())
+}
+
+fn done(
+    plan: Result<UndoPlan, Vec<String>>,
+    come: &mut dyn FnMut(&Path, UndoMoment),
+) -> Result<usize, Vec<String>> {
+    plan?.carry_out(come).map_err(|error| vec![error.to_string()])
 }
 
 /// Returns when a command begins. All that was written before this call is older, although times of files lag behind.
-fn began() -> Timestamp {
+pub(crate) fn began() -> Timestamp {
     let tick = SignedDuration::from_millis(10);
     let clock = Clock::start();
     let written = clock.now().wall;
@@ -74,7 +82,7 @@ proptest! {
             snapshots.push(next);
             trees.push(whole(&work));
         }
-        let of = (&snapshots[which], &snapshots[which + 1], &snapshots[5]);
+        let of = (&snapshots[which], &snapshots[which + 1]);
         let done = runtime.block_on(undo(&ledger, times[which], of));
         let now = whole(&work);
         let Ok(_) = done else {
@@ -129,7 +137,7 @@ async fn whatever_is_no_longer_as_the_command_left_it_refuses_the_whole() {
         let after = ledger.take(Some(&before)).await;
         meanwhile(&ledger.path(""));
         let was = whole(&ledger.path(""));
-        let refused = undo(&ledger, at, (&before, &after, &after)).await.expect_err(what);
+        let refused = undo(&ledger, at, (&before, &after)).await.expect_err(what);
         assert_eq!(whole(&ledger.path("")), was, "{what}: {refused:?}");
     }
 }
@@ -151,17 +159,17 @@ async fn a_command_that_empties_the_ignore_rules_takes_nothing_along() {
     let after = ledger.take(Some(&before)).await;
     // Nor does what is run after that, for which they are new.
     let next = ledger.take(Some(&after)).await;
-    assert!(undo(&ledger, at, (&before, &after, &next)).await.is_err());
+    assert!(undo(&ledger, at, (&before, &after)).await.is_err());
     let later = began();
     ledger.write("b", "b\n");
     let last = ledger.take(Some(&next)).await;
-    assert_eq!(undo(&ledger, later, (&next, &last, &last)).await, Ok(1));
+    assert_eq!(undo(&ledger, later, (&next, &last)).await, Ok(1));
     assert!(!ledger.path("b").exists());
     for (name, text) in [(".env", "TOKEN=1\n"), ("a.log", "log\n"), (".gitignore", "")] {
         assert_eq!(fs::read_to_string(ledger.path(name)).expect("there"), text);
     }
     // What is older than a command is not removed, even if its list should say that it is new.
-    assert!(undo(&ledger, later, (&after, &last, &last)).await.is_err());
+    assert!(undo(&ledger, later, (&after, &last)).await.is_err());
 }
 
 #[tokio::test]
@@ -180,7 +188,7 @@ async fn files_have_the_permissions_that_they_had_and_new_folders_go() {
     ledger.write("empty/x", "x\n");
     ledger.write("made/deep/y", "y\n");
     let after = ledger.take(Some(&before)).await;
-    assert_eq!(undo(&ledger, at, (&before, &after, &after)).await, Ok(3));
+    assert_eq!(undo(&ledger, at, (&before, &after)).await, Ok(3));
     let mode = fs::metadata(ledger.path("private")).expect("there").permissions().mode();
     assert_eq!(mode & 0o7777, 0o600);
     assert!(ledger.path("empty").is_dir() && !ledger.path("made").exists());
@@ -230,22 +238,17 @@ fn an_undo_that_was_killed_is_gone_on_with_by_another_runtime() {
 /// Where an undo is to be done that kills itself, and at which of its moments.
 const KILLED: &str = "PILOTHOUSE_TEST_KILLED_UNDO";
 
-/// Undoes as a later runtime does: with a ledger of its own, from what an earlier one has kept in this folder.
-fn undo_later(dir: &Path, own: &str, come: &mut dyn FnMut(&Path, UndoMoment)) -> Result<usize, Vec<String>> {
+/// Undoes as a later runtime does: from what an earlier one has kept in this folder.
+fn undo_later(dir: &Path, come: &mut dyn FnMut(&Path, UndoMoment)) -> Result<usize, Vec<String>> {
     let work = dir.join("work");
     let program = find_git(&std::env::var_os("PATH").unwrap_or_default(), &work).expect("git");
-    let git = PrivateGit::create(program, dir.join(own), work.clone(), None, b"").expect("created");
+    let own = tempfile::tempdir().expect("temp dir");
+    let git = PrivateGit::create(program, own.path().join("ledger"), work, None, b"").expect("created");
     let past = git.of_recording(dir.join("ledger"));
     let facts = fs::read_to_string(dir.join("facts")).expect("read");
     let facts: UndoFacts = serde_json::from_str(&facts).expect("facts");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let seen = SeenFiles::look(&work, &facts).expect("a look");
-    let plan = runtime.block_on(async {
-        let bounds = SnapshotBounds { without: dir.join("recordings"), plain: None, salt: [7; 16] };
-        let now = take(&git, None, None, &bounds, by()).await.expect("a snapshot");
-        plan((&past, &git), &facts, &now, &seen, by()).await
-    });
-    plan?.carry_out(come).map_err(|error| vec![error])
+    done(runtime.block_on(plan(&past, &facts, by())), come)
 }
 
 #[test]
@@ -261,7 +264,7 @@ fn an_undo_that_kills_itself() {
         }
         left -= 1;
     };
-    undo_later(Path::new(dir), "killed", &mut come).expect("undone");
+    undo_later(Path::new(dir), &mut come).expect("undone");
     eprintln!("undone");
 }
 
@@ -282,6 +285,21 @@ fn exact(top: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
         }
     }
     all
+}
+
+/// Lets an undo kill itself at this of its moments, and returns which that was; `None` if it was done by then.
+fn killed_at(moment: usize, dir: &Path) -> Option<String> {
+    let mut command = Command::new(std::env::current_exe().expect("this test"));
+    let own = "ledger_undo::an_undo_that_kills_itself";
+    command.args(["--ignored", "--exact", own, "--nocapture", "--test-threads=1"]);
+    let ended = command.env(KILLED, format!("{moment}:{}", dir.display())).output().expect("runs");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    if ended.status.success() {
+        assert!(said.contains("undone"), "it was not run");
+        return None;
+    }
+    assert_eq!(ended.status.signal(), Some(Signal::KILL.as_raw()), "{said}");
+    Some(said.lines().find_map(|line| line.strip_prefix("killed at ")).expect("a moment").to_owned())
 }
 
 #[test]
@@ -311,32 +329,27 @@ fn an_undo_killed_at_any_moment_is_gone_on_with_exactly() {
     symlink("private", work.join("link")).expect("a link");
     let second = runtime.block_on(ledger.take(Some(&first)));
     let (found, after) = (runtime.block_on(ledger.between(&first, &second)), exact(&work));
-    let facts = serde_json::to_string(&UndoFacts::of(at, &found, &first, &second)).expect("written");
+    let facts = UndoFacts::of(at, &found, &first, &second);
     let mut reached = BTreeSet::new();
     for moment in 0.. {
         let dir = tempfile::tempdir().expect("temp dir");
         let copied = Command::new("cp").arg("-a").args([&work, ledger.git.folder()]).arg(dir.path()).status();
         assert!(copied.expect("cp runs").success());
-        fs::write(dir.path().join("facts"), &facts).expect("written");
-        let mut command = Command::new(std::env::current_exe().expect("this test"));
-        let own = "ledger_undo::an_undo_that_kills_itself";
-        command.args(["--ignored", "--exact", own, "--nocapture", "--test-threads=1"]);
-        command.env(KILLED, format!("{moment}:{}", dir.path().display()));
-        let ended = command.output().expect("runs");
-        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-        let now = exact(&dir.path().join("work"));
-        if ended.status.success() {
-            assert!(said.contains("undone"), "it was not run");
-            assert_eq!(now, before);
+        let kept = serde_json::to_string(&facts).expect("written");
+        fs::write(dir.path().join("facts"), kept).expect("written");
+        let Some(at) = killed_at(moment, dir.path()) else {
+            assert_eq!(exact(&dir.path().join("work")), before);
             break;
-        }
-        assert_eq!(ended.status.signal(), Some(Signal::KILL.as_raw()), "{said}");
-        assert!(moment > 0 || now == after, "nothing is done before the first moment");
-        let at = said.lines().find_map(|line| line.strip_prefix("killed at ")).expect("a moment").to_owned();
-        undo_later(dir.path(), "later", &mut |_, _| ())
-            .unwrap_or_else(|why| panic!("{moment} {at}: {why:?}"));
+        };
+        // What goes on with it is killed as well, and goes on.
+        reached.extend(killed_at(moment % 3, dir.path()));
+        undo_later(dir.path(), &mut |_, _| ()).unwrap_or_else(|why| panic!("{moment} {at}: {why:?}"));
         assert_eq!(exact(&dir.path().join("work")), before, "killed at {moment}: {at}");
         reached.insert(at);
+        let back = serde_json::to_string(&facts.clone().reversed()).expect("written");
+        fs::write(dir.path().join("facts"), back).expect("written");
+        undo_later(dir.path(), &mut |_, _| ()).unwrap_or_else(|why| panic!("{moment}: {why:?}"));
+        assert_eq!(exact(&dir.path().join("work")), after, "brought back after {moment}");
     }
     let all = ["Begun", "Cleared", "Exchanged", "FoldersMade", "FoldersRemoved", "Made", "Removed"];
     assert_eq!(reached.iter().map(String::as_str).collect::<Vec<_>>(), all);

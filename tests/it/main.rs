@@ -190,3 +190,4 @@ mod tools_questions;
 mod tools_reading;
 mod tools_receipts;
 mod tools_rendering;
+mod undo_situations;

@@ -8,7 +8,7 @@ use crate::console::text::{column, visible};
 use crate::console::widgets::{Chooser, ListItem, ListKind};
 use crate::envelope::TaskId;
 use crate::link::{Request, RunningRuntime};
-use crate::model::{PlaceId, PlaceLink, PlaceState, TypedInput};
+use crate::model::{PlaceId, PlaceLink, PlaceState, TypedInput, UndoRequest};
 
 /// Returns the runtimes that are not shown yet, as items of the list of places.
 pub(in crate::console) fn running_items(state: &State, running: Vec<RunningRuntime>) -> Vec<ListItem> {
@@ -115,7 +115,7 @@ pub(in crate::console) fn task_of(request: &Request) -> Option<TaskId> {
         | Request::Release { task }
         | Request::LetPass { task }
         | Request::Dismiss { task }
-        | Request::Undo { task, .. }
+        | Request::Undo(UndoRequest { task, .. })
         | Request::Rename { task, .. } => Some(task.clone()),
         Request::Call { input, .. } => input.get("task_id").and_then(Value::as_str)?.parse().ok(),
         // They only read, or concern a call, a question, an agent or a whole place.

@@ -1,4 +1,5 @@
-//! Undoing what differs since a task began: first a card with the files and the limits, then, on its key, the undo.
+//! Undoing what differs since a task began, or bringing it back: first a card with the files and the limits, then, on its
+//! key, the undo.
 
 use std::sync::Arc;
 
@@ -10,9 +11,8 @@ use crate::console::state::State;
 use crate::console::text::{StyledPiece, count, piece, visible, wrapped};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, has_been_read, joined, places, rows_hidden, scrolled};
-use crate::envelope::TaskId;
 use crate::link::Request;
-use crate::model::{TaskView, UndoReport};
+use crate::model::{TaskView, UndoReport, UndoRequest};
 
 /// The rows below the text: a blank one and the keys.
 const FOOT: u16 = 2;
@@ -20,7 +20,7 @@ const FOOT: u16 = 2;
 /// The card of what an undo would do.
 #[derive(Debug, Clone)]
 pub struct UndoCard {
-    task: TaskId,
+    request: UndoRequest,
     report: UndoReport,
     top: usize,
     /// Since when it has been on screen.
@@ -29,8 +29,12 @@ pub struct UndoCard {
 
 /// Asks the runtime what an undo of the current task would do.
 pub(in crate::console) fn ask(state: &mut State) {
-    let task = candidate(state).map(|task| task.id.clone());
-    state.effects.extend(task.map(|task| Effect::Ask(Request::Undo { task, is_dry: true })));
+    let request = candidate(state).map(|task| UndoRequest {
+        task: task.id.clone(),
+        is_redo: task.changes.as_ref().is_some_and(|changes| changes.undone),
+        is_dry: true,
+    });
+    state.effects.extend(request.map(|request| Effect::Ask(Request::Undo(request))));
 }
 
 /// Returns why the current task cannot be undone, in a clause.
@@ -40,21 +44,20 @@ pub(in crate::console) fn obstacle(state: &State) -> Option<&'static str> {
     }
     match state.at_hand() {
         Some(task) if !task.status.is_terminal() => Some("the task has not ended"),
-        Some(task) if task.changes.as_ref().is_some_and(|changes| changes.undone) => Some("it was undone"),
         _ => Some("nothing is known to differ since a task began"),
     }
 }
 
 fn candidate(state: &State) -> Option<&TaskView> {
-    let differs =
-        |task: &&Arc<TaskView>| task.changes.as_ref().is_some_and(|it| it.total() > 0 && !it.undone);
+    let differs = |task: &&Arc<TaskView>| task.changes.as_ref().is_some_and(|it| it.total() > 0);
     state.at_hand().filter(|task| task.status.is_terminal()).filter(differs).map(Arc::as_ref)
 }
 
 /// Says what was undone.
-pub(in crate::console) fn tell(state: &mut State, task: &TaskId, report: &UndoReport) {
-    let name = state.name_of(task);
-    state.say(format!("{name} undone: {}", files(report)));
+pub(in crate::console) fn tell(state: &mut State, request: &UndoRequest, report: &UndoReport) {
+    let name = state.name_of(&request.task);
+    let done = if request.is_redo { "brought back" } else { "undone" };
+    state.say(format!("{name} {done}: {}", files(report)));
 }
 
 fn files(report: &UndoReport) -> String {
@@ -65,8 +68,8 @@ fn files(report: &UndoReport) -> String {
 }
 
 impl UndoCard {
-    pub(in crate::console) fn new(task: TaskId, report: UndoReport) -> Self {
-        Self { task, report, top: 0, shown_at: None }
+    pub(in crate::console) fn new(request: UndoRequest, report: UndoReport) -> Self {
+        Self { request, report, top: 0, shown_at: None }
     }
 
     /// Handles a key; returns the card if it stays open.
@@ -83,8 +86,8 @@ impl UndoCard {
                 state.decline("read it first, then press again");
             }
             Action::Confirm => {
-                let task = self.task;
-                state.effects.push(Effect::Ask(Request::Undo { task, is_dry: false }));
+                let request = UndoRequest { is_dry: false, ..self.request };
+                state.effects.push(Effect::Ask(Request::Undo(request)));
                 return None;
             }
             other => state.decline(format!("{}: nothing to do with it here", other.name())),
@@ -101,7 +104,7 @@ impl UndoCard {
         let mut lines: Vec<_> = self.report.refused.iter().map(|why| line(why, Role::Failed)).collect();
         lines.extend(self.report.steps.iter().map(|step| line(step, Role::Text)));
         if lines.is_empty() {
-            lines.push(vec![piece("nothing to do: all is as before it", Role::Text)]);
+            lines.push(vec![piece("nothing to do", Role::Text)]);
         }
         lines.extend([Vec::new(), vec![piece(UndoReport::LIMITS, Role::Faint)]]);
         wrapped(&lines, usize::from(places(size, 0, 0).1.width))
@@ -111,18 +114,20 @@ impl UndoCard {
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, card: &UndoCard) {
     let rows = card.rows(painter.size());
     let (whole, text, foot) = places(painter.size(), rows.len(), FOOT);
-    let name = painter.state.name_of(&card.task);
+    let name = painter.state.name_of(&card.request.task);
+    let (verb, done) = if card.request.is_redo { ("bring back", "brought back") } else { ("undo", "undone") };
     let title = match card.is_possible() {
-        true => format!("undo {name}: {}?", files(&card.report)),
-        false => format!("{name} cannot be undone; nothing was touched"),
+        true => format!("{verb} {name}: {}?", files(&card.report)),
+        false => format!("{name} cannot be {done}; nothing was touched"),
     };
     painter.boxed(whole, &title);
     let shown = usize::from(text.height);
     let top = card.top.min(rows.len().saturating_sub(shown));
     painter.rows(text, rows.iter().skip(top));
     rows_hidden(painter, text, top, rows.len().saturating_sub(top + shown));
-    let confirm =
-        card.is_possible().then(|| painter.key(KeyContext::Undo, Action::Confirm, "undo all of it"));
+    let confirm = card
+        .is_possible()
+        .then(|| painter.key(KeyContext::Undo, Action::Confirm, &format!("{verb} all of it")));
     let back = painter.key(KeyContext::Undo, Action::Back, "leave it");
     let keys = confirm.into_iter().chain([back]).collect();
     painter.line(foot, 1, &joined(keys, &piece("   ", Role::Text)));

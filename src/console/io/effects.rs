@@ -212,7 +212,7 @@ async fn ask(operator: &Operator, place: Option<&PlaceId>, request: Request) -> 
         (_, Ok(Reply::Record(record))) => record.map(Msg::Record),
         (Request::Changes { since }, Ok(Reply::Changes(report))) => Some(Msg::Changes(since, report)),
         (Request::Cost { task }, Ok(Reply::Cost(said))) => Some(Msg::Cost(task, said)),
-        (Request::Undo { task, .. }, Ok(Reply::Undo(report))) => Some(Msg::Undo(task, Box::new(report))),
+        (Request::Undo(undo), Ok(Reply::Undo(report))) => Some(Msg::Undo(undo, Box::new(report))),
         (Request::Record { .. }, Err(_)) | (_, Ok(_)) => None,
         (request, Err(error)) => Some(Msg::Failed(failure(purpose(&request), &error))),
     }
@@ -288,7 +288,7 @@ fn purpose(request: &Request) -> &str {
         Request::Record { .. } => "read the call",
         Request::Changes { .. } => "see what differs",
         Request::Cost { .. } => "look what it would cost",
-        Request::Undo { .. } => "undo the task",
+        Request::Undo(_) => "undo the task",
         Request::Command { .. } => "read the command",
         Request::Answer { .. } => "answer the question",
         Request::EndPermissions => "end what is permitted",

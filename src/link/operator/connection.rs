@@ -85,7 +85,7 @@ pub(super) fn with_nonce(mut request: Request, of: impl Fn(&CardId) -> Option<St
         | Request::Record { .. }
         | Request::Changes { .. }
         | Request::Cost { .. }
-        | Request::Undo { .. }
+        | Request::Undo(_)
         | Request::Command { .. }
         | Request::EndPermissions
         | Request::Rules { .. }

@@ -74,8 +74,8 @@ impl LocalRuntime {
                 let declined = |message| Error::Declined { message };
                 return report.map(|report| Reply::Changes(Box::new(report))).map_err(declined);
             }
-            Request::Undo { task, is_dry } => {
-                let report = runtime.undo(&task, &caller.actor, is_dry).await;
+            Request::Undo(undo) => {
+                let report = runtime.undo(&undo, &caller.actor).await;
                 return report.map(Reply::Undo).map_err(|message| Error::Declined { message });
             }
             Request::Cost { task } => {

@@ -163,7 +163,9 @@ impl Driver {
     pub(super) fn ledger_news(&mut self, news: LedgerNews) {
         let LedgerEntry { task, changes, trees, paths } = match news {
             LedgerNews::Entry(entry) => entry,
-            LedgerNews::Undone { task, by, files } => return self.undone(&task, &by, files),
+            LedgerNews::Undone { task, by, files, is_redo } => {
+                return self.undone(&task, &by, files, is_redo);
+            }
             LedgerNews::Off(why) => {
                 let (at, text) = (self.now().wall, format!("the ledger is off from now on: {why}"));
                 return self.shared.session().notice(at, text, false);
@@ -174,13 +176,14 @@ impl Driver {
         self.tasks.apply(&task, TaskUpdate::Changed(changes));
     }
 
-    /// Notes that what differed since a task began was undone.
-    fn undone(&mut self, id: &TaskId, by: &Actor, files: u64) {
-        self.shared.note(&Fact::Undone { task: Cow::Borrowed(id), actor: Cow::Borrowed(by), files });
+    /// Notes that what differed since a task began was undone, or brought back.
+    fn undone(&mut self, id: &TaskId, by: &Actor, files: u64, is_redo: bool) {
+        let (task, actor) = (Cow::Borrowed(id), Cow::Borrowed(by));
+        self.shared.note(&Fact::Undone { task, actor, files, is_redo });
         if let Some(task) = self.view(id) {
-            self.shared.session().agent_notices.undone(&task, by, files);
+            self.shared.session().agent_notices.undone(&task, by, files, is_redo);
         }
-        self.tasks.apply(id, TaskUpdate::Undone);
+        self.tasks.apply(id, TaskUpdate::Undone { is_redo });
     }
 
     pub(super) async fn close(mut self) {

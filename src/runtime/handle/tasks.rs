@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Handle;
 use crate::envelope::{Actor, TaskId};
 use crate::ledger::FOLDER;
-use crate::model::{ChangesReport, ChangesSince, Error, TaskView, UndoReport};
+use crate::model::{ChangesReport, ChangesSince, Error, TaskView, UndoReport, UndoRequest};
 use crate::runtime::driver::{DriverOrder, TaskUsage, UnmeasuredTask};
 use crate::runtime::output::{OutputStream, StoredOutput, StoredStreams};
 
@@ -34,10 +34,11 @@ impl Handle {
     ///
     /// # Errors
     /// If there is no such task, or nothing is known that could be undone.
-    pub async fn undo(&self, id: &TaskId, by: &Actor, is_dry: bool) -> Result<UndoReport, String> {
+    pub async fn undo(&self, request: &UndoRequest, by: &Actor) -> Result<UndoReport, String> {
+        let id = &request.task;
         let task = self.find(id).await.ok_or_else(|| format!("there is no task {id}"))?;
         let recording = task.folder.parent().and_then(Path::parent).unwrap_or(&task.folder);
-        self.shared.ledger.undo(id, recording.join(FOLDER), by, is_dry).await
+        self.shared.ledger.undo(request, recording.join(FOLDER), by).await
     }
 
     /// Waits until the published state contains all that has happened. Whoever starts commands one after another must

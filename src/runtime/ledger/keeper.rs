@@ -12,8 +12,8 @@ use super::{LedgerEntry, LedgerNews, LedgerOrder};
 use crate::config::LedgerMode;
 use crate::envelope::{Actor, TaskId};
 use crate::files::{HeldFolder, sync_file_system};
-use crate::ledger::{SeenFiles, plan, report};
-use crate::model::{ChangesReport, ChangesSince, UndoReport};
+use crate::ledger::{UndoFailure, plan, report};
+use crate::model::{ChangesReport, ChangesSince, UndoReport, UndoRequest};
 
 /// Ended commands whose lists can be shown.
 const KEPT: usize = 500;
@@ -92,8 +92,8 @@ impl LedgerKeeper {
                     self.began(task, &by, at, others, is_first).await;
                 }
                 LedgerOrder::Ended { task } => self.ended(task).await,
-                LedgerOrder::Undo { task, folder, by, is_dry, reply } => {
-                    let report = self.undo(&task, folder, &by, is_dry).await;
+                LedgerOrder::Undo { request, folder, by, reply } => {
+                    let report = self.undo(request, folder, &by).await;
                     // It was done, whether or not anybody hears of it.
                     let _ = reply.send(report);
                 }
@@ -277,12 +277,12 @@ impl LedgerKeeper {
     /// Undoes what differs since a command began, or tells what that would do.
     async fn undo(
         &mut self,
-        task: &TaskId,
+        request: UndoRequest,
         folder: PathBuf,
         by: &Actor,
-        is_dry: bool,
     ) -> Result<UndoReport, String> {
-        if self.running.contains_key(task) {
+        let UndoRequest { task, is_redo, is_dry } = request;
+        if self.running.contains_key(&task) {
             return Err("it has not ended".to_owned());
         }
         self.open().await;
@@ -293,40 +293,52 @@ impl LedgerKeeper {
         };
         let (id, own) = (task.clone(), folder.clone());
         let read = tokio::task::spawn_blocking(move || UndoFile::read(&own, &id)).await;
-        let facts = match read.map_err(|error| error.to_string())? {
+        let mut facts = match read.map_err(|error| error.to_string())? {
             Ok(UndoFile::Possible(facts)) => facts,
             Ok(UndoFile::Impossible(why)) => return Err(why),
             Err(_) => return Err("nothing that it changed is on record".to_owned()),
         };
+        if is_redo {
+            facts = facts.reversed();
+        }
         let past = open.git().of_recording(folder);
         let top = open.git().top().to_owned();
         // A runtime that ends may still be at an undo when the next one begins.
         let lock = tokio::task::spawn_blocking(move || HeldFolder::open(&top)?.locked());
         let lock = timeout(UNDONE_BY, lock).await.map_err(|_| "another undo is going on")?;
         let lock = lock.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-        let (top, seen) = (open.git().top().to_owned(), facts.clone());
-        let seen = tokio::task::spawn_blocking(move || SeenFiles::look(&top, &seen)).await;
-        let seen = seen.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-        let now = open.snapshot().await.map_err(|(why, _)| why)?.snapshot;
-        let until = Instant::now() + REPORT;
-        let plan = match plan((&past, open.git()), &facts, &now, &seen, until).await {
+        let planned = match plan(&past, &facts, Instant::now() + REPORT).await {
             Ok(plan) => plan,
             Err(refused) => return Ok(UndoReport { refused, ..UndoReport::default() }),
         };
-        let steps = plan.told();
-        if is_dry || steps.is_empty() {
+        let steps = planned.told();
+        if steps.is_empty() && !is_redo && planned.is_clean() {
+            let back = plan(&past, &facts.reversed(), Instant::now() + REPORT).await;
+            let redo = back.map(|plan| plan.told()).unwrap_or_default();
+            return Ok(UndoReport { redo, ..UndoReport::default() });
+        }
+        if is_dry {
             return Ok(UndoReport { steps, ..UndoReport::default() });
         }
         let carry_out = move || {
             // An undo that the power cuts off can only go on if these outlive it.
-            sync_file_system(past.folder()).map_err(|error| error.to_string())?;
-            let done = plan.carry_out(&mut |path, moment| tracing::debug!(?path, ?moment, "undo"));
+            let synced = sync_file_system(past.folder());
+            synced.map_err(|error| UndoFailure::Refused(error.to_string()))?;
+            let done = planned.carry_out(&mut |path, moment| tracing::debug!(?path, ?moment, "undo"));
             drop(lock);
             done
         };
-        let done = tokio::task::spawn_blocking(carry_out).await;
-        let files = done.map_err(|error| error.to_string())?? as u64;
-        let _ = self.news.send(LedgerNews::Undone { task: task.clone(), by: by.clone(), files }).await;
+        let done = tokio::task::spawn_blocking(carry_out).await.map_err(|error| error.to_string())?;
+        let files = match done {
+            Ok(files) => files as u64,
+            Err(UndoFailure::Refused(why)) => {
+                return Ok(UndoReport { refused: vec![why], ..UndoReport::default() });
+            }
+            Err(UndoFailure::CutOff(why)) => {
+                return Err(format!("{why}\nIt was cut off there; the same command goes on with it."));
+            }
+        };
+        let _ = self.news.send(LedgerNews::Undone { task, by: by.clone(), files, is_redo }).await;
         Ok(UndoReport { steps, is_done: true, ..UndoReport::default() })
     }
 

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::envelope::{Actor, TaskId};
 use crate::ledger::{ComingStart, ComingStarts};
-use crate::model::{ChangesReport, ChangesSince, UndoReport};
+use crate::model::{ChangesReport, ChangesSince, UndoReport, UndoRequest};
 use keeper::LedgerKeeper;
 pub(super) use news::{LedgerEntry, LedgerNews};
 pub(super) use open_ledger::LedgerSetup;
@@ -41,11 +41,10 @@ pub(super) enum LedgerOrder {
     Ended { task: TaskId },
     /// Somebody wants what differs since a command began to be undone; or only to know what would be done.
     Undo {
-        task: TaskId,
+        request: UndoRequest,
         /// The ledger of its recording.
         folder: PathBuf,
         by: Actor,
-        is_dry: bool,
         reply: oneshot::Sender<Result<UndoReport, String>>,
     },
     /// Somebody wants to see what differs.
@@ -121,14 +120,13 @@ impl Ledger {
     /// If nothing is known that could be undone: why, in a clause.
     pub(super) async fn undo(
         &self,
-        task: &TaskId,
+        request: &UndoRequest,
         folder: PathBuf,
         by: &Actor,
-        is_dry: bool,
     ) -> Result<UndoReport, String> {
         let (reply, answer) = oneshot::channel();
         let gone = || "the runtime is ending".to_owned();
-        let order = LedgerOrder::Undo { task: task.clone(), folder, by: by.clone(), is_dry, reply };
+        let order = LedgerOrder::Undo { request: request.clone(), folder, by: by.clone(), reply };
         self.orders.send(order).await.map_err(|_| gone())?;
         answer.await.unwrap_or_else(|_| Err(gone()))
     }

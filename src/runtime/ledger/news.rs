@@ -8,8 +8,8 @@ use crate::model::TreeChanges;
 pub(in crate::runtime) enum LedgerNews {
     /// What differs since a command began, which has ended.
     Entry(LedgerEntry),
-    /// What differed since a command began was undone.
-    Undone { task: TaskId, by: Actor, files: u64 },
+    /// What differed since a command began was undone; or brought back.
+    Undone { task: TaskId, by: Actor, files: u64, is_redo: bool },
     /// There is no ledger any more, for this reason.
     Off(String),
 }

@@ -222,7 +222,7 @@ impl Recording {
                 self.events.push(PastEvent { task, event });
             }
             Fact::Named { task, name } => self.update(&task, TaskUpdate::Named(name.map(Cow::into_owned))),
-            Fact::Undone { task, .. } => self.update(&task, TaskUpdate::Undone),
+            Fact::Undone { task, is_redo, .. } => self.update(&task, TaskUpdate::Undone { is_redo }),
             Fact::Changed { task, changes, .. } => {
                 self.update(&task, TaskUpdate::Changed(changes.into_owned()));
             }

@@ -13,7 +13,7 @@ use crate::envelope::TaskId;
 use crate::link::Error;
 use crate::link::operator::connection::RuntimeConnection;
 use crate::link::protocol::{Reply, Request};
-use crate::model::{ChangesSince, PlaceId, PlaceLink, Slot};
+use crate::model::{ChangesSince, PlaceId, PlaceLink, Slot, UndoRequest};
 use crate::runtime::TaskUsage;
 
 /// The place that a request is sent to.
@@ -153,7 +153,7 @@ impl FleetState {
             | Request::Rename { task, .. }
             | Request::Command { task }
             | Request::Log { task, .. }
-            | Request::Undo { task, .. }
+            | Request::Undo(UndoRequest { task, .. })
             | Request::Cost { task }
             | Request::Changes { since: ChangesSince::Task(task) }
             | Request::Streams { task } => self.owner(self.owners.tasks.get(task), task.as_str())?,
