@@ -9,14 +9,13 @@ use brush_parser::ast::{
     self, AndOr, AndOrList, Command, CompoundList, IoRedirect, Pipeline, SeparatorOperator,
 };
 
-use serde::{Deserialize, Serialize};
-
 use crate::changes::ChangedFiles;
 use crate::command_end::{CommandEnd, Flow, Input, Outcome, joined};
 use crate::consequence::{Consequence, Fact};
 use crate::guard;
 use crate::look::{GitFiles, Look};
 use crate::names::{cut, path_of, shortened, text_of};
+use crate::request::ConsequenceRequest;
 use crate::shell_state::{ShellState, Value, Variable};
 
 /// The most commands that are gone through.
@@ -29,28 +28,6 @@ const MOST_HELD: usize = 8 << 20;
 const MOST_DEEP: usize = 60;
 /// The most facts, and the most things that are not known, of one line.
 const MOST_SAID: usize = 200;
-
-/// A command line, and where it would run.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct ConsequenceRequest {
-    /// The command line.
-    pub text: String,
-    /// The environment it would run in; `None` if that is not known.
-    pub environment: Option<BTreeMap<String, String>>,
-    /// The folder it would start in, absolute.
-    #[serde(with = "crate::names::path")]
-    pub folder: PathBuf,
-    /// The folder whose files are its own business, absolute.
-    #[serde(with = "crate::names::path")]
-    pub workspace: PathBuf,
-    /// The home folder.
-    #[serde(with = "crate::names::path")]
-    pub home: PathBuf,
-    /// The name or path of the shell that reads it.
-    pub shell: String,
-    /// Whether that is a login shell, whose own files may set more variables.
-    pub is_login: bool,
-}
 
 /// The interpreter of one line.
 pub(crate) struct Interpreter<'a> {

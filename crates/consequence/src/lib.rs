@@ -15,6 +15,7 @@ mod interpreter;
 mod look;
 mod names;
 mod pattern;
+mod request;
 mod shell_state;
 mod shell_test;
 mod simple_command;
@@ -23,8 +24,9 @@ mod tests;
 mod words;
 
 pub use self::consequence::{Class, Consequence, Fact, FactKind};
-pub use self::interpreter::{ConsequenceRequest, compute};
+pub use self::interpreter::compute;
 pub use self::look::{FileKind, FileStat, GitFiles, GitRefs, Look, Unseen};
+pub use self::request::ConsequenceRequest;
 
 /// The stack that [`compute`] needs: its caller runs it on a thread that has as much.
 pub const STACK: usize = 8 << 20;

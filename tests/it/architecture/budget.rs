@@ -95,7 +95,10 @@ fn functions(bare: &str) -> Vec<Function<'_>> {
             depth == 0
         });
         if let (false, Some(length)) = (name.is_empty(), body) {
-            found.push((name, rest[begin..begin + length].trim_matches(['{', ' ', '\n']).lines().count().max(1)));
+            found.push((
+                name,
+                rest[begin..begin + length].trim_matches(['{', ' ', '\n']).lines().count().max(1),
+            ));
         }
     }
     found

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::consequence::{Consequence, Fact, FactKind};
-use crate::interpreter::{ConsequenceRequest, compute};
+use crate::interpreter::compute;
 use crate::look::{FileKind, FileStat, GitFiles, GitRefs, Look, Unseen};
+use crate::request::ConsequenceRequest;
 
 /// The files of this machine.
 struct DiskLook;

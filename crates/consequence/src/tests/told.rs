@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::jail::request;
 use crate::consequence::{Class, Consequence};
-use crate::interpreter::{ConsequenceRequest, compute};
+use crate::interpreter::compute;
 use crate::look::{FileKind, FileStat, GitFiles, GitRefs, Look, Unseen};
+use crate::request::ConsequenceRequest;
 
 /// Files as they are told: paths that end with `/` are folders.
 struct ToldLook {
