@@ -335,28 +335,27 @@ mod tests {
         let of = |session: &str, tool: &str, input: Value, at: &str, process: u32| {
             report(session).likeness(&call(tool, input), "Bash", Path::new(at), process)
         };
-        let push =
-            |more: &str| json!({"command": format!("git push{more}"), "description": more, "timeout": more});
-        let one = of("s", "Bash", push(""), "/w", 1);
-        assert_eq!(one.words.as_deref(), Some("git push"));
-        assert_eq!(of("s", "Bash", push(" -f"), "/w", 1), one);
+        let list = |more: &str| json!({"command": format!("ls{more}"), "description": more, "timeout": more});
+        let one = of("s", "Bash", list(""), "/w", 1);
+        assert_eq!(one.words.as_deref(), Some("ls"));
+        assert_eq!(of("s", "Bash", list(" -a"), "/w", 1), one);
         for other in [
-            of("t", "Bash", push(""), "/w", 1),
-            of("s", "Zsh", push(""), "/w", 1),
-            of("s", "Bash", push(""), "/", 1),
-            of("s", "Bash", push(""), "/w", 2),
-            of("s", "Bash", push(" && ls"), "/w", 1),
-            of("s", "Bash", push(" > log"), "/w", 1),
-            of("s", "Bash", push(" $(ls)"), "/w", 1),
-            of("s", "Bash", json!({"command": "git push", "shell": "/bin/zsh"}), "/w", 1),
-            of("s", "Bash", json!({"command": "git push", "dangerouslyDisableSandbox": true}), "/w", 1),
+            of("t", "Bash", list(""), "/w", 1),
+            of("s", "Zsh", list(""), "/w", 1),
+            of("s", "Bash", list(""), "/", 1),
+            of("s", "Bash", list(""), "/w", 2),
+            of("s", "Bash", list(" && ls"), "/w", 1),
+            of("s", "Bash", list(" > log"), "/w", 1),
+            of("s", "Bash", list(" $(ls)"), "/w", 1),
+            of("s", "Bash", json!({"command": "ls", "shell": "/bin/zsh"}), "/w", 1),
+            of("s", "Bash", json!({"command": "ls", "dangerouslyDisableSandbox": true}), "/w", 1),
         ] {
             assert_ne!(other.hash, one.hash);
         }
         // The words of one command are not the text of another.
-        let text = of("s", "Bash", json!({"command": "git push;"}), "/w", 1);
+        let text = of("s", "Bash", json!({"command": "ls;"}), "/w", 1);
         assert_eq!(text.words, None);
-        assert_ne!(text.hash, of("s", "Bash", json!({"command": "git push ;"}), "/w", 1).hash);
+        assert_ne!(text.hash, of("s", "Bash", json!({"command": "ls ;"}), "/w", 1).hash);
         let edit = |text: &str| of("s", "Edit", json!({"file_path": "a", "description": text}), "/w", 1);
         assert_eq!((edit("x") == edit("x"), edit("x") == edit("y")), (true, false));
     }

@@ -28,7 +28,7 @@ pub use ledger_mode::LedgerMode;
 pub use limits::{ConnectionLimits, DEFAULT_YIELD_MS, Limits};
 pub use load::{FILE, KEYS_FILE, LoadedSettings, Origin, THEMES_FOLDER, WORKSPACE_FILE, read_own};
 pub use nearest::nearest;
-pub use prefix::{NoPrefix, Prefix};
+pub use prefix::{ALIKE, NoPrefix, Prefix};
 pub use record::{AuditPolicy, RecordSettings};
 pub use save::{SaveError, save_theme, write_own};
 pub use sessions::{Answerer, SessionSettings, SessionSubject};

@@ -181,10 +181,10 @@ def alike(run):
     run.card()
     run.console.keys("l")
     run.over()
-    assert run.has("made") and run.has("made-2"), "both begin with the same words"
+    assert run.has("made") and run.has("made-2"), "the same line, twice"
     run.console.wait("ALLOWED 1[45]:", PATIENCE)
     run.console.keys("J")
-    run.model.play("later", two_calls("git init made-3", "true")(Shell("claude")))
+    run.model.play("later", two_calls("mkdir made-3", "true")(Shell("claude")))
     run.agent.text("SCRIPT:later go")
     time.sleep(0.5)
     run.agent.keys("Enter")
@@ -193,7 +193,7 @@ def alike(run):
     assert not run.has("made-3"), "a permission that was ended allows nothing"
 
 
-alike.script = two_calls("git init made", "git init made-2")
+alike.script = two_calls("mkdir made || mkdir made-2", "mkdir made || mkdir made-2")
 
 
 def subagent(run):

@@ -69,15 +69,15 @@ fn all_of_a_turn_is_allowed_until_it_ends() {
 fn what_is_alike_is_allowed_until_a_key_ends_that() {
     let home = Home::new();
     let console = opened(&home);
-    let asked = hook(&home, &told("PermissionRequest", "s1", "git push a"));
+    let asked = hook(&home, &told("PermissionRequest", "s1", "ls a"));
     read_card(&console);
-    console.shows("alike: commands that begin with: git push, in this directory");
+    console.shows("alike: commands that begin with: ls, in this directory");
     console.keys(b"l");
     assert_eq!(printed(asked).trim_end(), ALLOW);
     console.shows("ALLOWED 14:");
-    let alike = told("PermissionRequest", "s1", "git push b");
+    let alike = told("PermissionRequest", "s1", "ls b");
     assert_eq!(printed(hook(&home, &alike)).trim_end(), ALLOW);
-    for other in ["git push && touch x", "git push > x", "git push $(touch x)", "git push; ls", "git pull"] {
+    for other in ["ls && touch x", "ls > x", "ls $(touch x)", "ls; ls", "stat a"] {
         let asked = hook(&home, &told("PermissionRequest", "s1", other));
         console.shows("claude-code asks: Bash");
         assert_eq!(printed(hook(&home, &told("PostToolUse", "s1", other))), "", "{other}");
@@ -85,7 +85,7 @@ fn what_is_alike_is_allowed_until_a_key_ends_that() {
         console.wait_for("it is gone", |screen| !screen.contents().contains("asks: Bash"));
     }
     console.keys(b"J");
-    console.shows("asked about again: claude-code, commands that begin with: git push");
+    console.shows("asked about again: claude-code, commands that begin with: ls");
     console.wait_for("the permission is over", |screen| !screen.contents().contains("ALLOWED"));
     let asked = hook(&home, &alike);
     read_card(&console);

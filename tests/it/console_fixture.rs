@@ -538,6 +538,7 @@ pub(crate) fn console(snapshot: Snapshot, size: (u16, u16)) -> App {
     for (number, picture) in pictures() {
         let _ = app.update(Msg::Picture(id(*number), picture.clone()));
     }
+    app.drawn();
     app
 }
 
@@ -581,9 +582,19 @@ fn screens() -> Vec<(u32, Size, String)> {
     ]
 }
 
-/// Presses keys by name and collects the effects.
+/// Presses keys by name, each with a frame after it, and collects the effects.
 pub(crate) fn press(app: &mut App, keys: &[&str]) -> Vec<Effect> {
-    keys.iter().flat_map(|name| app.update(Msg::Key(KeyPress::parse(name).expect("a key")))).collect()
+    let key = |name: &&str| {
+        let effects = blindly(app, name);
+        app.drawn();
+        effects
+    };
+    keys.iter().flat_map(key).collect()
+}
+
+/// Presses a key by name, with no frame after it.
+pub(crate) fn blindly(app: &mut App, name: &str) -> Vec<Effect> {
+    app.update(Msg::Key(KeyPress::parse(name).expect("a key")))
 }
 
 /// Selects a task with the list's keys.
@@ -603,6 +614,33 @@ pub(crate) fn draw(app: &App) -> (Buffer, FrameExtras) {
     let mut buffer = Buffer::empty(Rect::new(0, 0, app.state.outer.size.0, app.state.outer.size.1));
     let drawn = draw::draw(app, &mut buffer);
     (buffer, drawn)
+}
+
+/// Returns the rows in the dialog on screen, of all of its pages.
+pub(crate) fn read_through(app: &mut App) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    let _ = press(app, &["g"]);
+    loop {
+        let page = boxed(app);
+        let before = all.len();
+        all.extend(page.iter().filter(|row| !all.contains(row)).cloned().collect::<Vec<_>>());
+        let _ = press(app, &["Space"]);
+        if all.len() == before && boxed(app) == page {
+            return all;
+        }
+    }
+}
+
+/// Returns the rows in the dialog on screen, without its frame.
+pub(crate) fn boxed(app: &App) -> Vec<String> {
+    let screen = shown(app);
+    let mut rows = screen.lines().map(|line| line.chars().collect::<Vec<char>>());
+    let head = rows.find(|row| row.contains(&'┌')).expect("a dialog");
+    let at = |corner: char| head.iter().position(|c| *c == corner).expect("a corner");
+    let (from, to) = (at('┌'), at('┐'));
+    let inside = rows.take_while(|row| row.get(from) != Some(&'└'));
+    let text = |row: Vec<char>| row.get(from + 2..to - 1).unwrap_or_default().iter().collect::<String>();
+    inside.map(|row| text(row).trim_end().to_owned()).collect()
 }
 
 /// Returns the text on screen, one line per row.

@@ -13,13 +13,17 @@ use pilothouse::console::state::focus::{Mode, Screen};
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
 use pilothouse::model::{
-    AgentPrompt, AlikeAnswers, AnswerValue, BindingView, BranchView, Comment, Evidence, LineRange, LoopView,
-    ProgramEvent, ProgramView, Question, QuestionKind, QuestionOrigin, RunState, Snapshot, StepState,
-    StepView,
+    AgentPrompt, AlikeAnswers, AnswerValue, BindingView, BranchView, CallCost, Comment, Evidence, HeldCall,
+    LineRange, LoopView, ProgramEvent, ProgramView, Question, QuestionKind, QuestionOrigin, RunState,
+    Snapshot, StepState, StepView,
 };
 use pilothouse::terminal::Size;
+use proptest::prelude::*;
 
-use crate::console_fixture::{SIZES, ago, console, id, now, picture, press, shown, snapshot};
+use crate::console_fixture::{
+    SIZES, ago, blindly, console, id, now, picture, press, read_through, shown, snapshot,
+};
+use crate::console_held::{self, call, looked_at, ruled};
 
 const RUN: &str = "20261120-120000-k3f9x2";
 const SOURCE: &str = r#"# Ship a release.
@@ -294,7 +298,7 @@ fn the_dialogs() {
 fn prompt() -> Question {
     let kind = QuestionKind::AgentPrompt(AgentPrompt {
         session: "5e1f8a9c-77".into(),
-        alike: CallLikeness { hash: "a".into(), words: Some("npm publish".into()) },
+        alike: CallLikeness { hash: "a".into(), words: None },
         before: AlikeAnswers { allowed: 3, refused: 1 },
         ..AgentPrompt::default()
     });
@@ -336,6 +340,149 @@ fn an_agents_prompt_says_whose_it_is_and_a_refusal_is_sent_with_its_words() {
     let mut app = opened(vec![gate(), prompt()], (80, 24));
     let _ = press(&mut app, &["a"]);
     insta::assert_snapshot!("attention_prompt_80x24", shown(&app));
+}
+
+/// Ways to put the end of a command below the card, or out of sight.
+fn far_ends() -> Vec<(&'static str, String)> {
+    let far = |what: &str| format!("ls {what} ; rm -rf the-end");
+    vec![
+        ("line breaks", format!("ls{}rm -rf the-end", "\n".repeat(80))),
+        ("lines", format!("{}rm -rf the-end", "ls -la\n".repeat(80))),
+        ("blanks", far(&" ".repeat(2_500))),
+        ("tabs", far(&"\t".repeat(2_500))),
+        ("a comment", format!("# {}\nrm -rf the-end", "all is well. ".repeat(300))),
+        ("fillers", far(&"\u{3164}".repeat(500))),
+        ("blank signs", far(&"\u{2800}".repeat(2_500))),
+        ("joiners", far(&"\u{200b}\u{2060}".repeat(300))),
+        ("wide blanks", far(&"\u{3000}".repeat(2_500))),
+    ]
+}
+
+#[test]
+fn no_key_lets_happen_what_has_not_been_on_screen_to_its_end() {
+    for size in [(80, 24), (120, 40), (200, 60)] {
+        for (how, cmd) in far_ends() {
+            let text = format!("{cmd}\n\ndescription: List files");
+            let in_doubt = Evidence { command: Some(cmd.clone()), ..Evidence::default() };
+            let agents = || Question { text: text.clone(), ..prompt() };
+            let mut asked = vec![(agents(), "y")];
+            if size == (80, 24) {
+                asked.extend([(agents(), "t"), (agents(), "l")]);
+                asked.push((Question { text: cmd.clone(), ..command() }, "y"));
+                asked.push((Question { text: cmd.clone(), ..gate() }, "y"));
+                asked.push((Question { evidence: in_doubt, ..in_flight() }, "r"));
+            }
+            for (question, key) in asked {
+                let mut app = opened(vec![question], size);
+                let _ = press(&mut app, &["a", "j", "Enter"]);
+                read(&mut app);
+                for _ in 0..300 {
+                    let is_seen = shown(&app).contains("the-end");
+                    let answers = answers(&press(&mut app.clone(), &[key]));
+                    assert!(is_seen || answers.is_empty(), "{how} {key} {size:?}\n{}", shown(&app));
+                    if !answers.is_empty() {
+                        break;
+                    }
+                    assert!(shown(&app).contains(" more row"), "{how} {key} {size:?}\n{}", shown(&app));
+                    let _ = press(&mut app, &["Space"]);
+                }
+                assert_eq!(
+                    answers(&press(&mut app, &[key])).len(),
+                    1,
+                    "{how} {key} {size:?}\n{}",
+                    shown(&app)
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_end_counts_once_a_frame_has_shown_it_and_a_refusal_at_once() {
+    let (_, cmd) = far_ends().remove(1);
+    let mut app = opened(vec![Question { text: cmd, ..prompt() }], (80, 24));
+    let _ = press(&mut app, &["a", "j", "Enter"]);
+    read(&mut app);
+    let mut blind = app.clone();
+    let effects = ["G", "y", "t", "l"].map(|key| blindly(&mut blind, key)).concat();
+    assert_eq!(answers(&effects), [], "no frame has shown the end");
+    assert_eq!(answers(&press(&mut app, &["n", "n", "o", "Enter"])).len(), 1);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Whatever a command says, no row of it looks like a fact of the card.
+    #[test]
+    fn no_row_of_a_command_looks_like_a_fact(
+        parts in prop::collection::vec(lie(), 1..12),
+        size in prop_oneof![Just((80, 24)), Just((120, 40)), Just((60, 20))],
+    ) {
+        let cmd = parts.concat();
+        let (agents, held) = (prompt(), ruled());
+        let QuestionKind::AgentPrompt(mut kind) = agents.kind.clone() else { unreachable!("an agent's") };
+        let cost = CallCost {
+            revision: 1,
+            commands: vec![vec!["no cost computed".into()]],
+            ..CallCost::default()
+        };
+        kind.cost = cost.clone();
+        let question = Question { text: cmd.clone(), kind: QuestionKind::AgentPrompt(kind), ..agents };
+        let mut app = opened(vec![question], size);
+        let _ = press(&mut app, &["a", "j", "Enter"]);
+        let facts = |rows: Vec<String>| {
+            let starts = ["in /", "no cost", "alike:", "like it:", "held by", "since ", "1  no cost", "2  no cost"];
+            let is_fact = |row: &String| starts.iter().any(|start| row.starts_with(start));
+            rows.into_iter().filter(is_fact).collect::<Vec<_>>()
+        };
+        let expected = [
+            "in /srv/app",
+            "no cost computed",
+            "like it: allowed 3 times, refused once in this session",
+            "alike: exactly this call, in this directory",
+        ];
+        prop_assert_eq!(facts(read_through(&mut app)), expected);
+
+        let call = HeldCall { cost, ..call(1, &[&cmd], held.clone()) };
+        let mut app = looked_at(vec![call], size);
+        let expected = [
+            "held by the rule: prefix \"git push\"",
+            "since 12:04:19   call 312   request 111111111111",
+            "in /home/ana/demo-repo",
+            "no cost computed",
+        ];
+        prop_assert_eq!(facts(read_through(&mut app)), expected);
+
+        let commands = vec![vec!["no cost computed".into()]; 2];
+        let cost = CallCost { revision: 1, commands, ..CallCost::default() };
+        let call = HeldCall { cost, ..console_held::call(1, &[&cmd, "ls"], held) };
+        let mut app = looked_at(vec![call], size);
+        let rows = facts(read_through(&mut app));
+        prop_assert_eq!(&rows[2..3], &["in /home/ana/demo-repo   /bin/bash, login shell"]);
+        prop_assert_eq!(&rows[3..], &["1  no cost computed", "2  no cost computed"]);
+    }
+}
+
+/// A part of a command that is made to look like a fact.
+fn lie() -> impl Strategy<Value = String> {
+    let facts = [
+        "in /elsewhere",
+        "no cost at all",
+        "alike: nothing",
+        "like it: never",
+        "held by nobody",
+        "since ever",
+        "2  no cost at all",
+        "│ ",
+    ];
+    prop_oneof![
+        3 => prop::sample::select(facts.to_vec()).prop_map(str::to_owned),
+        2 => Just("\n".to_owned()),
+        1 => (1_usize..130).prop_map(|many| " ".repeat(many)),
+        1 => (1_usize..130).prop_map(|many| "\u{2800}".repeat(many)),
+        1 => Just("\t".to_owned()),
+        2 => (1_usize..130).prop_map(|many| "x".repeat(many)),
+    ]
 }
 
 pub(crate) fn in_flight() -> Question {

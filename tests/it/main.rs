@@ -8,6 +8,7 @@ mod agent_prompts;
 mod agent_receipts;
 mod agent_sessions;
 mod agent_windows;
+mod alike;
 mod architecture;
 mod caller_signals;
 mod ceilings;

@@ -16,7 +16,7 @@ use crate::console::features::question::QuestionDialog;
 use crate::console::keys::{Action, KeyContext, QuitDialogAction, StopDialogAction};
 use crate::console::state::{Breakpoint, Mode, Screen, questions, signal, stop_of};
 use crate::console::text::visible;
-use crate::console::widgets::{Chooser, ListKind};
+use crate::console::widgets::{CardReading, Chooser, ListKind};
 use crate::envelope::TaskId;
 use crate::model::{HeldCall, Question, QuestionId};
 
@@ -25,6 +25,14 @@ impl App {
     pub(in crate::console) fn open_attention(&mut self) {
         let chosen = AttentionSelection::of(&self.attention.listed(&self.state), 0);
         self.open(Layer::Attention(chosen))
+    }
+
+    /// Returns the task on the row of the attention list, if it is typed into when it is chosen.
+    pub(in crate::console) fn listed_task(&self) -> Option<TaskId> {
+        match self.layers.last() {
+            Some(Layer::Attention(chosen)) => chosen.task().cloned(),
+            _ => None,
+        }
     }
 
     /// Handles a key in the attention list.
@@ -141,27 +149,48 @@ impl App {
     }
 
     /// Records that the terminal has what was drawn last. A dialog in it that has not changed since can be answered a
-    /// moment later.
+    /// moment later; one that is longer than the screen, once its last row was on it.
     pub(in crate::console) fn taken(&mut self) {
         self.state.key_target.taken(self.state.clock.now);
         let sent = self.sent_dialog.take();
-        if sent.is_some() && sent == self.unseen_dialog() {
+        if let Some((_, is_at_end)) = sent.filter(|sent| self.unseen_dialog().as_ref() == Some(sent)) {
             let now = self.state.clock.now;
-            self.shown_at().into_iter().for_each(|shown_at| *shown_at = Some(now));
+            self.shown_at().into_iter().for_each(|shown_at| *shown_at = shown_at.or(Some(now)));
+            self.reading().into_iter().for_each(|reading| reading.is_read |= is_at_end);
         }
     }
 
-    /// Returns what the topmost dialog says, if it has not been on screen yet.
-    fn unseen_dialog(&mut self) -> Option<String> {
-        let is_unseen = self.shown_at().is_some_and(|shown_at| shown_at.is_none());
-        is_unseen.then(|| format!("{:?}{:?}", self.layers.last(), self.stopping.question))
+    /// Returns what the topmost dialog says, and whether its last row is on screen; none if all of it has been on screen.
+    fn unseen_dialog(&mut self) -> Option<(String, bool)> {
+        let is_shown = self.shown_at().is_none_or(|shown_at| shown_at.is_some());
+        if is_shown && self.reading().is_none_or(|reading| reading.is_read) {
+            return None;
+        }
+        let (size, state) = (self.state.outer.size, &self.state);
+        Some(match self.layers.last()? {
+            Layer::Question(dialog) => {
+                let shown = format!("{} {} {:?} {size:?}", dialog.question.id, dialog.cost(), dialog.reading);
+                (shown, dialog.is_at_end(state))
+            }
+            Layer::Approval(card) => (format!("{card:?} {size:?}"), card.is_at_end(state)),
+            layer => (format!("{layer:?}{:?}", self.stopping.question), true),
+        })
+    }
+
+    /// Returns how far the topmost card has been read.
+    fn reading(&mut self) -> Option<&mut CardReading> {
+        match self.layers.last_mut()? {
+            Layer::Question(dialog) => Some(&mut dialog.reading),
+            Layer::Approval(card) => Some(&mut card.reading),
+            _ => None,
+        }
     }
 
     /// Returns since when the topmost dialog has been on screen, if it needs to be read first.
     fn shown_at(&mut self) -> Option<&mut Option<Timestamp>> {
         match self.layers.last_mut()? {
-            Layer::Question(dialog) => Some(&mut dialog.shown_at),
-            Layer::Approval(card) => Some(&mut card.shown_at),
+            Layer::Question(dialog) => Some(&mut dialog.reading.shown_at),
+            Layer::Approval(card) => Some(&mut card.reading.shown_at),
             Layer::Undo(card) => Some(&mut card.shown_at),
             Layer::Quit => self.stopping.question.as_mut().map(|question| &mut question.shown_at),
             Layer::List(_)

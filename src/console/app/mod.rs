@@ -51,8 +51,8 @@ pub struct App {
     pub absence: Absence,
     /// What is being stopped or asked about stopping.
     pub stopping: PendingStops,
-    /// The dialog in the frame that the terminal is taking.
-    sent_dialog: Option<String>,
+    /// The dialog in the frame that the terminal is taking, and whether its last row is in it.
+    sent_dialog: Option<(String, bool)>,
     /// The panes on screen.
     pub(in crate::console) panes: VisiblePanes,
     last_click: Option<(Timestamp, u16, u16)>,

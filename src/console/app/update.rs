@@ -52,7 +52,8 @@ impl App {
         if !is_sent_on {
             self.derive();
         }
-        self.state.note_target();
+        let listed = self.listed_task();
+        self.state.note_target(listed);
         places::refuse_lost(&mut self.state);
         std::mem::take(&mut self.state.effects)
     }
@@ -305,7 +306,7 @@ impl App {
             (None, None, None, None);
         (self.state.calls, self.state.programs, self.receipts) =
             (Calls::default(), ProgramScreen::default(), Receipts::default());
-        (self.state.list.selected, self.state.list.is_held) = (None, false);
+        (self.state.list.selected, self.state.list.pointed, self.state.list.is_held) = (None, None, false);
         (self.select_next, self.to_enter, self.entered_from) = (None, None, None);
         (self.own, self.stopping.restarts, self.state.toasts.notices_seen) =
             (Default::default(), Vec::new(), 0);

@@ -94,7 +94,7 @@ impl App {
         };
         match action {
             Some(Action::Send) => card.send(&mut self.state),
-            Some(Action::Leave) => (card.writing, card.shown_at) = (None, None),
+            Some(Action::Leave) => (card.writing, card.reading.shown_at) = (None, None),
             _ => self.edit_key(key),
         }
         true

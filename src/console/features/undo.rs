@@ -124,7 +124,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, card: &UndoCard) {
     let shown = usize::from(text.height);
     let top = card.top.min(rows.len().saturating_sub(shown));
     painter.rows(text, rows.iter().skip(top));
-    rows_hidden(painter, text, top, rows.len().saturating_sub(top + shown));
+    rows_hidden(painter, whole, top, rows.len().saturating_sub(top + shown));
     let confirm = card
         .is_possible()
         .then(|| painter.key(KeyContext::Undo, Action::Confirm, &format!("{verb} all of it")));

@@ -20,6 +20,7 @@ use crate::console::state::words;
 use crate::console::state::{alias, call_name};
 use crate::console::text::document::StyledPiece;
 use crate::console::text::visible;
+use crate::console::widgets::CardLine;
 use crate::link::Request;
 use crate::model::{
     AnswerInput, AnswerValue, Decision, HeldCall, HoldReason, Question, QuestionKind, READING, Snapshot,
@@ -229,7 +230,7 @@ impl PlainSession {
 /// Returns everything to know before answering a question, and the possible answers.
 fn question_lines(dialog: &QuestionDialog) -> Vec<PlainLine> {
     let mut lines = vec![PlainLine::reply(dialog.title())];
-    lines.extend(said(dialog.lines()));
+    lines.extend(said(dialog.lines().into_iter().map(CardLine::whole)));
     if let QuestionKind::Choice { labels } = &dialog.question.kind {
         let label = |(number, label): (usize, &String)| PlainLine::reply(format!("{number} {label}"));
         lines.extend((1..).zip(labels).map(label));
@@ -259,7 +260,7 @@ fn question_lines(dialog: &QuestionDialog) -> Vec<PlainLine> {
 /// Returns everything that a held call would run, and the possible answers.
 fn call_lines(held: &HeldCall, name: &str, zone: &TimeZone) -> Vec<PlainLine> {
     let mut lines = vec![PlainLine::reply(title(held, 1, 1, "..."))];
-    lines.extend(said(card::lines(held, name, zone)));
+    lines.extend(said(card::lines(held, name, zone).into_iter().map(CardLine::whole)));
     lines.push(PlainLine::reply(format!(
         "answer {}; words behind deny are told to whoever called",
         call_words(held)
@@ -302,7 +303,8 @@ fn read_wider(held: &HeldCall, line: &str) -> Option<WiderAnswer> {
 fn preview_lines(held: &HeldCall, preview: &Result<RulePreview, UnfitRule>) -> Vec<PlainLine> {
     match preview {
         Ok(preview) => {
-            let mut lines: Vec<PlainLine> = said(preview.rows(held, MOST_COLUMNS, "...")).collect();
+            let mut lines: Vec<PlainLine> =
+                said(preview.rows(held, MOST_COLUMNS, "...").into_iter()).collect();
             lines.push(PlainLine::reply("answer wider yes to let it run so, or wider and other first words"));
             lines
         }
@@ -310,9 +312,9 @@ fn preview_lines(held: &HeldCall, preview: &Result<RulePreview, UnfitRule>) -> V
     }
 }
 
-fn said(rows: Vec<Vec<StyledPiece>>) -> impl Iterator<Item = PlainLine> {
+fn said(rows: impl Iterator<Item = Vec<StyledPiece>>) -> impl Iterator<Item = PlainLine> {
     let text = |row: Vec<StyledPiece>| row.into_iter().map(|piece| piece.text).collect::<String>();
-    rows.into_iter().map(text).filter(|text| !text.trim().is_empty()).map(PlainLine::reply)
+    rows.map(text).filter(|text| !text.trim().is_empty()).map(PlainLine::reply)
 }
 
 /// Parses an answer to a question; `None` if it is not one.

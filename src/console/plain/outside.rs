@@ -37,7 +37,7 @@ impl PlainSession {
     pub(super) fn left_out(&mut self, lines: usize) -> Vec<PlainEffect> {
         let mut effects = vec![say(&format!("{lines} lines were not printed: this terminal took none"))];
         let is_unseen = match &self.step {
-            DialogueStep::Question(dialog) => dialog.shown_at.is_none(),
+            DialogueStep::Question(dialog) => dialog.reading.shown_at.is_none(),
             DialogueStep::Held(word) => word.shown.is_none(),
             _ => false,
         };

@@ -251,7 +251,7 @@ impl PlainSession {
     /// Records that everything to be printed has been printed, so it can have been read from now on.
     pub fn shown(&mut self, now: Timestamp) {
         match &mut self.step {
-            DialogueStep::Question(dialog) => drop(dialog.shown_at.get_or_insert(now)),
+            DialogueStep::Question(dialog) => drop(dialog.reading.shown_at.get_or_insert(now)),
             DialogueStep::Held(word) => drop(word.shown.get_or_insert(now)),
             _ => {}
         }

@@ -87,7 +87,16 @@ impl State {
         self.list.is_held |= self.focus.screen != Screen::Program;
     }
 
+    /// Selects a task for the user. Filters that hide it are removed: nothing outside them is selected under them.
     pub(in crate::console) fn select(&mut self, task: TaskId) {
+        let holds = self.list.filters.holding();
+        if let Some(hidden) = self.view.task(&task).filter(|task| !holds(task))
+            && self.selected().is_none_or(|selected| selected.id != task)
+        {
+            let name = names::alias(hidden);
+            (self.list.filters, self.list.top) = (Filters::default(), 0);
+            self.say(format!("all tasks are listed: the filter hid {name}"));
+        }
         self.select_within(task);
         self.list.is_held = true;
         self.key_target.choose();
@@ -138,8 +147,8 @@ impl State {
         self.is_dirty = true;
     }
 
-    /// Moves the selection to the task that has waited longest for the user, or else to the newest live one, unless
-    /// they have moved it, type, or read something: what they are at never changes by itself.
+    /// Moves the selection to the task that has waited longest for the user, or else to the newest live one, of those that
+    /// match the filters; unless they have moved it, type, or read something: what they are at never changes by itself.
     pub(in crate::console) fn follow(&mut self) {
         // Once a batch has been decided, the selection follows again.
         if self.pointed_is_gone() {
@@ -158,40 +167,45 @@ impl State {
     }
 
     fn follow_to_next(&mut self) {
-        if let Some(waiter) = self.waiter().map(|task| task.id.clone()) {
+        let holds = self.list.filters.holding();
+        if let Some(waiter) = self.waiter_of(&holds).map(|task| task.id.clone()) {
             return self.select_within(waiter);
         }
         let still_there = self.selected().is_some();
-        let newest = self
-            .tasks()
-            .into_iter()
-            .min_by_key(|task| (task.status.is_terminal(), Reverse(names::born(task))));
+        let matching = self.tasks().into_iter().filter(|task| holds(task));
+        let newest = matching.min_by_key(|task| (task.status.is_terminal(), Reverse(names::born(task))));
         let newest = newest.map(|task| (task.id.clone(), !task.status.is_terminal()));
         match newest {
-            Some((id, is_live)) if is_live || !still_there => self.list.selected = Some(id),
-            None => {
+            Some((id, is_live)) if is_live || !still_there => {
+                self.list.pointed.take_if(|row| *row == PointedRow::Nothing);
+                self.list.selected = Some(id);
+            }
+            None if !still_there => {
                 let row = |row: &SelectableRow<'_>| match row {
                     SelectableRow::Batch(held) => Some(PointedRow::Batch(held.ticket)),
                     SelectableRow::Agent(_) | SelectableRow::Task(_) => None,
                 };
-                let first = self.selectable().first().and_then(row);
-                (self.list.selected, self.list.pointed) = (None, first);
+                let nothing = (!self.list.filters.is_empty()).then_some(PointedRow::Nothing);
+                self.list.pointed = self.selectable().first().and_then(row).or(nothing);
             }
-            Some(_) => {}
+            _ => {}
         }
     }
 
     /// Lets the selection follow again.
     pub(in crate::console) fn let_go(&mut self) {
         if self.focus.screen != Screen::Program {
-            (self.list.is_held, self.list.pointed) = (false, None);
+            self.list.is_held = false;
+            self.list.pointed.take_if(|row| *row != PointedRow::Nothing);
             self.follow();
         }
     }
 
-    /// Sets the filters; unless the selected task matches, selects the first one that does.
+    /// Sets the filters. A selected task that matches stays selected until the user moves, or else the first one that does;
+    /// if none does, none is selected.
     pub(crate) fn set_filters(&mut self, filters: Filters) {
         if filters == self.list.filters {
+            self.list.is_held |= !filters.is_empty();
             return;
         }
         let holds = filters.holding();
@@ -202,8 +216,8 @@ impl State {
             Some(batch) => filters.holds_batch(batch),
             None => task.is_some_and(|task| holds(task)),
         };
-        self.list.filters = filters;
-        self.list.top = 0;
+        (self.list.filters, self.list.top, self.list.is_held) = (filters, 0, true);
+        self.list.pointed.take_if(|row| *row == PointedRow::Nothing);
         if is_held {
             return;
         }
@@ -211,9 +225,12 @@ impl State {
             self.list.selected = None;
         }
         let first = self.tasks().into_iter().find(|task| holds(task)).map(|task| task.id.clone());
-        // If no task matches, the selection stays.
-        if let Some(first) = first {
-            self.select_within(first);
+        match first {
+            Some(first) => self.select_within(first),
+            None => {
+                self.list.pointed = Some(PointedRow::Nothing);
+                self.follow();
+            }
         }
         if agent.is_some() {
             self.list.pointed = agent;

@@ -26,6 +26,8 @@ pub struct KeyTarget {
     arrival: Option<TargetArrival>,
     /// The task in the frame that the terminal is taking.
     sent: Option<TaskId>,
+    /// The task in the last frame that the terminal has: the one that the user sees selected.
+    seen: Option<TaskId>,
     refusal: Option<KeyRefusal>,
 }
 
@@ -74,22 +76,25 @@ impl KeyTarget {
 
     /// Records that the terminal has the frame drawn last.
     pub(in crate::console) fn taken(&mut self, now: Timestamp) {
-        if let Some(arrival) = self.arrival.as_mut().filter(|_| self.sent == self.task) {
+        self.seen.clone_from(&self.sent);
+        if let Some(arrival) = self.arrival.as_mut().filter(|_| self.seen == self.task) {
             arrival.shown_at.get_or_insert(now);
         }
     }
 
-    /// Tells whether an action may reach the task at hand: one that came to hand by itself must have been on screen for a
-    /// while, or the same key have been refused just before.
-    fn admits(&mut self, action: Action, now: Timestamp) -> bool {
-        let Some(arrival) = self.arrival else { return true };
-        let is_seen = arrival.shown_at.is_some_and(|at| now.duration_since(at) >= UNSEEN);
-        let is_again = |refusal: &KeyRefusal| refusal.action == Some(action) && refusal.task == self.task;
-        if is_seen || self.refusal.as_ref().is_some_and(is_again) {
+    /// Tells whether an action may reach the task at hand: the terminal must show it selected. One that came to hand by
+    /// itself must have been on screen for a while, or the same key have been refused just before.
+    fn admits(&mut self, task: Option<&TaskId>, action: Action, now: Timestamp) -> bool {
+        let is_settled = self
+            .arrival
+            .is_none_or(|arrival| arrival.shown_at.is_some_and(|at| now.duration_since(at) >= UNSEEN));
+        let is_again = |refusal: &KeyRefusal| refusal.action == Some(action) && refusal.task.as_ref() == task;
+        let is_known = is_settled || self.refusal.as_ref().is_some_and(is_again);
+        if is_known && self.seen.as_ref() == task {
             (self.arrival, self.refusal) = (None, None);
             return true;
         }
-        self.refusal = Some(KeyRefusal { task: self.task.clone(), action: Some(action), at: now });
+        self.refusal = Some(KeyRefusal { task: task.cloned(), action: Some(action), at: now });
         false
     }
 
@@ -116,16 +121,17 @@ impl KeyTarget {
 }
 
 impl State {
-    /// Records the task at hand after a message.
-    pub(in crate::console) fn note_target(&mut self) {
-        let task = self.at_hand().map(|task| task.id.clone());
+    /// Records the task that keys act on after a message: the one at hand, or on the row of a list over the screen.
+    pub(in crate::console) fn note_target(&mut self, listed: Option<TaskId>) {
+        let task = listed.or_else(|| self.at_hand().map(|task| task.id.clone()));
         self.key_target.note(task);
     }
 
     /// Tells whether an action may reach the task at hand; if not, says so.
     pub(in crate::console) fn reaches_target(&mut self, action: Action) -> bool {
         let acts = action == Action::Input || action.changes();
-        if !acts || self.key_target.admits(action, self.clock.now) {
+        let task = self.at_hand().map(|task| task.id.clone());
+        if !acts || self.key_target.admits(task.as_ref(), action, self.clock.now) {
             return true;
         }
         let name = self.at_hand().map(|task| super::alias(task)).unwrap_or_default();
@@ -146,6 +152,11 @@ mod tests {
         TaskId::from_random([number; 8])
     }
 
+    fn admits(target: &mut KeyTarget, action: Action, ms: i64) -> bool {
+        let task = target.task.clone();
+        target.admits(task.as_ref(), action, at(ms))
+    }
+
     /// A target that has moved from the first task to the second, by itself or not, and is on screen since 0 ms.
     fn moved(is_chosen: bool) -> KeyTarget {
         let mut target = KeyTarget::default();
@@ -159,18 +170,34 @@ mod tests {
 
     #[test]
     fn a_task_that_came_by_itself_takes_no_key_for_a_second_but_the_second_one() {
-        assert!(moved(true).admits(Action::Stop, at(1)), "the user's own move");
+        assert!(admits(&mut moved(true), Action::Stop, 1), "the user's own move");
         let mut first = KeyTarget::default();
         first.note(Some(id(1)));
-        assert!(first.admits(Action::Stop, at(1)), "there was none before that could have been meant");
+        first.sent();
+        first.taken(at(0));
+        assert!(admits(&mut first, Action::Stop, 1), "there was none before that could have been meant");
         let mut target = moved(false);
-        assert!(!target.admits(Action::Input, at(999)));
-        assert!(!target.admits(Action::Stop, at(999)), "another key is no second press");
-        assert!(target.admits(Action::Stop, at(999)));
-        assert!(moved(false).admits(Action::Input, at(1_000)));
+        assert!(!admits(&mut target, Action::Input, 999));
+        assert!(!admits(&mut target, Action::Stop, 999), "another key is no second press");
+        assert!(admits(&mut target, Action::Stop, 999));
+        assert!(admits(&mut moved(false), Action::Input, 1_000));
         let mut chosen = moved(false);
         chosen.choose();
-        assert!(chosen.admits(Action::Input, at(1)));
+        assert!(admits(&mut chosen, Action::Input, 1));
+    }
+
+    #[test]
+    fn no_key_reaches_a_task_before_the_terminal_shows_it() {
+        let mut target = moved(true);
+        target.changes_by_user(true);
+        target.note(Some(id(3)));
+        assert!(!admits(&mut target, Action::Stop, 1), "the user's own move, not shown yet");
+        target.taken(at(2));
+        assert!(!admits(&mut target, Action::Stop, 3), "pressed again, but that frame was drawn before");
+        target.sent();
+        target.taken(at(4));
+        assert!(admits(&mut target, Action::Stop, 5));
+        assert!(!target.admits(Some(&id(2)), Action::Stop, at(6)), "the one before");
     }
 
     #[test]
@@ -179,12 +206,12 @@ mod tests {
         target.changes_by_user(false);
         target.note(Some(id(3)));
         target.taken(at(100));
-        assert!(!target.clone().admits(Action::Input, at(9_000)), "that frame was drawn before");
+        assert!(!admits(&mut target.clone(), Action::Input, 9_000), "that frame was drawn before");
         target.sent();
         target.taken(at(5_000));
         target.taken(at(5_900));
-        assert!(!target.clone().admits(Action::Input, at(5_999)));
-        assert!(target.admits(Action::Input, at(6_000)));
+        assert!(!admits(&mut target.clone(), Action::Input, 5_999));
+        assert!(admits(&mut target, Action::Input, 6_000));
     }
 
     #[test]
@@ -192,16 +219,16 @@ mod tests {
         let letter = |letter| KeyPress::from(Key::Char(letter));
         let mut target = moved(false);
         assert!(!target.swallows(letter('s'), Some(Action::Stop), at(0)), "nothing was refused");
-        assert!(!target.admits(Action::Input, at(10)));
+        assert!(!admits(&mut target, Action::Input, 10));
         assert!(target.swallows(letter('s'), Some(Action::Stop), at(100)));
         assert!(target.swallows(KeyPress::from(Key::Enter), Some(Action::Input), at(799)), "its end");
         assert!(!target.swallows(KeyPress::from(Key::Up), Some(Action::Up), at(800)), "no text");
         assert!(!target.swallows(letter('s'), Some(Action::Stop), at(1_499)), "after a rest it is meant");
 
         let mut target = moved(false);
-        assert!(!target.admits(Action::Input, at(10)));
+        assert!(!admits(&mut target, Action::Input, 10));
         assert!(!target.swallows(KeyPress::from(Key::Enter), Some(Action::Input), at(20)), "pressed again");
-        assert!(target.admits(Action::Input, at(20)));
+        assert!(admits(&mut target, Action::Input, 20));
         assert!(!target.swallows(letter('s'), Some(Action::Stop), at(30)));
     }
 }

@@ -166,9 +166,10 @@ impl State {
         listed.rows.iter().filter_map(of).collect()
     }
 
-    /// Returns the selected task; none while a row is pointed at that is no task's.
+    /// Returns the selected task; none while a row is pointed at that is no task's, or if it has been cleared.
     pub fn selected(&self) -> Option<&Arc<TaskView>> {
-        self.list.selected.as_ref().filter(|_| self.pointed().is_none()).and_then(|id| self.view.task(id))
+        let is_listed = |id: &&TaskId| self.pointed().is_none() && !self.view.cleared.contains(*id);
+        self.list.selected.as_ref().filter(is_listed).and_then(|id| self.view.task(id))
     }
 
     /// Returns the short name of a task, or its id if it is no longer listed.
@@ -204,7 +205,9 @@ impl State {
 
     /// Tells whether the row that is pointed at instead of a task is gone.
     pub(in crate::console) fn pointed_is_gone(&self) -> bool {
-        self.pointed().is_some() && self.batch_at_hand().is_none() && self.agent_pointed_at().is_none()
+        self.pointed().is_some_and(|row| *row != PointedRow::Nothing)
+            && self.batch_at_hand().is_none()
+            && self.agent_pointed_at().is_none()
     }
 
     /// Returns the current task, which keys act on: the command of the program on screen, or else the
@@ -242,11 +245,20 @@ impl State {
     /// Returns the task that has waited longest for the user, on stronger evidence than silence, unless the
     /// user is typing into it.
     pub fn waiter(&self) -> Option<&Arc<TaskView>> {
+        self.waiter_of(|_| true)
+    }
+
+    /// Returns the one of certain tasks that has waited longest.
+    pub(in crate::console) fn waiter_of(
+        &self,
+        is_of_those: impl Fn(&TaskView) -> bool,
+    ) -> Option<&Arc<TaskView>> {
         let since = |task: &&Arc<TaskView>| {
             let waiting = task.certain_wait()?;
             (self.typing_into() != Some(&task.id)).then_some(waiting.since)
         };
-        let waiting = self.view.snapshot.tasks.iter().filter(|task| since(task).is_some());
+        let those = self.view.snapshot.tasks.iter().filter(|task| is_of_those(task));
+        let waiting = those.filter(|task| since(task).is_some());
         waiting.min_by_key(since)
     }
 

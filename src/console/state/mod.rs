@@ -189,7 +189,7 @@ impl State {
         };
         state.view.usual.note(&state.view.snapshot.tasks);
         state.follow();
-        state.note_target();
+        state.note_target(None);
         state
     }
 }

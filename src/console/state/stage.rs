@@ -2,9 +2,9 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::console::state::State;
 use crate::console::state::focus::{Mode, Screen};
 use crate::console::state::seats::{SeatWishes, Stage, StageTask, TaskStage, seated};
+use crate::console::state::{PointedRow, State};
 use crate::envelope::TaskId;
 use crate::model::TaskView;
 
@@ -17,7 +17,9 @@ const READABLE: SignedDuration = SignedDuration::from_secs(5);
 impl State {
     /// Returns what the tasks in so many places depend on besides the tasks.
     pub(in crate::console) fn seat_wishes(&self, room: usize, fills: bool) -> SeatWishes {
-        let (selected, pins) = (self.list.selected.clone(), self.division.pins.clone());
+        let has_match = self.list.pointed != Some(PointedRow::Nothing);
+        let selected = self.list.selected.clone().filter(|_| has_match);
+        let pins = self.division.pins.clone();
         SeatWishes { room, fills, selected, is_made: self.has_chosen(), pins }
     }
 

@@ -3,12 +3,12 @@
 
 use ratatui::layout::Rect;
 
-use crate::console::state::State;
 use crate::console::state::areas::{cut_bottom, cut_left, cut_top};
 use crate::console::state::grid::StageGrid;
 use crate::console::state::layout::{Breakpoint, Layout, Pane};
 use crate::console::state::seats::SeatWishes;
 use crate::console::state::tiling::{ListPlace, Panes, Tiling};
+use crate::console::state::{PointedRow, State};
 use crate::envelope::Actor;
 
 /// Rows of the list in a chosen layout, with its header.
@@ -99,7 +99,8 @@ impl State {
 
 impl Layout {
     pub(in crate::console) fn tasks(&mut self, state: &State, body: Rect) {
-        if state.tasks().is_empty() {
+        let has_match = state.list.pointed != Some(PointedRow::Nothing);
+        if state.tasks().is_empty() && has_match {
             // Places and agents are listed even if there is no task; below the agents, it is said how to begin.
             let rows = state.listed().rows.len();
             if rows > 0 {
@@ -109,6 +110,9 @@ impl Layout {
             return;
         }
         if state.division.is_zoomed || self.breakpoint == Breakpoint::Small {
+            if !has_match {
+                self.list = body;
+            }
             return self.one_pane(state);
         }
         let TasksDivision { list, stage, mut grid, fills, is_pressed } = state.divided(body);

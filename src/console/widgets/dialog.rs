@@ -32,13 +32,14 @@ pub(in crate::console) fn scrolled(top: usize, motion: Motion, (rows, shown): (u
     moved(top, motion, shown.max(2) - 1, rows.saturating_sub(shown))
 }
 
-/// Indicates on the last row of the text how much is above and below.
-pub(in crate::console) fn rows_hidden(painter: &mut Painter<'_>, area: Rect, above: usize, below: usize) {
-    if above == 0 && below == 0 || area.height == 0 {
+/// Indicates on the frame of a dialog how much of its text is above and below: on no row of the text.
+pub(in crate::console) fn rows_hidden(painter: &mut Painter<'_>, whole: Rect, above: usize, below: usize) {
+    if above == 0 && below == 0 || whole.height == 0 {
         return;
     }
     let scroll = if below > 0 { format!(" +{below} rows below ") } else { format!(" {above} rows above ") };
-    painter.row_right(area, area.height - 1, &[piece(scroll, Role::Mode)]);
+    let frame = Rect { width: whole.width.saturating_sub(2), ..whole };
+    painter.row_right(frame, whole.height - 1, &[piece(scroll, Role::Mode)]);
 }
 
 /// Draws a dialog over the screen, as high as its rows and the row of keys below them.

@@ -1,5 +1,6 @@
 //! What features draw with: lists, dialogs, text fields, texts and cells. They know the state they draw from and no feature.
 
+mod card;
 pub mod cells;
 pub mod chooser;
 pub mod dialog;
@@ -13,6 +14,8 @@ pub mod task_state;
 pub mod text;
 pub mod text_field;
 
+pub use card::CardReading;
+pub(super) use card::{CardLine, card_rows};
 pub use chooser::{Chooser, ListItem, ListKind};
 pub(super) use dialog::{DIALOG_COLUMNS, command_rows, dialog, has_been_read, places, rows_hidden, scrolled};
 pub use painter::FrameExtras;

@@ -2,6 +2,7 @@
 
 use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
+use crate::console::widgets::CardLine;
 use crate::model::CallCost;
 
 /// Returns a line for each sentence about one command.
@@ -9,20 +10,25 @@ pub(in crate::console) fn lines(sentences: &[String]) -> Vec<Vec<StyledPiece>> {
     sentences.iter().map(|sentence| vec![said(sentence)]).collect()
 }
 
-/// Returns the sentences about one of several commands in a single line, indented.
-pub(in crate::console) fn line(sentences: &[String], indent: usize) -> Vec<StyledPiece> {
-    let mut pieces = vec![piece(" ".repeat(indent), Role::Faint)];
+/// Returns the same as facts of a card.
+pub(in crate::console) fn facts(sentences: &[String]) -> impl Iterator<Item = CardLine> {
+    lines(sentences).into_iter().map(CardLine::fact)
+}
+
+/// Returns the sentences about one of several commands as one fact.
+pub(in crate::console) fn line(sentences: &[String]) -> CardLine {
+    let mut pieces = Vec::new();
     for (at, sentence) in sentences.iter().enumerate() {
         if at > 0 {
             pieces.push(piece("; ", Role::Faint));
         }
         pieces.push(said(sentence));
     }
-    pieces
+    CardLine::fact(pieces)
 }
 
 /// Returns what has changed since it was first shown, if anything has.
-pub(in crate::console) fn changed(cost: &CallCost) -> Vec<Vec<StyledPiece>> {
+pub(in crate::console) fn changed(cost: &CallCost) -> Vec<CardLine> {
     if cost.revision < 2 {
         return Vec::new();
     }
@@ -30,7 +36,7 @@ pub(in crate::console) fn changed(cost: &CallCost) -> Vec<Vec<StyledPiece>> {
         vec![piece("no longer: ", Role::Faint), piece(visible::one_line(sentence).into_owned(), Role::Faint)]
     });
     let head = vec![piece("what it would cost has changed", Role::Waiting)];
-    std::iter::once(head).chain(gone).chain([Vec::new()]).collect()
+    std::iter::once(head).chain(gone).chain([Vec::new()]).map(CardLine::fact).collect()
 }
 
 fn said(sentence: &str) -> StyledPiece {

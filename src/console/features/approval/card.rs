@@ -9,9 +9,9 @@ use tui_input::Input as Editor;
 use crate::console::features::approval::{preview, title};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{State, Term};
-use crate::console::text::{StyledPiece, piece, right, visible, wrapped};
+use crate::console::text::{StyledPiece, piece, right, visible};
 use crate::console::theme::Role;
-use crate::console::widgets::{Painter, dialog, has_been_read, places, sentences};
+use crate::console::widgets::{CardLine, CardReading, Painter, card_rows, dialog, places, sentences};
 use crate::model::{CallCost, HeldCall, HeldCommand, HoldReason};
 
 /// Rows below the text: a blank row and two rows of keys, or the input line.
@@ -26,14 +26,8 @@ pub struct Card {
     pub ticket: u64,
     /// The revision of what it says that the call would cost.
     pub cost: u32,
-    /// First row shown.
-    pub top: usize,
-    /// When it was first drawn.
-    pub shown_at: Option<Timestamp>,
-    /// Whether its last row has been on screen.
-    pub is_read: bool,
-    /// Whether somebody wanted to approve it before.
-    pub is_hasty: bool,
+    /// How far it has been read.
+    pub reading: CardReading,
     /// Whether an answer has been sent.
     pub is_answered: bool,
     /// Whether its call no longer waits, and this console has not answered it.
@@ -70,10 +64,7 @@ impl Card {
         Self {
             ticket,
             cost: 0,
-            top: 0,
-            shown_at: None,
-            is_read: false,
-            is_hasty: false,
+            reading: CardReading::default(),
             is_answered: false,
             is_over: false,
             writing: None,
@@ -99,7 +90,7 @@ impl Card {
 
     /// Tells whether a key pressed now counts as an answer to what the card shows.
     pub(crate) fn has_settled(&self, now: Timestamp) -> bool {
-        !self.is_answered && has_been_read(self.shown_at, now)
+        !self.is_answered && self.reading.has_settled(now)
     }
 }
 
@@ -117,33 +108,36 @@ pub(crate) fn rows(state: &State, call: &HeldCall, card: &Card) -> Vec<Vec<Style
         let preview = preview.map(|preview| preview.rows(call, room, state.setup.theme.glyphs.cut));
         return preview.unwrap_or_else(|unfit| vec![vec![piece(unfit.to_string(), Role::Failed)]]);
     }
-    wrapped(&lines(call, &state.call_name(call.call), &state.setup.zone), room)
+    let mark = state.setup.theme.glyphs.rules[1];
+    card_rows(&lines(call, &state.call_name(call.call), &state.setup.zone), room, mark)
 }
 
-/// Returns the same as unwrapped lines. `name` is the displayed name of the call.
-pub(crate) fn lines(call: &HeldCall, name: &str, zone: &TimeZone) -> Vec<Vec<StyledPiece>> {
+/// Returns the same as unwrapped lines: what is known of the call, and below it what it would run. `name` is the displayed
+/// name of the call.
+pub(in crate::console) fn lines(call: &HeldCall, name: &str, zone: &TimeZone) -> Vec<CardLine> {
+    let fact = |text: &str, role| CardLine::fact(vec![piece(visible::one_line(text), role)]);
     let mut lines = sentences::changed(&call.cost);
     if call.commands.iter().any(|command| visible::has_hidden(&command.cmd)) {
-        lines.push(vec![piece("contains hidden characters", Role::Waiting)]);
+        lines.push(fact("contains hidden characters", Role::Waiting));
     }
     if let Some(why) = call.description.as_deref().filter(|why| !why.trim().is_empty()) {
-        lines.push(vec![piece("reason: ", Role::Faint), piece(visible::one_line(why), Role::Text)]);
-        lines.push(Vec::new());
+        let why = vec![piece("reason: ", Role::Faint), piece(visible::one_line(why), Role::Text)];
+        lines.push(CardLine::fact(why));
     }
-    lines.extend(match &call.commands[..] {
-        [first, rest @ ..] if !rest.is_empty() && rest.iter().all(|other| runs_alike(first, other)) => {
-            list(&call.commands, &call.cost)
-        }
-        commands => one_by_one(commands, &call.cost),
-    });
     let why = match &call.reason {
         HoldReason::Paused => "held because agent calls are paused".to_owned(),
         HoldReason::Rule(rule) => format!("held by the rule: {rule}"),
     };
-    lines.push(vec![piece(visible::one_line(&why), Role::Faint)]);
+    lines.push(fact(&why, Role::Faint));
     let at = call.since.to_zoned_datetime(zone.clone()).strftime("%H:%M:%S").to_string();
     let hash: String = call.hash.chars().take(SHORT_HASH).collect();
-    lines.push(vec![piece(format!("since {at}   call {name}   request {hash}"), Role::Faint)]);
+    lines.push(fact(&format!("since {at}   call {name}   request {hash}"), Role::Faint));
+    match &call.commands[..] {
+        [first, rest @ ..] if !rest.is_empty() && rest.iter().all(|other| runs_alike(first, other)) => {
+            lines.extend(list(first, &call.commands, &call.cost));
+        }
+        commands => lines.extend(one_by_one(commands, &call.cost)),
+    }
     lines
 }
 
@@ -152,38 +146,38 @@ fn runs_alike(one: &HeldCommand, other: &HeldCommand) -> bool {
     (&one.workdir, &one.shell, one.login, one.tty) == (&other.workdir, &other.shell, other.login, other.tty)
 }
 
-/// Returns a row for each of several commands that run alike, and below them where and how.
-fn list(commands: &[HeldCommand], cost: &CallCost) -> Vec<Vec<StyledPiece>> {
+/// Returns where and how several commands would run that run alike, and below it each with what it would cost.
+fn list(first: &HeldCommand, commands: &[HeldCommand], cost: &CallCost) -> Vec<CardLine> {
+    let [place, how] = ways(first);
+    let ways = vec![piece(place, Role::Text), piece(format!("   {how}"), Role::Faint)];
+    let mut lines = vec![CardLine::fact(ways), CardLine::fact(Vec::new())];
     let digits = commands.len().to_string().len();
-    let mut lines: Vec<Vec<StyledPiece>> = Vec::new();
     for (at, command) in (1..).zip(commands) {
-        for (row, line) in command_lines(&command.cmd).into_iter().enumerate() {
+        let cost = cost.commands.get(at - 1).map(|all| sentences::line(all));
+        let its = cost.into_iter().chain(CardLine::command(&command.cmd));
+        lines.extend(its.enumerate().map(|(row, line)| {
             let number = if row == 0 { at.to_string() } else { String::new() };
-            let number = piece(format!("{}  ", right(&number, digits)), Role::Faint);
-            lines.push([vec![number], line].concat());
-        }
-        let cost = cost.commands.get(at - 1);
-        lines.extend(cost.map(|all| sentences::line(all, digits + 2)));
+            line.numbered(format!("{}  ", right(&number, digits)))
+        }));
     }
-    lines.extend(commands.first().map(|command| {
-        let [place, how] = ways(command);
-        vec![piece(place, Role::Text), piece(format!("   {how}"), Role::Faint)]
-    }));
     lines
 }
 
-/// Returns each command with where and how it would run.
-fn one_by_one(commands: &[HeldCommand], cost: &CallCost) -> Vec<Vec<StyledPiece>> {
+/// Returns where and how each command would run, what it would cost, and the command.
+fn one_by_one(commands: &[HeldCommand], cost: &CallCost) -> Vec<CardLine> {
     let mut lines = Vec::new();
     for (at, command) in (1..).zip(commands) {
         if commands.len() > 1 {
-            lines.push(vec![piece(format!("{at} of {}", commands.len()), Role::Faint)]);
+            lines.push(CardLine::fact(Vec::new()));
+            let place = format!("{at} of {}", commands.len());
+            lines.push(CardLine::fact(vec![piece(place, Role::Faint)]));
         }
-        lines.extend(command_lines(&command.cmd));
         let [place, how] = ways(command);
-        lines.extend([vec![piece(place, Role::Text)], vec![piece(how, Role::Faint)]]);
-        lines.extend(cost.commands.get(at - 1).into_iter().flat_map(|all| sentences::lines(all)));
-        lines.push(Vec::new());
+        lines
+            .extend([piece(place, Role::Text), piece(how, Role::Faint)].map(|way| CardLine::fact(vec![way])));
+        lines.extend(cost.commands.get(at - 1).into_iter().flat_map(|all| sentences::facts(all)));
+        lines.push(CardLine::fact(Vec::new()));
+        lines.extend(CardLine::command(&command.cmd));
     }
     lines
 }
@@ -197,17 +191,6 @@ fn ways(command: &HeldCommand) -> [String; 2] {
     texts.map(|text| visible::one_line(&text).into_owned())
 }
 
-/// Splits a command into lines, with a mark at each line break.
-fn command_lines(cmd: &str) -> Vec<Vec<StyledPiece>> {
-    let lines: Vec<&str> = cmd.split('\n').collect();
-    let last = lines.len() - 1;
-    let line = |(at, line): (usize, &str)| {
-        let mark = if at < last { "⏎" } else { "" };
-        vec![piece(visible::one_line(line), Role::Strong), piece(mark, Role::Faint)]
-    };
-    lines.into_iter().enumerate().map(line).collect()
-}
-
 pub(crate) fn draw(painter: &mut Painter<'_>, card: &Card) {
     let state = painter.state;
     let Some(call) = card.call(state) else { return draw_ended(painter, card) };
@@ -216,7 +199,7 @@ pub(crate) fn draw(painter: &mut Painter<'_>, card: &Card) {
     let rows = rows(state, call, card);
     let (area, text, foot) = place(painter.size(), rows.len());
     painter.boxed(area, &title(call, at, all.len(), painter.glyphs().cut));
-    painter.rows(text, rows.iter().skip(card.top));
+    painter.rows(text, rows.iter().skip(card.reading.top));
     let held = painter.explained(Term::Held);
     painter.row(foot, 0, held.as_slice());
     let mark = piece("> ", Role::Accent);
@@ -231,7 +214,7 @@ pub(crate) fn draw(painter: &mut Painter<'_>, card: &Card) {
             painter.row(foot, 2, &keys);
         }
         None => {
-            let below = rows.len().saturating_sub(card.top + usize::from(text.height));
+            let below = rows.len().saturating_sub(card.reading.top + usize::from(text.height));
             let [first, second] = keys(painter, card, below);
             painter.row(foot, 1, &first);
             painter.row(foot, 2, &second);
@@ -254,18 +237,9 @@ fn keys(painter: &Painter<'_>, card: &Card, below: usize) -> [Vec<StyledPiece>; 
     if let Err(why) = (painter.focus.availability)(Action::Approve) {
         return [vec![piece(why.to_string(), Role::Waiting)], others(painter)];
     }
-    if !card.is_read {
-        let rows = if below == 1 { "1 more row".to_owned() } else { format!("{below} more rows") };
-        let row = if card.is_hasty {
-            let key = painter.state.setup.keymap.key(KeyContext::Held, Action::PageDown);
-            let key = key.map(|key| piece(key, Role::Key));
-            let first = piece(format!("read to the end first: {rows}, "), Role::Waiting);
-            [first].into_iter().chain(key).collect()
-        } else {
-            let ways = [(Action::PageDown, "read on"), (Action::Deny, "deny")];
-            [vec![piece(format!("{rows}   "), Role::Waiting)], painter.keys(KeyContext::Held, &ways)].concat()
-        };
-        return [row, others(painter)];
+    if !card.reading.is_read && below > 0 {
+        let unread = (below, &[(Action::Deny, "deny")][..]);
+        return [card.reading.unread(painter, KeyContext::Held, unread), others(painter)];
     }
     let (exact, wider) =
         ((Action::ApproveExact, "ask no more about it"), (Action::ApproveWider, "about more"));

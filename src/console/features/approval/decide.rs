@@ -7,7 +7,7 @@ use crate::console::features::approval::card::{Card, CardText, place, rows};
 use crate::console::features::approval::{preview, wider_for};
 use crate::console::keys::Action;
 use crate::console::state::{State, owner};
-use crate::console::widgets::scrolled;
+use crate::console::widgets::CardReading;
 use crate::envelope::TaskId;
 use crate::link::Request;
 use crate::model::{Decision, HeldCall, HoldReason, Slot};
@@ -67,16 +67,15 @@ impl Card {
             return;
         }
         match action {
-            Action::Approve | Action::ApproveExact | Action::ApproveWider if has_settled && !self.is_read => {
-                self.is_hasty = true;
-            }
+            Approve | ApproveExact | ApproveWider
+                if !self.is_answered && self.reading.is_too_early(state.clock.now) => {}
             Action::Approve if has_settled => self.decide(state, &call, Decision::Once),
             Action::ApproveExact if has_settled && matches!(call.reason, HoldReason::Rule(_)) => {
                 self.decide(state, &call, Decision::Exact)
             }
             Action::ApproveWider if has_settled => {
                 let rule = wider_for(&call).map(|prefix| CardText::Rule(prefix.text().to_owned().into()));
-                (self.top, self.shown_at, self.writing) = (0, None, rule);
+                (self.reading.top, self.reading.shown_at, self.writing) = (0, None, rule);
             }
             Action::Deny if has_settled => self.writing = Some(CardText::Note(Editor::default())),
             Action::Pause if has_settled && state.view.snapshot.gate.paused.is_some() => {
@@ -89,7 +88,7 @@ impl Card {
             }
             action => {
                 let rows = self.rows(state, &call);
-                self.top = action.motion().map_or(self.top, |motion| scrolled(self.top, motion, rows));
+                action.motion().into_iter().for_each(|motion| self.reading.scroll(motion, rows));
             }
         }
     }
@@ -141,18 +140,24 @@ impl Card {
         (rows, usize::from(place(state.outer.size, rows).1.height))
     }
 
+    /// Tells whether the last row of what would run is on screen.
+    pub(in crate::console) fn is_at_end(&self, state: &State) -> bool {
+        let call = self.call(state).filter(|_| self.rule().is_none());
+        call.is_some_and(|call| self.reading.is_at_end(self.rows(state, call)))
+    }
+
     /// Tells whether it stays open. One whose call is no longer held stays and says so: no other card takes its place
     /// without a key, or a key meant for one call would answer another.
     pub(in crate::console) fn stays(&mut self, state: &mut State) -> bool {
         if let Some(call) = self.call(state).cloned() {
             if self.cost != call.cost.revision {
                 // What was shown is not what would happen: it is read anew, and answered anew.
-                self.cost = call.cost.revision;
-                (self.shown_at, self.is_read, self.is_answered, self.top) = (None, false, false, 0);
+                (self.cost, self.is_answered, self.reading) =
+                    (call.cost.revision, false, CardReading::default());
+                self.writing.take_if(|text| matches!(text, CardText::Rule(_)));
             }
             let (rows, shown) = self.rows(state, &call);
-            self.top = self.top.min(rows.saturating_sub(shown));
-            self.is_read |= self.rule().is_none() && self.top + shown >= rows;
+            self.reading.top = self.reading.top.min(rows.saturating_sub(shown));
             return true;
         }
         state.is_dirty |= self.is_answered || !std::mem::replace(&mut self.is_over, true);
@@ -171,7 +176,7 @@ impl Card {
     /// has to be seen first.
     pub(in crate::console) fn rewritten(&mut self) {
         if self.rule().is_some() {
-            self.shown_at = None;
+            self.reading.shown_at = None;
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::console::text::reading::moved;
 use crate::console::text::{column, piece, visible, width};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, joined};
+use crate::envelope::TaskId;
 
 pub(in crate::console) const MOST_COLUMNS: u16 = 110;
 
@@ -45,6 +46,14 @@ impl AttentionSelection {
 
     pub(in crate::console) fn of(items: &[AttentionItem], at: usize) -> Self {
         Self { subject: items.get(at).map(|item| item.subject.clone()), at }
+    }
+
+    /// Returns the task that is typed into when it is chosen, if it is one.
+    pub(in crate::console) fn task(&self) -> Option<&TaskId> {
+        match &self.subject {
+            Some(AttentionSubject::Input(task)) => Some(task),
+            _ => None,
+        }
     }
 
     /// Returns its current index; if it is gone, the index of the item that took its position.

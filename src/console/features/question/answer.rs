@@ -8,7 +8,7 @@ use crate::console::features::question::draw::rows;
 use crate::console::features::question::permission::{ANSWERED_THERE, can_permit};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::State;
-use crate::console::widgets::scrolled;
+use crate::console::widgets::CardReading;
 use crate::link::Request;
 use crate::model::{QuestionKind, Snapshot};
 
@@ -30,16 +30,16 @@ impl QuestionDialog {
             state.say(ANSWERED_THERE);
             return;
         }
-        if action == ApproveGate
-            && self.has_rule()
-            && !self.is_at_end(state)
-            && self.is_ready(state.clock.now)
-        {
-            state.say("a rule holds it as well: read it to its end first");
-            return;
-        }
         if let (ApproveTurn | ApproveAlike, Err(why)) = (action, can_permit(&self.question)) {
             state.say(why.to_string());
+            return;
+        }
+        let lets = !matches!(action, RejectGate | Abort) && self.given(action).is_some();
+        if lets
+            && !self.is_noting
+            && self.is_ready(state.clock.now)
+            && self.reading.is_too_early(state.clock.now)
+        {
             return;
         }
         match action {
@@ -66,21 +66,15 @@ impl QuestionDialog {
             }
             Choose if self.chosen.is_none() => state.say("point at a label first"),
             action => match action.motion() {
-                Some(motion) => self.top = scrolled(self.top, motion, rows(state, self)),
+                Some(motion) => self.reading.scroll(motion, rows(state, self)),
                 None => self.decide(state, action),
             },
         }
     }
 
-    /// Tells whether a rule of ours asks about the same call, so that its answer is the one to a held call too.
-    fn has_rule(&self) -> bool {
-        matches!(&self.question.kind, QuestionKind::AgentPrompt(prompt) if prompt.rule.is_some())
-    }
-
     /// Tells whether its last row is on screen.
-    fn is_at_end(&self, state: &State) -> bool {
-        let (rows, shown) = rows(state, self);
-        self.top + shown >= rows
+    pub(in crate::console) fn is_at_end(&self, state: &State) -> bool {
+        self.reading.is_at_end(rows(state, self))
     }
 
     /// Returns the revision of what it says that the command would cost.
@@ -119,7 +113,7 @@ impl QuestionDialog {
                 self.question = Arc::clone(question);
                 if self.cost() != before {
                     // What was shown is not what would happen: it is read anew, and answered anew.
-                    (self.shown_at, self.is_sent) = (None, false);
+                    (self.reading, self.is_sent) = (CardReading::default(), false);
                 }
                 self.cost() != before
             }

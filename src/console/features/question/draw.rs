@@ -26,20 +26,20 @@ fn foot_rows(dialog: &QuestionDialog) -> u16 {
 
 /// Returns how many rows a question has, and how many of them fit on screen.
 pub(crate) fn rows(state: &State, dialog: &QuestionDialog) -> (usize, usize) {
-    let all = dialog.rows(state.outer.size).len();
+    let all = dialog.rows(state).len();
     (all, usize::from(places(state.outer.size, all, foot_rows(dialog)).1.height))
 }
 
 pub(crate) fn draw(painter: &mut Painter<'_>, dialog: &QuestionDialog) {
-    let rows = dialog.rows(painter.size());
+    let rows = dialog.rows(painter.state);
     let (whole, text, below) = places(painter.size(), rows.len(), foot_rows(dialog));
     painter.boxed(whole, &dialog.title());
     left(painter, dialog, whole);
     let shown = usize::from(text.height);
-    let top = dialog.top.min(rows.len().saturating_sub(shown));
+    let top = dialog.reading.top.min(rows.len().saturating_sub(shown));
     painter.rows(text, rows.iter().skip(top));
-    rows_hidden(painter, text, top, rows.len().saturating_sub(top + shown));
-    foot(painter, dialog, below);
+    rows_hidden(painter, whole, top, rows.len().saturating_sub(top + shown));
+    foot(painter, dialog, rows.len().saturating_sub(top + shown), below);
 }
 
 /// Draws the time left into the title.
@@ -54,7 +54,7 @@ pub(in crate::console) fn left(painter: &mut Painter<'_>, dialog: &QuestionDialo
     painter.row_right(head, 0, &[piece(said, role)]);
 }
 
-fn foot(painter: &mut Painter<'_>, dialog: &QuestionDialog, area: Rect) {
+fn foot(painter: &mut Painter<'_>, dialog: &QuestionDialog, unread: usize, area: Rect) {
     let gate = painter
         .explained(Term::Gate)
         .filter(|_| dialog.context() == KeyContext::Gate && dialog.question.is_of_program());
@@ -62,6 +62,7 @@ fn foot(painter: &mut Painter<'_>, dialog: &QuestionDialog, area: Rect) {
     if permission::can_permit(&dialog.question).is_ok()
         && dialog.context() == KeyContext::Gate
         && !dialog.is_sent
+        && (dialog.reading.is_read || unread == 0)
     {
         let keys = [
             (Action::ApproveTurn, "all of this turn"),
@@ -92,11 +93,11 @@ fn foot(painter: &mut Painter<'_>, dialog: &QuestionDialog, area: Rect) {
         painter.editor(area, at, &label, &dialog.note, false, dialog.is_noting);
         at += 1;
     }
-    let keys = keys(painter, dialog);
+    let keys = keys(painter, dialog, unread);
     painter.line(area, at, &keys);
 }
 
-fn keys(painter: &Painter<'_>, dialog: &QuestionDialog) -> Vec<StyledPiece> {
+fn keys(painter: &Painter<'_>, dialog: &QuestionDialog, unread: usize) -> Vec<StyledPiece> {
     use Action::*;
     if dialog.is_sent && !dialog.is_over {
         return vec![piece("on its way", Role::Faint)];
@@ -125,6 +126,14 @@ fn keys(painter: &Painter<'_>, dialog: &QuestionDialog) -> Vec<StyledPiece> {
         (QuestionKind::AgentPrompt(prompt), _) if prompt.is_shown_only => {
             said.push(vec![piece("Answer it in the agent's own window.", Role::Strong)]);
             &[(ToAgent, "go there"), (Back, "close")]
+        }
+        _ if !dialog.reading.is_read && unread > 0 => {
+            let refuse = match &dialog.question.kind {
+                QuestionKind::AgentPrompt(_) => (RejectGate, "refuse, with words"),
+                QuestionKind::Gate { .. } | QuestionKind::Command => (RejectGate, "reject"),
+                _ => (Abort, "end program"),
+            };
+            return dialog.reading.unread(painter, context, (unread, &[refuse, (Back, "later")]));
         }
         (QuestionKind::AgentPrompt(_), _) => {
             &[(ApproveGate, "allow this call"), (RejectGate, "refuse, with words"), (Back, "decide later")]

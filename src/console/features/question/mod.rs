@@ -11,10 +11,11 @@ use jiff::Timestamp;
 use tui_input::Input as Editor;
 
 use crate::console::keys::{Action, KeyContext};
+use crate::console::state::State;
 use crate::console::state::questions::title;
-use crate::console::text::{StyledPiece, piece, visible, wrapped};
+use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
-use crate::console::widgets::{has_been_read, places, sentences};
+use crate::console::widgets::{CardLine, CardReading, card_rows, places, sentences};
 use crate::model::{
     AgentPrompt, AnswerInput, AnswerValue, BindingView, ExpectedAnswerer, Question, QuestionKind,
 };
@@ -29,8 +30,8 @@ const SESSION_CHARS: usize = 8;
 pub struct QuestionDialog {
     /// The question as last published.
     pub question: Arc<Question>,
-    /// First row shown.
-    pub top: usize,
+    /// How far it has been read.
+    pub reading: CardReading,
     /// The highlighted label, if any.
     pub chosen: Option<usize>,
     /// The answer being typed.
@@ -47,8 +48,6 @@ pub struct QuestionDialog {
     pub is_over: bool,
     /// Whether it was answered in the agent that asks.
     pub in_agent: bool,
-    /// When it was first on screen.
-    pub shown_at: Option<Timestamp>,
 }
 
 impl QuestionDialog {
@@ -56,7 +55,7 @@ impl QuestionDialog {
     pub fn new(question: Arc<Question>) -> Self {
         Self {
             question,
-            top: 0,
+            reading: CardReading::default(),
             chosen: None,
             answer: Editor::default(),
             note: Editor::default(),
@@ -65,7 +64,6 @@ impl QuestionDialog {
             is_sent: false,
             is_over: false,
             in_agent: false,
-            shown_at: None,
         }
     }
 
@@ -90,12 +88,12 @@ impl QuestionDialog {
 
     /// Tells whether a deciding key counts now.
     pub fn is_ready(&self, now: Timestamp) -> bool {
-        !self.is_over && !self.is_sent && has_been_read(self.shown_at, now)
+        !self.is_over && !self.is_sent && self.reading.has_settled(now)
     }
 
     /// Returns the text being typed, if any.
     pub fn editor(&mut self) -> Option<&mut Editor> {
-        if self.is_over || self.is_sent || self.shown_at.is_none() {
+        if self.is_over || self.is_sent || self.reading.shown_at.is_none() {
             return None;
         }
         match (self.is_noting, &self.question.kind) {
@@ -139,57 +137,57 @@ impl QuestionDialog {
         });
     }
 
-    /// Returns the full text, wrapped to the width of the dialog.
-    pub(crate) fn rows(&self, size: (u16, u16)) -> Vec<Vec<StyledPiece>> {
-        wrapped(&self.lines(), usize::from(places(size, 0, 0).1.width))
+    /// Returns the rows of the dialog: what is known, and below it what is asked.
+    pub(crate) fn rows(&self, state: &State) -> Vec<Vec<StyledPiece>> {
+        let room = usize::from(places(state.outer.size, 0, 0).1.width);
+        card_rows(&self.lines(), room, state.setup.theme.glyphs.rules[1])
     }
 
     /// Returns the same as unwrapped lines.
-    pub(crate) fn lines(&self) -> Vec<Vec<StyledPiece>> {
+    pub(in crate::console) fn lines(&self) -> Vec<CardLine> {
         let Question { text, evidence, comments, kind, .. } = &*self.question;
+        let fact = |text: &str| CardLine::fact(vec![piece(visible::one_line(text), Role::Faint)]);
         let mut lines = vec![self.origin()];
         lines.extend(kind.cost().into_iter().flat_map(sentences::changed));
-        lines.extend(self.question.expected.iter().flat_map(expected));
-        lines.push(Vec::new());
-        lines.extend(whole(text, Role::Strong));
+        lines.extend(self.question.expected.iter().map(expected));
         if let Some(workdir) = &evidence.workdir {
-            let path = visible::one_line(&workdir.to_string_lossy()).into_owned();
-            lines.push(Vec::new());
-            lines.push(vec![piece(format!("in {path}"), Role::Faint)]);
+            lines.push(fact(&format!("in {}", workdir.to_string_lossy())));
         }
         if let QuestionKind::AgentPrompt(prompt) = kind {
-            lines.extend(prompt.cost.commands.iter().flat_map(|all| sentences::lines(all)));
+            lines.extend(prompt.cost.commands.iter().flat_map(|all| sentences::facts(all)));
             if !prompt.is_shown_only {
-                lines.extend(permission::lines(prompt));
+                lines.extend(permission::lines(prompt).iter().map(|line| fact(line)));
             }
-        }
-        if let Some(command) = &evidence.command {
-            lines.push(Vec::new());
-            lines.push(vec![piece("the command", Role::Faint)]);
-            lines.extend(whole(command, Role::Strong));
         }
         if visible::has_hidden(text) || evidence.command.as_deref().is_some_and(visible::has_hidden) {
-            lines.push(vec![piece("contains hidden characters", Role::Waiting)]);
+            lines.push(CardLine::fact(vec![piece("contains hidden characters", Role::Waiting)]));
+        }
+        lines.push(CardLine::fact(Vec::new()));
+        match kind {
+            QuestionKind::AgentPrompt(_) | QuestionKind::Command => lines.extend(CardLine::command(text)),
+            _ => lines.extend(CardLine::foreign(text, Role::Strong)),
         }
         if let QuestionKind::YesNo { yes, no } = kind {
-            for (word, follows) in [("yes", yes), ("no", no)].into_iter().filter(|(_, text)| !text.is_empty())
-            {
-                lines.push(vec![piece(format!("{word}: {}", visible::one_line(follows)), Role::Faint)]);
-            }
+            let words = [("yes", yes), ("no", no)].into_iter().filter(|(_, text)| !text.is_empty());
+            lines.extend(words.map(|(word, follows)| fact(&format!("{word}: {follows}"))));
+        }
+        if let Some(command) = &evidence.command {
+            lines.extend([CardLine::fact(Vec::new()), fact("the command")]);
+            lines.extend(CardLine::command(command));
         }
         for binding in &evidence.bindings {
-            lines.push(Vec::new());
+            lines.push(CardLine::fact(Vec::new()));
             lines.extend(value(binding));
         }
         for comment in comments {
-            lines.push(Vec::new());
-            let said = visible::one_line(&comment.text).into_owned();
-            lines.push(vec![piece(format!("{}: ", comment.by), Role::Accent), piece(said, Role::Text)]);
+            let said = piece(visible::one_line(&comment.text), Role::Text);
+            let comment = vec![piece(format!("{}: ", comment.by), Role::Accent), said];
+            lines.extend([CardLine::fact(Vec::new()), CardLine::fact(comment)]);
         }
         lines
     }
 
-    fn origin(&self) -> Vec<StyledPiece> {
+    fn origin(&self) -> CardLine {
         let Question { origin, evidence, .. } = &*self.question;
         let file = origin.program.as_ref().and_then(|path| path.file_name());
         let file = file.map(|name| visible::one_line(&name.to_string_lossy()).into_owned());
@@ -203,7 +201,7 @@ impl QuestionDialog {
             _ => None,
         };
         let facts: Vec<String> = [file, line, pass, prompt].into_iter().flatten().collect();
-        vec![piece(facts.join("  "), Role::Faint)]
+        CardLine::fact(vec![piece(facts.join("  "), Role::Faint)])
     }
 
     /// Returns the title: the kind and name of the question.
@@ -224,7 +222,7 @@ fn prompted(prompt: &AgentPrompt) -> String {
 }
 
 /// Describes who is expected to answer, and with which settings.
-fn expected(expected: &ExpectedAnswerer) -> Vec<Vec<StyledPiece>> {
+fn expected(expected: &ExpectedAnswerer) -> CardLine {
     let ExpectedAnswerer { by, task, agent, model, permissions, skills } = expected;
     let by = visible::one_line(by).into_owned();
     let who = match task {
@@ -238,15 +236,10 @@ fn expected(expected: &ExpectedAnswerer) -> Vec<Vec<StyledPiece>> {
     let model = named("model", model.as_slice());
     let facts = [agent, model, named("permissions", permissions), named("skills", skills)];
     let facts: Vec<String> = std::iter::once(who).chain(facts.into_iter().flatten()).collect();
-    vec![vec![piece(facts.join("  "), Role::Faint)]]
+    CardLine::fact(vec![piece(facts.join("  "), Role::Faint)])
 }
 
-/// Returns a text in full and unmasked: whoever answers must see what they are answering.
-fn whole(text: &str, role: Role) -> Vec<Vec<StyledPiece>> {
-    text.trim_end().split('\n').map(|line| vec![piece(visible::in_text(line).into_owned(), role)]).collect()
-}
-
-fn value(binding: &BindingView) -> Vec<Vec<StyledPiece>> {
+fn value(binding: &BindingView) -> Vec<CardLine> {
     let mut head = vec![piece(visible::one_line(&binding.name).into_owned(), Role::Name)];
     if let Some(code) = binding.exit_code {
         let role = if code == 0 { Role::Completed } else { Role::Failed };
@@ -255,17 +248,17 @@ fn value(binding: &BindingView) -> Vec<Vec<StyledPiece>> {
     if binding.timed_out {
         head.push(piece("  timed out", Role::Failed));
     }
-    let lines: Vec<&str> = binding.preview.trim_end().split('\n').collect();
-    let shown = lines.iter().take(VALUE_LINES);
-    let mut rows = vec![head];
-    rows.extend(shown.map(|line| vec![piece(format!("  {}", visible::in_text(line)), Role::Text)]));
-    if lines.len() > VALUE_LINES || binding.is_cut {
+    let of = |text: &str, role| CardLine::foreign(text, role).into_iter().take(VALUE_LINES);
+    let mut lines = vec![CardLine::fact(head)];
+    lines.extend(of(&binding.preview, Role::Text));
+    if binding.preview.trim_end().split('\n').nth(VALUE_LINES).is_some() || binding.is_cut {
         let file = binding.file.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
-        let more = format!("  {} characters in all  {}", binding.chars, visible::one_line(&file));
-        rows.push(vec![piece(more.trim_end(), Role::Faint)]);
+        let more = format!("{} characters in all  {}", binding.chars, visible::one_line(&file));
+        lines.push(CardLine::fact(vec![piece(more.trim_end(), Role::Faint)]));
     }
-    for line in binding.stderr.iter().flat_map(|text| text.trim_end().split('\n')).take(VALUE_LINES) {
-        rows.push(vec![piece(format!("  stderr: {}", visible::in_text(line)), Role::Failed)]);
+    if let Some(stderr) = &binding.stderr {
+        lines.push(CardLine::fact(vec![piece("stderr", Role::Failed)]));
+        lines.extend(of(stderr, Role::Failed));
     }
-    rows
+    lines
 }

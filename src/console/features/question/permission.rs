@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use crate::console::effect::Effect;
 use crate::console::state::{Obstacle, State};
-use crate::console::text::{StyledPiece, piece, visible};
-use crate::console::theme::Role;
+use crate::console::text::visible;
 use crate::link::Request;
 use crate::model::{
     AgentPrompt, PlaceState, PromptPermission, Question, QuestionKind, Snapshot, alike_in_words,
@@ -27,7 +26,7 @@ pub(in crate::console) fn can_permit(question: &Question) -> Result<(), Obstacle
 }
 
 /// Returns what a card says of calls like that of a prompt: how they were answered, and which they are.
-pub(super) fn lines(prompt: &AgentPrompt) -> Vec<Vec<StyledPiece>> {
+pub(super) fn lines(prompt: &AgentPrompt) -> Vec<String> {
     let mut lines = Vec::new();
     let counts = [(prompt.before.allowed, "allowed"), (prompt.before.refused, "refused")];
     let counts: Vec<String> = counts.into_iter().filter(|(count, _)| *count > 0).map(counted).collect();
@@ -38,8 +37,7 @@ pub(super) fn lines(prompt: &AgentPrompt) -> Vec<Vec<StyledPiece>> {
         Some(rule) => format!("an approval rule asks about it as well: {rule}; y answers both, once"),
         None => format!("alike: {}, in this directory", alike_in_words(&prompt.alike)),
     });
-    let line = |line: String| vec![piece(visible::one_line(&line).into_owned(), Role::Faint)];
-    lines.into_iter().map(line).collect()
+    lines
 }
 
 fn counted((count, how): (u32, &str)) -> String {

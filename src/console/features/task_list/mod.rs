@@ -71,6 +71,7 @@ pub(in crate::console) fn place_list(state: &mut State, shown: usize) {
 /// Unfolds the tasks that share a row with the selected one into one row per task, or folds them.
 pub(in crate::console) fn fold(state: &mut State) {
     let Some((call, is_short)) = state.selected().map(|task| (task.call, is_short(task))) else { return };
+    state.hold();
     if is_short {
         state.list.shows_short = !state.list.shows_short;
         return;
@@ -136,8 +137,10 @@ pub(in crate::console) fn clear_finished(state: &mut State) {
     }
 }
 
-/// Removes finished tasks from the list; the runtime is only notified once this can no longer be undone.
+/// Removes finished tasks from the list; the runtime is only notified once this can no longer be undone. The row that takes
+/// the place of the selected one is selected.
 pub(in crate::console) fn clear(state: &mut State, tasks: Vec<TaskId>) {
+    let next = row_after(state, &tasks);
     clear_now(state);
     let key = state.setup.keymap.key(state.view_context(), Action::Undo).unwrap_or_default();
     let count = tasks.len();
@@ -146,7 +149,21 @@ pub(in crate::console) fn clear(state: &mut State, tasks: Vec<TaskId>) {
     state.say(format!("{count} {what} cleared, still on record; {key} brings them back for {within} s"));
     state.view.cleared.extend(tasks);
     state.view.clear_at = state.clock.now.checked_add(UNDONE).ok();
+    if let Some(next) = next.filter(|_| state.at_hand().is_none()) {
+        state.select(next);
+    }
     state.follow();
+}
+
+/// Returns the task in the row below the selected one, or else above it, without those.
+fn row_after(state: &State, tasks: &[TaskId]) -> Option<TaskId> {
+    let rows = state.selectable();
+    let (above, below) = rows.split_at(state.selected_at()?);
+    let stays = |row: &SelectableRow<'_>| match row {
+        SelectableRow::Task(task) if !tasks.contains(&task.id) => Some(task.id.clone()),
+        _ => None,
+    };
+    below.iter().chain(above.iter().rev()).find_map(stays)
 }
 
 /// Brings back the cleared tasks.

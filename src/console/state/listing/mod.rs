@@ -27,6 +27,8 @@ pub enum PointedRow {
     Batch(u64),
     /// An agent at work, by its label.
     Agent(String),
+    /// None: no task matches the filters.
+    Nothing,
 }
 
 /// The task list.
@@ -64,7 +66,7 @@ impl ListState {
         let basis = Basis {
             snapshot: SnapshotIdentity(Arc::clone(snapshot)),
             is_list,
-            selected: self.selected.clone(),
+            selected: self.selected.clone().filter(|_| self.pointed != Some(PointedRow::Nothing)),
             filters: if is_list { self.filters.clone() } else { Filters::default() },
             order: if is_list {
                 (self.listing.sort, self.listing.groups)
