@@ -37,7 +37,7 @@ pub(super) struct FoundFile {
     /// Its permissions, where it is no link.
     pub(super) permissions: Option<u32>,
     /// How many names it has.
-    pub(super) names: u64,
+    pub(super) names: u128,
 }
 
 impl FoundFile {

@@ -108,7 +108,7 @@ fn tokens(bare: &str) -> usize {
     let mut count = 0;
     for letter in bare.chars() {
         let is_word = letter.is_alphanumeric() || letter == '_';
-        count += usize::from(!letter.is_whitespace() && !(is_word && is_in_word));
+        count += usize::from(!(letter.is_whitespace() || is_word && is_in_word));
         is_in_word = is_word;
     }
     count
