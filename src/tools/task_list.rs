@@ -24,13 +24,13 @@ pub(super) struct TaskListTool;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TaskListInput {
-    /// `active`: those that run; `all`: ended ones too.
+    /// `all`: ended ones too.
     #[serde(default)]
     scope: TaskScope,
-    /// Only tasks that accept connections.
+    /// Only those that listen.
     #[serde(default)]
     listening: bool,
-    /// Maximum number of tasks.
+    /// Maximum number.
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 100))]
     limit: usize,
@@ -205,7 +205,7 @@ impl Verb for TaskListTool {
     const NAME: &'static str = "TaskList";
     const TITLE: &'static str = "List tasks";
     const DESCRIPTION: &'static str = "\
-Lists the commands you ran (pilothouse tasks), newest first, without output: those that still run, or `all` with how each ended. \
+Lists the commands you ran (pilothouse tasks), newest first, without output. \
 For a lost task_id, or what to stop before you finish.";
     const HINTS: Hints = Hints::READS;
     const CLI: &'static [&'static str] = &["task", "list"];
