@@ -5,10 +5,10 @@
 //! way to git in this program, and the only configuration it reads is its own.
 
 mod cost;
+mod current_file;
 mod difference;
 mod disk_look;
 mod first_look;
-mod found_file;
 mod program;
 mod references;
 mod repository;

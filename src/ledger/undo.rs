@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
+use super::current_file::{CurrentFile, blob_id, written};
 use super::difference::{FileDifference, FileState, Found};
-use super::found_file::{FoundFile, blob_id, written};
 use super::program::{GitFailure, PrivateGit};
 use super::snapshot::TreeSnapshot;
 use super::undo_plan::{UndoPlan, UndoStep, UndoTarget, aside, is_younger};
@@ -96,9 +96,9 @@ struct UndoDraft {
     top: HeldFolder,
     facts: UndoFacts,
     /// What is not yet as it was, and what is there now.
-    todo: Vec<(PathBuf, UndoFile, Option<FoundFile>)>,
+    todo: Vec<(PathBuf, UndoFile, Option<CurrentFile>)>,
     /// What an undo that was cut off has left: of which file, where, what it is; and its contents, if they are not known.
-    rests: Vec<(PathBuf, PathBuf, FoundFile, Option<Vec<u8>>)>,
+    rests: Vec<(PathBuf, PathBuf, CurrentFile, Option<Vec<u8>>)>,
     /// The folders in which files wait.
     asides: BTreeSet<PathBuf>,
 }
@@ -117,7 +117,7 @@ impl UndoDraft {
                 refuse(&"no copy of it is kept");
                 continue;
             }
-            let now = FoundFile::read(&top, path);
+            let now = CurrentFile::read(&top, path);
             // A link above it may be one that the command has made, or removed.
             let is_below = path.ancestors().skip(1).any(|above| listed.contains(above));
             match if is_below { Ok(now.unwrap_or_default()) } else { now } {
@@ -198,7 +198,7 @@ impl UndoDraft {
             }
             rests.push((path, aside, found));
         }
-        let step = |(path, file, found): (PathBuf, UndoFile, Option<FoundFile>)| {
+        let step = |(path, file, found): (PathBuf, UndoFile, Option<CurrentFile>)| {
             let to = match &file.old {
                 Some(FileState::Kept { mode, id }) => {
                     let bytes = held.get(id).cloned().unwrap_or_default();
@@ -224,8 +224,12 @@ impl UndoDraft {
 
 impl UndoFile {
     /// Returns what an undo that was cut off has left of it, and the contents of that unless they are known. Blocks.
-    fn rest(&self, top: &HeldFolder, aside: &Path) -> std::io::Result<Option<(FoundFile, Option<Vec<u8>>)>> {
-        let Some(rest) = FoundFile::read(top, aside)? else { return Ok(None) };
+    fn rest(
+        &self,
+        top: &HeldFolder,
+        aside: &Path,
+    ) -> std::io::Result<Option<(CurrentFile, Option<Vec<u8>>)>> {
+        let Some(rest) = CurrentFile::read(top, aside)? else { return Ok(None) };
         let is_known = [&self.old, &self.new].into_iter().flatten().any(|state| rest.holds(state));
         let bytes = if is_known { None } else { Some(rest.bytes(top, aside)?) };
         Ok(Some((rest, bytes)))
@@ -238,7 +242,7 @@ pub(super) fn in_use(path: &Path, who: &str) -> String {
 }
 
 /// Tells whether a file is what it was in a snapshot.
-fn is_as(state: &Option<FileState>, permissions: Option<u32>, now: Option<&FoundFile>) -> bool {
+fn is_as(state: &Option<FileState>, permissions: Option<u32>, now: Option<&CurrentFile>) -> bool {
     match (state, now) {
         (None, None) => true,
         // Git does not notice every change of permissions.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use rustix::fs::{AtFlags, CWD, FileType, RenameFlags, StatxFlags, renameat_with, statx};
 
-use super::found_file::{FoundFile, place, written};
+use super::current_file::{CurrentFile, place, written};
 use super::undo::in_use;
 use crate::files::{self, HeldFolder};
 
@@ -24,7 +24,7 @@ pub(super) struct UndoStep {
     /// Where its successor is made, or it waits to be removed.
     pub(super) aside: PathBuf,
     /// What is there now, as long as nobody touches it.
-    pub(super) found: Option<FoundFile>,
+    pub(super) found: Option<CurrentFile>,
     pub(super) to: UndoTarget,
 }
 
@@ -69,7 +69,7 @@ pub enum UndoFailure {
 /// What was done so far, to go back by.
 enum DoneStep {
     /// A file was made aside.
-    Made(PathBuf, FoundFile),
+    Made(PathBuf, CurrentFile),
     Renamed(PathBuf, PathBuf, RenameFlags),
     FolderMade(PathBuf),
     /// A folder with these permissions was removed.
@@ -85,7 +85,7 @@ pub struct UndoPlan {
     pub(super) began: Timestamp,
     pub(super) steps: Vec<UndoStep>,
     /// What an undo that was cut off has left: of which file, where, and what it is.
-    pub(super) rests: Vec<(PathBuf, PathBuf, FoundFile)>,
+    pub(super) rests: Vec<(PathBuf, PathBuf, CurrentFile)>,
     /// All paths, also of files that are already as they were.
     pub(super) paths: Vec<PathBuf>,
     /// The folders in which files wait.
@@ -176,7 +176,7 @@ impl UndoPlan {
             if let Some(who) = open.get(&step.aside) {
                 return Err(in_use(&step.path, who));
             }
-            if FoundFile::read(&self.top, &step.aside).map_err(named(&step.path))?.as_ref() != Some(found) {
+            if CurrentFile::read(&self.top, &step.aside).map_err(named(&step.path))?.as_ref() != Some(found) {
                 return Err(format!("{}: it was changed meanwhile", step.path.display()));
             }
         }
@@ -212,12 +212,12 @@ impl UndoPlan {
     }
 
     /// Removes a file that waits, unless somebody has written to it.
-    fn discard(&self, aside: &Path, known: &FoundFile) -> Result<(), String> {
+    fn discard(&self, aside: &Path, known: &CurrentFile) -> Result<(), String> {
         let open = written(&self.top, [aside].into_iter()).map_err(named(aside))?;
         if let Some(who) = open.get(aside) {
             return Err(in_use(aside, who));
         }
-        if FoundFile::read(&self.top, aside).map_err(named(aside))?.as_ref() != Some(known) {
+        if CurrentFile::read(&self.top, aside).map_err(named(aside))?.as_ref() != Some(known) {
             return Err(format!("{}: somebody has written to it", aside.display()));
         }
         let (folder, name) = place(&self.top, aside).map_err(named(aside))?;
@@ -239,7 +239,7 @@ impl UndoPlan {
     }
 
     /// Makes what is to be put in a file's place. What is half made is removed.
-    fn make(&self, step: &UndoStep, come: &mut dyn FnMut(UndoMoment)) -> io::Result<FoundFile> {
+    fn make(&self, step: &UndoStep, come: &mut dyn FnMut(UndoMoment)) -> io::Result<CurrentFile> {
         let (folder, name) = place(&self.top, &step.aside)?;
         let written = match &step.to {
             UndoTarget::Gone => return Err(io::ErrorKind::InvalidInput.into()),
@@ -255,7 +255,7 @@ impl UndoPlan {
                 written.and_then(|()| file.sync_all())
             }
         };
-        let made = written.and_then(|()| FoundFile::read(&self.top, &step.aside));
+        let made = written.and_then(|()| CurrentFile::read(&self.top, &step.aside));
         match made.and_then(|made| made.ok_or_else(|| io::ErrorKind::NotFound.into())) {
             Ok(made) => {
                 come(UndoMoment::Made);

@@ -58,11 +58,11 @@ pub(crate) mod path {
     use serde::{Deserialize as _, Deserializer, Serializer};
 
     pub(crate) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&super::text_of(path.as_os_str()))
+        to.serialize_str(&crate::names::text_of(path.as_os_str()))
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
-        Ok(super::path_of(&String::deserialize(from)?))
+        Ok(crate::names::path_of(&String::deserialize(from)?))
     }
 }
 
@@ -73,11 +73,11 @@ pub(crate) mod paths {
     use serde::{Deserialize as _, Deserializer, Serializer};
 
     pub(crate) fn serialize<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(paths.iter().map(|path| super::text_of(path.as_os_str())))
+        to.collect_seq(paths.iter().map(|path| crate::names::text_of(path.as_os_str())))
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PathBuf>, D::Error> {
-        Ok(Vec::<String>::deserialize(from)?.iter().map(|text| super::path_of(text)).collect())
+        Ok(Vec::<String>::deserialize(from)?.iter().map(|text| crate::names::path_of(text)).collect())
     }
 }
 

@@ -30,7 +30,7 @@ impl SeenFile {
 
 /// A file or a link that is there now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FoundFile {
+pub(super) struct CurrentFile {
     seen: SeenFile,
     /// What it is, as git would name it.
     pub(super) state: FileState,
@@ -40,7 +40,7 @@ pub(super) struct FoundFile {
     pub(super) names: u128,
 }
 
-impl FoundFile {
+impl CurrentFile {
     /// Reads what is at a path; `None` if nothing is, or a folder.
     ///
     /// # Errors
