@@ -28,7 +28,7 @@ impl App {
     }
 
     /// Returns the task on the row of the attention list, if it is typed into when it is chosen.
-    pub(in crate::console) fn listed_task(&self) -> Option<TaskId> {
+    pub fn listed_task(&self) -> Option<TaskId> {
         match self.layers.last() {
             Some(Layer::Attention(chosen)) => chosen.task().cloned(),
             _ => None,
