@@ -250,6 +250,7 @@ fn answering(door: &Door, answer: String) -> impl Drop {
     std::fs::create_dir(&runtime).expect("a folder");
     let address = json!({
         "pid": std::process::id(), "runtime": runtime, "state": places.state_dir, "config": places.config_dir,
+        "workspace": places.workspace,
     });
     writeln!(starting.0, "{address}").expect("written");
     let listener = UnixListener::bind(runtime.join("agent.sock")).expect("bound");
