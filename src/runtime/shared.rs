@@ -248,13 +248,20 @@ impl RuntimeShared {
             });
         }
         let now = self.clock.now().wall;
-        if let Some(text) = past::notice(&recoveries) {
+        let notice = |text| {
             self.session().notice(now, text, false);
             self.nudge.notify_one();
+        };
+        if let Some(text) = past::notice(&recoveries) {
+            notice(text);
         }
-        self.recovered.send_replace(true);
+        let is_start = !self.recovered.send_replace(true);
         let printed = self.session().counters.metrics.output_bytes_in;
-        let kept = past::retain(&self.recording, &self.limits.record, &self.journal, now);
+        let (kept, old) =
+            past::retain(&self.recording, &self.limits.record, &self.journal, is_start.then_some(now));
+        if let Some(old) = old {
+            notice(format!("the recording {old} was removed for its age (record.keep_for)"));
+        }
         self.disk[0].store(kept, Ordering::Relaxed);
         self.disk[1].store(printed, Ordering::Relaxed);
     }

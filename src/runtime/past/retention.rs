@@ -3,7 +3,6 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -29,23 +28,23 @@ struct FinishedRecording {
     has_run: bool,
 }
 
-/// Removes recordings beyond the limits and returns the size of the rest in bytes; `own` and recordings being written
-/// are kept, whatever their size.
+/// Removes recordings beyond the limits; returns the size of the rest in bytes, and the name of the one removed for its
+/// age; without a time, none is. `own` and recordings being written are kept, whatever their size.
 pub(in crate::runtime) fn retain(
     own: &Path,
     limits: &config::RecordSettings,
     journal: &Journal,
-    now: Timestamp,
-) -> u64 {
-    let Some(recordings) = own.parent() else { return 0 };
+    now: Option<Timestamp>,
+) -> (u64, Option<String>) {
+    let Some(recordings) = own.parent() else { return (0, None) };
     if let Err(error) = HeldFolder::open_own(recordings) {
         tracing::warn!(%error, folder = %recordings.display(), "no old recording is removed");
-        return 0;
+        return (0, None);
     }
     clear(recordings);
     let all = list(recordings, None);
     let open: u64 = all.iter().filter(|listed| listed.live).map(|listed| size(&listed.folder)).sum();
-    let finished: Vec<FinishedRecording> = all
+    let mut finished: Vec<FinishedRecording> = all
         .into_iter()
         .filter(|listed| !listed.live && listed.folder != own && listed.is_own())
         .map(|listed| FinishedRecording {
@@ -56,14 +55,39 @@ pub(in crate::runtime) fn retain(
             name: listed.name,
         })
         .collect();
+    let is_removed = |recording: &FinishedRecording, reason| match remove(recording, journal, reason) {
+        Ok(()) => true,
+        Err(error) => {
+            tracing::warn!(%error, recording = recording.name, "remove an old recording");
+            false
+        }
+    };
+    let old =
+        now.and_then(|now| too_old(&finished, limits, now).find(|at| is_removed(&finished[*at], "age")));
+    let old = old.map(|at| finished.remove(at).name);
     let mut left = open + finished.iter().map(|recording| recording.bytes).sum::<u64>();
-    for (recording, reason) in too_much(&finished, open, limits, now) {
-        match remove(recording, journal, reason) {
-            Ok(()) => left = left.saturating_sub(recording.bytes),
-            Err(error) => tracing::warn!(%error, recording = recording.name, "remove an old recording"),
+    for (recording, reason) in too_much(&finished, open, limits) {
+        if is_removed(recording, reason) {
+            left = left.saturating_sub(recording.bytes);
         }
     }
-    left
+    (left, old)
+}
+
+/// Returns the places of the recordings that may go for their age, of which one goes at a time. The age is measured
+/// against the newest of them, and the clock only where that is earlier: a wrong clock does not make others old.
+fn too_old(
+    finished: &[FinishedRecording],
+    limits: &config::RecordSettings,
+    now: Timestamp,
+) -> impl Iterator<Item = usize> {
+    let newest = finished.iter().filter_map(|recording| recording.started_at).max();
+    let now = newest.map_or(now, |newest| newest.min(now));
+    let keep_for = SignedDuration::try_from(limits.keep_for).unwrap_or(SignedDuration::MAX);
+    let is_old = move |recording: &FinishedRecording| {
+        recording.started_at.is_some_and(|at| now.duration_since(at) > keep_for)
+    };
+    finished.iter().enumerate().filter(move |(_, recording)| is_old(recording)).map(|(at, _)| at)
 }
 
 /// Selects the recordings to remove, oldest first. Nothing is removed until a limit is exceeded by half, so that each
@@ -72,25 +96,17 @@ fn too_much<'a>(
     finished: &'a [FinishedRecording],
     open_bytes: u64,
     limits: &config::RecordSettings,
-    now: Timestamp,
 ) -> Vec<(&'a FinishedRecording, &'static str)> {
     let total = open_bytes + finished.iter().map(|recording| recording.bytes).sum::<u64>();
-    let older = |recording: &FinishedRecording, age: Duration| {
-        let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
-        recording.started_at.is_some_and(|at| now.duration_since(at) > age)
-    };
     let by_size = total > limits.keep_bytes.saturating_add(limits.keep_bytes / 2);
     // Recordings with commands and recordings without are counted separately.
     let mut counts = [false, true].map(|has_run| count(finished, has_run));
     let by_count = counts.map(|count| count > limits.keep_recordings + limits.keep_recordings / 2);
-    let by_age = finished.iter().any(|recording| older(recording, limits.keep_for * 3 / 2));
     let mut bytes = total;
     let mut chosen = Vec::new();
     for recording in finished {
         let class = usize::from(recording.has_run);
-        let reason = if by_age && older(recording, limits.keep_for) {
-            "age"
-        } else if by_size && bytes > limits.keep_bytes {
+        let reason = if by_size && bytes > limits.keep_bytes {
             "size"
         } else if by_count[class] && counts[class] > limits.keep_recordings {
             "count"
@@ -221,6 +237,8 @@ fn size(folder: &Path) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     const LIMITS: config::RecordSettings = config::RecordSettings {
@@ -246,13 +264,13 @@ mod tests {
 
     fn chosen(of: &[(u64, i64)], open: u64) -> Vec<(String, &'static str)> {
         let finished = finished(of);
-        let chosen = too_much(&finished, open, &LIMITS, Timestamp::UNIX_EPOCH);
+        let chosen = too_much(&finished, open, &LIMITS);
         chosen.into_iter().map(|(recording, reason)| (recording.name.clone(), reason)).collect()
     }
 
     #[test]
     fn nothing_goes_until_a_limit_is_passed_by_half() {
-        assert_eq!(chosen(&[(50, 40), (50, 1), (20, 1), (30, 0)], 0), []);
+        assert_eq!(chosen(&[(50, 29), (50, 1), (20, 1), (30, 0)], 0), []);
     }
 
     #[test]
@@ -265,7 +283,33 @@ mod tests {
             chosen(&[(1, 9), (1, 8), (1, 7), (1, 6), (1, 5), (1, 4), (1, 3)], 0),
             said(&[("1/9", "count"), ("1/8", "count"), ("1/7", "count")])
         );
-        assert_eq!(chosen(&[(1, 46), (1, 31), (1, 29)], 0), said(&[("1/46", "age"), ("1/31", "age")]));
+    }
+
+    #[test]
+    fn age_is_measured_against_the_newest_and_never_by_a_wrong_clock() {
+        let old =
+            |of: &[(u64, i64)]| too_old(&finished(of), &LIMITS, Timestamp::UNIX_EPOCH).collect::<Vec<_>>();
+        assert_eq!(old(&[(1, 46), (1, 32), (1, 31), (1, 1)]), [0, 1]);
+        // The clock is 400 days ahead now, or was for one of them.
+        assert_eq!(old(&[(1, 420), (1, 410), (1, 400)]), [0_usize; 0]);
+        assert_eq!(old(&[(1, 20), (1, 1), (1, -400)]), [0_usize; 0]);
+        assert_eq!(old(&[(1, 440), (1, 410), (1, 400)]), [0]);
+    }
+
+    #[test]
+    fn one_recording_goes_for_its_age_and_none_without_a_time() {
+        let temp = tempfile::tempdir().expect("temp dir");
+        let recordings = temp.path().join("recordings");
+        fs::create_dir(&recordings).expect("made");
+        let ours = [440, 420, 400, 1].map(|days| recording(&recordings, days, 7));
+        let own = recording(&recordings, 0, 1);
+        let (journal, _) = crate::journal::repair(&own, crate::clock::Clock::start()).expect("opened");
+        let limits = config::RecordSettings { keep_bytes: u64::MAX, ..LIMITS };
+        let name = |path: &PathBuf| path.file_name().expect("a name").display().to_string();
+        assert_eq!(retain(&own, &limits, &journal, None).1, None);
+        assert_eq!(retain(&own, &limits, &journal, Some(Timestamp::UNIX_EPOCH)).1, Some(name(&ours[0])));
+        journal.close();
+        assert_eq!(ours.map(|path| path.exists()), [false, true, true, true]);
     }
 
     #[test]
@@ -478,7 +522,7 @@ mod tests {
         let clock = crate::clock::Clock::start();
         let (journal, _) = crate::journal::repair(&own, clock).expect("opened");
         let limits = config::RecordSettings { keep_bytes: u64::MAX, ..LIMITS };
-        retain(&own, &limits, &journal, Timestamp::UNIX_EPOCH);
+        retain(&own, &limits, &journal, Some(Timestamp::UNIX_EPOCH));
         journal.close();
         let mut after = std::collections::BTreeMap::new();
         hostile.iter().chain([&outside]).for_each(|path| contents(path, &mut after));
@@ -500,7 +544,7 @@ mod tests {
         let own = recording(&there, 0, 1);
         std::os::unix::fs::symlink(&there, &link).expect("a link");
         let (journal, _) = crate::journal::repair(&own, crate::clock::Clock::start()).expect("opened");
-        retain(&link.join(own.file_name().expect("a name")), &LIMITS, &journal, Timestamp::UNIX_EPOCH);
+        retain(&link.join(own.file_name().expect("a name")), &LIMITS, &journal, Some(Timestamp::UNIX_EPOCH));
         journal.close();
         assert!(ours.iter().all(|path| path.exists()));
     }
