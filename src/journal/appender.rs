@@ -280,15 +280,25 @@ impl Appender {
     /// Opens the next segment, starting with the lines that are not known to be on disk.
     fn open_segment(&mut self) -> io::Result<()> {
         let number = self.next_segment;
-        self.next_segment += 1;
-        let file = self.disk.create(&layout::segment_path(&self.recording, number))?;
+        let created = self.disk.create(&layout::segment_path(&self.recording, number));
+        // A number that no file has is not passed over.
+        let is_there =
+            created.as_ref().map_or_else(|error| error.kind() == io::ErrorKind::AlreadyExists, |_| true);
+        self.next_segment += u32::from(is_there);
+        let file = created?;
         self.disk.sync_folder(&self.recording)?;
         if !self.unsynced.is_empty() {
             write_once(&*self.disk, &file, &self.unsynced)?;
         }
         self.is_removed = false;
         let lines = LineFile::new(file, self.unsynced.len() as u64);
+        let takes_over = lines.length() > 0;
         self.segment = Some(Segment::new(number, lines, (self.seq, self.hash)));
+        if takes_over {
+            // Without this row it would be a copy.
+            let data = json!({ "problems": [], "sealed": layout::segment_name(number - 1) });
+            self.write_line(&own_row("repair", &data, self.ts))?;
+        }
         Ok(())
     }
 

@@ -41,6 +41,8 @@ pub enum ProblemKind {
     CutOff,
     /// The line is repeated although no segment takes over from its predecessor here.
     Repeated,
+    /// The file does not have the number that follows the one before it.
+    Renumbered,
     /// `head.json` is missing or broken, so whether the end was cut off cannot be determined.
     Unsealed,
 }
@@ -59,6 +61,12 @@ impl fmt::Display for Problem {
             ProblemKind::Unreadable => format!("{rows}: the file cannot be read"),
             ProblemKind::CutOff => format!("{rows}: cut off the end"),
             ProblemKind::Repeated => format!("{rows}: appears a second time"),
+            ProblemKind::Renumbered => {
+                return write!(
+                    f,
+                    "{segment} does not follow the file before it: removed or renamed (row {first})"
+                );
+            }
             ProblemKind::Unsealed => {
                 return write!(
                     f,

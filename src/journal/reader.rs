@@ -207,10 +207,21 @@ impl JournalReader {
     }
 
     fn next_segment(&mut self) -> bool {
+        // One that takes over says so in a row of its own.
+        if let Repeats::Reached(reached) = self.repeats
+            && self.number > 0
+        {
+            self.report(ProblemKind::Repeated, (reached, reached), (self.number, 0));
+        }
         let Some(number) = self.segments.pop_front() else {
             self.is_stopped = true;
-            return self.end();
+            self.end();
+            return !self.ready.is_empty();
         };
+        if self.number > 0 && number != self.number + 1 {
+            let seq = self.known.last() + 1;
+            self.report(ProblemKind::Renumbered, (seq, seq), (number, 0));
+        }
         (self.number, self.at) = (number, 0);
         self.repeats = if self.known.hashes.is_empty() { Repeats::Over } else { Repeats::May };
         match files::read(&layout::segment_path(&self.recording, number), OWN, SEGMENT_BYTES) {
@@ -226,18 +237,11 @@ impl JournalReader {
     }
 
     /// Reports problems at the end of the recording.
-    fn end(&mut self) -> bool {
+    fn end(&mut self) {
+        let Some(bad) = self.bad.take() else { return };
         let seq = self.known.last() + 1;
-        let Some(bad) = self.bad.take() else {
-            let Repeats::Reached(reached) = self.repeats else { return false };
-            if reached < seq - 1 {
-                self.report(ProblemKind::Repeated, (reached, reached), (self.number, 0));
-            }
-            return reached < seq - 1;
-        };
         let kind = if bad.has_end { ProblemKind::Changed } else { ProblemKind::Torn };
         self.report(kind, (seq, seq + bad.lines - 1), (bad.number, bad.offset));
-        true
     }
 
     fn valid(&mut self, record: JournalRecord, offset: u64) {
@@ -294,6 +298,9 @@ impl JournalReader {
     fn first(&mut self, record: JournalRecord, place: (u32, u64)) {
         let seq = record.header.seq;
         let begins = seq == 1 && record.header.prev == Hash::NONE;
+        if begins && self.number > 1 && self.bad.is_none() {
+            self.report(ProblemKind::Renumbered, (1, 1), place);
+        }
         match self.bad.take() {
             Some(bad) if begins && bad.number < self.number => {}
             Some(bad) => {

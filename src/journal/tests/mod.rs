@@ -236,6 +236,8 @@ async fn a_deleted_a_repeated_and_a_moved_row_are_noticed() {
         order(&[1, 2, 3, 4])
     };
     assert_eq!(takes_over(&[3, 4, 5]), []);
+    assert_eq!(takes_over(&[1, 2, 3, 4, 5]), [], "of the first nothing may have reached the disk");
+    assert_eq!(takes_over(&[3, 4]), [(ProblemKind::Repeated, 4, 4), (ProblemKind::CutOff, 5, 5)]);
     assert_eq!(takes_over(&[2, 3, 5]), [(ProblemKind::Repeated, 3, 3)], "not all that may be lost");
     assert_eq!(takes_over(&[2, 4, 5]), [(ProblemKind::Repeated, 4, 4), (ProblemKind::Repeated, 2, 2)]);
 }

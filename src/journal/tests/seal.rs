@@ -49,3 +49,37 @@ async fn a_killed_writer_leaves_a_seal_from_its_first_moment_and_a_cut_end_outli
     let report = verify(stage.path()).expect("verifies");
     assert!(report.problems.iter().any(|problem| problem.kind == ProblemKind::CutOff), "{report:?}");
 }
+
+#[tokio::test]
+async fn a_copied_and_a_renumbered_segment_are_noticed() {
+    let told = |stage: &Stage| {
+        let problems = verify(stage.path()).expect("verifies").problems;
+        problems.iter().map(|problem| (problem.kind, problem.segment.clone())).collect::<Vec<_>>()
+    };
+    let bounds = Bounds { line: 2_048, segment: 4_096, journal: 65_536 };
+    for at in 1..=3 {
+        let stage = Stage::new();
+        let journal = stage.on(disk::Os, bounds).expect("journal");
+        for n in 1..=20 {
+            journal.append(&row(n, 500), Durability::Written).await.expect("append");
+        }
+        journal.close();
+        let last = *layout::segments(stage.path()).expect("lists").last().expect("one");
+        assert!(last > 3, "{last}");
+        assert_eq!(told(&stage), []);
+        let rename =
+            |from: u32, to: u32| fs::rename(stage.segment(from), stage.segment(to)).expect("renamed");
+        let name = |number| layout::segment_name(number);
+        // From this one on, each has another number.
+        (at..=last).rev().for_each(|number| rename(number, number + 1));
+        assert_eq!(told(&stage), [(ProblemKind::Renumbered, name(at + 1))]);
+        // And there is a copy in the gap.
+        fs::copy(stage.segment(at + 1), stage.segment(at)).expect("copied");
+        assert_eq!(told(&stage), [(ProblemKind::Repeated, name(at + 1))]);
+        fs::remove_file(stage.segment(at)).expect("removed");
+        (at..=last).for_each(|number| rename(number + 1, number));
+        assert_eq!(told(&stage), []);
+        fs::copy(stage.segment(last), stage.segment(last + 1)).expect("copied");
+        assert_eq!(told(&stage), [(ProblemKind::Repeated, name(last + 1))]);
+    }
+}
