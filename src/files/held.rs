@@ -54,6 +54,16 @@ impl HeldFolder {
         }
     }
 
+    /// Locks it until it is dropped, if nobody else holds it locked.
+    ///
+    /// # Errors
+    /// If it cannot be locked now.
+    pub fn try_locked(self) -> io::Result<Self> {
+        let folder = reopened(&self.0)?;
+        flock(&folder, FlockOperation::NonBlockingLockExclusive)?;
+        Ok(Self(folder))
+    }
+
     /// Opens a folder inside this one, through no link.
     ///
     /// # Errors

@@ -14,11 +14,13 @@ use serde::{Deserialize, Serialize};
 
 use super::Error;
 use super::socket::distrust;
-use crate::files::{self, FileAccess, OWN};
-use crate::paths::Places;
+use crate::files::{self, FileAccess, HeldFolder, OWN};
+use crate::paths::{Locks, Places};
 
 /// Size limit of an address, in bytes.
 const ADDRESS_BYTES: u64 = 16 << 10;
+/// The most locks that are looked at: more workspaces than are ever served at once.
+pub(super) const MOST_LOCKS: usize = 4_096;
 /// How often taking the lock is attempted, and the pause between attempts: another process may briefly be checking
 /// whether it is held.
 const ATTEMPTS: u32 = 10;
@@ -141,9 +143,7 @@ impl WorkspaceLock {
 
     /// Tells whether the locked file is still the one that others see at this path.
     pub(super) fn is_in_place(&self) -> bool {
-        let at = |facts: std::fs::Metadata| (facts.dev(), facts.ino());
-        let own = self.file.metadata().map(at).ok();
-        own.is_some() && own == self.path.symlink_metadata().map(at).ok()
+        is_in_place(&self.file, &self.path)
     }
 
     fn write(&self, places: &Places) -> io::Result<()> {
@@ -158,8 +158,33 @@ impl WorkspaceLock {
 
 impl Drop for WorkspaceLock {
     fn drop(&mut self) {
+        // While nobody else can take it. Whoever has opened it already sees that it is no longer in place.
+        if self.is_in_place() {
+            let _ = std::fs::remove_file(&self.path);
+        }
         // Closing the file is not enough: a process that another thread is just forking has a copy of it.
         let _ = flock(&self.file, FlockOperation::Unlock);
+    }
+}
+
+fn is_in_place(file: &File, path: &Path) -> bool {
+    let at = |facts: std::fs::Metadata| (facts.dev(), facts.ino());
+    let own = file.metadata().map(at).ok();
+    own.is_some() && own == path.symlink_metadata().map(at).ok()
+}
+
+/// Removes the locks of runtimes that were killed, up to [`MOST_LOCKS`]. Blocks.
+pub(super) fn remove_abandoned(locks: &Locks) {
+    // One process at a time, so that what each sees in place stays there.
+    let Ok(_folder) = HeldFolder::open_own(&locks.folder).and_then(HeldFolder::try_locked) else { return };
+    for entry in std::fs::read_dir(&locks.folder).into_iter().flatten().flatten().take(MOST_LOCKS) {
+        let path = entry.path();
+        let is_lock = entry.file_name().to_str().is_some_and(|name| locks.id(name).is_some());
+        let Some(file) = files::open(&path, OWN, FileAccess::Read).ok().filter(|_| is_lock) else { continue };
+        // While this is held, no runtime can take it.
+        if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() && is_in_place(&file, &path) {
+            let _ = std::fs::remove_file(&path);
+        }
     }
 }
 
@@ -196,6 +221,25 @@ mod tests {
         assert_eq!(Holder::of(&other).places(&other).agent_socket(), places.agent_socket());
         drop(lock);
         assert_eq!(Holder::of(&places), Holder::Nobody);
+    }
+
+    #[test]
+    fn a_lock_goes_with_its_runtime_and_those_of_killed_ones_with_the_next() {
+        let temp = tempfile::tempdir().expect("temp dir");
+        let places = |name: &str| {
+            let workspace = temp.path().join(name);
+            std::fs::create_dir(&workspace).expect("a workspace");
+            Places::beneath(&workspace, &temp.path().join("state"), None).expect("places")
+        };
+        let [ended, killed, live] = ["ended", "killed", "live"].map(places);
+        drop(WorkspaceLock::take(&ended).expect("takes"));
+        assert!(!ended.lock.exists());
+        std::fs::write(&killed.lock, "{}").expect("written");
+        let other = killed.lock.with_file_name("notes.lock");
+        std::fs::write(&other, "mine").expect("written");
+        let _live = WorkspaceLock::take(&live).expect("takes");
+        remove_abandoned(&live.locks());
+        assert!(!killed.lock.exists() && live.lock.exists() && other.exists());
     }
 
     #[test]

@@ -4,13 +4,11 @@
 
 use std::path::PathBuf;
 
-use super::lock::{Holder, RuntimeAddress};
+use super::lock::{Holder, MOST_LOCKS, RuntimeAddress};
 use crate::config::ConfigWatch;
 use crate::files;
 use crate::paths::Locks;
 
-/// Locks inspected: more workspaces than are ever served at once. The locks of ended runtimes remain.
-const MOST_LOCKS: usize = 4_096;
 /// The most runtimes returned.
 const MOST: usize = 256;
 

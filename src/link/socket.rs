@@ -15,7 +15,7 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use tokio::net::{UnixListener, UnixStream};
 
 use super::Error;
-use super::lock::WorkspaceLock;
+use super::lock::{self, WorkspaceLock};
 use crate::files;
 use crate::paths::Places;
 
@@ -53,6 +53,7 @@ impl Sockets {
     pub fn open(places: &Places) -> Result<Self, Error> {
         private_folder(&places.runtime_dir, 0o022)?;
         let lock = WorkspaceLock::take(places)?;
+        lock::remove_abandoned(&places.locks());
         let open = [BoundSocket::on(places.agent_socket())?, BoundSocket::on(places.operator_socket())?];
         Ok(Self { open: Some(open), lock, places: places.clone(), said: None })
     }
