@@ -29,6 +29,7 @@ mod gemini;
 mod hook;
 mod hook_entry;
 mod kilo;
+mod number;
 mod opencode;
 mod own_shell;
 mod permission;
@@ -56,6 +57,7 @@ pub use self::hook::{
     PromptVerdict, RefusedTool, ToolUse, UsedTool,
 };
 pub use self::hook_entry::{HookEntry, HookPassing, HookSetup};
+pub use self::number::spell_numbers;
 pub use self::own_shell::{
     EnvironmentMarks, OwnShell, ScreenQuestion, ScriptedModel, ShellRedirect, Trial, TrialFile, TrialScreen,
 };

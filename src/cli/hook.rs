@@ -13,7 +13,7 @@ use super::print;
 use super::shell::handed_over::AGENT_NAME;
 use super::shell::{DOOR, SWITCH};
 use super::surroundings::surroundings;
-use crate::agents::{AgentHook, AgentProgram, HookPassing, HookReport};
+use crate::agents::{AgentHook, AgentProgram, HookPassing, HookReport, spell_numbers};
 use crate::clock::Clock;
 use crate::link::{ClientName, ClientRole, Hello, Holder, HookCall, HookReply};
 use crate::paths::Places;
@@ -48,7 +48,7 @@ fn answer(agent: AgentProgram, hook: &AgentHook) -> Option<String> {
     if told.len() as u64 > MOST_BYTES {
         return None;
     }
-    let told: Value = serde_json::from_slice(&told).ok()?;
+    let told: Value = serde_json::from_str(&spell_numbers(&String::from_utf8(told).ok()?)).ok()?;
     let report: HookReport = (hook.read)(&told)?;
     let is_off = std::env::var_os(SWITCH).is_some_and(|switch| switch == "off");
     if is_off || is_in_command(std::process::id()) {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::print;
 use super::program_start::ProgramStart;
 use super::surroundings::password_field;
 use crate::config::LoadedSettings;
@@ -29,10 +30,16 @@ impl Destination {
 /// When the name is not that of a host.
 pub(super) fn host(start: &ProgramStart, name: &str) -> Result<RemoteHost, Error> {
     let places = &start.places;
-    // Faults in the settings are reported by the commands that need them; a host from the OpenSSH configuration needs
-    // none.
-    let settings = LoadedSettings::read(&places.config_dir, &places.workspace).map(|loaded| loaded.settings);
-    let hosts = settings.map(|settings| settings.hosts).unwrap_or_default();
+    // A host from the OpenSSH configuration needs no settings.
+    let hosts = match LoadedSettings::read(&places.config_dir, &places.workspace) {
+        Ok(loaded) => loaded.settings.hosts,
+        Err(error) => {
+            let _ = print::say(format!(
+                "{name} is taken as an OpenSSH host, since the settings cannot be read: {error:#}"
+            ));
+            Default::default()
+        }
+    };
     let run = places.runtime_dir.parent().unwrap_or(&places.runtime_dir);
     // Without a private folder for its socket, there is no OpenSSH master connection.
     let run = private_folder(run, 0o022).map_or(Path::new(""), |()| run);

@@ -23,9 +23,15 @@ pub use named::{FileAccess, Links, OWN, open, open_or_create, read, read_text, r
 /// Creates a folder and its missing parents, each with mode 0700. Existing folders are left as they are.
 ///
 /// # Errors
-/// When one of them cannot be created.
+/// When one of them cannot be created; where a link leads nowhere, the error names it.
 pub fn create_folder(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path)
+    let created = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    created.map_err(|error| match path.ancestors().find(|part| part.is_symlink() && !part.exists()) {
+        Some(link) => {
+            io::Error::new(error.kind(), format!("{} is a link that leads nowhere", link.display()))
+        }
+        None => error,
+    })
 }
 
 /// Returns the SHA-256 of a text or file, in hex.
@@ -137,6 +143,10 @@ mod tests {
         let folder = temp.path().join("a/b");
         create_folder(&folder).expect("created");
         create_folder(&folder).expect("already there");
+        let link = temp.path().join("link");
+        std::os::unix::fs::symlink(temp.path().join("gone"), &link).expect("a link");
+        let error = create_folder(&link.join("a")).expect_err("nowhere");
+        assert_eq!(error.to_string(), format!("{} is a link that leads nowhere", link.display()));
         assert_eq!((mode(&folder), mode(&temp.path().join("a"))), (0o700, 0o700));
         let file = folder.join("file");
         create_new(&file).expect("created");

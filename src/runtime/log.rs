@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::ops::Deref;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use super::tail::StreamTail;
@@ -45,7 +45,7 @@ pub(super) fn marks_path(folder: &Path) -> PathBuf {
 /// # Errors
 /// When it is not there, is no regular file, or a link leads to it.
 pub fn open_log(folder: &Path) -> io::Result<OpenLog> {
-    files::open(&log_path(folder), IN_RECORDING, FileAccess::Read).map(OpenLog)
+    files::open(&log_path(folder), IN_RECORDING, FileAccess::Read).map(OpenLog::from)
 }
 
 /// Reads the complete marks of a task, as many as are kept in memory.
@@ -81,7 +81,12 @@ impl StoredLog {
     /// # Errors
     /// When it cannot be read.
     pub fn open(task: &TaskView) -> io::Result<Self> {
-        let file = open_log(&task.folder)?;
+        let mut file = open_log(&task.folder)?;
+        let facts = file.metadata()?;
+        if task.ended.is_some() && facts.blocks() * 512 < facts.len() {
+            // Holes are not output: what the record does not count is not read.
+            file.1 = file.1.min(task.output.bytes.saturating_sub(task.output.dropped_bytes));
+        }
         let marks = read_marks(&task.folder).map_err(io::Error::other)?;
         let size = initial_size(&marks).unwrap_or(task.size);
         Ok(Self { file, marks, origin: ByteOrigin::of(task.tty), size })
@@ -93,13 +98,13 @@ impl StoredLog {
     }
 }
 
-/// The log of one task, opened for reading.
+/// The log of one task, opened for reading, and how many bytes of it are read at most.
 #[derive(Debug)]
-pub struct OpenLog(File);
+pub struct OpenLog(File, u64);
 
 impl From<File> for OpenLog {
     fn from(file: File) -> Self {
-        Self(file)
+        Self(file, MOST_BYTES)
     }
 }
 
@@ -113,11 +118,12 @@ impl Deref for OpenLog {
 
 impl LogBytes for OpenLog {
     fn len(&self) -> u64 {
-        self.metadata().map_or(0, |metadata| metadata.len().min(MOST_BYTES))
+        self.metadata().map_or(0, |metadata| metadata.len().min(self.1))
     }
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
-        FileExt::read_at(&self.0, buf, offset)
+        let most = usize::try_from(self.1.saturating_sub(offset)).unwrap_or(usize::MAX).min(buf.len());
+        FileExt::read_at(&self.0, buf.get_mut(..most).unwrap_or_default(), offset)
     }
 }
 

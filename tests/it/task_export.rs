@@ -80,4 +80,12 @@ fn a_task_is_exported_in_every_form_and_what_its_terminal_hid_stays_hidden() {
     let stopped = home.run(&["serve", "--stop"]);
     assert!(stopped.status.success(), "{stopped:?}");
     serve.wait().expect("gone");
+
+    // What is not on record of an ended task, a hole of 8 GiB here, is no output of it.
+    let recordings = std::fs::read_dir(home.places().recordings()).expect("recordings").flatten();
+    let logs = recordings.map(|folder| folder.path().join("tasks").join(&id).join("output.log"));
+    let log = logs.into_iter().find(|log| log.exists()).expect("its log");
+    std::fs::File::options().write(true).open(log).expect("opened").set_len(8 << 30).expect("made longer");
+    assert_eq!(exported(&home, &id, "text"), "red <b> name? ada\nsecret?\nbye ada\n");
+    assert_eq!(exported(&home, &id, "cast"), cast);
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::config::{HostSettings, quoted};
+use crate::envelope::is_hidden;
 use crate::link::Error;
 
 /// The longest socket path that OpenSSH accepts, less the suffix that it adds while creating one: a dot and 16
@@ -52,7 +53,8 @@ impl RemoteHost {
     ) -> Result<Self, Error> {
         let is_name = !name.is_empty()
             && !name.starts_with('-')
-            && !name.contains(|letter: char| letter.is_control() || letter.is_whitespace());
+            && !name
+                .contains(|letter: char| is_hidden(letter) || letter.is_control() || letter.is_whitespace());
         if !is_name {
             return Err(Error::NoHostName { name: name.to_owned() });
         }
@@ -205,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_name_that_would_be_an_option_is_refused() {
-        for name in ["", "-oProxyCommand=x", "a b", "a\nb"] {
+        for name in ["", "-oProxyCommand=x", "a b", "a\nb", "box\u{202e}", "b\u{200b}ox"] {
             let refused = RemoteHost::named(name, &BTreeMap::new(), Path::new("/run"), "");
             assert!(matches!(refused, Err(Error::NoHostName { .. })), "{name:?}");
         }
