@@ -32,6 +32,9 @@ pub(super) struct TaskUndone {
     task_id: TaskId,
     /// A line for each file: `put back a`, `remove b`.
     files: Vec<String>,
+    /// Tasks that were undone together, if it is more than this one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    together: Vec<TaskId>,
     /// If nothing was left to undo: what `redo` would do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     redo: Vec<String>,
@@ -50,13 +53,17 @@ impl LocalCommand for TaskUndo {
 
     async fn run(cx: &mut CommandContext, input: TaskUndoInput) -> Result<TaskUndone, Failure> {
         let report = asked(cx, &input, false).await?;
-        Ok(TaskUndone { task_id: input.task_id, files: report.steps, redo: report.redo })
+        let UndoReport { steps: files, together, redo, .. } = report;
+        Ok(TaskUndone { task_id: input.task_id, files, together, redo })
     }
 
     async fn dry_run(cx: &mut CommandContext, input: TaskUndoInput) -> Result<Value, Failure> {
         let report = asked(cx, &input, true).await?;
         let effect = if input.redo { "would_redo" } else { "would_undo" };
         let mut told = json!({"effect": effect, "task_id": input.task_id, "files": report.steps, "limits": UndoReport::LIMITS});
+        if !report.together.is_empty() {
+            told["together"] = json!(report.together);
+        }
         if !report.redo.is_empty() {
             told["redo"] = json!(report.redo);
         }
@@ -64,8 +71,10 @@ impl LocalCommand for TaskUndo {
     }
 
     fn text(output: &TaskUndone) -> String {
+        let together = output.together.iter().map(|task| format!("{task} is undone with it"));
         if !output.files.is_empty() {
-            return output.files.join("\n");
+            let others = together.filter(|line| !line.starts_with(output.task_id.as_str()));
+            return output.files.iter().cloned().chain(others).collect::<Vec<_>>().join("\n");
         }
         match output.redo.is_empty() {
             true => "nothing to do".to_owned(),

@@ -23,6 +23,9 @@ pub struct TreeChanges {
     /// Commands that ran at the same time: whose a change is, nobody knows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shared_with: Vec<TaskId>,
+    /// Commands that are one entry, this one among them: they followed each other at once, and no look fitted between.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub together: Vec<TaskId>,
     /// It was undone since.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undone: bool,
@@ -41,16 +44,24 @@ impl TreeChanges {
     pub fn total(&self) -> u64 {
         self.added.saturating_add(self.modified).saturating_add(self.deleted)
     }
+
+    /// Tells whether it is not known if anything differs: nothing was seen, and something may have been missed.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        self.total() == 0 && self.incomplete.is_some()
+    }
 }
 
-/// `+3 ~12 -1`; what is zero is left out, and `none` says that nothing differs.
+/// `+3 ~12 -1`; what is zero is left out, `none` says that nothing differs, and `not known` that this is not known.
 impl fmt::Display for TreeChanges {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts = [('+', self.added), ('~', self.modified), ('-', self.deleted)];
         let words =
             counts.iter().filter(|(_, count)| *count > 0).map(|(mark, count)| format!("{mark}{count}"));
         let words: Vec<String> = words.collect();
-        f.write_str(if words.is_empty() { "none" } else { "" })?;
+        if words.is_empty() {
+            return f.write_str(if self.is_unknown() { "not known" } else { "none" });
+        }
         f.write_str(&words.join(" "))
     }
 }
@@ -77,6 +88,9 @@ pub struct UndoReport {
     pub is_done: bool,
     /// If nothing is left to be undone: what an undo has taken and can bring back, a line for each file.
     pub redo: Vec<String>,
+    /// The commands that are undone together, if it is more than the one that was named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub together: Vec<TaskId>,
 }
 
 impl UndoReport {
@@ -149,5 +163,7 @@ mod tests {
         assert_eq!(counts(3, 12, 1), "+3 ~12 -1");
         assert_eq!(counts(0, 2, 0), "~2");
         assert_eq!(counts(0, 0, 0), "none");
+        let unknown = TreeChanges { incomplete: Some("it began too early".into()), ..TreeChanges::default() };
+        assert_eq!(unknown.to_string(), "not known");
     }
 }

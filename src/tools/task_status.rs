@@ -97,18 +97,24 @@ struct CommandReport {
 /// Files that differ in the workspace since a task began, in numbers. Files that git ignores are not looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 struct ChangesCount {
-    /// Not there before.
-    added: u64,
+    /// Not there before; absent where it is not known if anything differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    added: Option<u64>,
     /// With other contents or another mode.
-    modified: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    modified: Option<u64>,
     /// No longer there.
-    deleted: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    deleted: Option<u64>,
     /// Of all these, those that are as in the commit that git has moved to meanwhile.
     #[serde(default, skip_serializing_if = "is_zero")]
     by_git: u64,
     /// Tasks that ran at the same time and may have changed them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     shared_with: Vec<TaskId>,
+    /// Tasks that followed each other at once, this one among them: the numbers are those of all together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    together: Vec<TaskId>,
     /// They were put back since.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     undone: bool,
@@ -123,18 +129,27 @@ fn is_zero(count: &u64) -> bool {
 
 impl ChangesCount {
     fn of(changes: &TreeChanges) -> Self {
-        let TreeChanges { added, modified, deleted, by_git, shared_with, undone, incomplete } =
-            changes.clone();
-        Self { added, modified, deleted, by_git, shared_with, undone, incomplete }
+        let TreeChanges { by_git, shared_with, together, undone, incomplete, .. } = changes.clone();
+        let known = |count| (!changes.is_unknown()).then_some(count);
+        let [added, modified, deleted] = [changes.added, changes.modified, changes.deleted].map(known);
+        Self { added, modified, deleted, by_git, shared_with, together, undone, incomplete }
     }
 
     /// Returns the line of a receipt.
     fn line(&self) -> String {
-        let Self { added, modified, deleted, .. } = self;
+        let incomplete = self.incomplete.as_deref().unwrap_or_default();
+        let (Some(added), Some(modified), Some(deleted)) = (self.added, self.modified, self.deleted) else {
+            return format!("Files that differ since it began: not known ({incomplete})");
+        };
+        let together = match &self.together[..] {
+            [] => String::new(),
+            all => format!(" of {} tasks together", all.len()),
+        };
+        let incomplete = if incomplete.is_empty() { String::new() } else { format!(" ({incomplete})") };
         let undone = if self.undone { ", put back since" } else { "" };
         let shared = if self.shared_with.is_empty() { "" } else { ", shared with tasks that ran meanwhile" };
         format!(
-            "Files that differ since it began: {added} added, {modified} modified, {deleted} deleted{shared}{undone}"
+            "Files that differ since it began: {added} added, {modified} modified, {deleted} deleted{together}{shared}{undone}{incomplete}"
         )
     }
 }

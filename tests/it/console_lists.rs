@@ -441,6 +441,7 @@ fn what_differs_is_listed_and_each_file_shown_with_the_lines_around_its_changes(
         by_git: 2,
         undone: false,
         shared_with: vec![id(2)],
+        together: Vec::new(),
         incomplete: Some("ignore rules have changed".into()),
     };
     for task in &mut state.tasks {

@@ -125,6 +125,7 @@ mod hosts_ssh;
 mod lanes;
 mod ledger;
 mod ledger_runtime;
+mod ledger_together;
 mod ledger_undo;
 mod link_commands;
 mod link_fleet;

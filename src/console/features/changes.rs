@@ -67,11 +67,12 @@ pub(in crate::console) fn show(state: &mut State, since: &ChangesSince, report: 
 
 /// Returns what is to be said of the list as a whole, a line each.
 fn facts(state: &State, report: &ChangesReport) -> Vec<StyledPiece> {
-    let TreeChanges { by_git, shared_with, incomplete, .. } = &report.changes;
+    let TreeChanges { by_git, shared_with, together, incomplete, .. } = &report.changes;
     let mut facts = Vec::new();
     facts.extend(incomplete.as_ref().map(|why| piece(visible::one_line(why).into_owned(), Role::Waiting)));
     facts.extend((*by_git > 0).then(|| piece(format!("by git: {} files", count(*by_git)), Role::Text)));
-    facts.extend(state.shared_with(shared_with).map(|text| piece(text, Role::Text)));
+    let tasks = [state.together(together), state.shared_with(shared_with)];
+    facts.extend(tasks.into_iter().flatten().map(|text| piece(text, Role::Text)));
     facts
 }
 

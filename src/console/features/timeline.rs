@@ -194,8 +194,10 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
 fn changes_told(painter: &Painter<'_>, changes: &TreeChanges) -> String {
     let mut parts = vec![format!("{changes} differs since it began")];
     if changes.total() == 0 {
-        parts = vec!["nothing differs since it began".to_owned()];
+        let known = if changes.is_unknown() { "not known what" } else { "nothing" };
+        parts = vec![format!("{known} differs since it began")];
     }
+    parts.extend(painter.state.together(&changes.together));
     parts.extend(changes.undone.then(|| "undone since".to_owned()));
     parts.extend((changes.by_git > 0).then(|| format!("by git: {}", count(changes.by_git))));
     parts.extend(painter.state.shared_with(&changes.shared_with));

@@ -55,9 +55,13 @@ fn candidate(state: &State) -> Option<&TaskView> {
 
 /// Says what was undone.
 pub(in crate::console) fn tell(state: &mut State, request: &UndoRequest, report: &UndoReport) {
-    let name = state.name_of(&request.task);
+    let name = name(state, request, report);
     let done = if request.is_redo { "brought back" } else { "undone" };
     state.say(format!("{name} {done}: {}", files(report)));
+}
+
+fn name(state: &State, request: &UndoRequest, report: &UndoReport) -> String {
+    state.together(&report.together).unwrap_or_else(|| state.name_of(&request.task))
 }
 
 fn files(report: &UndoReport) -> String {
@@ -114,7 +118,7 @@ impl UndoCard {
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, card: &UndoCard) {
     let rows = card.rows(painter.size());
     let (whole, text, foot) = places(painter.size(), rows.len(), FOOT);
-    let name = painter.state.name_of(&card.request.task);
+    let name = name(painter.state, &card.request, &card.report);
     let (verb, done) = if card.request.is_redo { ("bring back", "brought back") } else { ("undo", "undone") };
     let title = match card.is_possible() {
         true => format!("{verb} {name}: {}?", files(&card.report)),

@@ -189,6 +189,12 @@ impl State {
         (!named.is_empty()).then(|| format!("shared with {}", named.join(" ")))
     }
 
+    /// Says which tasks are one entry: `t03 to t10, together`.
+    pub(in crate::console) fn together(&self, tasks: &[TaskId]) -> Option<String> {
+        let (first, last) = (tasks.first()?, tasks.last()?);
+        Some(format!("{} to {}, together", self.name_of(first), self.name_of(last)))
+    }
+
     /// Returns the batch to approve that is pointed at in the list.
     pub fn batch_at_hand(&self) -> Option<&HeldCall> {
         let PointedRow::Batch(ticket) = self.pointed()? else { return None };

@@ -163,8 +163,19 @@ impl Driver {
     pub(super) fn ledger_news(&mut self, news: LedgerNews) {
         let LedgerEntry { task, changes, trees, paths } = match news {
             LedgerNews::Entry(entry) => entry,
-            LedgerNews::Undone { task, by, files, is_redo } => {
-                return self.undone(&task, &by, files, is_redo);
+            LedgerNews::Undone { tasks, by, files, is_redo, is_on_record } => {
+                tasks.iter().for_each(|task| self.undone(task, &by, files, is_redo));
+                let shared = self.shared.clone();
+                return self.job(async move {
+                    for task in &tasks {
+                        let (task, actor) = (Cow::Borrowed(task), Cow::Borrowed(&by));
+                        let row = Fact::Undone { task, actor, files, is_redo };
+                        // The journal reports it, and it is done in any case.
+                        let _ = shared.write(&row, crate::journal::Durability::Synced).await;
+                    }
+                    // Whoever asked may be gone.
+                    let _ = is_on_record.send(());
+                });
             }
             LedgerNews::Off(why) => {
                 let (at, text) = (self.now().wall, format!("the ledger is off from now on: {why}"));
@@ -176,10 +187,8 @@ impl Driver {
         self.tasks.apply(&task, TaskUpdate::Changed(changes));
     }
 
-    /// Notes that what differed since a task began was undone, or brought back.
+    /// Shows that what differed since a task began was undone, or brought back.
     fn undone(&mut self, id: &TaskId, by: &Actor, files: u64, is_redo: bool) {
-        let (task, actor) = (Cow::Borrowed(id), Cow::Borrowed(by));
-        self.shared.note(&Fact::Undone { task, actor, files, is_redo });
         if let Some(task) = self.view(id) {
             self.shared.session().agent_notices.undone(&task, by, files, is_redo);
         }

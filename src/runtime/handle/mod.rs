@@ -41,7 +41,7 @@ use crate::runtime::PendingWrite;
 use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
 use crate::runtime::caller_command::{NativeRequest, WaitingCaller};
 use crate::runtime::driver::{Driver, DriverOrder, PreparedStart, Reply, StartingTask, prepare, to_past};
-use crate::runtime::ledger::{Ledger, LedgerNews, LedgerSetup};
+use crate::runtime::ledger::{Ledger, LedgerNews, LedgerSetup, StillTree};
 use crate::runtime::screen::TaskScreen;
 use crate::runtime::shared::RuntimeShared;
 use crate::runtime::supervisor;
@@ -103,6 +103,7 @@ impl Handle {
         let environment = Environment::new(options.env.changed(options.environment), None);
         let (orders, inbox) = mpsc::channel(ORDERS);
         let ledger = LedgerSetup {
+            still: StillTree::default(),
             mode: options.limits.ledger,
             workspace: first.workspace.clone(),
             recording: first.recording.clone(),

@@ -3,33 +3,29 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::path::PathBuf;
 
-use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep};
 
-use super::open_ledger::{LedgerSetup, OpenLedger, TreeBase, TreeEnd};
-use super::undo_file::UndoFile;
+use super::open_ledger::{LedgerSetup, OpenLedger};
+use super::tree_base::{TreeBase, TreeEnd};
 use super::{LedgerEntry, LedgerNews, LedgerOrder};
 use crate::config::LedgerMode;
 use crate::envelope::{Actor, TaskId};
-use crate::files::{HeldFolder, sync_file_system};
-use crate::ledger::{UndoFailure, plan, report};
-use crate::model::{ChangesReport, ChangesSince, UndoReport, UndoRequest};
+use crate::model::TreeChanges;
 
 /// Ended commands whose lists can be shown.
 const KEPT: usize = 500;
 /// The most paths of a row, and commands that are named as having run at the same time.
 const PATHS: usize = 100;
 const SHARED: usize = 20;
+/// The most commands that are one entry.
+const TOGETHER: usize = 20;
 /// A command that runs longer is in the background.
 const FOREGROUND: std::time::Duration = std::time::Duration::from_secs(10);
-/// How long another undo in the same tree is waited for.
-const UNDONE_BY: std::time::Duration = std::time::Duration::from_secs(10);
-/// How long git may take for the texts of a report.
-const REPORT: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// Whether there is a ledger.
 #[derive(Debug)]
-enum LedgerState {
+pub(super) enum LedgerState {
     /// No command has begun yet.
     Unopened,
     On(Box<OpenLedger>),
@@ -39,41 +35,58 @@ enum LedgerState {
 
 /// A command that runs, or has ended.
 #[derive(Debug)]
-struct LedgerTask {
-    base: TreeBase,
+pub(super) struct LedgerTask {
+    pub(super) base: TreeBase,
     others: BTreeSet<TaskId>,
-    end: Option<TreeEnd>,
+    pub(super) end: Option<TreeEnd>,
+    begun: Instant,
+    /// Whether another one ran at the same time.
+    is_beside: bool,
+    /// The command that had just ended when it began: the look after that one was not over.
+    after: Option<TaskId>,
+    /// The commands that are one entry, in their order; empty if it is alone.
+    together: Vec<TaskId>,
+}
+
+impl LedgerTask {
+    fn new(base: TreeBase, after: Option<TaskId>) -> Self {
+        let (others, together, begun) = (BTreeSet::new(), Vec::new(), Instant::now());
+        Self { base, others, end: None, begun, is_beside: false, after, together }
+    }
 }
 
 /// The task that keeps the ledger.
 #[derive(Debug)]
 pub(super) struct LedgerKeeper {
     setup: LedgerSetup,
-    news: mpsc::Sender<LedgerNews>,
+    pub(super) news: mpsc::Sender<LedgerNews>,
+    looked: watch::Sender<bool>,
     inbox: mpsc::Receiver<LedgerOrder>,
     queue: VecDeque<LedgerOrder>,
-    state: LedgerState,
+    pub(super) state: LedgerState,
     /// The commands that run, and since when.
-    running: BTreeMap<TaskId, Instant>,
-    tasks: HashMap<TaskId, LedgerTask>,
+    pub(super) running: BTreeMap<TaskId, Instant>,
+    pub(super) tasks: HashMap<TaskId, LedgerTask>,
     ended: VecDeque<TaskId>,
     /// What the tree was at the first command of each agent, by label.
-    first: HashMap<String, TreeBase>,
+    pub(super) first: HashMap<String, TreeBase>,
 }
 
 impl LedgerKeeper {
     pub(super) fn new(
         setup: LedgerSetup,
-        news: mpsc::Sender<LedgerNews>,
+        (news, looked): (mpsc::Sender<LedgerNews>, watch::Sender<bool>),
         inbox: mpsc::Receiver<LedgerOrder>,
     ) -> Self {
         let state = match setup.mode {
             LedgerMode::Off => LedgerState::Off("`ledger = \"off\"` in the settings".to_owned()),
             LedgerMode::Auto | LedgerMode::On => LedgerState::Unopened,
         };
+        looked.send_replace(setup.mode == LedgerMode::Off);
         Self {
             setup,
             news,
+            looked,
             inbox,
             queue: VecDeque::new(),
             state,
@@ -88,8 +101,8 @@ impl LedgerKeeper {
         while let Some(order) = self.next().await {
             match order {
                 LedgerOrder::Open => _ = self.open().await,
-                LedgerOrder::Began { task, by, at, others, is_first } => {
-                    self.began(task, &by, at, others, is_first).await;
+                LedgerOrder::Began { task, by, at, others, is_first, still } => {
+                    self.began(task, &by, (at, still), others, is_first).await;
                 }
                 LedgerOrder::Ended { task } => self.ended(task).await,
                 LedgerOrder::Undo { request, folder, by, reply } => {
@@ -149,7 +162,7 @@ impl LedgerKeeper {
     }
 
     /// Opens the ledger; returns whether it was not open before.
-    async fn open(&mut self) -> bool {
+    pub(super) async fn open(&mut self) -> bool {
         if !matches!(self.state, LedgerState::Unopened) {
             return false;
         }
@@ -157,6 +170,7 @@ impl LedgerKeeper {
             Ok(open) => LedgerState::On(Box::new(open)),
             Err(why) => LedgerState::Off(why),
         };
+        self.looked.send_replace(true);
         // What has begun meanwhile may be in what was read.
         self.take_waiting();
         for order in &mut self.queue {
@@ -171,13 +185,17 @@ impl LedgerKeeper {
         &mut self,
         task: TaskId,
         by: &Actor,
-        at: jiff::Timestamp,
+        (at, still): (jiff::Timestamp, Option<u64>),
         others: Vec<TaskId>,
         is_first: bool,
     ) {
         let is_first = self.open().await || is_first;
+        self.take_waiting();
+        if self.follows(&task, others.last(), 0) {
+            return;
+        }
         let LedgerState::On(open) = &mut self.state else { return };
-        let base = match open.base(at, is_first).await {
+        let base = match open.base(at, is_first, still).await {
             Ok(base) => base,
             Err((why, is_last)) => {
                 tracing::warn!(why, "no snapshot of the tree");
@@ -189,6 +207,16 @@ impl LedgerKeeper {
         if let Actor::Agent(label) = by {
             self.first.entry(label.clone()).or_insert_with(|| base.clone());
         }
+        let is_room = |after: &&TaskId| {
+            self.running.is_empty() && self.tasks.get(*after).is_some_and(|it| it.together.len() < TOGETHER)
+        };
+        let after = others.last().filter(is_room).cloned();
+        let is_beside = !self.running.is_empty();
+        for other in self.running.keys() {
+            if let Some(other) = self.tasks.get_mut(other) {
+                other.is_beside = true;
+            }
+        }
         let others: BTreeSet<TaskId> = others.into_iter().chain(self.running.keys().cloned()).collect();
         for other in &others {
             if let Some(other) = self.tasks.get_mut(other) {
@@ -196,19 +224,12 @@ impl LedgerKeeper {
             }
         }
         self.running.insert(task.clone(), Instant::now());
-        self.tasks.insert(task, LedgerTask { base, others, end: None });
+        self.tasks.insert(task, LedgerTask { others, is_beside, ..LedgerTask::new(base, after) });
     }
 
     /// Takes one snapshot for all commands that have ended by now.
     async fn ended(&mut self, task: TaskId) {
-        self.take_waiting();
-        let mut ended = vec![task];
-        while let Some(LedgerOrder::Ended { .. }) = self.queue.front() {
-            if let Some(LedgerOrder::Ended { task }) = self.queue.pop_front() {
-                ended.push(task);
-            }
-        }
-        ended.retain(|task| self.running.remove(task).is_some());
+        let ended = self.take_ended(task);
         let LedgerState::On(open) = &mut self.state else { return };
         if ended.is_empty() {
             return;
@@ -224,8 +245,85 @@ impl LedgerKeeper {
             }
         };
         self.note_overlaps(&ended);
+        ended.iter().for_each(|task| self.join(task));
         for task in ended {
-            self.enter(task, end.clone()).await;
+            let is_last = |known: &LedgerTask| known.together.last().is_none_or(|last| *last == task);
+            if self.tasks.get(&task).is_some_and(is_last) {
+                self.enter(&task, &end).await;
+            }
+            self.ended.push_back(task);
+        }
+        while self.ended.len() > KEPT {
+            self.ended.pop_front().and_then(|oldest| self.tasks.remove(&oldest));
+        }
+    }
+
+    /// Takes what waits: the ends that follow one, and with them the commands of which all is over, one after another.
+    fn take_ended(&mut self, task: TaskId) -> Vec<TaskId> {
+        self.take_waiting();
+        let mut ended: Vec<TaskId> = self.running.remove(&task).map(|_| task).into_iter().collect();
+        loop {
+            match self.queue.front() {
+                Some(LedgerOrder::Ended { task }) => {
+                    ended.extend(self.running.remove(task).map(|_| task.clone()));
+                }
+                Some(LedgerOrder::Began { task, .. }) => {
+                    let (task, after) = (task.clone(), ended.last().cloned());
+                    if !self.follows(&task, after.as_ref(), ended.len()) {
+                        return ended;
+                    }
+                }
+                _ => return ended,
+            }
+            self.queue.pop_front();
+        }
+    }
+
+    /// Notes a command of which all is over before it is looked at. If it is the only one that followed another one, it began as
+    /// the tree was when that one had ended, and no look fits between. Returns whether it is such a command.
+    fn follows(&mut self, task: &TaskId, after: Option<&TaskId>, more: usize) -> bool {
+        let Some((after, before)) = after.and_then(|after| Some((after, self.tasks.get(after)?))) else {
+            return false;
+        };
+        let is_next = |order: &&LedgerOrder| match order {
+            LedgerOrder::Began { task: next, .. } => next != task,
+            order => matches!(order, LedgerOrder::Ended { .. }),
+        };
+        let next = self.queue.iter().find(is_next);
+        let is_over = matches!(next, Some(LedgerOrder::Ended { task: ended }) if ended == task);
+        let is_room = before.together.len() + more < TOGETHER;
+        if !is_over || !is_room || !self.running.is_empty() || before.is_beside {
+            return false;
+        }
+        let known = LedgerTask::new(before.base.clone(), Some(after.clone()));
+        self.running.insert(task.clone(), Instant::now());
+        self.tasks.insert(task.clone(), known);
+        true
+    }
+
+    /// Makes one entry of a command and the one that it followed at once, if no other ran meanwhile.
+    fn join(&mut self, task: &TaskId) {
+        let members = |known: &LedgerTask, own: &TaskId| match known.together.is_empty() {
+            true => vec![own.clone()],
+            false => known.together.clone(),
+        };
+        let Some(known) = self.tasks.get(task).filter(|known| known.begun.elapsed() < FOREGROUND) else {
+            return;
+        };
+        let Some((after, before)) = known.after.as_ref().and_then(|id| Some((id, self.tasks.get(id)?)))
+        else {
+            return;
+        };
+        let mut together = members(before, after);
+        together.push(task.clone());
+        let is_beside = known.is_beside || before.is_beside;
+        if is_beside {
+            return;
+        }
+        for member in &together {
+            if let Some(known) = self.tasks.get_mut(member) {
+                known.together.clone_from(&together);
+            }
         }
     }
 
@@ -244,128 +342,44 @@ impl LedgerKeeper {
     }
 
     /// Reports what differs since a command began that has ended.
-    async fn enter(&mut self, task: TaskId, end: TreeEnd) {
-        let (LedgerState::On(open), Some(known)) = (&self.state, self.tasks.get_mut(&task)) else { return };
-        let shared = known.others.iter().take(SHARED).cloned().collect();
-        let trees = [known.base.tree().to_owned(), end.snapshot.tree.clone()];
-        match open.changes(&known.base, &end, shared).await {
+    async fn enter(&mut self, task: &TaskId, end: &TreeEnd) {
+        let (LedgerState::On(open), Some(known)) = (&self.state, self.tasks.get(task)) else { return };
+        let (base, shared) = self.entry_of(known);
+        let trees = [base.tree().to_owned(), end.snapshot.tree.clone()];
+        let together = known.together.clone();
+        let members = if together.is_empty() { vec![task.clone()] } else { together.clone() };
+        match open.changes(base, end, shared).await {
             Ok((found, changes)) => {
                 if !found.is_empty() {
-                    let (file, folder) = (known.base.undo_file(&end, &found), open.git().folder().to_owned());
-                    let id = task.clone();
-                    let write = move || file.write(&folder, &id);
+                    let file = base.undo_file(end, &found, &together);
+                    let (folder, of) = (open.git().folder().to_owned(), members.clone());
+                    let write = move || of.iter().try_for_each(|member| file.write(&folder, member));
                     if let Ok(Err(error)) = tokio::task::spawn_blocking(write).await {
                         tracing::warn!(%error, "a command will not be undone");
                     }
                 }
                 let name = |path: &PathBuf| path.to_string_lossy().into_owned();
-                let paths = found.keys().take(PATHS).map(name).collect();
-                let entry = LedgerEntry { task: task.clone(), changes, trees, paths };
-                let _ = self.news.send(LedgerNews::Entry(entry)).await;
+                let paths: Vec<String> = found.keys().take(PATHS).map(name).collect();
+                let changes = TreeChanges { together, ..changes };
+                for task in members.iter().cloned() {
+                    let (changes, trees, paths) = (changes.clone(), trees.clone(), paths.clone());
+                    let entry = LedgerEntry { task, changes, trees, paths };
+                    let _ = self.news.send(LedgerNews::Entry(entry)).await;
+                }
             }
             Err(why) => tracing::warn!(why, "what a command left in the tree is not known"),
         }
-        known.end = Some(end);
-        self.ended.push_back(task);
-        if self.ended.len() > KEPT
-            && let Some(oldest) = self.ended.pop_front()
-        {
-            self.tasks.remove(&oldest);
+        for member in members {
+            if let Some(known) = self.tasks.get_mut(&member) {
+                known.end = Some(end.clone());
+            }
         }
     }
 
-    /// Undoes what differs since a command began, or tells what that would do.
-    async fn undo(
-        &mut self,
-        request: UndoRequest,
-        folder: PathBuf,
-        by: &Actor,
-    ) -> Result<UndoReport, String> {
-        let UndoRequest { task, is_redo, is_dry } = request;
-        if self.running.contains_key(&task) {
-            return Err("it has not ended".to_owned());
-        }
-        self.open().await;
-        let open = match &mut self.state {
-            LedgerState::On(open) => open,
-            LedgerState::Off(why) => return Err(format!("the ledger is off: {why}")),
-            LedgerState::Unopened => return Err("the ledger is not open".to_owned()),
-        };
-        let (id, own) = (task.clone(), folder.clone());
-        let read = tokio::task::spawn_blocking(move || UndoFile::read(&own, &id)).await;
-        let mut facts = match read.map_err(|error| error.to_string())? {
-            Ok(UndoFile::Possible(facts)) => facts,
-            Ok(UndoFile::Impossible(why)) => return Err(why),
-            Err(_) => return Err("nothing that it changed is on record".to_owned()),
-        };
-        if is_redo {
-            facts = facts.reversed();
-        }
-        let past = open.git().of_recording(folder);
-        let top = open.git().top().to_owned();
-        // A runtime that ends may still be at an undo when the next one begins.
-        let lock = tokio::task::spawn_blocking(move || HeldFolder::open(&top)?.locked());
-        let lock = timeout(UNDONE_BY, lock).await.map_err(|_| "another undo is going on")?;
-        let lock = lock.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-        let planned = match plan(&past, &facts, Instant::now() + REPORT).await {
-            Ok(plan) => plan,
-            Err(refused) => return Ok(UndoReport { refused, ..UndoReport::default() }),
-        };
-        let steps = planned.told();
-        if steps.is_empty() && !is_redo && planned.is_clean() {
-            let back = plan(&past, &facts.reversed(), Instant::now() + REPORT).await;
-            let redo = back.map(|plan| plan.told()).unwrap_or_default();
-            return Ok(UndoReport { redo, ..UndoReport::default() });
-        }
-        if is_dry {
-            return Ok(UndoReport { steps, ..UndoReport::default() });
-        }
-        let carry_out = move || {
-            // An undo that the power cuts off can only go on if these outlive it.
-            let synced = sync_file_system(past.folder());
-            synced.map_err(|error| UndoFailure::Refused(error.to_string()))?;
-            let done = planned.carry_out(&mut |path, moment| tracing::debug!(?path, ?moment, "undo"));
-            drop(lock);
-            done
-        };
-        let done = tokio::task::spawn_blocking(carry_out).await.map_err(|error| error.to_string())?;
-        let files = match done {
-            Ok(files) => files as u64,
-            Err(UndoFailure::Refused(why)) => {
-                return Ok(UndoReport { refused: vec![why], ..UndoReport::default() });
-            }
-            Err(UndoFailure::CutOff(why)) => {
-                return Err(format!("{why}\nIt was cut off there; the same command goes on with it."));
-            }
-        };
-        let _ = self.news.send(LedgerNews::Undone { task, by: by.clone(), files, is_redo }).await;
-        Ok(UndoReport { steps, is_done: true, ..UndoReport::default() })
-    }
-
-    async fn report(&mut self, since: ChangesSince) -> Result<ChangesReport, String> {
-        let open = match &mut self.state {
-            LedgerState::On(open) => open,
-            LedgerState::Off(why) => return Err(format!("the ledger is off: {why}")),
-            LedgerState::Unopened => return Err("no command has run yet".to_owned()),
-        };
-        let (base, end, others) = match &since {
-            ChangesSince::Task(task) => {
-                let known =
-                    self.tasks.get(task).ok_or("what it changed is not known any more, or never was")?;
-                let others = known.others.iter().take(SHARED).cloned().collect();
-                (known.base.clone(), known.end.clone(), others)
-            }
-            ChangesSince::Agent(label) => {
-                let base = self.first.get(label).ok_or("this agent has run no command")?;
-                (base.clone(), None, Vec::new())
-            }
-        };
-        let end = match end {
-            Some(end) => end,
-            None => open.current().await.map_err(|(why, _)| why)?,
-        };
-        let (found, changes) = open.changes(&base, &end, others).await?;
-        let by = tokio::time::Instant::now() + REPORT;
-        report(open.git(), &found, changes, by).await.map_err(|error| error.to_string())
+    /// Returns what the tree was when the entry of a command begins, and the commands that ran at the same time.
+    pub(super) fn entry_of<'a>(&'a self, known: &'a LedgerTask) -> (&'a TreeBase, Vec<TaskId>) {
+        let first = known.together.first().and_then(|first| self.tasks.get(first));
+        let others = known.others.iter().filter(|other| !known.together.contains(other));
+        (&first.unwrap_or(known).base, others.take(SHARED).cloned().collect())
     }
 }

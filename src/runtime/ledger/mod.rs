@@ -4,12 +4,17 @@
 mod keeper;
 mod news;
 mod open_ledger;
+mod request;
+mod still_tree;
+mod tree_base;
 mod undo_file;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use jiff::Timestamp;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OnceCell, mpsc, oneshot, watch};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::envelope::{Actor, TaskId};
@@ -18,9 +23,12 @@ use crate::model::{ChangesReport, ChangesSince, UndoReport, UndoRequest};
 use keeper::LedgerKeeper;
 pub(super) use news::{LedgerEntry, LedgerNews};
 pub(super) use open_ledger::LedgerSetup;
+pub(super) use still_tree::StillTree;
 
 /// Orders that may be queued; beyond this, a command has no list.
 const ORDERS: usize = 1_024;
+/// How long the first command of a runtime waits until the tree has been read.
+const FIRST_LOOK: Duration = Duration::from_millis(100);
 
 /// What the ledger is told and asked.
 #[derive(Debug)]
@@ -36,6 +44,8 @@ pub(super) enum LedgerOrder {
         others: Vec<TaskId>,
         /// Whether the tree was being read for the first time then.
         is_first: bool,
+        /// The number of the last look, if nothing had moved since.
+        still: Option<u64>,
     },
     /// A command has ended.
     Ended { task: TaskId },
@@ -57,6 +67,11 @@ pub(super) struct Ledger {
     orders: mpsc::Sender<LedgerOrder>,
     closed: CancellationToken,
     starts: ComingStarts,
+    still: StillTree,
+    /// Whether the tree has been read, or will not be.
+    looked: watch::Receiver<bool>,
+    /// The wait for that.
+    first: OnceCell<()>,
 }
 
 impl Ledger {
@@ -64,16 +79,28 @@ impl Ledger {
     pub(super) fn start(setup: LedgerSetup, news: mpsc::Sender<LedgerNews>) -> Self {
         let (orders, inbox) = mpsc::channel(ORDERS);
         let (closed, starts) = (CancellationToken::new(), setup.starts.clone());
-        let keeper = LedgerKeeper::new(setup, news, inbox);
+        let (still, (sender, looked)) = (setup.still.clone(), watch::channel(false));
+        let keeper = LedgerKeeper::new(setup, (news, sender), inbox);
         let end = closed.clone();
         // A git that is running is killed when this is dropped.
         tokio::spawn(async move { end.run_until_cancelled(keeper.run()).await });
-        Self { orders, closed, starts }
+        Self { orders, closed, starts, still, looked, first: OnceCell::new() }
     }
 
     /// Reads the tree for the first time, so that the first command finds it known.
     pub(super) fn open(&self) {
         self.tell(LedgerOrder::Open);
+    }
+
+    /// Waits until the tree has been read for the first time, for 100 ms at most and only once: then the first command is
+    /// covered too.
+    pub(super) async fn wait_until_read(&self) {
+        let wait = async || {
+            self.open();
+            // Later, what the command does in its first moments is not known.
+            let _ = timeout(FIRST_LOOK, self.looked.clone().wait_for(|looked| *looked)).await;
+        };
+        self.first.get_or_init(wait).await;
     }
 
     /// Lets git rest until what is returned is dropped: a command is being started.
@@ -89,6 +116,7 @@ impl Ledger {
             at,
             others: Vec::new(),
             is_first: false,
+            still: self.still.since(),
         });
     }
 

@@ -1,5 +1,7 @@
 //! What the ledger tells the runtime.
 
+use tokio::sync::oneshot;
+
 use crate::envelope::{Actor, TaskId};
 use crate::model::TreeChanges;
 
@@ -8,8 +10,8 @@ use crate::model::TreeChanges;
 pub(in crate::runtime) enum LedgerNews {
     /// What differs since a command began, which has ended.
     Entry(LedgerEntry),
-    /// What differed since a command began was undone; or brought back.
-    Undone { task: TaskId, by: Actor, files: u64, is_redo: bool },
+    /// What differed since commands began was undone, together; or brought back.
+    Undone { tasks: Vec<TaskId>, by: Actor, files: u64, is_redo: bool, is_on_record: oneshot::Sender<()> },
     /// There is no ledger any more, for this reason.
     Off(String),
 }

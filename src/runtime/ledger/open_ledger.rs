@@ -12,13 +12,14 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::time::Instant;
 
-use super::undo_file::UndoFile;
+use super::still_tree::StillTree;
+use super::tree_base::{TreeBase, TreeEnd};
 
 use crate::config::LedgerMode;
 use crate::envelope::TaskId;
 use crate::ledger::{
     ComingStarts, FOLDER, FileDifference, Found, GitFailure, PrivateGit, RepositoryFiles, SnapshotBounds,
-    TreeSnapshot, TreeWatch, UndoFacts, between, count, difference, find_git, global_ignores, paths, take,
+    TreeSnapshot, TreeWatch, between, count, difference, find_git, global_ignores, paths, take,
 };
 use crate::model::TreeChanges;
 use crate::process;
@@ -55,6 +56,8 @@ pub(in crate::runtime) struct LedgerSetup {
     pub(in crate::runtime) environment: Environment,
     /// During these, nothing is looked at.
     pub(in crate::runtime) starts: ComingStarts,
+    /// Whether nothing moves, for those who start commands.
+    pub(in crate::runtime) still: StillTree,
 }
 
 /// A ledger that is open.
@@ -72,30 +75,12 @@ pub(super) struct OpenLedger {
     watch: Option<TreeWatch>,
     /// Its readiness.
     told: Option<AsyncFd<OwnedFd>>,
+    /// Whether anything has moved since the last snapshot, for those who start commands.
+    still: StillTree,
+    /// The number of the last snapshot.
+    number: u64,
     /// When the next snapshot may be taken that no command asks for.
     rested: Instant,
-}
-
-/// What the tree was when a command began.
-#[derive(Debug, Clone)]
-pub(super) struct TreeBase {
-    snapshot: Arc<TreeSnapshot>,
-    /// What had changed after that snapshot, before the command began.
-    between: Arc<Found>,
-    /// The commit that was checked out.
-    head: Option<String>,
-    /// Whether the tree was read for the first time after the command had begun.
-    is_first: bool,
-    /// When the command began, less what times of files lag behind; `None` if the tree was moving then, so that what it was is
-    /// not exactly known.
-    quiet_at: Option<Timestamp>,
-}
-
-/// What the tree was at another time.
-#[derive(Debug, Clone)]
-pub(super) struct TreeEnd {
-    pub(super) snapshot: Arc<TreeSnapshot>,
-    head: Option<String>,
 }
 
 impl OpenLedger {
@@ -130,8 +115,24 @@ impl OpenLedger {
         let unmeasured = first.read_bytes;
         let last = Arc::new(first);
         let (slow, failed, rested) = (0, 0, Instant::now());
-        let mode = setup.mode;
-        Ok(Self { mode, git, repository, bounds, last, slow, failed, unmeasured, watch, told, rested })
+        let (mode, still, number) = (setup.mode, setup.still.clone(), 0);
+        let mut open = Self {
+            mode,
+            git,
+            repository,
+            bounds,
+            last,
+            slow,
+            failed,
+            unmeasured,
+            watch,
+            told,
+            still,
+            number,
+            rested,
+        };
+        open.has_moved();
+        Ok(open)
     }
 
     /// Returns the private git.
@@ -165,6 +166,7 @@ impl OpenLedger {
             self.told = self.watch.as_ref().and_then(readiness);
             self.take().await.map_err(|error| (error.to_string(), false))?;
         }
+        self.has_moved();
         Ok(end)
     }
 
@@ -173,13 +175,27 @@ impl OpenLedger {
     /// # Errors
     /// As [`OpenLedger::snapshot`].
     pub(super) async fn current(&mut self) -> Result<TreeEnd, (String, bool)> {
-        if self.watch.as_mut().is_some_and(|watch| !watch.has_moved()) {
+        if !self.has_moved() {
             return Ok(TreeEnd { snapshot: self.last.clone(), head: self.head().await });
         }
         self.snapshot().await
     }
 
+    /// Tells whether anything has moved since the last snapshot, or may have.
+    fn has_moved(&mut self) -> bool {
+        // Until it is read what the kernel has told, nobody may take its silence for rest.
+        self.still.end();
+        let has_moved = self.watch.as_mut().is_none_or(TreeWatch::has_moved);
+        let told = self.told.as_ref().filter(|_| !has_moved);
+        if let Some(inotify) = told.and_then(|told| told.get_ref().try_clone().ok()) {
+            self.still.begin(inotify, self.number);
+        }
+        has_moved
+    }
+
     async fn take(&mut self) -> Result<Arc<TreeSnapshot>, GitFailure> {
+        self.still.end();
+        self.number += 1;
         let by = Instant::now() + DEADLINE;
         let moved = self.follow(by).await;
         let taken = take(&self.git, Some(&self.last), moved, &self.bounds, by).await;
@@ -215,13 +231,13 @@ impl OpenLedger {
     /// Waits until something has moved in the tree and it has been quiet for a moment: then a snapshot is due, so that the next
     /// command finds one that is exact.
     pub(super) async fn moved(&mut self) {
-        let Some(told) = &self.told else { return std::future::pending().await };
         loop {
+            let Some(told) = &self.told else { return std::future::pending().await };
             let Ok(mut ready) = told.readable().await else { return std::future::pending().await };
             tokio::time::sleep(SETTLED).await;
             ready.clear_ready();
             tokio::time::sleep_until(self.rested).await;
-            if self.watch.as_mut().is_some_and(TreeWatch::has_moved) {
+            if self.has_moved() {
                 return;
             }
         }
@@ -249,7 +265,8 @@ impl OpenLedger {
         tokio::task::spawn_blocking(move || repository.head()).await.ok().flatten()
     }
 
-    /// Returns what the tree was when a command began at this time. The command does not wait: some of what it does may
+    /// Returns what the tree was when a command began at this time: the last snapshot, if nothing had moved since the one of
+    /// the number `still`, as was seen before it began. Otherwise, since the command does not wait, some of what it does may
     /// be in the snapshot that is taken here.
     ///
     /// # Errors
@@ -258,10 +275,11 @@ impl OpenLedger {
         &mut self,
         began: Timestamp,
         is_first: bool,
+        still: Option<u64>,
     ) -> Result<TreeBase, (String, bool)> {
         let before = self.last.clone();
         let since = began.checked_sub(TICK).unwrap_or(began);
-        if !is_first && self.watch.as_mut().is_some_and(|watch| !watch.has_moved()) {
+        if !is_first && (still == Some(self.number) || !self.has_moved()) {
             let (between, head) = (Arc::default(), self.head().await);
             return Ok(TreeBase { snapshot: before, between, head, is_first, quiet_at: Some(since) });
         }
@@ -311,21 +329,6 @@ impl OpenLedger {
         let incomplete = (!doubts.is_empty()).then(|| doubts.join("; "));
         let changes = counted.map_err(failed)?;
         Ok((found, TreeChanges { shared_with, incomplete, ..changes }))
-    }
-}
-
-impl TreeBase {
-    /// Returns what an undo needs, or why there can be none.
-    pub(super) fn undo_file(&self, end: &TreeEnd, found: &Found) -> UndoFile {
-        match self.quiet_at {
-            Some(began) => UndoFile::Possible(UndoFacts::of(began, found, &self.snapshot, &end.snapshot)),
-            None => UndoFile::Impossible("files were changing as it began".to_owned()),
-        }
-    }
-
-    /// Returns the id of its tree.
-    pub(super) fn tree(&self) -> &str {
-        &self.snapshot.tree
     }
 }
 

@@ -17,8 +17,8 @@ const MOST_BYTES: u64 = 32 << 20;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum UndoFile {
-    /// It can be undone, if its files are still what it left.
-    Possible(UndoFacts),
+    /// It can be undone, if its files are still what it left; together with these commands.
+    Possible { facts: UndoFacts, together: Vec<TaskId> },
     /// It cannot, for this reason.
     Impossible(String),
 }

@@ -56,6 +56,7 @@ pub(in crate::runtime) async fn prepare(
     environment: Environment,
 ) -> Result<PreparedStart, Error> {
     bounded(shared, &request)?;
+    shared.ledger.wait_until_read().await;
     let coming = Some(shared.ledger.coming());
     let (StartFiles { workdir, mut folder }, request) = StartFiles::find(shared, request, &id).await?;
     let shell = environment::choose_shell(request.shell.as_deref(), environment.get("SHELL"));
