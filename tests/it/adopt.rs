@@ -56,6 +56,31 @@ fn a_shell_is_led_here_and_back_to_the_letter_and_nothing_else_is_touched() {
 }
 
 #[test]
+fn what_a_person_edits_since_stays_to_the_byte() {
+    let home = Home::new();
+    let user = home.workspace().join("..");
+    let settings = user.join(".claude/settings.json");
+    std::fs::create_dir_all(settings.parent().expect("a folder")).expect("made");
+    std::fs::write(&settings, "\u{feff}{\r\n  // mine\r\n  \"theme\": \"dark\"\n}").expect("written");
+    assert_eq!(ask(&home, &["adopt", "claude"]).1, 0);
+    let adopted = std::fs::read_to_string(&settings).expect("text");
+    assert!(adopted.contains("CLAUDE_CODE_SHELL"), "{adopted}");
+    let edited = adopted.replace("// mine\r\n", "// mine\r\n\n\t/* more */ ").replace("dark", "light");
+    std::fs::write(&settings, edited).expect("written");
+    assert_eq!(ask(&home, &["adopt", "claude", "--undo"]).1, 0);
+    let expected = "\u{feff}{\r\n  // mine\r\n\n\t/* more */   \"theme\": \"light\"\n}";
+    assert_eq!(std::fs::read_to_string(&settings).expect("text"), expected);
+
+    // Of a file that was not there before, nothing is left, whatever its line ends have become.
+    ask(&home, &["adopt", "copilot"]);
+    let hooks = user.join(".copilot/hooks/pilothouse.json");
+    let text = std::fs::read_to_string(&hooks).expect("text").replace('\n', "\r\n");
+    std::fs::write(&hooks, text).expect("written");
+    assert_eq!(ask(&home, &["adopt", "copilot", "--undo"]).1, 0);
+    assert!(!user.join(".copilot").exists());
+}
+
+#[test]
 fn an_agent_without_a_setting_for_its_shell_says_what_to_do_instead() {
     let home = Home::new();
     for (agent, fix) in [("gemini", "pilothouse gemini"), ("cursor", "pilothouse mcp install")] {

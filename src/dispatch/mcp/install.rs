@@ -330,8 +330,13 @@ impl InstallStep {
         }
         let format = Format::of(&self.path);
         let removed = format.remove(text, &entry.added).map_err(|error| self.refused(&error.to_string()))?;
-        self.after = Some(removed.text);
         self.kept.extend(removed.left);
+        // A file that was created has nothing else.
+        if removed.text.is_empty() && entry.backup.is_none() {
+            (self.after, self.created_folder) = (None, entry.created_folder.clone());
+        } else {
+            self.after = Some(removed.text);
+        }
         Ok(())
     }
 

@@ -1,11 +1,11 @@
 //! JSON with comments and trailing commas. The text is modified only where a key or an item is added or removed.
 
-use std::ops::Range;
-
-use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstNode, CstObject, CstObjectProp, CstRootNode};
+use jsonc_parser::ast::{Object, ObjectProp, ObjectPropName, Value as Node};
+use jsonc_parser::common::Ranged as _;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
+use super::source::{self, Additions, CommaList, Edit};
 use super::{ConfigDocument, MergeError};
 
 /// The allowed extensions of plain JSON: comments and trailing commas.
@@ -24,165 +24,84 @@ const OPTIONS: ParseOptions = ParseOptions {
 /// The indentation for a file that has none.
 const INDENT: &str = "  ";
 
-/// A JSON document with comments.
-pub(super) struct Jsonc {
-    root: CstRootNode,
+/// A JSON document with comments. A file that has only comments has no root.
+pub(super) struct Jsonc<'a> {
+    text: &'a str,
+    root: Option<Node<'a>>,
 }
 
-impl Jsonc {
-    pub(super) fn parse(text: &str) -> Result<Self, MergeError> {
-        let text = if text.trim().is_empty() { "{}\n" } else { text };
-        let root = CstRootNode::parse(text, &OPTIONS).map_err(MergeError::new)?;
-        match root.object_value() {
-            Some(_) => Ok(Self { root }),
-            None => Err(MergeError::new("it does not contain a JSON object")),
+impl<'a> Jsonc<'a> {
+    pub(super) fn parse(text: &'a str) -> Result<Self, MergeError> {
+        let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS).map_err(MergeError::new)?;
+        match parsed.value {
+            root @ (None | Some(Node::Object(_))) => Ok(Self { text, root }),
+            Some(_) => Err(MergeError::new("it does not contain a JSON object")),
         }
     }
 
-    /// Returns the value at a path.
-    fn at(&self, path: &[String]) -> Result<Option<CstNode>, MergeError> {
-        let mut node = self.root.value();
+    fn at(&self, path: &[String]) -> Result<Option<&Node<'a>>, MergeError> {
+        let mut node = self.root.as_ref();
         for key in path {
-            let Some(object) = node.and_then(|node| node.as_object()) else { return Ok(None) };
-            node = property(&object, key)?.and_then(|property| property.value());
+            node = match node {
+                Some(Node::Object(object)) => property(object, key)?.map(|property| &property.value),
+                Some(Node::Array(list)) => key.parse().ok().and_then(|at: usize| list.elements.get(at)),
+                _ => None,
+            };
         }
         Ok(node)
     }
 
-    /// Replaces parts of the text, the last part first.
-    fn edit(&mut self, edits: impl IntoIterator<Item = (Range<usize>, String)>) -> Result<(), MergeError> {
-        let mut text = self.text();
-        for (range, new) in edits {
-            text.replace_range(range, &new);
-        }
-        self.root = CstRootNode::parse(&text, &OPTIONS).map_err(MergeError::new)?;
-        Ok(())
-    }
-
-    /// Appends a part to the object or list at a path; `write` formats it with one level of indentation and, if it gets
-    /// a line of its own, the indentation of that line.
-    ///
-    /// The crate's own `append` spreads an object that is written in one line over several, and takes the trailing
-    /// comma of another object for a rule.
-    fn append(
-        &mut self,
-        path: &[String],
-        write: impl Fn(Option<&str>, &str) -> String,
-    ) -> Result<(), MergeError> {
-        let whole =
-            self.at(path)?.ok_or_else(|| MergeError::new(format!("`{}` is missing", path.join("."))))?;
-        if !matches!(whole, CstNode::Container(_)) {
-            return Err(MergeError::new(format!("`{}` holds a single value", path.join("."))));
-        }
-        let newline = if self.text().contains("\r\n") { "\r\n" } else { "\n" };
-        let unit = self.root.single_indent_text().unwrap_or_else(|| INDENT.to_owned());
-        let write = |indent: Option<&str>| write(indent, &unit).replace('\n', newline);
-        let Some(last) = whole.children_exclude_trivia_and_tokens().pop() else {
-            let text = self.text();
-            let line = text[..start(&whole)].rsplit('\n').next().unwrap_or_default();
-            let outer = &line[..line.len() - line.trim_start().len()];
-            let indent = format!("{outer}{unit}");
-            let close = end(&whole) - 1;
-            let kept = text[..close].trim_end().len();
-            return self
-                .edit([(kept..close, format!("{newline}{indent}{}{newline}{outer}", write(Some(&indent))))]);
-        };
-        let comma = last.trailing_comma().map(CstNode::from);
-        let (open, close) = if comma.is_some() { ("", ",") } else { (",", "") };
-        let place = comma.unwrap_or_else(|| last.clone());
-        let comma = (end(&last)..end(&last), open.to_owned());
-        match own_line(&last) {
-            Some(indent) => {
-                let beside =
-                    place.next_siblings().take_while(|node| node.is_whitespace() || node.is_comment());
-                let rest = beside.filter(CstNode::is_comment).last().unwrap_or(place);
-                let part = format!("{newline}{indent}{}{close}", write(Some(&indent)));
-                self.edit([(end(&rest)..end(&rest), part), comma])
+    /// Returns the object or list at a path.
+    fn list(&self, path: &[String]) -> Result<CommaList<'a>, MergeError> {
+        match self.at(path)? {
+            None => Err(MergeError::new(format!("`{}` is missing", path.join(".")))),
+            Some(whole @ (Node::Object(_) | Node::Array(_))) => {
+                Ok(CommaList::of(self.text, whole.start()..whole.end()))
             }
-            None => self.edit([(end(&place)..end(&place), format!(" {}{close}", write(None))), comma]),
+            Some(_) => Err(MergeError::new(format!("`{}` holds a single value", path.join(".")))),
         }
     }
 
-    /// Removes a part of an object or a list, with its line if nothing else is on it. The crate's own `remove` removes
-    /// the comments beside it too.
-    fn cut(&mut self, part: &CstNode) -> Result<(), MergeError> {
-        let blank = |node: CstNode| node.is_token() || node.is_whitespace() || node.is_newline();
-        if part.previous_siblings().chain(part.next_siblings()).all(blank)
-            && let Some(container) = part.parent().map(CstNode::from)
-        {
-            return self.edit([(start(&container) + 1..end(&container) - 1, String::new())]);
-        }
-        let mut first = part.clone();
-        for is_gap in [CstNode::is_whitespace, CstNode::is_newline] {
-            first = first.previous_sibling().filter(is_gap).unwrap_or(first);
-        }
-        let comma = part.trailing_comma().map(CstNode::from);
-        let previous = part.previous_siblings().find(CstNode::is_comma).filter(|_| comma.is_none());
-        let whole = start(&first)..end(comma.as_ref().unwrap_or(part));
-        let previous = previous.map(|comma| start(&comma)..end(&comma));
-        self.edit([Some(whole), previous].into_iter().flatten().map(|range| (range, String::new())))
+    fn append(&self, path: &[String], key: &str, value: &Value) -> Result<Additions, MergeError> {
+        let unit = self.list(&[])?.indent().unwrap_or(INDENT);
+        Ok(self.list(path)?.append(unit, None, |indent, newline| {
+            format!("{key}{}", layout(value, indent, unit)).replace('\n', newline)
+        }))
     }
 }
 
-impl ConfigDocument for Jsonc {
+impl ConfigDocument for Jsonc<'_> {
     fn get(&self, path: &[String]) -> Result<Option<Value>, MergeError> {
-        Ok(self.at(path)?.and_then(|node| node.to_serde_value()))
+        Ok(self.at(path)?.cloned().map(Value::from))
     }
 
-    fn insert(&mut self, path: &[String], key: &str, value: &Value) -> Result<(), MergeError> {
-        let key = Value::from(key);
-        self.append(path, |indent, unit| format!("{key}: {}", layout(value, indent, unit)))
+    fn insert(&self, path: &[String], key: &str, value: &Value) -> Result<Additions, MergeError> {
+        self.append(path, &format!("{}: ", Value::from(key)), value)
     }
 
-    fn push(&mut self, path: &[String], item: &Value) -> Result<(), MergeError> {
-        self.append(path, |indent, unit| layout(item, indent, unit))
+    fn push(&self, path: &[String], item: &Value) -> Result<Additions, MergeError> {
+        self.append(path, "", item)
     }
 
-    fn remove(&mut self, path: &[String]) -> Result<(), MergeError> {
-        let Some((key, parent)) = path.split_last() else { return Ok(()) };
-        let Some(object) = self.at(parent)?.and_then(|node| node.as_object()) else { return Ok(()) };
-        property(&object, key)?.map_or(Ok(()), |property| self.cut(&property.into()))
-    }
-
-    fn remove_item(&mut self, path: &[String], index: usize) -> Result<(), MergeError> {
-        let item = self.at(path)?.and_then(|node| node.as_array()?.elements().into_iter().nth(index));
-        item.map_or(Ok(()), |item| self.cut(&item))
-    }
-
-    fn text(&self) -> String {
-        self.root.to_string()
+    fn remove(&self, path: &[String], has_frame: bool) -> Result<Vec<Edit>, MergeError> {
+        let Some(node) = self.at(path)? else { return Ok(Vec::new()) };
+        match path.split_last() {
+            Some((_, parent)) => Ok(self.list(parent)?.cut(node.start(), has_frame)),
+            None => Ok(vec![source::erase(self.text, node.start()..node.end())]),
+        }
     }
 }
 
 /// Finds a key; a duplicate key is an error, because either could be meant.
-fn property(object: &CstObject, key: &str) -> Result<Option<CstObjectProp>, MergeError> {
-    let properties = object.properties().into_iter();
-    let mut named = properties.filter(|property| property.decoded_name().is_some_and(|name| name == key));
+fn property<'b, 'a>(object: &'b Object<'a>, key: &str) -> Result<Option<&'b ObjectProp<'a>>, MergeError> {
+    let mut named = object
+        .properties
+        .iter()
+        .filter(|property| matches!(&property.name, ObjectPropName::String(name) if name.value == key));
     match (named.next(), named.next()) {
         (_, Some(_)) => Err(MergeError::new(format!("the key `{key}` appears twice in one object"))),
         (found, None) => Ok(found),
     }
-}
-
-/// Returns the position in the text at which a node starts.
-fn start(node: &CstNode) -> usize {
-    let before =
-        |node: &CstNode| node.previous_siblings().map(|sibling| sibling.to_string().len()).sum::<usize>();
-    before(node) + node.ancestors().map(|container| before(&container.into())).sum::<usize>()
-}
-
-fn end(node: &CstNode) -> usize {
-    start(node) + node.to_string().len()
-}
-
-/// Returns the indentation of a part that begins its line.
-fn own_line(part: &CstNode) -> Option<String> {
-    let before = part.previous_sibling()?;
-    if before.is_newline() {
-        return Some(String::new());
-    }
-    let begins = before.is_whitespace() && before.previous_sibling()?.is_newline();
-    begins.then(|| before.to_string())
 }
 
 /// Formats a value; an object that has a line of its own is spread over several lines.

@@ -1,191 +1,272 @@
-//! TOML, edited with `toml_edit`: comments and the order of keys are preserved.
+//! TOML. The text is modified only where a key, a table or an item is added or removed; `toml_edit` says where it is.
 
-use serde_json::{Map, Value};
-use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value as Node};
+use std::ops::Range;
 
-use super::{ConfigDocument, MergeError};
+use serde_json::Value;
+use toml_edit::{Array, ArrayOfTables, Document, InlineTable, Item, Key, Table, Value as Node};
+
+use super::source::{self, Additions, CommaList, Edit};
+use super::{ConfigDocument, MergeError, is_empty};
 
 /// A TOML document.
-pub(super) struct Toml {
-    document: DocumentMut,
-    /// Whether its lines end with CR LF, which the library writes as LF.
-    is_crlf: bool,
+pub(super) struct Toml<'a> {
+    text: &'a str,
+    document: Document<&'a str>,
 }
 
-impl Toml {
-    pub(super) fn parse(text: &str) -> Result<Self, MergeError> {
-        let is_crlf = text.contains("\r\n");
-        if is_crlf && text.matches('\n').count() != text.matches("\r\n").count() {
-            return Err(MergeError::new("some of its lines end with CR LF and some with LF"));
-        }
-        let document =
-            text.parse().map_err(|error: toml_edit::TomlError| MergeError::new(error.message()))?;
-        Ok(Self { document, is_crlf })
+/// What is at a path.
+#[derive(Clone, Copy)]
+enum TomlPlace<'a> {
+    Table(&'a Table),
+    Tables(&'a ArrayOfTables),
+    Node(&'a Node),
+}
+
+impl<'a> Toml<'a> {
+    pub(super) fn parse(text: &'a str) -> Result<Self, MergeError> {
+        let document = Document::parse(text).map_err(|error| MergeError::new(error.message()))?;
+        Ok(Self { text, document })
     }
 
-    fn table(&mut self, path: &[String]) -> Result<&mut dyn TableLike, MergeError> {
-        let mut table: &mut dyn TableLike = self.document.as_table_mut();
-        for key in path {
-            let next = table.get_mut(key).and_then(Item::as_table_like_mut);
-            table = next.ok_or_else(|| MergeError::new(format!("`{}` is not a table", path.join("."))))?;
-        }
-        Ok(table)
+    fn at(&self, path: &[String]) -> Option<TomlPlace<'_>> {
+        path.iter().try_fold(TomlPlace::Table(self.document.as_table()), |place, key| place.child(key))
     }
 
-    fn item(&mut self, path: &[String]) -> Result<&mut Item, MergeError> {
-        let missing = || MergeError::new(format!("`{}` is missing", path.join(".")));
-        let (key, parent) = path.split_last().ok_or_else(missing)?;
-        self.table(parent)?.get_mut(key).ok_or_else(missing)
+    /// Returns the edit that appends tables, with an empty line above unless they are the first lines.
+    fn append(&self, tables: &[String]) -> Additions {
+        let lines = tables.join("\n\n").replace('\n', source::newline(self.text, self.text.len()));
+        let has_gap = !self.text.is_empty();
+        (vec![source::append_lines(self.text, &lines, has_gap)], has_gap)
+    }
+
+    /// Returns the edit that adds the line of a key to the table at `owner`, after the last one of `table` or of that.
+    fn insert_line(&self, owner: &[String], table: TomlPlace<'_>, line: &str) -> Additions {
+        let above = self.at(owner);
+        let last = table.keys().max_by_key(|span| span.end);
+        let last = last.or_else(|| above?.keys().max_by_key(|span| span.end)).or_else(|| above?.header());
+        let edit = match last {
+            Some(last) => {
+                let at = source::line_end(self.text, last.end);
+                let indent = source::indent_at(self.text, last.start);
+                (at..at, format!("{}{indent}{line}", source::newline(self.text, at)))
+            }
+            None if !owner.is_empty() => return self.append(&[format!("[{}]\n{line}", key_path(owner))]),
+            None if self.document.is_empty() => source::append_lines(self.text, line, false),
+            None => (0..0, format!("{line}{}", source::newline(self.text, 0))),
+        };
+        (vec![edit], false)
+    }
+
+    /// Adds the edits that remove a place, which is in a list or a table in one line if that has `brackets`.
+    fn erase(
+        &self,
+        place: TomlPlace<'_>,
+        brackets: Option<&Range<usize>>,
+        has_gap: bool,
+        edits: &mut Vec<Edit>,
+    ) {
+        let header = place.header();
+        let is_first = header.is_none();
+        edits.extend(header.map(|span| source::erase_lines(self.text, span, has_gap)));
+        match (place, place.span(), brackets) {
+            (TomlPlace::Node(_), Some(span), Some(brackets)) if !place.is_dotted() => {
+                edits.extend(CommaList::of(self.text, brackets.clone()).cut(span.start, has_gap));
+            }
+            (TomlPlace::Node(_), Some(span), None) => edits.push(source::erase_lines(self.text, span, false)),
+            _ => place.children().into_iter().enumerate().for_each(|(index, (_, child))| {
+                self.erase(child, brackets, has_gap || index > 0 || !is_first, edits);
+            }),
+        }
+    }
+
+    /// Returns the header of the table at a path, unless it is one of a list.
+    fn header(&self, path: &[String]) -> Option<Range<usize>> {
+        let (_, list) = path.split_last()?;
+        self.at(path)?.header().filter(|_| !matches!(self.at(list), Some(TomlPlace::Tables(_))))
+    }
+
+    fn count_keys(&self, path: &[String]) -> usize {
+        self.at(path).map_or(0, |table| table.keys().count())
+    }
+
+    /// Returns the brackets around a path, if it is in a list or a table in one line.
+    fn brackets(&self, path: &[String]) -> Option<Range<usize>> {
+        let above = (0..path.len()).rev().filter_map(|length| self.at(&path[..length]));
+        above.filter(|place| !place.is_dotted()).map(TomlPlace::span).next().flatten()
     }
 }
 
-impl ConfigDocument for Toml {
+impl ConfigDocument for Toml<'_> {
     fn get(&self, path: &[String]) -> Result<Option<Value>, MergeError> {
-        let mut item = self.document.as_item();
-        for key in path {
-            match item.as_table_like().and_then(|table| table.get(key)) {
-                Some(next) => item = next,
-                None => return Ok(None),
+        Ok(self.at(path).map(TomlPlace::plain))
+    }
+
+    fn insert(&self, path: &[String], key: &str, value: &Value) -> Result<Additions, MergeError> {
+        let missing = || MergeError::new(format!("`{}` is not a table", path.join(".")));
+        let table = self.at(path).ok_or_else(missing)?;
+        // Keys with dots are written with the names of all tables down from the one that has brackets.
+        let is_dotted = |length: &usize| self.at(&path[..*length]).is_some_and(TomlPlace::is_dotted);
+        let owner = path.len() - (1..=path.len()).rev().take_while(is_dotted).count();
+        let name = [path, &[key.to_owned()]].concat();
+        let line = format!("{} = {}", key_path(&name[owner..]), inline(value));
+        match self.at(&path[..owner]) {
+            Some(TomlPlace::Node(Node::InlineTable(table))) => {
+                let whole = CommaList::of(self.text, table.span().unwrap_or_default());
+                Ok(whole.append("", Some(" "), |_, _| line.clone()))
             }
-        }
-        Ok(Some(plain(item)))
-    }
-
-    fn insert(&mut self, path: &[String], key: &str, value: &Value) -> Result<(), MergeError> {
-        let is_block = self.table(path)?.is_dotted() || path.is_empty() || self.item(path)?.is_table();
-        let item = if is_block { block(value) } else { Item::Value(inline(value)) };
-        self.table(path)?.insert(key, item);
-        Ok(())
-    }
-
-    fn push(&mut self, path: &[String], value: &Value) -> Result<(), MergeError> {
-        match (self.item(path)?, value) {
-            (Item::ArrayOfTables(tables), Value::Object(entries)) => tables.push(table(entries)),
-            (Item::Value(Node::Array(items)), _) => items.push(inline(value)),
-            _ => return Err(MergeError::new(format!("`{}` is not a list", path.join(".")))),
-        }
-        Ok(())
-    }
-
-    fn remove(&mut self, path: &[String]) -> Result<(), MergeError> {
-        let Some((key, parent)) = path.split_last() else { return Ok(()) };
-        let removed = self.table(parent)?.remove(key);
-        if let Some(Item::Table(removed)) = removed {
-            self.keep_comments(&removed);
-        }
-        Ok(())
-    }
-
-    fn remove_item(&mut self, path: &[String], index: usize) -> Result<(), MergeError> {
-        match self.item(path)? {
-            Item::ArrayOfTables(tables) => drop(tables.remove(index)),
-            Item::Value(Node::Array(items)) => drop(items.remove(index)),
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn text(&self) -> String {
-        let text = self.document.to_string();
-        if self.is_crlf { text.replace('\n', "\r\n") } else { text }
-    }
-}
-
-impl Toml {
-    /// Preserves the comments above a removed table: they belong to the file, not to the table.
-    fn keep_comments(&mut self, removed: &Table) {
-        let above = comments(removed);
-        if above.is_empty() {
-            return;
-        }
-        let position = removed.position().or_else(|| children(removed).filter_map(Table::position).min());
-        match position.and_then(|position| next_table(self.document.as_table_mut(), position)) {
-            Some(next) => {
-                let own = next.decor().prefix().and_then(|text| text.as_str()).unwrap_or_default();
-                let both = format!("{above}{own}");
-                next.decor_mut().set_prefix(both);
+            Some(TomlPlace::Table(_)) if is_block(value) && owner == path.len() => {
+                Ok(self.append(&blocks(&name, value)))
             }
-            None => {
-                let both = format!("{above}{}", self.document.trailing().as_str().unwrap_or_default());
-                self.document.set_trailing(both);
+            Some(TomlPlace::Table(_)) => Ok(self.insert_line(&path[..owner], table, &line)),
+            _ => Err(missing()),
+        }
+    }
+
+    fn push(&self, path: &[String], item: &Value) -> Result<Additions, MergeError> {
+        match (self.at(path), item) {
+            (Some(TomlPlace::Tables(_)), Value::Object(_)) => {
+                Ok(self.append(&blocks(path, &Value::Array(vec![item.clone()]))))
             }
+            (Some(TomlPlace::Node(Node::Array(items))), _) => {
+                let whole = CommaList::of(self.text, items.span().unwrap_or_default());
+                Ok(whole.append("  ", Some(""), |_, _| inline(item).to_string()))
+            }
+            _ => Err(MergeError::new(format!("`{}` is not a list", path.join(".")))),
+        }
+    }
+
+    fn remove(&self, path: &[String], has_frame: bool) -> Result<Vec<Edit>, MergeError> {
+        let mut edits = Vec::new();
+        let (Some(place), brackets) = (self.at(path), self.brackets(path)) else { return Ok(edits) };
+        self.erase(place, brackets.as_ref(), has_frame, &mut edits);
+        let table = &path[..path.len().saturating_sub(1)];
+        // The header was added with the line.
+        if has_frame && brackets.is_none() && place.span().is_some() && self.count_keys(table) == 1 {
+            edits.extend(self.header(table).map(|span| source::erase_lines(self.text, span, true)));
+        }
+        Ok(edits)
+    }
+
+    fn remove_rest(&self, path: &[String], has_frame: bool) -> Result<Vec<Edit>, MergeError> {
+        // Tables below it have headers of their own.
+        match (self.at(path), self.header(path)) {
+            (_, Some(header)) if self.count_keys(path) == 0 => {
+                Ok(vec![source::erase_lines(self.text, header, has_frame)])
+            }
+            (Some(place), _) if is_empty(&place.plain()) => self.remove(path, has_frame),
+            _ => Ok(Vec::new()),
         }
     }
 }
 
-/// Returns the comments above the headers of a table and its subtables.
-fn comments(table: &Table) -> String {
-    let own = table.decor().prefix().and_then(|text| text.as_str()).unwrap_or_default();
-    let own = if own.contains('#') { own } else { "" };
-    std::iter::once(own.to_owned()).chain(children(table).map(comments)).collect()
-}
-
-fn children(table: &Table) -> impl Iterator<Item = &Table> {
-    table.iter().filter_map(|(_, item)| item.as_table())
-}
-
-/// Returns the table whose header is the first after a position.
-fn next_table(table: &mut Table, after: isize) -> Option<&mut Table> {
-    let tables = table.iter_mut().flat_map(|(_, item)| -> Box<dyn Iterator<Item = &mut Table>> {
+impl<'a> TomlPlace<'a> {
+    fn of(item: &'a Item) -> Option<Self> {
         match item {
-            Item::Table(table) => Box::new(std::iter::once(table)),
-            Item::ArrayOfTables(tables) => Box::new(tables.iter_mut()),
+            Item::None => None,
+            Item::Value(node) => Some(Self::Node(node)),
+            Item::Table(table) => Some(Self::Table(table)),
+            Item::ArrayOfTables(tables) => Some(Self::Tables(tables)),
+        }
+    }
+
+    fn child(self, key: &str) -> Option<Self> {
+        self.children().into_iter().find_map(|(name, child)| (name == key).then_some(child))
+    }
+
+    /// Returns the values of a table by their keys, the items of a list by their positions.
+    fn children(self) -> Vec<(String, Self)> {
+        let name = |(at, child)| (usize::to_string(&at), child);
+        match self {
+            Self::Table(table) => {
+                table.iter().filter_map(|(key, item)| Some((key.to_owned(), Self::of(item)?))).collect()
+            }
+            Self::Tables(tables) => tables.iter().map(Self::Table).enumerate().map(name).collect(),
+            Self::Node(Node::InlineTable(table)) => {
+                table.iter().map(|(key, node)| (key.to_owned(), Self::Node(node))).collect()
+            }
+            Self::Node(Node::Array(items)) => items.iter().map(Self::Node).enumerate().map(name).collect(),
+            Self::Node(_) => Vec::new(),
+        }
+    }
+
+    /// Returns where the values are whose keys are written below a table's header, or with dots.
+    fn keys(self) -> Box<dyn Iterator<Item = Range<usize>> + 'a> {
+        let children = self.children().into_iter();
+        Box::new(children.flat_map(|(_, child)| match child {
+            Self::Node(node) => Box::new(node.span().into_iter()),
+            _ if child.is_dotted() => child.keys(),
             _ => Box::new(std::iter::empty()),
-        }
-    });
-    let nearest = tables.filter_map(|table| {
-        let own = table.position().filter(|position| *position > after && !table.is_implicit());
-        match own {
-            Some(_) => Some(table),
-            None => next_table(table, after),
-        }
-    });
-    nearest.min_by_key(|table| table.position())
-}
+        }))
+    }
 
-fn plain(item: &Item) -> Value {
-    match item {
-        Item::None => Value::Null,
-        Item::Value(node) => plain_node(node),
-        Item::Table(table) => entries(table),
-        Item::ArrayOfTables(tables) => tables.iter().map(|table| entries(table)).collect(),
+    fn is_dotted(self) -> bool {
+        match self {
+            Self::Table(table) => table.is_dotted(),
+            Self::Node(Node::InlineTable(table)) => table.is_dotted(),
+            _ => false,
+        }
+    }
+
+    fn header(self) -> Option<Range<usize>> {
+        let Self::Table(table) = self else { return None };
+        table.span().filter(|span| !table.is_implicit() && !table.is_dotted() && !span.is_empty())
+    }
+
+    /// Returns where a value is.
+    fn span(self) -> Option<Range<usize>> {
+        if let Self::Node(node) = self { node.span() } else { None }
+    }
+
+    fn plain(self) -> Value {
+        let children = self.children().into_iter();
+        match self {
+            Self::Node(Node::String(text)) => Value::from(text.value().as_str()),
+            Self::Node(Node::Integer(number)) => Value::from(*number.value()),
+            Self::Node(Node::Float(number)) => Value::from(*number.value()),
+            Self::Node(Node::Boolean(flag)) => Value::from(*flag.value()),
+            Self::Node(Node::Datetime(time)) => Value::from(time.value().to_string()),
+            Self::Tables(_) | Self::Node(Node::Array(_)) => {
+                children.map(|(_, child)| child.plain()).collect()
+            }
+            _ => Value::Object(children.map(|(key, child)| (key, child.plain())).collect()),
+        }
     }
 }
 
-fn plain_node(node: &Node) -> Value {
-    match node {
-        Node::String(text) => Value::from(text.value().as_str()),
-        Node::Integer(number) => Value::from(*number.value()),
-        Node::Float(number) => Value::from(*number.value()),
-        Node::Boolean(flag) => Value::from(*flag.value()),
-        Node::Datetime(time) => Value::from(time.value().to_string()),
-        Node::Array(items) => items.iter().map(plain_node).collect(),
-        Node::InlineTable(table) => entries(table),
-    }
+fn key_path(path: &[String]) -> String {
+    let keys = path.iter().map(|key| Key::new(key.as_str()).display_repr().into_owned());
+    keys.collect::<Vec<_>>().join(".")
 }
 
-fn entries(table: &dyn TableLike) -> Value {
-    let all = table.iter().map(|(key, item)| (key.to_owned(), plain(item)));
-    Value::Object(all.collect::<Map<_, _>>())
-}
-
-/// Creates an item for a value in a table with a header.
-fn block(value: &Value) -> Item {
+/// Returns whether a value gets a header of its own.
+fn is_block(value: &Value) -> bool {
     match value {
-        Value::Object(entries) => Item::Table(table(entries)),
-        Value::Array(items) if !items.is_empty() && items.iter().all(Value::is_object) => {
-            let tables = items.iter().filter_map(Value::as_object).map(table);
-            Item::ArrayOfTables(tables.collect::<ArrayOfTables>())
-        }
-        _ => Item::Value(inline(value)),
+        Value::Array(items) => !items.is_empty() && items.iter().all(Value::is_object),
+        _ => value.is_object(),
     }
 }
 
-fn table(entries: &Map<String, Value>) -> Table {
-    let mut table: Table = entries.iter().map(|(key, value)| (key.as_str(), block(value))).collect();
-    // A table that contains only tables needs no header of its own.
-    table.set_implicit(!entries.is_empty() && entries.values().all(Value::is_object));
-    table
+/// Formats a table or a list of tables, and the tables in each; each with its header.
+fn blocks(path: &[String], value: &Value) -> Vec<String> {
+    let (brackets, all) = match value {
+        Value::Array(items) => (["[[", "]]"], &items[..]),
+        _ => (["[", "]"], std::slice::from_ref(value)),
+    };
+    let mut tables = Vec::new();
+    for entries in all.iter().filter_map(Value::as_object) {
+        let (inner, lines): (Vec<_>, Vec<_>) = entries.iter().partition(|(_, value)| is_block(value));
+        // A table that contains only tables needs no header of its own.
+        if value.is_array() || inner.is_empty() || !lines.is_empty() {
+            let header = brackets.join(&key_path(path));
+            let lines = lines.iter().map(|(key, value)| {
+                format!("\n{} = {}", Key::new(key.as_str()).display_repr(), inline(value))
+            });
+            tables.push(header + &lines.collect::<String>());
+        }
+        tables
+            .extend(inner.iter().flat_map(|(key, value)| blocks(&[path, &[(*key).clone()]].concat(), value)));
+    }
+    tables
 }
 
 fn inline(value: &Value) -> Node {
