@@ -152,7 +152,8 @@ async fn a_managed_task_cannot_act_as_the_operator() {
     let mut served = home.serve();
     let program = crate::support::program_word();
     let escaped = format!("{program} serve --stop; (setsid {program} serve --stop)");
-    let ran = home.run(&["command", "run", &escaped]);
+    // However slow the machine is, both have ended by then.
+    let ran = home.run(&["command", "run", "--yield-time-ms", "60000", &escaped]);
     let said = String::from_utf8_lossy(&ran.stdout);
     assert_eq!(said.matches("cannot act as the operator").count(), 2, "{said}");
     assert!(served.try_wait().expect("asked").is_none(), "the runtime still serves");

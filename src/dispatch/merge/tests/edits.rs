@@ -179,8 +179,8 @@ fn check(format: Format, bytes: Vec<u8>) -> Result<(), TestCaseError> {
             edited,
             changes
         );
-        // Blanks before ours in its line are its indentation.
-        let is_indent = |change: &Change| !change.is_after && change.new.trim_matches([' ', '\t']).is_empty();
+        // Blanks directly beside ours are those of its line, and may go with it.
+        let is_indent = |change: &Change| change.new.trim().is_empty();
         let is_free =
             changes.iter().any(|change| ours.is_touched(format, before, change) && is_indent(change));
         let even = |text: &str| text.replace("\r\n", "\n");
