@@ -14,7 +14,7 @@ use crate::names::{cut, shortened, text_of};
 use crate::pattern::{self, PatternChar};
 use crate::shell_state::Value;
 
-/// The deepest nesting of words in words.
+/// The deepest nesting of words in words, lists and functions.
 const MOST_DEEP: usize = 40;
 /// The most arguments of one command.
 pub(crate) const MOST_ARGUMENTS: usize = 20_000;
@@ -123,10 +123,12 @@ impl Interpreter<'_> {
     }
 
     fn add_word(&mut self, build: &mut FieldBuilder, written: &str, mode: WordMode, is_quoted: bool) {
+        if self.deep >= MOST_DEEP {
+            self.stop();
+            return build.unknown(format!("`{}`, which is too deep", shortened(written)));
+        }
         self.deep += 1;
-        let pieces = (self.deep < MOST_DEEP && guard::is_readable(written))
-            .then(|| word::parse(written, &options()).ok())
-            .flatten();
+        let pieces = guard::is_readable(written).then(|| word::parse(written, &options()).ok()).flatten();
         match pieces {
             Some(pieces) => self.add_pieces(build, &pieces, mode, is_quoted),
             None => build.unknown(format!("`{}`, which cannot be read", shortened(written))),
