@@ -18,12 +18,12 @@ const CEILINGS: &[(&str, usize)] = &[
     ("settings", 59),
     ("tokens in agent", 52_011),
     ("tokens in agents", 20_239),
-    ("tokens in all", 1_208_994),
+    ("tokens in all", 1_223_000),
     ("tokens in bin", 36),
     ("tokens in cli", 47_162),
     ("tokens in clock", 295),
     ("tokens in config", 21_033),
-    ("tokens in consequence", 52_370),
+    ("tokens in consequence", 66_400),
     ("tokens in console", 311_809),
     ("tokens in dispatch", 87_815),
     ("tokens in envelope", 20_982),
@@ -43,7 +43,7 @@ const CEILINGS: &[(&str, usize)] = &[
     ("tokens in tools", 53_895),
     ("types of a thousand that share their name", 13),
     ("ways to change what others read", 155),
-    ("words of documentation", 61_839),
+    ("words of documentation", 61_910),
 ];
 
 /// A function: its name, and the lines of its body.
