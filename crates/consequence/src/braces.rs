@@ -54,7 +54,7 @@ fn first(text: &str) -> Option<Expression> {
 }
 
 /// Returns where the character, quoted text or substitution at a place ends.
-fn skip(text: &str, at: usize) -> usize {
+pub(crate) fn skip(text: &str, at: usize) -> usize {
     let rest = &text[at..];
     let close = |from: usize, ends: &str| rest[from..].find(ends).map_or(rest.len(), |end| from + end + 1);
     let len = match rest.as_bytes() {

@@ -14,14 +14,14 @@ const MOST_PATHS: u64 = 20_000;
 const MOST_LINKS: usize = 40;
 
 /// What the line did at a path.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Change {
     Gone,
     Made(MadeFile),
 }
 
 /// Something that the line made.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct MadeFile {
     stat: FileStat,
     /// Where a link leads.
@@ -60,6 +60,8 @@ pub(crate) struct Unlooked {
 pub(crate) struct ChangedFiles<'a> {
     pub(crate) look: &'a dyn Look,
     changes: BTreeMap<PathBuf, Change>,
+    /// What was there, and may be gone.
+    open: BTreeSet<PathBuf>,
     looked: Cell<u64>,
     pub(crate) unlooked: Cell<Unlooked>,
 }
@@ -74,7 +76,13 @@ enum Source<'a> {
 
 impl<'a> ChangedFiles<'a> {
     pub(crate) fn new(look: &'a dyn Look) -> Self {
-        Self { look, changes: BTreeMap::new(), looked: Cell::new(0), unlooked: Cell::default() }
+        Self {
+            look,
+            changes: BTreeMap::new(),
+            open: BTreeSet::new(),
+            looked: Cell::new(0),
+            unlooked: Cell::default(),
+        }
     }
 
     /// Tells how much the line has changed.
@@ -82,10 +90,15 @@ impl<'a> ChangedFiles<'a> {
         self.changes.len()
     }
 
+    /// Tells whether the line has left other files as they are in another view.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        (&self.changes, &self.open) == (&other.changes, &other.open)
+    }
+
     /// Returns how many bytes a copy takes, about.
     pub(crate) fn bytes(&self) -> usize {
         const ENTRY: usize = 512;
-        ENTRY * self.changes.len()
+        ENTRY * (self.changes.len() + self.open.len())
     }
 
     /// Takes over what was looked at in a copy.
@@ -163,6 +176,9 @@ impl<'a> ChangedFiles<'a> {
 
     /// Tells whether what is at a path may be missing, or something else than it seems.
     pub(crate) fn is_possible(&self, path: &Path) -> bool {
+        if !self.open.is_empty() && path.ancestors().any(|above| self.open.contains(above)) {
+            return true;
+        }
         match self.source(path) {
             Source::Nothing => false,
             Source::Made(made) => made.is_possible,
@@ -290,6 +306,7 @@ impl<'a> ChangedFiles<'a> {
     }
 
     fn forget(&mut self, path: &Path) {
+        self.open.retain(|open| !open.starts_with(path));
         let below: Vec<PathBuf> = self.below(path).map(|(path, _)| path.clone()).collect();
         for path in below {
             self.changes.remove(&path);
@@ -343,13 +360,19 @@ impl<'a> ChangedFiles<'a> {
     pub(crate) fn merge(&mut self, branch: &Self) -> Vec<PathBuf> {
         self.counts_of(branch);
         let mut open = Vec::new();
+        self.open.extend(branch.open.iter().cloned());
         for (path, change) in &branch.changes {
-            let Change::Made(made) = change else { continue };
             let own = self.at(path);
+            let Change::Made(made) = change else {
+                // What is gone there is here, and may be gone.
+                self.open.extend(own.map(|own| own.path));
+                continue;
+            };
             if own.as_ref().is_some_and(|own| own.origin == made.from && own.stat == made.stat) {
                 continue;
             }
             if own.is_some() {
+                self.open.insert(path.clone());
                 open.push(path.clone());
             } else {
                 let made = MadeFile { is_possible: true, ..made.clone() };

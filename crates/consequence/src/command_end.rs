@@ -13,6 +13,23 @@ pub(crate) enum Outcome {
     Unknown,
 }
 
+impl Outcome {
+    /// Returns it behind a `!`.
+    pub(crate) fn negation(self) -> Self {
+        match self {
+            Self::Success => Self::Failure,
+            Self::Failure => Self::Success,
+            Self::Likely | Self::Unknown => Self::Unknown,
+        }
+    }
+
+    /// Returns how both end together.
+    pub(crate) fn worse(self, other: Self) -> Self {
+        let order = [Self::Failure, Self::Unknown, Self::Likely];
+        order.into_iter().find(|one| [self, other].contains(one)).unwrap_or(Self::Success)
+    }
+}
+
 /// Whether the shell goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flow {

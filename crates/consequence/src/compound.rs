@@ -25,26 +25,22 @@ impl Interpreter<'_> {
             CompoundCommand::WhileClause(clause) => self.run_while(&clause.0, &clause.1.list, true),
             CompoundCommand::UntilClause(clause) => self.run_while(&clause.0, &clause.1.list, false),
             CompoundCommand::Arithmetic(arithmetic) => {
-                self.forget_arithmetic(&arithmetic.expr.value);
+                self.arithmetic(&arithmetic.expr.value);
                 CommandEnd::silent(Outcome::Unknown)
             }
             CompoundCommand::ArithmeticForClause(clause) => {
-                for part in [&clause.initializer, &clause.condition, &clause.updater].into_iter().flatten() {
-                    self.forget_arithmetic(&part.value);
-                }
-                self.loop_over(|shell| shell.run_list(&clause.body.list))
-            }
-        }
-    }
-
-    /// Forgets the variables that an arithmetic expression may set.
-    pub(crate) fn forget_arithmetic(&mut self, text: &str) {
-        if !text.contains('=') && !text.contains("++") && !text.contains("--") {
-            return;
-        }
-        for name in text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty()) {
-            if !name.starts_with(|c: char| c.is_ascii_digit()) {
-                self.state.set(name, Value::Unknown(format!("${name} (computed)")));
+                let parts = [&clause.initializer, &clause.condition, &clause.updater];
+                let compute = |shell: &mut Self| {
+                    parts.into_iter().flatten().for_each(|part| {
+                        shell.arithmetic(&part.value);
+                    });
+                };
+                compute(self);
+                self.loop_over(|shell| {
+                    let end = shell.run_list(&clause.body.list);
+                    compute(shell);
+                    end
+                })
             }
         }
     }
@@ -62,9 +58,7 @@ impl Interpreter<'_> {
             return CommandEnd::silent(Outcome::Success);
         };
         let Some(condition) = condition else { return self.run_list(body) };
-        let errexit = self.state.options.take("errexit");
-        let outcome = self.run_list(condition).outcome;
-        self.state.options.extend(errexit);
+        let outcome = self.ignoring(|shell| shell.run_list(condition)).outcome;
         match outcome {
             _ if self.flow != Flow::On => CommandEnd::unknown(),
             Outcome::Success => self.run_list(body),
@@ -76,7 +70,7 @@ impl Interpreter<'_> {
                 // The other parts begin where this one did.
                 files_of(self, before);
                 self.branch(|shell| shell.run_parts(rest));
-                self.state.merge(&state);
+                self.merge(&state);
                 for path in self.files.merge(&files) {
                     self.not_known(format!("what {} is by then", self.shown(&path)));
                 }
@@ -101,31 +95,44 @@ impl Interpreter<'_> {
         if unknown.is_some() || values.len() > MOST_ROUNDS {
             let from = unknown.unwrap_or_else(|| "more words than are gone through".to_owned());
             return self.loop_over(|shell| {
-                shell.state.set(name, Value::Unknown(format!("${name} (from {from})")));
+                shell.set(name, Value::Unknown(format!("${name} (from {from})")));
                 shell.run_list(&clause.body.list)
             });
         }
-        let mut end = CommandEnd::silent(Outcome::Success);
-        for value in &values {
-            self.state.set(name, Value::Text(value.shown().to_owned()));
-            end = self.run_list(&clause.body.list);
-            match self.flow {
-                Flow::On => {}
-                Flow::Continue => self.flow = Flow::On,
-                Flow::Break => {
-                    self.flow = Flow::On;
-                    break;
+        self.in_loop(|shell| {
+            let mut end = CommandEnd::silent(Outcome::Success);
+            for value in &values {
+                shell.set(name, Value::Text(value.shown().to_owned()));
+                end = shell.run_list(&clause.body.list);
+                match shell.flow {
+                    Flow::On => {}
+                    Flow::Continue => shell.flow = Flow::On,
+                    Flow::Break => {
+                        shell.flow = Flow::On;
+                        break;
+                    }
+                    Flow::Return | Flow::Exit => break,
                 }
-                Flow::Return | Flow::Exit => break,
             }
+            CommandEnd { output: None, ..end }
+        })
+    }
+
+    /// Goes through a loop. Where it may have been left before its end, what differs by then is forgotten.
+    fn in_loop(&mut self, run: impl FnOnce(&mut Self) -> CommandEnd) -> CommandEnd {
+        let outer = self.left_loop.take();
+        self.loops += 1;
+        let mut end = run(self);
+        self.loops -= 1;
+        if let Some(left) = std::mem::replace(&mut self.left_loop, outer) {
+            self.merge(&left);
+            end.outcome = Outcome::Unknown;
         }
-        CommandEnd { output: None, ..end }
+        end
     }
 
     fn run_while(&mut self, condition: &CompoundList, body: &CompoundList, holds: bool) -> CommandEnd {
-        let errexit = self.state.options.take("errexit");
-        let outcome = self.run_list(condition).outcome;
-        self.state.options.extend(errexit);
+        let outcome = self.ignoring(|shell| shell.run_list(condition)).outcome;
         let never = if holds { Outcome::Failure } else { Outcome::Success };
         if outcome == never || self.flow != Flow::On {
             return CommandEnd::silent(Outcome::Success);
@@ -136,7 +143,7 @@ impl Interpreter<'_> {
                 shell.flow = Flow::On;
             }
             if shell.flow == Flow::On {
-                shell.run_list(condition);
+                shell.ignoring(|shell| shell.run_list(condition));
             }
             end
         })
@@ -145,26 +152,35 @@ impl Interpreter<'_> {
     /// Goes through a body that runs any number of times, until nothing changes any more.
     fn loop_over(&mut self, mut body: impl FnMut(&mut Self) -> CommandEnd) -> CommandEnd {
         let conditions = self.conditions;
-        for pass in 1..=PASSES {
-            let before = (self.state.variables.clone(), self.state.folder.clone(), self.files.len());
-            let mut flow = Flow::On;
-            self.branch(|shell| {
-                let end = body(shell);
-                flow = std::mem::replace(&mut shell.flow, Flow::On);
-                end
-            });
-            if matches!(flow, Flow::Return | Flow::Exit) {
-                // Whether it comes to that is not known.
-                self.conditions = self.conditions.max(conditions + 1);
+        self.in_loop(|shell| {
+            for pass in 1..=PASSES {
+                let before = (shell.state.clone(), shell.files.clone());
+                let mut flow = Flow::On;
+                shell.branch(|shell| {
+                    let end = body(shell);
+                    flow = std::mem::replace(&mut shell.flow, Flow::On);
+                    if flow == Flow::Exit {
+                        shell.may_exit();
+                    }
+                    end
+                });
+                if matches!(flow, Flow::Return | Flow::Exit) {
+                    // Whether it comes to that is not known.
+                    shell.conditions = shell.conditions.max(conditions + 1);
+                }
+                if flow == Flow::Return {
+                    let state = Some(shell.state.clone());
+                    shell.left_call = shell.left_call.take().or(state);
+                }
+                if shell.state.is_same(&before.0) && shell.files.is_same(&before.1) {
+                    break;
+                }
+                if pass == PASSES {
+                    shell.not_known("what a loop does in later rounds");
+                }
             }
-            if before == (self.state.variables.clone(), self.state.folder.clone(), self.files.len()) {
-                break;
-            }
-            if pass == PASSES {
-                self.not_known("what a loop does in later rounds");
-            }
-        }
-        CommandEnd::unknown()
+            CommandEnd::unknown()
+        })
     }
 
     fn run_case(&mut self, clause: &CaseClauseCommand) -> CommandEnd {
@@ -206,16 +222,40 @@ impl Interpreter<'_> {
         let all: Option<Vec<String>> =
             arguments.iter().map(|argument| argument.known().map(str::to_owned)).collect();
         let before = std::mem::replace(&mut self.state.parameters, all);
+        let outer = (self.left_call.take(), self.left_loop.take(), std::mem::take(&mut self.loops));
+        let (locals, conditions) = (self.locals.len(), self.conditions);
         self.deep += 1;
+        self.calls += 1;
         let redirects: Vec<&IoRedirect> = body.1.iter().flat_map(|list| &list.0).collect();
-        let end = self.redirected(&redirects, input, |shell, _| shell.run_compound(&body.0));
+        let mut end = self.redirected(&redirects, input, |shell, _| shell.run_compound(&body.0));
+        self.calls -= 1;
         self.deep -= 1;
-        self.state.parameters = before;
         if self.flow == Flow::Return {
             self.flow = Flow::On;
-            return CommandEnd { outcome: Outcome::Unknown, ..end };
+            end.outcome = Outcome::Unknown;
         }
+        (self.left_loop, self.loops) = (outer.1, outer.2);
+        if let Some(left) = std::mem::replace(&mut self.left_call, outer.0) {
+            self.merge(&left);
+            end.outcome = Outcome::Unknown;
+        }
+        self.state.parameters = before;
+        self.restore_locals(locals, conditions);
         end
+    }
+
+    /// Gives variables that were local to a function what they were outside of it.
+    fn restore_locals(&mut self, from: usize, conditions: usize) {
+        for (name, value, under) in self.locals.split_off(from.min(self.locals.len())).into_iter().rev() {
+            if under > conditions {
+                self.set(&name, Value::Unknown(format!("${name} (perhaps local)")));
+                continue;
+            }
+            match value {
+                Some(value) => self.state.variables.insert(name, value),
+                None => self.state.variables.remove(&name),
+            };
+        }
     }
 }
 

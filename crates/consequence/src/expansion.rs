@@ -4,9 +4,11 @@ use brush_parser::word::{
     Parameter, ParameterExpr, ParameterTestType, ParameterTransformOp, SpecialParameter, SubstringMatchKind,
 };
 
-use crate::fields::UnsetVariable;
+use crate::arithmetic::in_quotes;
+use crate::fields::{Argument, UnsetVariable};
 use crate::glob::COMPARED;
 use crate::interpreter::Interpreter;
+use crate::parameter::{name_of, parameter_of, written_in};
 use crate::pattern::{self, PatternChar};
 use crate::shell_state::{MOST_VALUE, Value};
 
@@ -20,226 +22,226 @@ pub(crate) enum Expanded {
     Word(String),
     /// Nothing is there.
     Unset(UnsetVariable),
+    /// A number that is not known.
+    Number(String),
     Unknown(String),
 }
 
-fn name_of(parameter: &Parameter) -> String {
-    match parameter {
-        Parameter::Positional(number) => number.to_string(),
-        Parameter::Named(name)
-        | Parameter::NamedWithIndex { name, .. }
-        | Parameter::NamedWithAllIndices { name, .. } => name.clone(),
-        Parameter::Special(special) => match special {
-            SpecialParameter::AllPositionalParameters { .. } => "@",
-            SpecialParameter::PositionalParameterCount => "#",
-            SpecialParameter::LastExitStatus => "?",
-            SpecialParameter::CurrentOptionFlags => "-",
-            SpecialParameter::ProcessId => "$",
-            SpecialParameter::LastBackgroundProcessId => "!",
-            SpecialParameter::ShellName => "0",
-        }
-        .to_owned(),
-    }
-}
+/// What is computed of an expansion that is not.
+const NOT_COMPUTED: &str = "an expansion that is not computed";
 
 impl Interpreter<'_> {
-    /// Returns the value of a parameter.
-    fn parameter(&self, parameter: &Parameter) -> Expanded {
-        let unset = || Expanded::Unset(UnsetVariable { name: name_of(parameter), is_empty: false });
-        let parameters = || self.state.parameters.clone();
-        let list = |value: Value| match value {
-            Value::Text(text) => vec![text],
-            Value::List(list) => list,
-            Value::Unknown(_) => Vec::new(),
+    /// Returns what a parameter expansion stands for. Whatever is written in it has been gone through by then.
+    pub(crate) fn expand_parameter(&mut self, expression: &ParameterExpr) -> Expanded {
+        let expanded = match parameter_of(expression) {
+            Some((parameter, false)) => self.computed_expansion(expression, parameter),
+            Some((parameter, true)) => self.indirect_expansion(expression, parameter),
+            None => None,
         };
-        match parameter {
-            Parameter::Positional(number) => match parameters() {
-                None => Expanded::Unknown(format!("${number}")),
-                Some(all) => usize::try_from(*number)
-                    .ok()
-                    .and_then(|number| all.get(number.checked_sub(1)?).cloned())
-                    .map_or_else(unset, Expanded::Text),
-            },
-            Parameter::Special(SpecialParameter::AllPositionalParameters { concatenate }) => {
-                match parameters() {
-                    None => Expanded::Unknown("$@".to_owned()),
-                    Some(all) if *concatenate => Expanded::Text(all.join(" ")),
-                    Some(all) => Expanded::List(all),
-                }
+        expanded.unwrap_or_else(|| {
+            written_in(expression).into_iter().flatten().for_each(|word| self.visit(&in_quotes(word)));
+            Expanded::Unknown(NOT_COMPUTED.to_owned())
+        })
+    }
+
+    fn indirect_expansion(&mut self, expression: &ParameterExpr, parameter: &Parameter) -> Option<Expanded> {
+        let name = match self.parameter(parameter) {
+            Expanded::Text(name) => name,
+            Expanded::Unset(unset) if matches!(expression, ParameterExpr::Parameter { .. }) => {
+                return Some(Expanded::Unset(unset));
             }
-            Parameter::Special(SpecialParameter::PositionalParameterCount) => match parameters() {
-                None => Expanded::Unknown("$#".to_owned()),
-                Some(all) => Expanded::Text(all.len().to_string()),
-            },
-            Parameter::Special(_) => Expanded::Unknown(format!("${}", name_of(parameter))),
-            Parameter::Named(name) => match self.state.get(name) {
-                None => unset(),
-                Some(Value::Unknown(from)) => Expanded::Unknown(from),
-                Some(value) => match list(value).into_iter().next() {
-                    Some(text) => Expanded::Text(text),
-                    None => unset(),
-                },
-            },
-            Parameter::NamedWithIndex { name, index } => match (self.state.get(name), index.parse::<usize>())
-            {
-                (None, _) => unset(),
-                (Some(Value::Unknown(from)), _) => Expanded::Unknown(from),
-                (Some(value), Ok(index)) => {
-                    list(value).get(index).cloned().map_or_else(unset, Expanded::Text)
-                }
-                (Some(_), Err(_)) => Expanded::Unknown(format!("${{{name}[{index}]}}")),
-            },
-            Parameter::NamedWithAllIndices { name, concatenate } => match self.state.get(name) {
-                None => Expanded::List(Vec::new()),
-                Some(Value::Unknown(from)) => Expanded::Unknown(from),
-                Some(value) if *concatenate => Expanded::Text(list(value).join(" ")),
-                Some(value) => Expanded::List(list(value)),
-            },
+            Expanded::Unset(_) => return None,
+            _ => {
+                self.not_known(format!("which variable ${{!{}}} means", name_of(parameter)));
+                return None;
+            }
+        };
+        let is_plain = name.chars().all(|c| c.is_alphanumeric() || c == '_')
+            && !name.starts_with(|c: char| c.is_ascii_digit());
+        self.variable_name("${!…}", &Argument::text(&*name));
+        match expression {
+            ParameterExpr::Parameter { .. } if is_plain => Some(self.parameter(&Parameter::Named(name))),
+            _ => None,
         }
     }
 
-    /// Returns what a parameter expansion stands for.
-    pub(crate) fn expand_parameter(&mut self, expression: &ParameterExpr) -> Expanded {
+    /// Returns what an expansion stands for; `None` if that is not computed, nor what is written in it gone through.
+    fn computed_expansion(&mut self, expression: &ParameterExpr, parameter: &Parameter) -> Option<Expanded> {
         use ParameterExpr as E;
-        match expression {
-            E::Parameter { parameter, indirect: false } => match self.parameter(parameter) {
+        Some(match expression {
+            E::Parameter { .. } => match self.parameter(parameter) {
                 Expanded::Text(text) if text.is_empty() => {
                     Expanded::Unset(UnsetVariable { name: name_of(parameter), is_empty: true })
                 }
                 value => value,
             },
-            E::Parameter { parameter, indirect: true } => match self.parameter(parameter) {
-                Expanded::Text(name) => self.parameter(&Parameter::Named(name)),
-                other => other,
-            },
-            E::UseDefaultValues { parameter, indirect: false, test_type, default_value } => {
-                match self.tested(parameter, test_type) {
-                    Some(value) => value,
-                    None => Expanded::Word(default_value.clone().unwrap_or_default()),
-                }
+            E::UseDefaultValues { test_type, .. }
+            | E::AssignDefaultValues { test_type, .. }
+            | E::IndicateErrorIfNullOrUnset { test_type, .. }
+            | E::UseAlternativeValue { test_type, .. } => {
+                let value = self.tested(parameter, test_type);
+                let word = written_in(expression)[0].unwrap_or_default();
+                self.tested_expansion(expression, parameter, value, word)
             }
-            E::AssignDefaultValues { parameter, indirect: false, test_type, default_value } => {
-                match self.tested(parameter, test_type) {
-                    Some(value) => value,
-                    None => {
-                        let word = default_value.clone().unwrap_or_default();
-                        let value = self.text_of_word(&word).map_or_else(Value::Unknown, Value::Text);
-                        self.state.set(&name_of(parameter), value);
-                        Expanded::Word(word)
+            E::ParameterLength { .. } => {
+                let is_joined = matches!(
+                    parameter,
+                    Parameter::NamedWithAllIndices { concatenate: true, .. }
+                        | Parameter::Special(SpecialParameter::AllPositionalParameters { concatenate: true })
+                );
+                match self.parameter(parameter) {
+                    Expanded::Text(text) if text.is_ascii() && !is_joined => {
+                        Expanded::Text(text.len().to_string())
                     }
+                    Expanded::List(list) => Expanded::Text(list.len().to_string()),
+                    Expanded::Unset(_) => Expanded::Text("0".to_owned()),
+                    _ => Expanded::Number(format!("${{#{}}}", name_of(parameter))),
                 }
             }
-            E::IndicateErrorIfNullOrUnset { parameter, indirect: false, test_type, .. } => {
-                match self.tested(parameter, test_type) {
-                    Some(Expanded::Unknown(from)) => {
-                        self.doubt_rest();
-                        Expanded::Unknown(from)
-                    }
-                    Some(value) => value,
-                    None => {
-                        self.exit_shell();
-                        Expanded::Unknown(format!("${{{}:?}}", name_of(parameter)))
-                    }
-                }
-            }
-            E::UseAlternativeValue { parameter, indirect: false, test_type, alternative_value } => {
-                match self.tested(parameter, test_type) {
-                    Some(Expanded::Unknown(from)) => Expanded::Unknown(from),
-                    Some(_) => Expanded::Word(alternative_value.clone().unwrap_or_default()),
-                    None => Expanded::Text(String::new()),
-                }
-            }
-            E::ParameterLength { parameter, indirect: false } => match self.parameter(parameter) {
-                Expanded::Text(text) => Expanded::Text(text.chars().count().to_string()),
-                Expanded::List(list) => Expanded::Text(list.len().to_string()),
-                Expanded::Unset(_) => Expanded::Text("0".to_owned()),
-                other => other,
-            },
-            E::RemoveSmallestSuffixPattern { parameter, indirect: false, pattern } => {
+            E::RemoveSmallestSuffixPattern { pattern, .. } => {
                 self.cut(parameter, pattern.as_deref(), false, false)
             }
-            E::RemoveLargestSuffixPattern { parameter, indirect: false, pattern } => {
+            E::RemoveLargestSuffixPattern { pattern, .. } => {
                 self.cut(parameter, pattern.as_deref(), false, true)
             }
-            E::RemoveSmallestPrefixPattern { parameter, indirect: false, pattern } => {
+            E::RemoveSmallestPrefixPattern { pattern, .. } => {
                 self.cut(parameter, pattern.as_deref(), true, false)
             }
-            E::RemoveLargestPrefixPattern { parameter, indirect: false, pattern } => {
+            E::RemoveLargestPrefixPattern { pattern, .. } => {
                 self.cut(parameter, pattern.as_deref(), true, true)
             }
-            E::Substring { parameter, indirect: false, offset, length } => {
-                let number = |text: &str| text.trim().parse::<usize>().ok();
-                let length = length.as_ref().map(|length| number(&length.value));
-                match (self.parameter(parameter), number(&offset.value), length) {
-                    (Expanded::Text(text), Some(from), None) => {
-                        Expanded::Text(text.chars().skip(from).collect())
-                    }
-                    (Expanded::Text(text), Some(from), Some(Some(length))) => {
+            E::Substring { offset, length, .. } => {
+                let from = self.arithmetic(&offset.value).and_then(|from| usize::try_from(from).ok());
+                let length = length.as_ref().map(|length| self.arithmetic(&length.value));
+                let length = match length {
+                    None => Some(usize::MAX),
+                    Some(length) => length.and_then(|length| usize::try_from(length).ok()),
+                };
+                match (self.parameter(parameter), from, length) {
+                    (Expanded::Text(text), Some(from), Some(length)) if text.is_ascii() => {
                         Expanded::Text(text.chars().skip(from).take(length).collect())
                     }
                     (unset @ Expanded::Unset(_), ..) => unset,
                     _ => Expanded::Unknown(format!("${{{}:…}}", name_of(parameter))),
                 }
             }
-            E::ReplaceSubstring { parameter, indirect: false, pattern, replacement, match_kind } => {
-                let parts = (self.parameter(parameter), self.text_of_word(pattern));
-                let new = self.text_of_word(replacement.as_deref().unwrap_or_default());
-                match (parts, new) {
-                    ((Expanded::Text(text), Ok(old)), Ok(new))
-                        if !old.is_empty() && !old.contains(['*', '?', '[', '\\']) && !new.contains('&') =>
-                    {
-                        if text.len() + text.matches(&old).count() * new.len() > MOST_VALUE {
-                            return Expanded::Unknown(format!("${{{}/…}}", name_of(parameter)));
-                        }
-                        Expanded::Text(match match_kind {
-                            SubstringMatchKind::Anywhere => text.replace(&old, &new),
-                            SubstringMatchKind::FirstOccurrence => text.replacen(&old, &new, 1),
-                            SubstringMatchKind::Prefix => {
-                                text.strip_prefix(&old).map_or(text.clone(), |rest| format!("{new}{rest}"))
-                            }
-                            SubstringMatchKind::Suffix => {
-                                text.strip_suffix(&old).map_or(text.clone(), |rest| format!("{rest}{new}"))
-                            }
-                        })
-                    }
-                    ((unset @ Expanded::Unset(_), _), _) => unset,
-                    _ => Expanded::Unknown(format!("${{{}/…}}", name_of(parameter))),
+            E::ReplaceSubstring { pattern, replacement, match_kind, .. } => {
+                self.replacement(parameter, pattern, replacement.as_deref().unwrap_or_default(), match_kind)
+            }
+            E::UppercasePattern { pattern, .. } if pattern.as_ref().is_none_or(String::is_empty) => {
+                self.changed(parameter, str::to_ascii_uppercase)
+            }
+            E::LowercasePattern { pattern, .. } if pattern.as_ref().is_none_or(String::is_empty) => {
+                self.changed(parameter, str::to_ascii_lowercase)
+            }
+            E::Transform { op: ParameterTransformOp::ToUpperCase, .. } => {
+                self.changed(parameter, str::to_ascii_uppercase)
+            }
+            E::Transform { op: ParameterTransformOp::ToLowerCase, .. } => {
+                self.changed(parameter, str::to_ascii_lowercase)
+            }
+            E::Transform { op: ParameterTransformOp::PromptExpand, .. } => match self.parameter(parameter) {
+                Expanded::Unset(unset) => Expanded::Unset(unset),
+                Expanded::Text(text) if !text.contains(['$', '`', '\\']) => Expanded::Text(text),
+                _ => {
+                    self.not_known(format!("what ${{{}@P}} runs", name_of(parameter)));
+                    return None;
                 }
+            },
+            _ => return None,
+        })
+    }
+
+    /// Returns what an expansion with a default, another value or an error stands for. `value` has passed its test.
+    fn tested_expansion(
+        &mut self,
+        expression: &ParameterExpr,
+        parameter: &Parameter,
+        value: Option<Expanded>,
+        word: &str,
+    ) -> Expanded {
+        use ParameterExpr as E;
+        let is_open = matches!(value, Some(Expanded::Unknown(_) | Expanded::Number(_)));
+        if is_open {
+            self.visit(&in_quotes(word));
+        }
+        match (expression, value) {
+            (E::UseAlternativeValue { .. }, Some(Expanded::Number(from))) => Expanded::Unknown(from),
+            (E::UseAlternativeValue { .. }, Some(_)) if !is_open => Expanded::Word(word.to_owned()),
+            (E::UseAlternativeValue { .. }, None) => Expanded::Text(String::new()),
+            (E::IndicateErrorIfNullOrUnset { .. }, Some(value)) => {
+                if is_open {
+                    self.may_exit();
+                }
+                value
             }
-            E::UppercasePattern { parameter, indirect: false, pattern }
-                if pattern.as_ref().is_none_or(String::is_empty) =>
-            {
-                self.changed(parameter, str::to_uppercase)
+            (_, Some(value)) => value,
+            (E::UseDefaultValues { .. }, None) => Expanded::Word(word.to_owned()),
+            (E::AssignDefaultValues { .. }, None) => {
+                let value = self.text_of_word(word).map_or_else(|doubt| doubt, Value::Text);
+                let expanded = match &value {
+                    Value::Text(text) => Expanded::Text(text.clone()),
+                    doubt => Expanded::Unknown(doubt.shown()),
+                };
+                let is_plain = matches!(parameter, Parameter::Named(_));
+                let odd = || Value::Unknown(format!("${}", name_of(parameter)));
+                self.set(&name_of(parameter), if is_plain { value } else { odd() });
+                expanded
             }
-            E::LowercasePattern { parameter, indirect: false, pattern }
-                if pattern.as_ref().is_none_or(String::is_empty) =>
-            {
-                self.changed(parameter, str::to_lowercase)
+            (_, None) => {
+                let _ = self.text_of_word(word);
+                self.exit_shell();
+                Expanded::Unknown(format!("${{{}:?}}", name_of(parameter)))
             }
-            E::Transform { parameter, indirect: false, op: ParameterTransformOp::ToUpperCase } => {
-                self.changed(parameter, str::to_uppercase)
-            }
-            E::Transform { parameter, indirect: false, op: ParameterTransformOp::ToLowerCase } => {
-                self.changed(parameter, str::to_lowercase)
-            }
-            _ => Expanded::Unknown("an expansion that is not computed".to_owned()),
         }
     }
 
-    fn changed(&self, parameter: &Parameter, change: fn(&str) -> String) -> Expanded {
+    fn replacement(
+        &mut self,
+        parameter: &Parameter,
+        pattern: &str,
+        replacement: &str,
+        kind: &SubstringMatchKind,
+    ) -> Expanded {
+        let parts = (self.parameter(parameter), self.text_of_word(pattern), self.text_of_word(replacement));
+        let (text, old, new) = match parts {
+            (Expanded::Text(text), Ok(old), Ok(new))
+                if !old.is_empty() && !old.contains(['*', '?', '[', '\\', '(']) && !new.contains('&') =>
+            {
+                (text, old, new)
+            }
+            (unset @ Expanded::Unset(_), ..) => return unset,
+            _ => return Expanded::Unknown(format!("${{{}/…}}", name_of(parameter))),
+        };
+        if text.len() + text.matches(&old).count() * new.len() > MOST_VALUE {
+            return Expanded::Unknown(format!("${{{}/…}}", name_of(parameter)));
+        }
+        let cut = match kind {
+            SubstringMatchKind::Anywhere => return Expanded::Text(text.replace(&old, &new)),
+            SubstringMatchKind::FirstOccurrence => return Expanded::Text(text.replacen(&old, &new, 1)),
+            SubstringMatchKind::Prefix => text.strip_prefix(&old).map(|rest| format!("{new}{rest}")),
+            SubstringMatchKind::Suffix => text.strip_suffix(&old).map(|rest| format!("{rest}{new}")),
+        };
+        Expanded::Text(cut.unwrap_or(text))
+    }
+
+    fn changed(&mut self, parameter: &Parameter, change: fn(&str) -> String) -> Expanded {
         match self.parameter(parameter) {
-            Expanded::Text(text) => Expanded::Text(change(&text)),
-            Expanded::List(_) => Expanded::Unknown(format!("${}", name_of(parameter))),
+            Expanded::Text(text) if text.is_ascii() => Expanded::Text(change(&text)),
+            Expanded::Text(_) | Expanded::List(_) => Expanded::Unknown(format!("${}", name_of(parameter))),
             other => other,
         }
     }
 
     /// Returns the value of a parameter that passes the test for its default.
-    fn tested(&self, parameter: &Parameter, test: &ParameterTestType) -> Option<Expanded> {
+    fn tested(&mut self, parameter: &Parameter, test: &ParameterTestType) -> Option<Expanded> {
         match self.parameter(parameter) {
             Expanded::Unset(_) => None,
             Expanded::Text(text) if text.is_empty() && matches!(test, ParameterTestType::UnsetOrNull) => None,
             Expanded::List(list) if list.is_empty() => None,
+            Expanded::List(list) if list.iter().all(String::is_empty) => {
+                Some(Expanded::Unknown(format!("${}", name_of(parameter))))
+            }
             value => Some(value),
         }
     }
@@ -253,14 +255,24 @@ impl Interpreter<'_> {
     ) -> Expanded {
         let text = match self.parameter(parameter) {
             Expanded::Text(text) => text,
-            Expanded::List(_) => return Expanded::Unknown(format!("${}", name_of(parameter))),
-            other => return other,
+            other => {
+                self.visit(&in_quotes(pattern.unwrap_or_default()));
+                return match other {
+                    Expanded::List(_) | Expanded::Number(_) => {
+                        Expanded::Unknown(format!("${}", name_of(parameter)))
+                    }
+                    other => other,
+                };
+            }
         };
         let Some(pattern) = self.pattern_of_word(pattern.unwrap_or_default()) else {
             return Expanded::Unknown(format!("${{{}}} cut by a pattern", name_of(parameter)));
         };
         // As often as there are characters, up to all of the text is compared.
-        if text.len() > 4_096 || !self.spend(text.len() * text.len() * pattern.len() / COMPARED) {
+        if pattern::is_odd(&pattern)
+            || text.len() > 4_096
+            || !self.spend(text.len() * text.len() * pattern.len() / COMPARED)
+        {
             return Expanded::Unknown(format!("${}", name_of(parameter)));
         }
         Expanded::Text(cut_text(&text, &pattern, is_front, is_long))

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::names::cut;
 use crate::pattern::PatternChar;
-use crate::shell_state::MOST_VALUE;
+use crate::shell_state::{MOST_VALUE, Value};
 
 /// One argument of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +70,10 @@ pub(crate) struct FieldBuilder {
     is_open: bool,
     pub(crate) unset: Vec<UnsetVariable>,
     pub(crate) unknown: Option<String>,
+    /// Whether all that is not known are numbers.
+    is_number: bool,
+    /// Whether a number in it is any number.
+    pub(crate) is_estimated: bool,
 }
 
 impl FieldBuilder {
@@ -92,6 +96,9 @@ impl FieldBuilder {
         }
         for c in text.chars() {
             if separators.contains(c) {
+                if !self.is_open && !c.is_whitespace() {
+                    self.unknown("a word with an empty part");
+                }
                 self.end_field();
             } else {
                 self.is_open = true;
@@ -120,6 +127,21 @@ impl FieldBuilder {
 
     /// Notes that nothing is known about the word.
     pub(crate) fn unknown(&mut self, from: impl Into<String>) {
+        self.is_number = false;
         self.unknown.get_or_insert_with(|| cut(from.into()));
+    }
+
+    /// Adds a number that is not known.
+    pub(crate) fn number(&mut self, from: impl Into<String>) {
+        self.is_number |= self.unknown.is_none();
+        self.unknown.get_or_insert_with(|| cut(from.into()));
+    }
+
+    /// Returns what is not known, if anything.
+    pub(crate) fn doubt(&self) -> Option<Value> {
+        let from = self.unknown.clone()?;
+        let mut written = self.done.iter().flatten();
+        let is_number = self.is_number && written.all(|(c, _)| c.is_ascii_digit() || *c == '-');
+        Some(if is_number { Value::Number(from) } else { Value::Unknown(from) })
     }
 }

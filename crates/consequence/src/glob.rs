@@ -8,6 +8,7 @@ use crate::interpreter::Interpreter;
 use crate::look::FileKind;
 use crate::names::{path_of, text_of};
 use crate::pattern::{self, PatternChar};
+use crate::shell_state::Dialect;
 
 /// How many comparisons of characters count as much as a byte that is made.
 pub(crate) const COMPARED: usize = 16;
@@ -19,7 +20,8 @@ impl Interpreter<'_> {
     pub(crate) fn glob(&mut self, field: &Field) -> Result<Vec<String>, String> {
         let shown = pattern::text(field);
         let is_star = |two: &[PatternChar]| two == [('*', false), ('*', false)];
-        if self.state.has("globstar") && field.windows(2).any(is_star) {
+        if (self.state.has("globstar") || self.state.dialect == Dialect::Zsh) && field.windows(2).any(is_star)
+        {
             return Err(format!("{shown}, with globstar"));
         }
         if self.state.has("nocaseglob") {
@@ -60,11 +62,16 @@ impl Interpreter<'_> {
                     let is_hidden = text.starts_with('.')
                         && !self.state.has("dotglob")
                         && part.first().is_none_or(|(c, _)| *c != '.');
-                    if is_hidden || self.fits(part, &text) == Some(false) {
+                    if is_hidden {
                         continue;
                     }
-                    if self.flow != Flow::On {
-                        return Err(format!("{shown}, which takes too long to match"));
+                    match self.fits(part, &text) {
+                        None if self.flow != Flow::On => {
+                            return Err(format!("{shown}, which takes too long to match"));
+                        }
+                        None => return Err(format!("{shown}, in a language that is not known")),
+                        Some(false) => continue,
+                        Some(true) => {}
                     }
                     let path = format!("{before}{text}");
                     if is_last {
@@ -80,9 +87,13 @@ impl Interpreter<'_> {
         Ok(found)
     }
 
-    /// Tells whether all of a text matches a pattern; `None` if that takes too long.
+    /// Tells whether all of a text matches a pattern; `None` if that takes too long, or is not computed.
     pub(crate) fn fits(&mut self, pattern: &[PatternChar], text: &str) -> Option<bool> {
-        self.spend(text.len() * pattern.len() / COMPARED).then(|| pattern::matches(pattern, text))
+        // In some languages, a character of several bytes is several characters.
+        let is_open = pattern::is_odd(pattern)
+            || (!text.is_ascii() && pattern.iter().any(|(c, quoted)| !quoted && matches!(c, '?' | '[')));
+        (self.spend(text.len() * pattern.len() / COMPARED) && !is_open)
+            .then(|| pattern::matches(pattern, text))
     }
 
     pub(crate) fn is_folder(&self, path: &std::path::Path) -> bool {

@@ -1,22 +1,20 @@
 //! The interpreter: it goes through a line as bash would, and notes what each command would cost instead of running it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use brush_parser::ast::{
-    self, AndOr, AndOrList, Command, CompoundList, IoRedirect, Pipeline, SeparatorOperator,
-};
+use brush_parser::ast;
 
 use crate::changes::ChangedFiles;
-use crate::command_end::{CommandEnd, Flow, Input, Outcome, joined};
+use crate::command_end::{CommandEnd, Flow, Outcome, joined};
 use crate::consequence::{Consequence, Fact};
 use crate::guard;
 use crate::look::{GitFiles, Look};
 use crate::names::{cut, path_of, shortened, text_of};
 use crate::request::ConsequenceRequest;
-use crate::shell_state::{ShellState, Value, Variable};
+use crate::shell_state::{Dialect, ShellState, Value, Variable};
 
 /// The most commands that are gone through.
 const MOST_STEPS: usize = 20_000;
@@ -25,9 +23,13 @@ const MOST_MADE: usize = 16 << 20;
 /// The most bytes of shells, with their files, that wait for one below them to end, and of texts that are being run.
 const MOST_HELD: usize = 8 << 20;
 /// The deepest nesting of lists, functions and texts that are run.
-const MOST_DEEP: usize = 60;
+pub(crate) const MOST_DEEP: usize = 60;
 /// The most facts, and the most things that are not known, of one line.
 const MOST_SAID: usize = 200;
+
+/// Variables and settings of git that name an editor.
+pub(crate) const EDITORS: [&str; 6] =
+    ["GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "VISUAL", "EDITOR", "core.editor", "sequence.editor"];
 
 /// The interpreter of one line.
 pub(crate) struct Interpreter<'a> {
@@ -40,14 +42,26 @@ pub(crate) struct Interpreter<'a> {
     pub(crate) conditions: usize,
     pub(crate) flow: Flow,
     pub(crate) deep: usize,
-    steps: usize,
+    pub(crate) steps: usize,
     made: usize,
     held: usize,
+    /// In how many conditions, whose failures do not end the shell, this is.
+    pub(crate) ignored: usize,
+    /// In how many loops, and in how many functions, this shell is.
+    pub(crate) loops: usize,
+    pub(crate) calls: usize,
+    /// The states in which a loop, or a function, may have been left before its end.
+    pub(crate) left_loop: Option<ShellState>,
+    pub(crate) left_call: Option<ShellState>,
+    /// What variables of functions were outside of them, and under how many conditions that was kept.
+    pub(crate) locals: Vec<(String, Option<Variable>, usize)>,
     pub(crate) git: BTreeMap<PathBuf, Option<Rc<GitFiles>>>,
     /// The top of the repository of each folder that was asked about.
     pub(crate) tops: BTreeMap<PathBuf, Option<PathBuf>>,
     /// What is run when the shell ends.
     pub(crate) at_exit: Vec<String>,
+    /// The editors that the line names; `None` is one that is not known.
+    pub(crate) editors: BTreeSet<Option<String>>,
 }
 
 /// Computes what a command line would cost. Run it on a thread with a stack of [`crate::STACK`].
@@ -71,7 +85,10 @@ impl<'a> Interpreter<'a> {
             functions: BTreeMap::new(),
             options: Default::default(),
             doubt: doubt.map(str::to_owned),
-            splits: !request.shell.ends_with("zsh"),
+            dialect: Dialect::of(&request.shell),
+            exported: Default::default(),
+            fixed: Default::default(),
+            maps: Default::default(),
             missed: None,
         };
         // Every shell begins with its own.
@@ -93,9 +110,16 @@ impl<'a> Interpreter<'a> {
             steps: 0,
             made: 0,
             held: 0,
+            ignored: 0,
+            loops: 0,
+            calls: 0,
+            left_loop: None,
+            left_call: None,
+            locals: Vec::new(),
             git: BTreeMap::new(),
             tops: BTreeMap::new(),
             at_exit: Vec::new(),
+            editors: BTreeSet::new(),
         }
     }
 
@@ -125,14 +149,6 @@ impl<'a> Interpreter<'a> {
         Consequence { facts: self.facts, unknown: self.unknown }
     }
 
-    fn run_at_exit(&mut self) {
-        self.flow = Flow::On;
-        for text in std::mem::take(&mut self.at_exit) {
-            self.conditions += 1;
-            self.run_text(&text);
-        }
-    }
-
     /// Notes what cannot be known.
     pub(crate) fn not_known(&mut self, what: impl Into<String>) {
         let what = cut(what.into());
@@ -150,6 +166,23 @@ impl<'a> Interpreter<'a> {
         } else if !self.facts.contains(&fact) {
             self.facts.push(fact);
         }
+    }
+
+    /// Sets a variable, unless that changes what the shell is.
+    pub(crate) fn set(&mut self, name: &str, value: Value) {
+        let is_plain = matches!(&value, Value::Text(text) if !text.contains(['$', '`']));
+        match name {
+            "GLOBIGNORE" | "EXECIGNORE" | "POSIXLY_CORRECT" | "BASH_COMPAT" => {
+                self.not_known(format!("what {name} changes about the shell"));
+            }
+            _ if EDITORS.contains(&name) => {
+                let editor = Some(&value).filter(|value| matches!(value, Value::Text(_))).map(Value::shown);
+                self.editors.insert(editor);
+            }
+            "PS4" if !is_plain => self.not_known("what PS4 runs"),
+            _ => {}
+        }
+        self.state.set(name, value);
     }
 
     /// Makes everything that follows a possibility.
@@ -184,7 +217,7 @@ impl<'a> Interpreter<'a> {
     }
 
     /// Does something while this many bytes are kept for afterwards, if there is room for them.
-    fn holding(&mut self, bytes: usize, run: impl FnOnce(&mut Self) -> CommandEnd) -> CommandEnd {
+    pub(crate) fn holding(&mut self, bytes: usize, run: impl FnOnce(&mut Self) -> CommandEnd) -> CommandEnd {
         if self.held + bytes > MOST_HELD {
             return self.stop();
         }
@@ -219,159 +252,6 @@ impl<'a> Interpreter<'a> {
             self.not_known(format!("what `{}` does: it cannot be read as a shell would", shortened(text)));
         }
         program
-    }
-
-    /// Returns what a command prints, going through it in a shell below this one.
-    pub(crate) fn substitute(&mut self, text: &str) -> Option<String> {
-        self.in_subshell(|shell| shell.run_text(text)).output
-    }
-
-    pub(crate) fn in_subshell(&mut self, run: impl FnOnce(&mut Self) -> CommandEnd) -> CommandEnd {
-        self.holding(self.state.bytes(), |shell| shell.in_held_subshell(run))
-    }
-
-    fn in_held_subshell(&mut self, run: impl FnOnce(&mut Self) -> CommandEnd) -> CommandEnd {
-        let (state, conditions) = (self.state.clone(), self.conditions);
-        let at_exit = std::mem::take(&mut self.at_exit);
-        let end = run(self);
-        self.run_at_exit();
-        (self.state, self.at_exit, self.conditions) = (state, at_exit, conditions);
-        // What ends it does not end this one.
-        self.flow = Flow::On;
-        end
-    }
-
-    /// Goes through a part that may run or not.
-    pub(crate) fn branch(&mut self, run: impl FnOnce(&mut Self) -> CommandEnd) -> CommandEnd {
-        self.holding(self.state.bytes() + self.files.bytes(), |shell| shell.held_branch(run))
-    }
-
-    fn held_branch(&mut self, run: impl FnOnce(&mut Self) -> CommandEnd) -> CommandEnd {
-        let (state, files) = (self.state.clone(), self.files.clone());
-        self.steps += files.len() / 8;
-        self.conditions += 1;
-        let end = run(self);
-        self.conditions -= 1;
-        let state = std::mem::replace(&mut self.state, state);
-        let files = std::mem::replace(&mut self.files, files);
-        if self.flow == Flow::On {
-            self.state.merge(&state);
-        } else {
-            self.flow = Flow::On;
-            self.doubt_rest();
-        }
-        for path in self.files.merge(&files) {
-            self.not_known(format!("what {} is by then", self.shown(&path)));
-        }
-        CommandEnd { outcome: Outcome::Unknown, output: end.output.filter(String::is_empty) }
-    }
-
-    /// Goes through a list of commands.
-    pub(crate) fn run_list(&mut self, list: &CompoundList) -> CommandEnd {
-        let mut end = CommandEnd::silent(Outcome::Success);
-        self.deep += 1;
-        for ast::CompoundListItem(item, separator) in &list.0 {
-            if self.flow != Flow::On {
-                break;
-            }
-            let next = if matches!(separator, SeparatorOperator::Async) {
-                let before = self.files.len();
-                self.in_subshell(|shell| shell.run_and_or(item));
-                if self.files.len() != before {
-                    self.not_known("in which order what runs at the same time does its work");
-                }
-                CommandEnd { outcome: Outcome::Success, output: None }
-            } else {
-                self.run_and_or(item)
-            };
-            end = joined(end, next);
-        }
-        self.deep -= 1;
-        end
-    }
-
-    fn run_and_or(&mut self, list: &AndOrList) -> CommandEnd {
-        let mut end = self.run_pipeline(&list.first);
-        for next in &list.additional {
-            if self.flow != Flow::On {
-                return end;
-            }
-            let (pipeline, is_and) = match next {
-                AndOr::And(pipeline) => (pipeline, true),
-                AndOr::Or(pipeline) => (pipeline, false),
-            };
-            let next = match (is_and, end.outcome) {
-                (true, Outcome::Failure) | (false, Outcome::Success) => continue,
-                (true, Outcome::Success | Outcome::Likely) | (false, Outcome::Failure) => {
-                    self.run_pipeline(pipeline)
-                }
-                (_, Outcome::Unknown) | (false, Outcome::Likely) => {
-                    let likely = end.outcome == Outcome::Likely;
-                    let next = self.branch(|shell| shell.run_pipeline(pipeline));
-                    if likely { CommandEnd { outcome: Outcome::Likely, ..next } } else { next }
-                }
-            };
-            end = joined(end, next);
-        }
-        let is_plain = list.additional.is_empty() && !list.first.bang;
-        if self.state.has("errexit") && self.flow == Flow::On {
-            match end.outcome {
-                Outcome::Failure if is_plain => self.exit_shell(),
-                Outcome::Failure | Outcome::Unknown => self.doubt_rest(),
-                Outcome::Success | Outcome::Likely => {}
-            }
-        }
-        end
-    }
-
-    fn run_pipeline(&mut self, pipeline: &Pipeline) -> CommandEnd {
-        let mut end = match &pipeline.seq[..] {
-            [one] => self.run_command(one, &Err("the terminal".to_owned())),
-            stages => {
-                let mut input = Err("the terminal".to_owned());
-                let mut end = CommandEnd::silent(Outcome::Success);
-                for stage in stages {
-                    end = self.in_subshell(|shell| shell.run_command(stage, &input));
-                    let from = shortened(&stage.to_string());
-                    input = end.output.clone().ok_or(from);
-                }
-                end
-            }
-        };
-        if pipeline.bang {
-            end.outcome = match end.outcome {
-                Outcome::Success => Outcome::Failure,
-                Outcome::Failure => Outcome::Success,
-                Outcome::Likely | Outcome::Unknown => Outcome::Unknown,
-            };
-        }
-        end
-    }
-
-    fn run_command(&mut self, command: &Command, input: &Input) -> CommandEnd {
-        self.steps += 1;
-        if self.deep > MOST_DEEP {
-            return self.stop();
-        }
-        if !self.spend(0) {
-            return CommandEnd::unknown();
-        }
-        match command {
-            Command::Simple(simple) => self.run_simple(simple, input),
-            Command::Compound(compound, redirects) => {
-                let redirects: Vec<&IoRedirect> = redirects.iter().flat_map(|list| &list.0).collect();
-                self.redirected(&redirects, input, |shell, _| shell.run_compound(compound))
-            }
-            Command::Function(function) => {
-                if !self.spend(64 * function.to_string().len()) {
-                    return CommandEnd::unknown();
-                }
-                let body = Rc::new(function.body.clone());
-                self.state.functions.insert(function.fname.value.clone(), Some(body));
-                CommandEnd::silent(Outcome::Success)
-            }
-            Command::ExtendedTest(test) => CommandEnd::silent(self.extended_test(&test.expr)),
-        }
     }
 
     /// Returns the absolute path of a text; `None` if the folder is not known.

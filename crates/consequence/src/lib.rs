@@ -1,7 +1,9 @@
 //! What a shell command would delete, overwrite or discard: text, environment and folder, with a view of the files,
 //! become facts, and what cannot be known. Nothing is run and nothing is changed.
 
+mod arithmetic;
 mod braces;
+mod branch;
 mod changes;
 mod command_end;
 mod commands;
@@ -12,8 +14,10 @@ mod fields;
 mod glob;
 mod guard;
 mod interpreter;
+mod lists;
 mod look;
 mod names;
+mod parameter;
 mod pattern;
 mod request;
 mod shell_state;

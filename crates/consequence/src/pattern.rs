@@ -8,6 +8,17 @@ pub(crate) fn is_pattern(pattern: &[PatternChar]) -> bool {
     pattern.iter().any(|(c, quoted)| !quoted && matches!(c, '*' | '?' | '['))
 }
 
+/// Tells whether a pattern has parts that are not computed: extended patterns, and classes that depend on the language.
+pub(crate) fn is_odd(pattern: &[PatternChar]) -> bool {
+    let text = text(pattern);
+    pattern.windows(2).any(|two| {
+        matches!(
+            two,
+            [('?' | '*' | '+' | '@' | '!', false), ('(', false)] | [('[', false), ('.' | '=', false)]
+        )
+    }) || text.split("[:").skip(1).any(|rest| !KINDS.contains(&rest.split(":]").next().unwrap_or_default()))
+}
+
 /// Returns the pattern that a piece of text is, with backslashes before quoted characters.
 pub(crate) fn read(text: &str) -> Vec<PatternChar> {
     let mut pattern = Vec::new();
@@ -91,6 +102,9 @@ fn class(pattern: &[PatternChar], c: char) -> Option<(usize, bool)> {
         }
     }
 }
+
+/// The kinds of characters that are computed.
+const KINDS: [&str; 8] = ["alpha", "digit", "alnum", "lower", "upper", "space", "punct", "xdigit"];
 
 fn is_of(name: &str, c: char) -> bool {
     match name {

@@ -2,11 +2,12 @@
 
 use brush_parser::ast::{BinaryPredicate, ExtendedTestExpr, UnaryPredicate};
 
-use crate::command_end::Outcome;
+use crate::command_end::{CommandEnd, Outcome};
 use crate::fields::Argument;
 use crate::interpreter::Interpreter;
 use crate::look::FileKind;
 use crate::pattern;
+use crate::shell_state::Value;
 
 fn outcome(holds: Option<bool>) -> Outcome {
     match holds {
@@ -16,74 +17,105 @@ fn outcome(holds: Option<bool>) -> Outcome {
     }
 }
 
-fn not(outcome: Outcome) -> Outcome {
-    match outcome {
-        Outcome::Success => Outcome::Failure,
-        Outcome::Failure => Outcome::Success,
-        Outcome::Likely | Outcome::Unknown => Outcome::Unknown,
-    }
-}
-
 impl Interpreter<'_> {
     pub(crate) fn extended_test(&mut self, test: &ExtendedTestExpr) -> Outcome {
         match test {
             ExtendedTestExpr::And(first, second) => match self.extended_test(first) {
                 Outcome::Success => self.extended_test(second),
                 Outcome::Failure => Outcome::Failure,
-                _ => not_success(self.extended_test(second)),
+                _ => not_success(self.perhaps_test(second)),
             },
             ExtendedTestExpr::Or(first, second) => match self.extended_test(first) {
                 Outcome::Failure => self.extended_test(second),
                 Outcome::Success => Outcome::Success,
-                _ => not_failure(self.extended_test(second)),
+                _ => not_failure(self.perhaps_test(second)),
             },
-            ExtendedTestExpr::Not(inner) => not(self.extended_test(inner)),
+            ExtendedTestExpr::Not(inner) => self.extended_test(inner).negation(),
             ExtendedTestExpr::Parenthesized(inner) => self.extended_test(inner),
-            ExtendedTestExpr::UnaryTest(test, word) => {
-                let text = self.text_of_word(&word.value).ok();
-                let name = match test {
-                    UnaryPredicate::FileExists => "-e",
-                    UnaryPredicate::FileExistsAndIsDir => "-d",
-                    UnaryPredicate::FileExistsAndIsRegularFile => "-f",
-                    UnaryPredicate::FileExistsAndIsSymlink => "-L",
-                    UnaryPredicate::FileExistsAndIsNotZeroLength => "-s",
-                    UnaryPredicate::StringHasZeroLength => "-z",
-                    UnaryPredicate::StringHasNonZeroLength => "-n",
-                    _ => return Outcome::Unknown,
-                };
-                outcome(text.and_then(|text| self.holds(name, &text)))
-            }
+            ExtendedTestExpr::UnaryTest(test, word) => self.unary_test(test, &word.value),
             ExtendedTestExpr::BinaryTest(test, left, right) => {
-                let Ok(left) = self.text_of_word(&left.value) else { return Outcome::Unknown };
-                let Some(right) = self.pattern_of_word(&right.value) else { return Outcome::Unknown };
-                let is_equal = pattern::text(&right) == left;
-                outcome(match test {
-                    BinaryPredicate::StringExactlyMatchesPattern => self.fits(&right, &left),
-                    BinaryPredicate::StringDoesNotExactlyMatchPattern => {
-                        self.fits(&right, &left).map(|fits| !fits)
-                    }
-                    BinaryPredicate::StringExactlyMatchesString => Some(is_equal),
-                    BinaryPredicate::StringDoesNotExactlyMatchString => Some(!is_equal),
-                    _ => None,
-                })
+                self.binary_test(test, &left.value, &right.value)
             }
         }
     }
 
+    fn unary_test(&mut self, test: &UnaryPredicate, word: &str) -> Outcome {
+        use UnaryPredicate as P;
+        let text = self.text_of_word(word);
+        let name = match test {
+            P::ShellVariableIsSetAndAssigned | P::ShellVariableIsSetAndNameRef => {
+                let name = text.map_or_else(|value| Argument::Unknown(value.shown()), Argument::text);
+                self.variable_name("[[", &name);
+                return Outcome::Unknown;
+            }
+            P::FileExists => "-e",
+            P::FileExistsAndIsDir => "-d",
+            P::FileExistsAndIsRegularFile => "-f",
+            P::FileExistsAndIsSymlink => "-L",
+            P::FileExistsAndIsNotZeroLength => "-s",
+            P::StringHasZeroLength => "-z",
+            P::StringHasNonZeroLength => "-n",
+            _ => return Outcome::Unknown,
+        };
+        outcome(text.ok().and_then(|text| self.holds(name, &text)))
+    }
+
+    fn binary_test(&mut self, test: &BinaryPredicate, left: &str, right: &str) -> Outcome {
+        use BinaryPredicate as P;
+        if let P::ArithmeticEqualTo
+        | P::ArithmeticNotEqualTo
+        | P::ArithmeticLessThan
+        | P::ArithmeticLessThanOrEqualTo
+        | P::ArithmeticGreaterThan
+        | P::ArithmeticGreaterThanOrEqualTo = test
+        {
+            self.arithmetic(left);
+            self.arithmetic(right);
+            return Outcome::Unknown;
+        }
+        let (left, right) = (self.text_of_word(left), self.pattern_of_word(right));
+        if let P::StringMatchesRegex | P::StringContainsSubstring = test {
+            self.set("BASH_REMATCH", Value::Unknown("$BASH_REMATCH".to_owned()));
+        }
+        let (Ok(left), Some(right)) = (left, right) else { return Outcome::Unknown };
+        let is_equal = pattern::text(&right) == left;
+        outcome(match test {
+            P::StringExactlyMatchesPattern => self.fits(&right, &left),
+            P::StringDoesNotExactlyMatchPattern => self.fits(&right, &left).map(|fits| !fits),
+            P::StringExactlyMatchesString => Some(is_equal),
+            P::StringDoesNotExactlyMatchString => Some(!is_equal),
+            _ => None,
+        })
+    }
+
+    fn perhaps_test(&mut self, test: &ExtendedTestExpr) -> Outcome {
+        let mut outcome = Outcome::Unknown;
+        self.branch(|shell| {
+            outcome = shell.extended_test(test);
+            CommandEnd::unknown()
+        });
+        outcome
+    }
+
     /// Returns how `test` ends with these arguments.
-    pub(crate) fn plain_test(&self, arguments: &[Argument]) -> Outcome {
+    pub(crate) fn plain_test(&mut self, arguments: &[Argument]) -> Outcome {
+        for (at, argument) in arguments.iter().enumerate().skip(1) {
+            if matches!(arguments[at - 1].known(), Some("-v" | "-R")) {
+                self.variable_name("test", argument);
+            }
+        }
         let known: Option<Vec<&str>> = arguments.iter().map(Argument::known).collect();
         let Some(known) = known else { return Outcome::Unknown };
         match known[..] {
             [] => Outcome::Failure,
+            [left, "=" | "==", right] => outcome(Some(left == right)),
+            [left, "!=", right] => outcome(Some(left != right)),
             ["!", ref rest @ ..] if rest.len() < 4 && !rest.is_empty() => {
                 let rest: Vec<Argument> = rest.iter().map(|text| Argument::text(*text)).collect();
-                not(self.plain_test(&rest))
+                self.plain_test(&rest).negation()
             }
             [text] => outcome(Some(!text.is_empty())),
             [test, text] => outcome(self.holds(test, text)),
-            [left, "=" | "==", right] => outcome(Some(left == right)),
-            [left, "!=", right] => outcome(Some(left != right)),
             _ => Outcome::Unknown,
         }
     }

@@ -12,9 +12,9 @@ use crate::guard;
 use crate::interpreter::Interpreter;
 use crate::names::{cut, shortened, text_of};
 use crate::pattern::{self, PatternChar};
-use crate::shell_state::Value;
+use crate::shell_state::{Dialect, Value};
 
-/// The deepest nesting of words in words.
+/// The deepest nesting of words in words, lists and functions.
 const MOST_DEEP: usize = 40;
 /// The most arguments of one command.
 pub(crate) const MOST_ARGUMENTS: usize = 20_000;
@@ -26,6 +26,8 @@ enum WordMode {
     Arguments,
     /// Into one text: an assignment, a redirection's here string, what is tested.
     One,
+    /// Into one text, in which a number that is not known is any number.
+    Number,
 }
 
 fn options() -> ParserOptions {
@@ -42,9 +44,13 @@ impl Interpreter<'_> {
 
     pub(crate) fn add_arguments(&mut self, arguments: &mut Vec<Argument>, written: &str) {
         let Some(words) = braces::expand(written) else {
+            self.visit(written);
             arguments.push(Argument::Unknown(format!("{}, which are too many words", shortened(written))));
             return;
         };
+        if words.len() > 1 && self.state.dialect == Dialect::Sh {
+            self.not_known(format!("whether this shell makes several words of {}", shortened(written)));
+        }
         let written: Rc<str> = cut(written.to_owned()).into();
         for word in words {
             let built = self.build(&word, WordMode::Arguments);
@@ -74,9 +80,7 @@ impl Interpreter<'_> {
         let known = |text: String| {
             Argument::Known(KnownArgument { text, written: Rc::clone(written), unset: Rc::clone(unset) })
         };
-        let is_extended =
-            |two: &[PatternChar]| matches!(two, [('?' | '*' | '+' | '@' | '!', false), ('(', false)]);
-        if field.windows(2).any(is_extended) {
+        if pattern::is_odd(field) {
             arguments.push(Argument::Unknown(format!("{written}, an extended pattern")));
             return;
         }
@@ -87,23 +91,37 @@ impl Interpreter<'_> {
         match self.glob(field) {
             Err(from) => arguments.push(Argument::Unknown(from)),
             Ok(found) if !found.is_empty() => {
+                let is_open =
+                    |path: &String| self.full(path).is_some_and(|path| self.files.is_possible(&path));
+                if found.iter().any(is_open) {
+                    self.not_known(format!("which files {written} means by then"));
+                }
                 self.spend(found.iter().map(String::len).sum());
                 arguments.extend(found.into_iter().map(known));
             }
             Ok(_) if self.state.has("nullglob") => {}
-            Ok(_) if self.state.has("failglob") || !self.state.splits => {
+            Ok(_) if self.state.has("failglob") || self.state.dialect == Dialect::Zsh => {
                 arguments.push(Argument::Unknown(format!("{written}, which matches nothing")));
             }
             Ok(_) => arguments.push(known(pattern::text(field))),
         }
     }
 
-    /// Returns the one text that a word stands for, or what it comes from.
-    pub(crate) fn text_of_word(&mut self, written: &str) -> Result<String, String> {
+    /// Returns the one text that a word stands for, or what is not known of it.
+    pub(crate) fn text_of_word(&mut self, written: &str) -> Result<String, Value> {
         let built = self.build(written, WordMode::One);
+        match built.doubt() {
+            Some(doubt) => Err(doubt),
+            None => Ok(built.done.iter().map(|field| pattern::text(field)).collect()),
+        }
+    }
+
+    /// Returns the text of an arithmetic expression, and whether it is exact: numbers that are not known are any number.
+    pub(crate) fn text_of_arithmetic(&mut self, written: &str) -> Result<(String, bool), String> {
+        let built = self.build(written, WordMode::Number);
         match built.unknown {
             Some(from) => Err(from),
-            None => Ok(built.done.iter().map(|field| pattern::text(field)).collect()),
+            None => Ok((built.done.iter().map(|field| pattern::text(field)).collect(), !built.is_estimated)),
         }
     }
 
@@ -123,13 +141,21 @@ impl Interpreter<'_> {
     }
 
     fn add_word(&mut self, build: &mut FieldBuilder, written: &str, mode: WordMode, is_quoted: bool) {
+        if self.deep >= MOST_DEEP {
+            self.stop();
+            return build.unknown(format!("`{}`, which is too deep", shortened(written)));
+        }
         self.deep += 1;
-        let pieces = (self.deep < MOST_DEEP && guard::is_readable(written))
-            .then(|| word::parse(written, &options()).ok())
-            .flatten();
+        let pieces = guard::is_readable(written).then(|| word::parse(written, &options()).ok()).flatten();
         match pieces {
             Some(pieces) => self.add_pieces(build, &pieces, mode, is_quoted),
-            None => build.unknown(format!("`{}`, which cannot be read", shortened(written))),
+            None => {
+                self.not_known(format!(
+                    "what `{}` runs: it cannot be read as a shell would",
+                    shortened(written)
+                ));
+                build.unknown(format!("`{}`, which cannot be read", shortened(written)));
+            }
         }
         self.deep -= 1;
     }
@@ -175,14 +201,11 @@ impl Interpreter<'_> {
                     self.add_expanded(build, expanded, mode, is_quoted);
                 }
                 WordPiece::ArithmeticExpression(expression) => {
-                    let text = expression.value.trim();
-                    match text.parse::<i64>() {
-                        Ok(number) => build.literal(&number.to_string(), true),
-                        Err(_) => {
-                            self.forget_arithmetic(text);
-                            build.unknown(format!("$(({}))", shortened(text)));
-                        }
-                    }
+                    let expanded = match self.arithmetic(&expression.value) {
+                        Some(number) => Expanded::Text(number.to_string()),
+                        None => Expanded::Number(format!("$(({}))", shortened(expression.value.trim()))),
+                    };
+                    self.add_expanded(build, expanded, mode, true);
                 }
             }
         }
@@ -199,7 +222,7 @@ impl Interpreter<'_> {
             Some(Value::Text(separators)) => Some(separators),
             _ => None,
         };
-        let splits = (mode == WordMode::Arguments && self.state.splits).then_some(());
+        let splits = (mode == WordMode::Arguments && self.state.dialect != Dialect::Zsh).then_some(());
         match expanded {
             Expanded::Text(text) if splits.is_some() && !is_quoted => match separators {
                 Some(separators) => build.value(&text, false, Some(&separators)),
@@ -220,7 +243,16 @@ impl Interpreter<'_> {
                     }
                 }
             }
+            Expanded::Word(word) if is_quoted && word.contains('\'') => {
+                self.visit(&word);
+                build.unknown(format!("{}, with quotes in quotes", shortened(&word)));
+            }
             Expanded::Word(word) => self.add_word(build, &word, mode, is_quoted),
+            Expanded::Number(_) if mode == WordMode::Number => {
+                build.is_estimated = true;
+                build.literal("1", true);
+            }
+            Expanded::Number(from) => build.number(from),
             Expanded::Unset(unset) => {
                 if self.state.has("nounset") && !unset.is_empty {
                     self.exit_shell();

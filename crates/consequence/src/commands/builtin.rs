@@ -5,23 +5,8 @@ use crate::commands::options::SortedArguments;
 use crate::fields::Argument;
 use crate::interpreter::Interpreter;
 use crate::look::FileKind;
-use crate::names::text_of;
-use crate::shell_state::Value;
-
-/// The options of `set` and `shopt` that change what is computed.
-const OPTIONS: [(&str, &str); 11] = [
-    ("e", "errexit"),
-    ("u", "nounset"),
-    ("f", "noglob"),
-    ("C", "noclobber"),
-    ("a", "allexport"),
-    ("", "nullglob"),
-    ("", "dotglob"),
-    ("", "failglob"),
-    ("", "globstar"),
-    ("", "nocaseglob"),
-    ("", "extglob"),
-];
+use crate::names::{shortened, text_of};
+use crate::shell_state::{Dialect, Value};
 
 impl Interpreter<'_> {
     /// Goes through one of the shell's own commands; `None` if it is none.
@@ -33,9 +18,12 @@ impl Interpreter<'_> {
     ) -> Option<CommandEnd> {
         let silent = CommandEnd::silent;
         Some(match name {
-            "cd" | "pushd" => self.cd(arguments),
-            "popd" => {
-                self.state.folder = None;
+            "cd" => self.cd(arguments),
+            "pushd" if matches!(arguments, [one] if one.known().is_some_and(|text| !text.starts_with(['-', '+']))) => {
+                CommandEnd { output: None, ..self.cd(arguments) }
+            }
+            "pushd" | "popd" => {
+                self.state.last_folder = self.state.folder.take();
                 silent(Outcome::Unknown)
             }
             "pwd" => match &self.state.folder {
@@ -55,6 +43,7 @@ impl Interpreter<'_> {
                 for argument in arguments {
                     match argument.known() {
                         Some(text) if name == "export" && !text.starts_with('-') => {
+                            let text = text.split_once('=').map_or(text, |(name, _)| name);
                             if let Some(variable) = self.state.variables.get_mut(text) {
                                 variable.is_exported = true;
                             }
@@ -63,58 +52,31 @@ impl Interpreter<'_> {
                         None => self.not_known(format!("what {name} {} sets", argument.shown())),
                     }
                 }
-                silent(Outcome::Success)
+                CommandEnd { outcome: Outcome::Success, output: (name != "export").then(String::new) }
             }
-            "unset" => {
-                for argument in arguments.iter().filter_map(Argument::known) {
-                    self.state.variables.remove(argument);
-                    self.state.functions.remove(argument);
-                }
-                silent(Outcome::Success)
-            }
+            "unset" => self.unset(arguments),
             "set" => self.set_options(arguments),
-            "shopt" => {
-                let is_on = arguments.iter().any(|argument| argument.known() == Some("-s"));
-                for (_, option) in OPTIONS {
-                    if arguments.iter().any(|argument| argument.known() == Some(option)) {
-                        self.option(option, is_on);
-                    }
-                }
-                silent(Outcome::Success)
-            }
-            "shift" => {
-                let count = arguments.first().map_or(Some(1), |one| one.known()?.parse::<usize>().ok());
-                self.state.parameters = match (self.state.parameters.take(), count) {
-                    (Some(all), Some(count)) => Some(all.into_iter().skip(count).collect()),
-                    _ => None,
-                };
+            "shopt" => self.shopt(arguments),
+            "shift" => self.shift(arguments),
+            "wait" if !arguments.iter().any(|one| one.known().is_some_and(|text| text.starts_with("-p"))) => {
                 silent(Outcome::Unknown)
             }
-            "read" | "mapfile" | "readarray" | "getopts" | "wait" => {
-                let from = input.as_ref().err().map_or("its input", String::as_str);
-                let mut names: Vec<&str> = arguments
-                    .iter()
-                    .filter_map(Argument::known)
-                    .filter(|name| !name.starts_with('-'))
-                    .collect();
-                names.extend(["REPLY", "MAPFILE", "OPTARG"]);
-                for name in names {
-                    if name.chars().all(|c| c.is_alphanumeric() || c == '_') {
-                        self.state.set(name, Value::Unknown(format!("${name} (read from {from})")));
-                    }
-                }
-                silent(Outcome::Unknown)
-            }
+            "read" | "mapfile" | "readarray" | "getopts" | "wait" => self.read(name, arguments, input),
             "let" => {
-                for argument in arguments.iter().filter_map(Argument::known) {
-                    self.forget_arithmetic(&format!("{argument}="));
+                for argument in arguments {
+                    match argument.known() {
+                        Some(text) => {
+                            self.arithmetic(text);
+                        }
+                        None => self.not_known(format!("what let computes: {}", argument.shown())),
+                    }
                 }
                 silent(Outcome::Unknown)
             }
             "exit" => self.end(Flow::Exit),
-            "return" => self.end(Flow::Return),
-            "break" => self.end(Flow::Break),
-            "continue" => self.end(Flow::Continue),
+            "return" => self.leave(Flow::Return, self.calls, arguments),
+            "break" => self.leave(Flow::Break, self.loops, arguments),
+            "continue" => self.leave(Flow::Continue, self.loops, arguments),
             "trap" => self.trap(arguments),
             "eval" => {
                 let known: Option<Vec<&str>> = arguments.iter().map(Argument::known).collect();
@@ -133,9 +95,29 @@ impl Interpreter<'_> {
                 self.forget_all();
                 CommandEnd::unknown()
             }
-            "alias" | "unalias" | "umask" | "ulimit" | "hash" | "type" | "jobs" | "fg" | "bg" | "times"
-            | "dirs" | "disown" | "history" | "help" | "logout" => {
-                CommandEnd { outcome: Outcome::Unknown, output: None }
+            "alias" | "hash" | "jobs" | "history" | "fc" | "dirs" => {
+                let is_plain = |one: &Argument| {
+                    one.known().is_some_and(|text| {
+                        !text.contains('=')
+                            && !matches!(text, "-p" | "-x" | "-s")
+                            && name != "history"
+                            && name != "fc"
+                    })
+                };
+                if !arguments.iter().all(is_plain) {
+                    let words: Vec<&str> = arguments.iter().map(Argument::shown).collect();
+                    self.not_known(format!("what {name} {} changes", shortened(&words.join(" "))));
+                }
+                CommandEnd::unknown()
+            }
+            "kill" => {
+                if !self.at_exit.is_empty() {
+                    self.may_exit();
+                }
+                CommandEnd::unknown()
+            }
+            "unalias" | "umask" | "ulimit" | "type" | "fg" | "bg" | "times" | "disown" | "help" => {
+                CommandEnd::unknown()
             }
             _ => return None,
         })
@@ -150,6 +132,70 @@ impl Interpreter<'_> {
         self.doubt_rest();
     }
 
+    /// Goes through the end of a loop or function, of which `within` are around it.
+    fn leave(&mut self, flow: Flow, within: usize, arguments: &[Argument]) -> CommandEnd {
+        let levels = arguments.first().map_or(Some("1"), Argument::known);
+        if flow != Flow::Return && levels != Some("1") {
+            self.not_known(format!("which loops are left: {}", levels.unwrap_or("not known")));
+        }
+        if within > 0 {
+            return self.end(flow);
+        }
+        // There bash goes on; others may not.
+        if self.state.dialect != Dialect::Bash {
+            self.may_exit();
+        }
+        CommandEnd { outcome: Outcome::Unknown, output: Some(String::new()) }
+    }
+
+    fn unset(&mut self, arguments: &[Argument]) -> CommandEnd {
+        let has = |option: &str| arguments.iter().any(|one| one.known() == Some(option));
+        let (only_functions, only_variables) = (has("-f"), has("-v"));
+        for argument in arguments.iter().filter(|one| !one.known().is_some_and(|text| text.starts_with('-')))
+        {
+            let Some(name) = self.variable_name("unset", argument) else { continue };
+            if argument.known() != Some(&*name) {
+                self.set(&name, Value::Unknown(format!("${name}")));
+            } else if !only_functions
+                && self.state.variables.contains_key(&name)
+                && !self.state.fixed.contains(&name)
+            {
+                self.state.variables.remove(&name);
+            } else if !only_variables {
+                self.state.functions.remove(&name);
+            }
+        }
+        CommandEnd::silent(Outcome::Success)
+    }
+
+    fn shift(&mut self, arguments: &[Argument]) -> CommandEnd {
+        let count = arguments.first().map_or(Some(1), |one| one.known()?.parse::<usize>().ok());
+        self.state.parameters = match (self.state.parameters.take(), count) {
+            (Some(all), Some(count)) if count <= all.len() => Some(all.into_iter().skip(count).collect()),
+            (Some(all), Some(_)) => Some(all),
+            _ => None,
+        };
+        CommandEnd::silent(Outcome::Unknown)
+    }
+
+    fn read(&mut self, command: &str, arguments: &[Argument], input: &Input) -> CommandEnd {
+        if arguments.iter().any(|one| one.known().is_some_and(|text| text.starts_with("-C"))) {
+            self.not_known(format!("what {command} calls"));
+        }
+        let from = input.as_ref().err().map_or("its input", String::as_str);
+        let given: Vec<&Argument> =
+            arguments.iter().filter(|one| !one.known().is_some_and(|text| text.starts_with('-'))).collect();
+        let mut names: Vec<String> =
+            given.into_iter().filter_map(|argument| self.variable_name(command, argument)).collect();
+        names.extend(["REPLY", "MAPFILE", "OPTARG"].map(str::to_owned));
+        for name in names {
+            if name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                self.set(&name, Value::Unknown(format!("${name} (read from {from})")));
+            }
+        }
+        CommandEnd::silent(Outcome::Unknown)
+    }
+
     fn end(&mut self, flow: Flow) -> CommandEnd {
         self.flow = flow;
         CommandEnd { outcome: Outcome::Unknown, output: Some(String::new()) }
@@ -159,9 +205,13 @@ impl Interpreter<'_> {
         let sorted = SortedArguments::of(arguments, "", &[]);
         if sorted.has_other("LPe@") || sorted.operands.len() > 1 {
             // Not every shell refuses several folders.
-            return CommandEnd::silent(if self.state.splits { Outcome::Failure } else { Outcome::Unknown });
+            if self.state.dialect == Dialect::Bash {
+                return CommandEnd::silent(Outcome::Failure);
+            }
+            self.state.last_folder = self.state.folder.take();
+            return CommandEnd::silent(Outcome::Unknown);
         }
-        let operands = sorted.operands;
+        let (is_physical, operands) = (sorted.has(&["P"]), sorted.operands);
         let home = self.state.get("HOME");
         let argument = match (operands.first(), home) {
             (Some(operand), _) => (*operand).clone(),
@@ -169,7 +219,7 @@ impl Interpreter<'_> {
             (None, _) => Argument::Unknown("the home folder".to_owned()),
         };
         let Some(text) = argument.known() else {
-            self.state.folder = None;
+            self.state.last_folder = self.state.folder.take();
             return CommandEnd::silent(Outcome::Unknown);
         };
         if text.is_empty() {
@@ -177,13 +227,17 @@ impl Interpreter<'_> {
         }
         let last = || self.state.last_folder.clone();
         let Some(path) = (if text == "-" { last() } else { self.full(text) }) else {
-            self.state.folder = None;
+            self.state.last_folder = self.state.folder.take();
             return CommandEnd::silent(Outcome::Unknown);
         };
         if self.state.variables.contains_key("CDPATH") && !text.starts_with(['/', '.']) {
-            self.state.folder = None;
+            self.state.last_folder = self.state.folder.take();
             return CommandEnd::silent(Outcome::Unknown);
         }
+        let path = match is_physical {
+            true => self.files.resolve(&path, true).unwrap_or(path),
+            false => path,
+        };
         // The shell takes `..` off the path as it names it.
         let mut named = std::path::PathBuf::from("/");
         for part in path.components() {
@@ -201,7 +255,7 @@ impl Interpreter<'_> {
             return CommandEnd::silent(Outcome::Failure);
         }
         if self.files.resolve(&named, true).is_some_and(|path| self.files.is_possible(&path)) {
-            self.state.folder = None;
+            self.state.last_folder = self.state.folder.take();
             return CommandEnd::silent(Outcome::Unknown);
         }
         self.state.missed = None;
@@ -213,8 +267,8 @@ impl Interpreter<'_> {
         if let [flag, name, ..] = arguments
             && flag.known() == Some("-v")
         {
-            if let Some(name) = name.known() {
-                self.state.set(name, Value::Unknown(format!("${name} (from printf)")));
+            if let Some(name) = self.variable_name("printf", name) {
+                self.set(&name, Value::Unknown(format!("${name} (from printf)")));
             }
             return CommandEnd::silent(Outcome::Success);
         }
@@ -234,52 +288,20 @@ impl Interpreter<'_> {
         CommandEnd::printed(Outcome::Success, output)
     }
 
-    fn option(&mut self, name: &'static str, is_on: bool) {
-        if is_on {
-            self.state.options.insert(name);
-        } else {
-            self.state.options.remove(name);
-        }
-    }
-
-    fn set_options(&mut self, arguments: &[Argument]) -> CommandEnd {
-        let mut left = arguments.iter();
-        while let Some(argument) = left.next() {
-            let Some(text) = argument.known() else {
-                self.state.parameters = None;
-                break;
-            };
-            let is_on = text.starts_with('-');
-            match text {
-                "--" => {
-                    self.state.parameters = left.map(|one| one.known().map(str::to_owned)).collect();
-                    break;
-                }
-                _ if !text.starts_with(['-', '+']) => {
-                    let all = std::iter::once(argument).chain(left);
-                    self.state.parameters = all.map(|one| one.known().map(str::to_owned)).collect();
-                    break;
-                }
-                _ => {}
-            }
-            for letter in text[1..].chars() {
-                let name = if letter == 'o' { left.next().and_then(Argument::known) } else { None };
-                for (short, option) in OPTIONS {
-                    if name.map_or(!short.is_empty() && short.starts_with(letter), |name| name == option) {
-                        self.option(option, is_on);
-                    }
-                }
-            }
-        }
-        CommandEnd::silent(Outcome::Success)
-    }
-
     fn trap(&mut self, arguments: &[Argument]) -> CommandEnd {
+        let arguments = match arguments.split_first() {
+            Some((first, rest)) if first.known() == Some("--") => rest,
+            _ => arguments,
+        };
         match arguments.split_first() {
             Some((text, signals)) if !signals.is_empty() => match text.known() {
-                Some("" | "-") => {}
+                Some("" | "-" | "-p" | "-l") => {}
                 Some(text) => {
                     let text = text.to_owned();
+                    let is_exit = |one: &Argument| matches!(one.known(), Some("EXIT" | "0" | "exit"));
+                    if !signals.iter().all(is_exit) {
+                        self.trap_any_time(&text);
+                    }
                     self.at_exit.push(text);
                 }
                 None => self.not_known(format!("what a trap runs: {}", text.shown())),
@@ -288,6 +310,26 @@ impl Interpreter<'_> {
         }
         CommandEnd::silent(Outcome::Success)
     }
+
+    /// Goes through what runs at any time: nothing is known then of the shell, which it must leave as it is.
+    fn trap_any_time(&mut self, text: &str) {
+        let (mut is_same, mut ends) = (true, false);
+        self.in_subshell(|shell| {
+            shell.forget_all();
+            // Whatever leaves this folder changes this.
+            shell.state.last_folder = Some("/".into());
+            let before = shell.state.clone();
+            let end = shell.run_text(text);
+            (is_same, ends) = (shell.state.is_same(&before), shell.flow != Flow::On);
+            end
+        });
+        if !is_same {
+            self.not_known(format!("when a trap runs `{}`", shortened(text)));
+        }
+        if ends {
+            self.may_exit();
+        }
+    }
 }
 
 /// Returns what `echo` prints.
@@ -295,7 +337,10 @@ fn echoed(arguments: &[Argument]) -> Option<String> {
     let words: Option<Vec<&str>> = arguments.iter().map(Argument::known).collect();
     match words?.split_first() {
         None => Some("\n".to_owned()),
-        Some((&"-n", rest)) => Some(rest.join(" ")),
+        Some((&"-n", rest)) if !rest.first().is_some_and(|text| text.starts_with('-')) => {
+            let text = rest.join(" ");
+            (!text.contains('\\')).then_some(text)
+        }
         Some((first, _)) if first.starts_with('-') => None,
         Some((first, rest)) => {
             let text = std::iter::once(first).chain(rest).copied().collect::<Vec<_>>().join(" ");

@@ -45,7 +45,7 @@ impl Interpreter<'_> {
             Ok(order) => order,
             Err(what) => {
                 let only_reads = !arguments.iter().any(|one| {
-                    one.known().is_some_and(|text| {
+                    one.known().is_none_or(|text| {
                         text == "-delete"
                             || text.starts_with("-exec")
                             || text.starts_with("-ok")
@@ -73,7 +73,7 @@ impl Interpreter<'_> {
                 work.may_fail = true;
                 continue;
             }
-            let follows = work.order.follows || text.ends_with('/');
+            let follows = work.order.follows_starts || text.ends_with('/');
             let Some(path) = self.full(text) else {
                 self.not_known(format!("what find does in {text}, in a folder that is not known"));
                 work.output = None;
@@ -203,7 +203,12 @@ impl Interpreter<'_> {
             FindTerm::Delete => self.find_deletes(work, found, may),
             FindTerm::Print(end) => {
                 match &mut work.output {
-                    Some(output) if !may && self.conditions == 0 && output.len() < MOST_OUTPUT => {
+                    Some(output)
+                        if !may
+                            && self.conditions == 0
+                            && output.len() < MOST_OUTPUT
+                            && !self.files.is_possible(&found.file.path) =>
+                    {
                         output.push_str(found.written);
                         output.push(*end);
                     }

@@ -40,6 +40,7 @@ pub(super) struct FindOrder {
     pub(super) starts: Vec<Argument>,
     pub(super) term: Rc<FindTerm>,
     pub(super) follows: bool,
+    pub(super) follows_starts: bool,
     pub(super) deepest: usize,
     pub(super) least: usize,
     /// What is in a folder comes before the folder.
@@ -57,9 +58,9 @@ struct FindWords<'a> {
 /// Reads the arguments of `find`; `None` if they cannot be understood.
 pub(super) fn read(arguments: &[Argument]) -> Option<FindOrder> {
     let mut at = 0;
-    let mut follows = false;
+    let (mut follows, mut follows_starts) = (false, false);
     while let Some(text @ ("-H" | "-L" | "-P")) = arguments.get(at).and_then(Argument::known) {
-        follows = text == "-L";
+        (follows, follows_starts) = (text == "-L", text != "-P");
         at += 1;
     }
     let begins = |argument: &Argument| {
@@ -74,6 +75,7 @@ pub(super) fn read(arguments: &[Argument]) -> Option<FindOrder> {
         starts,
         term: Rc::new(FindTerm::True),
         follows,
+        follows_starts,
         deepest: usize::MAX,
         least: 0,
         is_deep_first: false,
@@ -186,7 +188,8 @@ impl FindWords<'_> {
                 let is_all = rest[end].known() == Some("+");
                 let command = rest[..end].to_vec();
                 self.at += end + 1;
-                self.act(if word == "-ok" { FindTerm::Open } else { FindTerm::Run(command, is_all) })
+                let run = FindTerm::Run(command, is_all);
+                self.act(if word == "-ok" { FindTerm::And(vec![FindTerm::Open, run]) } else { run })
             }
             _ => return None,
         })

@@ -6,43 +6,28 @@ use std::path::{Path, PathBuf};
 use crate::command_end::{CommandEnd, Outcome};
 use crate::commands::loss::{Loss, LossVerb, thousands};
 use crate::commands::options::SortedArguments;
+use crate::commands::table::KnownProgram;
 use crate::consequence::{Class, Fact, FactKind};
 use crate::fields::Argument;
-use crate::interpreter::Interpreter;
+use crate::interpreter::{EDITORS, Interpreter};
 use crate::look::FileKind;
 use crate::names::{shortened, text_of};
+use crate::shell_state::Value;
 
-/// Commands of git that discard nothing.
-const KEEPING: [&str; 27] = [
-    "status",
-    "log",
-    "diff",
-    "show",
-    "add",
-    "commit",
-    "fetch",
-    "remote",
-    "rev-parse",
-    "describe",
-    "blame",
-    "grep",
-    "ls-tree",
-    "ls-remote",
-    "cat-file",
-    "shortlog",
-    "config",
-    "init",
-    "clone",
-    "help",
-    "version",
-    "rev-list",
-    "merge-base",
-    "name-rev",
-    "symbolic-ref",
-    "check-ignore",
-    "notes",
+/// Commands of git that discard nothing, told what the table allows.
+const KEEPING: &str = " status log diff show add commit fetch remote rev-parse describe blame grep ls-tree ls-remote \
+    cat-file shortlog config init clone version rev-list merge-base name-rev symbolic-ref check-ignore notes ";
+/// Settings that start nothing.
+const SETTINGS: [&str; 8] = [
+    "user.",
+    "color.",
+    "advice.",
+    "init.defaultbranch",
+    "core.quotepath",
+    "commit.gpgsign",
+    "core.autocrlf",
+    "log.",
 ];
-
 /// Where a command of git works.
 #[derive(Debug, Clone)]
 pub(super) struct GitPlace {
@@ -64,11 +49,22 @@ impl Interpreter<'_> {
                     folder = folder.zip(to).map(|(folder, to)| folder.join(crate::names::path_of(to)));
                     at += 1;
                 }
-                "-c" => at += 1,
-                "--no-pager" | "--no-optional-locks" | "-p" | "--paginate" | "--version" | "--help" => {}
-                _ => folder = None,
+                "-c" => {
+                    let setting =
+                        arguments.get(at).and_then(Argument::known).and_then(|text| text.split_once('='));
+                    let (key, value) = setting.unwrap_or(("that is not known", ""));
+                    let (key, value) = (key.to_owned(), value.to_owned());
+                    self.git_setting(&key, &value);
+                    at += 1;
+                }
+                "--no-pager" | "--no-optional-locks" | "-p" | "--paginate" | "--version" => {}
+                _ => {
+                    self.not_known(format!("what git does with {text}"));
+                    folder = None;
+                }
             }
         }
+        self.git_editors();
         let rest = arguments.get(at..).unwrap_or_default();
         let Some((command, rest)) = rest.split_first() else { return CommandEnd::unknown() };
         let words: Vec<&str> = arguments.iter().map(Argument::shown).take(6).collect();
@@ -82,7 +78,17 @@ impl Interpreter<'_> {
             let top = self.top_of(&folder.join(".git"))?;
             Some(GitPlace { folder, top })
         });
-        if KEEPING.contains(&name.as_str()) {
+        let both = format!("git {name} {}", rest.first().map_or("", Argument::shown));
+        let (known, told) = match KnownProgram::of(&both) {
+            Some(known) => (Some(known), &rest[1..]),
+            None => (KnownProgram::of(&format!("git {name}")), rest),
+        };
+        let is_keeping = KEEPING.contains(&format!(" {name} "));
+        if known.is_some_and(|known| !known.takes(told, false)) || (is_keeping && known.is_none()) {
+            self.not_known(format!("what {shown} does"));
+            return CommandEnd::unknown();
+        }
+        if is_keeping {
             return self.ask_git(&name, rest, place.as_ref());
         }
         let Some(place) = place else {
@@ -102,7 +108,7 @@ impl Interpreter<'_> {
             "branch" => self.git_branch(rest, &place),
             "stash" => self.git_stash(rest, &place),
             "tag" => {
-                let deletes = SortedArguments::of(rest, "", &[]).has(&["d", "delete"]);
+                let deletes = SortedArguments::of(rest, "mF", &["message", "file"]).has(&["d", "delete"]);
                 if deletes {
                     self.warn(format!("{shown}: the tag is gone"));
                 }
@@ -114,6 +120,40 @@ impl Interpreter<'_> {
             self.not_known(format!("what {shown} does"));
         }
         CommandEnd::unknown()
+    }
+
+    /// Goes through the editors that the line gives git, as if they were started for a message of its own.
+    fn git_editors(&mut self) {
+        let text = |shell: &Self, name: &str| match shell.state.get(name) {
+            Some(Value::Text(text)) => text,
+            _ => "that is not known".to_owned(),
+        };
+        for editor in self.editors.clone() {
+            match editor {
+                Some(editor) => self.git_setting(EDITORS[0], &editor),
+                None => self.not_known("which editor git starts"),
+            }
+        }
+        if self.is_by_line("GIT_CONFIG_COUNT") {
+            let count = text(self, "GIT_CONFIG_COUNT").parse::<usize>().unwrap_or(usize::MAX);
+            if count > 20 {
+                self.not_known("which settings git is given");
+            }
+            for number in 0..count.min(20) {
+                let (key, value) = (format!("GIT_CONFIG_KEY_{number}"), format!("GIT_CONFIG_VALUE_{number}"));
+                let (key, value) = (text(self, &key), text(self, &value));
+                self.git_setting(&key, &value);
+            }
+        }
+    }
+
+    /// Goes through what a setting of git starts.
+    fn git_setting(&mut self, key: &str, value: &str) {
+        if EDITORS.contains(&key) {
+            self.branch(|shell| shell.in_subshell(|shell| shell.run_text(&format!("{value} /dev/null"))));
+        } else if !SETTINGS.iter().any(|known| key.to_lowercase().starts_with(known)) {
+            self.not_known(format!("what git does with {}", shortened(&format!("{key}={value}"))));
+        }
     }
 
     fn ask_git(&mut self, name: &str, rest: &[Argument], place: Option<&GitPlace>) -> CommandEnd {
@@ -173,6 +213,9 @@ impl Interpreter<'_> {
     pub(super) fn git_paths(&self, place: &GitPlace, operands: &[&Argument]) -> Vec<PathBuf> {
         let texts = operands.iter().filter_map(|operand| operand.known());
         let full = texts.filter_map(|text| {
+            if text.starts_with(':') {
+                return Some(place.top.clone());
+            }
             // A pattern is widened to the folder it begins in.
             let plain = text.split(['*', '?', '[', ':']).next().unwrap_or_default();
             let plain = if plain.len() < text.len() {
@@ -207,14 +250,29 @@ impl Interpreter<'_> {
                 .collect(),
             None => Vec::new(),
         };
+        let is_other =
+            |operand: &&&Argument| operand.known().is_some_and(|text| !matches!(text, "HEAD" | "@"));
+        let others = sorted.operands.iter().filter(is_other).count();
         if !paths.is_empty() {
+            if dashes.map_or(others > paths.len(), |at| at > 0 && others > paths.len()) {
+                self.not_known("which untracked files another commit replaces");
+            }
             let paths = self.git_paths(place, &paths);
             self.discard_changes(place, &paths, false);
         } else if sorted.has(force) {
             self.discard_changes(place, &[], false);
             self.not_known("which untracked files another commit replaces");
-        } else if sorted.has(&["B", "C"]) {
-            return false;
+        } else if sorted.has(&["B", "C", "orphan", "create", "ours", "theirs", "m", "p"]) {
+            return sorted.has(&["orphan", "create"]);
+        } else if others > 0 && !sorted.has(&["b", "c"]) {
+            let head = self.revision(place, "HEAD");
+            let is_here =
+                |operand: &&Argument| head.is_some() && self.revision(place, operand.shown()) == head;
+            let stays = sorted.operands.iter().all(is_here);
+            let has_ignored = self.git_files(&place.top).is_none_or(|files| !files.ignored.is_empty());
+            if has_ignored && !stays {
+                self.not_known("which ignored files another commit replaces");
+            }
         }
         true
     }
@@ -226,6 +284,9 @@ impl Interpreter<'_> {
         }
         let only_index = sorted.has(&["S", "staged"]) && !sorted.has(&["W", "worktree"]);
         if !only_index {
+            if sorted.has(&["s", "source"]) {
+                self.not_known("which untracked files another commit replaces");
+            }
             let paths = self.git_paths(place, &sorted.operands);
             self.discard_changes(place, &paths, false);
         }
@@ -257,7 +318,8 @@ impl Interpreter<'_> {
         if sorted.has(&["n", "dry-run"]) {
             return true;
         }
-        if sorted.has(&["i", "interactive", "e", "exclude"]) {
+        let is_twice = sorted.values(&["f", "force"]).len() > 1;
+        if sorted.has(&["i", "interactive", "e", "exclude"]) || is_twice || !sorted.operands.is_empty() {
             return false;
         }
         let Some(files) = self.git_files(&place.top) else { return false };
@@ -265,12 +327,7 @@ impl Interpreter<'_> {
         let with_folders = sorted.has(&["d"]);
         // Without -f it does nothing, unless the user's settings say otherwise.
         let mut loss = Loss::new(LossVerb::Deletes, !sorted.has(&["f", "force"]));
-        let below = if sorted.operands.is_empty() {
-            vec![place.folder.clone()]
-        } else {
-            self.git_paths(place, &sorted.operands)
-        };
-        let mut open = below;
+        let mut open = vec![place.folder.clone()];
         while let Some(folder) = open.pop() {
             for name in self.files.names(&folder) {
                 let path = folder.join(&name);

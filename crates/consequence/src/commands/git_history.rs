@@ -98,7 +98,7 @@ impl Interpreter<'_> {
 
     pub(super) fn git_branch(&mut self, rest: &[Argument], place: &GitPlace) -> bool {
         let sorted = SortedArguments::of(rest, "ut", &["set-upstream-to"]);
-        if sorted.has(&["M", "f", "force"]) && !sorted.has(&["d", "delete", "D"]) {
+        if sorted.has(&["M", "C", "f", "force"]) && !sorted.has(&["d", "delete", "D"]) {
             return false;
         }
         let is_forced = sorted.has(&["D"]) || (sorted.has(&["d", "delete"]) && sorted.has(&["f", "force"]));

@@ -9,105 +9,37 @@ mod git_remote;
 mod loss;
 mod named;
 mod options;
+mod place;
 mod remove;
+mod sed;
+mod shell_options;
+mod table;
 mod transfer;
 mod wrapper;
 mod write;
 
+pub(crate) use self::write::WriteMode;
+
+use self::table::KnownProgram;
 use crate::command_end::{CommandEnd, Input, Outcome};
 use crate::fields::Argument;
 use crate::interpreter::Interpreter;
 use crate::names::shortened;
 
-/// Programs that change no files of their own accord.
-const HARMLESS: [&str; 84] = [
-    "ls",
-    "cat",
-    "head",
-    "tail",
-    "less",
-    "more",
-    "grep",
-    "egrep",
-    "fgrep",
-    "rg",
-    "ag",
-    "wc",
-    "cut",
-    "tr",
-    "uniq",
-    "diff",
-    "cmp",
-    "comm",
-    "join",
-    "paste",
-    "nl",
-    "od",
-    "xxd",
-    "hexdump",
-    "strings",
-    "file",
-    "stat",
-    "du",
-    "df",
-    "date",
-    "cal",
-    "uptime",
-    "whoami",
-    "id",
-    "groups",
-    "hostname",
-    "uname",
-    "ps",
-    "pgrep",
-    "top",
-    "free",
-    "which",
-    "whereis",
-    "basename",
-    "dirname",
-    "realpath",
-    "readlink",
-    "sleep",
-    "seq",
-    "yes",
-    "expr",
-    "bc",
-    "jq",
-    "fold",
-    "column",
-    "rev",
-    "tac",
-    "md5sum",
-    "sha1sum",
-    "sha256sum",
-    "sha512sum",
-    "cksum",
-    "base64",
-    "printenv",
-    "tty",
-    "stty",
-    "clear",
-    "tput",
-    "locale",
-    "nproc",
-    "lscpu",
-    "lsblk",
-    "mount",
-    "lsof",
-    "netstat",
-    "ss",
-    "ping",
-    "dig",
-    "nslookup",
-    "host",
-    "tree",
-    "chmod",
-    "chown",
-    "kill",
-];
 /// The folders whose programs are what their names say.
 const SYSTEM: [&str; 6] = ["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin"];
+
+/// Programs that say themselves which of their operands are not known.
+const COMPUTED: [&str; 14] = [
+    "rm", "rmdir", "unlink", "shred", "mv", "cp", "install", "ln", "tee", "truncate", "dd", "sed", "mkdir",
+    "touch",
+];
+
+/// Says that it is not known what a command does.
+fn unread_command(arguments: &[Argument]) -> String {
+    let words: Vec<&str> = arguments.iter().map(Argument::shown).take(6).collect();
+    format!("what {} does", shortened(&words.join(" ")))
+}
 
 impl Interpreter<'_> {
     /// Goes through a command, given as its arguments.
@@ -132,8 +64,14 @@ impl Interpreter<'_> {
         {
             return end;
         }
+        self.check_place(&text, name);
         if let Some(end) = self.wrapper(name, rest, input) {
             return end;
+        }
+        let known = KnownProgram::of(name);
+        if known.is_some_and(|known| !known.takes(rest, COMPUTED.contains(&name))) {
+            self.not_known(unread_command(arguments));
+            return CommandEnd::unknown();
         }
         match name {
             "rm" => self.rm(rest),
@@ -156,9 +94,8 @@ impl Interpreter<'_> {
                 if self.is_elsewhere(name, rest) {
                     return CommandEnd::unknown();
                 }
-                if !HARMLESS.contains(&name) {
-                    let words: Vec<&str> = arguments.iter().map(Argument::shown).take(6).collect();
-                    self.not_known(format!("what {} does", shortened(&words.join(" "))));
+                if known.is_none() {
+                    self.not_known(unread_command(arguments));
                 }
                 CommandEnd::unknown()
             }

@@ -67,6 +67,12 @@ impl<'a> SortedArguments<'a> {
         self.options.iter().find(|(given, _)| names.iter().any(|name| is_it(given, name)))
     }
 
+    /// Returns the values of these options.
+    pub(crate) fn values(&self, names: &[&str]) -> Vec<Option<&'a str>> {
+        let given = self.options.iter().filter(|(given, _)| names.contains(&given.as_str()));
+        given.map(|(_, value)| *value).collect()
+    }
+
     /// Tells whether a short option is given that the command does not have.
     pub(crate) fn has_other(&self, letters: &str) -> bool {
         self.options.iter().any(|(given, _)| given.chars().count() == 1 && !letters.contains(given.as_str()))

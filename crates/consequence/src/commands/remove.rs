@@ -28,7 +28,7 @@ impl Interpreter<'_> {
 
     pub(crate) fn rm(&mut self, arguments: &[Argument]) -> CommandEnd {
         let sorted = SortedArguments::of(arguments, "", &[]);
-        if sorted.has(&["help", "version"]) || sorted.has_other("rRfidIv") {
+        if sorted.has(&["help", "version"]) {
             return CommandEnd::unknown();
         }
         let is_recursive = sorted.has(&["r", "R", "recursive"]);
@@ -65,6 +65,9 @@ impl Interpreter<'_> {
                 continue;
             }
             let is_certain = !asks && !self.files.is_possible(&file.path);
+            if !is_certain {
+                outcome = Outcome::Unknown;
+            }
             // With a slash behind it, what a link points to loses what is in it, and stays.
             let path = self.full(text.trim_end_matches('/'));
             let link = path

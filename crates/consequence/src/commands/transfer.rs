@@ -55,15 +55,18 @@ impl Interpreter<'_> {
         if !into && operands.len() > 1 {
             pairs.clear();
         }
+        if !into && target.known().is_some_and(|text| text.ends_with('/')) {
+            // Only a folder can be put there.
+            pairs.retain(|(from, _)| self.is_folder(from));
+        }
         pairs
     }
 
     pub(crate) fn mv(&mut self, arguments: &[Argument]) -> CommandEnd {
-        let sorted = SortedArguments::of(arguments, "tS", &["target-directory", "suffix"]);
+        let sorted = SortedArguments::of(arguments, "t", &["target-directory"]);
         let keeps = sorted.has(&["n", "no-clobber"]);
-        let backs_up = sorted.has(&["b", "backup", "S", "suffix"]);
         let is_possible = sorted.has(&["i", "interactive", "u", "update"]);
-        let pairs = if sorted.has_other("bfintTuvSZ") { Vec::new() } else { self.targets("mv", &sorted) };
+        let pairs = self.targets("mv", &sorted);
         let mut outcome = if pairs.is_empty() { Outcome::Unknown } else { Outcome::Likely };
         for (from, to) in pairs {
             let (Some(file), Some(target)) = (self.files.find(&from, false), self.files.resolve(&to, false))
@@ -72,6 +75,9 @@ impl Interpreter<'_> {
                 continue;
             };
             let is_possible = is_possible || self.files.is_possible(&file.path);
+            if is_possible || self.files.is_possible(&target) {
+                outcome = Outcome::Unknown;
+            }
             if !target.parent().is_some_and(|above| self.is_folder(above)) || target.starts_with(&file.path) {
                 outcome = Outcome::Failure;
                 continue;
@@ -83,9 +89,7 @@ impl Interpreter<'_> {
                     outcome = Outcome::Unknown;
                     continue;
                 }
-                if backs_up {
-                    self.not_known("under which name mv keeps what it replaces");
-                } else if !self.device(&old) {
+                if !self.device(&old) {
                     let mut loss = Loss::new(LossVerb::Overwrites, is_possible);
                     self.lose(&mut loss, &old);
                     self.report(loss);
@@ -111,19 +115,19 @@ impl Interpreter<'_> {
     }
 
     pub(crate) fn cp(&mut self, name: &str, arguments: &[Argument]) -> CommandEnd {
-        let values = if name == "install" { "tSgmo" } else { "tS" };
-        let sorted =
-            SortedArguments::of(arguments, values, &["target-directory", "suffix", "mode", "owner", "group"]);
+        let values = if name == "install" { "tgmo" } else { "t" };
+        let longs = ["target-directory", "mode", "owner", "group", "no-preserve", "sparse"];
+        let sorted = SortedArguments::of(arguments, values, &longs);
         if name == "install" && sorted.has(&["d", "directory"]) {
-            return CommandEnd::unknown();
+            let folders = sorted.operands.iter().map(|operand| (*operand).clone());
+            let told: Vec<Argument> = std::iter::once(Argument::text("-p")).chain(folders).collect();
+            return self.make_files("mkdir", &told);
         }
-        let keeps = sorted.has(&["n", "no-clobber"]) || sorted.has(&["b", "backup"]);
+        let keeps = sorted.has(&["n", "no-clobber"]);
         let is_possible = sorted.has(&["i", "interactive", "u", "update"]);
         let is_recursive = sorted.has(&["r", "R", "a", "recursive", "archive"]);
-        let replaces =
-            sorted.has(&["remove-destination", "l", "link", "s", "symbolic-link"]) || name == "install";
-        let is_odd = sorted.has_other("abdfiHlLnPprRstSTuvxZgmoDcCB");
-        let pairs = if is_odd { Vec::new() } else { self.targets(name, &sorted) };
+        let replaces = sorted.has(&["remove-destination"]) || name == "install";
+        let pairs = self.targets(name, &sorted);
         let mut outcome = if pairs.is_empty() { Outcome::Unknown } else { Outcome::Likely };
         for (from, to) in pairs {
             let follows = !sorted.has(&["a", "archive", "d", "P", "no-dereference"]) && !is_recursive;
@@ -135,6 +139,9 @@ impl Interpreter<'_> {
             if file.path == target {
                 outcome = Outcome::Unknown;
                 continue;
+            }
+            if self.files.is_possible(&file.path) {
+                outcome = Outcome::Unknown;
             }
             if file.stat.kind == FileKind::Folder && !is_recursive {
                 outcome = Outcome::Failure;
@@ -191,13 +198,13 @@ impl Interpreter<'_> {
     }
 
     pub(crate) fn ln(&mut self, arguments: &[Argument]) -> CommandEnd {
-        let sorted = SortedArguments::of(arguments, "tS", &["target-directory", "suffix"]);
+        let sorted = SortedArguments::of(arguments, "t", &["target-directory"]);
         let is_forced = sorted.has(&["f", "force"]);
         let is_link = sorted.has(&["s", "symbolic"]);
         let is_possible = sorted.has(&["i", "interactive"]);
         let sources: Vec<Option<String>> =
             sorted.operands.iter().map(|operand| operand.known().map(str::to_owned)).collect();
-        let pairs = if sorted.has_other("sfnivrTtPLbSd") { Vec::new() } else { self.targets("ln", &sorted) };
+        let pairs = self.targets("ln", &sorted);
         let mut outcome = if pairs.is_empty() { Outcome::Unknown } else { Outcome::Likely };
         for (at, (from, to)) in pairs.into_iter().enumerate() {
             let Some(target) = self.files.resolve(&to, false) else { continue };
@@ -220,7 +227,11 @@ impl Interpreter<'_> {
                     let written = sources.get(at).cloned().flatten().map(|text| path_of(&text));
                     self.files.make(&target, FileKind::Link, written.or(Some(from)), is_possible);
                 }
-                (false, Some(file)) => self.files.copy(&file, &target, is_possible),
+                (false, Some(file)) => {
+                    let names = (self.shown(&file.path), self.shown(&to));
+                    self.not_known(format!("what is written to {} by its other name {}", names.0, names.1));
+                    self.files.copy(&file, &target, is_possible);
+                }
                 (false, None) => outcome = Outcome::Failure,
             }
         }

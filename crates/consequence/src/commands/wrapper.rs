@@ -1,30 +1,20 @@
 //! Commands that run another command: `sudo`, `env`, `timeout`, `bash -c`, `xargs` and their like.
 
+use super::table::KnownProgram;
 use crate::command_end::{CommandEnd, Flow, Input, Outcome};
 use crate::fields::Argument;
 use crate::interpreter::Interpreter;
 use crate::names::shortened;
-use crate::shell_state::{Value, Variable};
+use crate::shell_state::{Dialect, Value, Variable};
 use crate::words::MOST_ARGUMENTS;
 
-/// Wrappers by name: their short options that take a value, their long ones, and how many operands come before the
-/// command.
-const WRAPPERS: [(&str, &str, &[&str], usize); 14] = [
-    ("sudo", "ugpCDhrRtT", &["user", "group", "chdir", "host", "prompt", "role", "type"], 0),
-    ("doas", "uC", &[], 0),
-    ("env", "uCS", &["unset", "chdir", "split-string"], 0),
-    ("timeout", "ks", &["kill-after", "signal"], 1),
-    ("nice", "n", &["adjustment"], 0),
-    ("ionice", "cnpPu", &["class", "classdata"], 0),
-    ("nohup", "", &[], 0),
-    ("time", "fo", &["format", "output"], 0),
-    ("setsid", "", &[], 0),
-    ("stdbuf", "ioe", &["input", "output", "error"], 0),
-    ("command", "", &[], 0),
-    ("builtin", "", &[], 0),
-    ("exec", "a", &[], 0),
-    ("busybox", "", &[], 0),
+/// Programs that run what follows their options.
+const WRAPPERS: [&str; 14] = [
+    "sudo", "doas", "env", "timeout", "nice", "ionice", "nohup", "time", "setsid", "stdbuf", "command",
+    "builtin", "exec", "busybox",
 ];
+/// The options with which a shell reads nothing but what it is given here.
+const SHELL_OPTIONS: [&str; 2] = ["--norc", "--noprofile"];
 
 impl Interpreter<'_> {
     /// Goes through a command that runs another one; `None` if it is none.
@@ -41,40 +31,19 @@ impl Interpreter<'_> {
             "xargs" => return Some(self.xargs(arguments, input)),
             _ => {}
         }
-        let (_, letters, longs, before) = WRAPPERS.iter().find(|row| row.0 == name)?;
-        let mut at = 0;
-        let mut given = Vec::new();
-        while let Some(text) = arguments.get(at).and_then(Argument::known) {
-            if text == "--" {
-                at += 1;
-                break;
-            }
-            if !text.starts_with('-') || text == "-" {
-                break;
-            }
-            let takes_next = match text.strip_prefix("--") {
-                Some(long) => longs.contains(&long),
-                None => text[1..]
-                    .char_indices()
-                    .find(|(_, letter)| letters.contains(*letter))
-                    .is_some_and(|(place, letter)| 1 + place + letter.len_utf8() == text.len()),
-            };
-            given.push(text);
-            at += 1 + usize::from(takes_next);
-        }
-        at += before;
+        let known = KnownProgram::of(name).filter(|_| WRAPPERS.contains(&name))?;
+        let Some(mut at) = known.options_end(arguments) else {
+            let words: Vec<&str> = arguments.iter().map(Argument::shown).collect();
+            self.not_known(format!("what {name} {} runs", shortened(&words.join(" "))));
+            return Some(CommandEnd::unknown());
+        };
+        let given: Vec<&str> =
+            arguments[..at.min(arguments.len())].iter().filter_map(Argument::known).collect();
+        at += usize::from(name == "timeout");
         let has = |names: &[&str]| given.iter().any(|text| names.iter().any(|name| text.starts_with(name)));
         match name {
             "command" if has(&["-v", "-V"]) => {
                 return Some(CommandEnd { outcome: Outcome::Unknown, output: None });
-            }
-            "env" if has(&["-S", "--split", "-C", "--chdir"]) => {
-                self.not_known("what env runs");
-                return Some(CommandEnd::unknown());
-            }
-            "sudo" if has(&["-D", "--chdir", "-i", "--login", "-s", "--shell", "-R"]) => {
-                self.not_known(format!("what sudo {} runs", given.join(" ")));
-                return Some(CommandEnd::unknown());
             }
             _ => {}
         }
@@ -103,6 +72,7 @@ impl Interpreter<'_> {
                 arguments.get(at).and_then(Argument::known).and_then(|text| text.split_once('='))
             {
                 let value = Value::Text(value.to_owned());
+                self.set(name, value.clone());
                 self.state.variables.insert(name.to_owned(), Variable { value, is_exported: true });
                 at += 1;
             }
@@ -130,19 +100,42 @@ impl Interpreter<'_> {
         Some(end)
     }
 
-    fn inner_shell(&mut self, name: &str, arguments: &[Argument], input: &Input) -> CommandEnd {
-        let mut at = 0;
-        let (mut is_text, mut options) = (false, Vec::new());
+    /// Reads the options of a shell. Returns where its operands begin, whether the first is what it runs, and what it sets.
+    fn shell_options(&mut self, name: &str, arguments: &[Argument]) -> (usize, bool, Vec<Argument>) {
+        let (mut at, mut is_text, mut is_asking, mut options) = (0, false, false, Vec::new());
         while let Some(text) = arguments.get(at).and_then(Argument::known) {
             if !text.starts_with(['-', '+']) || text == "-" {
                 break;
             }
-            is_text |= !text.starts_with("--") && text.contains('c');
-            let takes_next = matches!(text, "-o" | "+o" | "-O" | "+O" | "--rcfile" | "--init-file");
-            options
-                .extend(arguments.get(at..=at + usize::from(takes_next)).unwrap_or_default().iter().cloned());
-            at += 1 + usize::from(takes_next);
+            at += 1;
+            if text == "--" {
+                break;
+            }
+            if text.starts_with("--") || matches!(text, "-O" | "+O") {
+                if !SHELL_OPTIONS.contains(&text) {
+                    self.not_known(format!("what {name} {text} changes"));
+                }
+                continue;
+            }
+            is_text |= text.contains('c');
+            is_asking |= text.contains('i');
+            let rest = text.replace(['c', 's', 'i'], "");
+            if rest.len() > 1 {
+                options.push(Argument::text(rest.clone()));
+            }
+            if rest.ends_with('o') {
+                options.extend(arguments.get(at).cloned());
+                at += 1;
+            }
         }
+        if is_asking && !(is_text && arguments.iter().any(|one| one.known() == Some("--norc"))) {
+            self.not_known(format!("what the startup files of {name} run"));
+        }
+        (at, is_text, options)
+    }
+
+    fn inner_shell(&mut self, name: &str, arguments: &[Argument], input: &Input) -> CommandEnd {
+        let (at, is_text, options) = self.shell_options(name, arguments);
         let rest = arguments.get(at..).unwrap_or_default();
         let text = match (is_text, rest.first(), input) {
             (true, Some(text), _) => match text.known() {
@@ -168,17 +161,21 @@ impl Interpreter<'_> {
         self.in_subshell(|shell| {
             shell.state = shell.state.child(Vec::new());
             shell.state.parameters = parameters;
-            shell.state.splits = name != "zsh";
-            let set: Vec<Argument> = options.into_iter().filter(|one| one.known() != Some("-c")).collect();
-            shell.builtin("set", &set, input);
-            shell.state.parameters = shell.state.parameters.take().or(None);
-            shell.run_text(&text)
+            shell.state.dialect = Dialect::of(name);
+            if !options.is_empty() {
+                shell.set_options(&options);
+            }
+            let (calls, ignored) = (std::mem::take(&mut shell.calls), std::mem::take(&mut shell.ignored));
+            let end = shell.run_text(&text);
+            (shell.calls, shell.ignored) = (calls, ignored);
+            end
         })
     }
 
     pub(crate) fn xargs(&mut self, arguments: &[Argument], input: &Input) -> CommandEnd {
         let mut at = 0;
         let (mut by_zero, mut by_line, mut replaced, mut skips_empty) = (false, false, None, false);
+        let mut most = MOST_ARGUMENTS;
         while let Some(text) = arguments.get(at).and_then(Argument::known) {
             if !text.starts_with('-') {
                 break;
@@ -201,10 +198,11 @@ impl Interpreter<'_> {
                     Some("\\n" | "\n") => by_line = true,
                     _ => return self.unread_xargs(arguments),
                 },
-                _ if ["-n", "-P", "-L", "-s"].iter().any(|short| text.starts_with(short)) => {
-                    value(&text[..2]);
-                }
-                _ if text.starts_with("--max-") => {}
+                _ if text.starts_with("-P") => drop(value("-P")),
+                _ if text.starts_with("-n") => match value("-n").and_then(|count| count.parse().ok()) {
+                    Some(count) if count > 0 => most = count,
+                    _ => return self.unread_xargs(arguments),
+                },
                 _ => return self.unread_xargs(arguments),
             }
         }
@@ -228,19 +226,28 @@ impl Interpreter<'_> {
             return CommandEnd::silent(Outcome::Success);
         }
         let mut end = CommandEnd::silent(Outcome::Success);
-        let rounds = if replaced.is_some() { items.len() } else { 1 };
-        for round in 0..rounds {
+        let is_open = items.iter().any(|item| item.known().is_none());
+        let groups: Vec<&[Argument]> = match (&replaced, items.is_empty()) {
+            (Some(_), _) => items.chunks(1).collect(),
+            (None, true) => vec![&[]],
+            (None, false) => items.chunks(most).collect(),
+        };
+        for group in groups {
             let run = match &replaced {
-                Some(mark) => self.put_all(command, mark, &items[round]),
-                None => [command, &items].concat(),
+                Some(mark) => self.put_all(command, mark, &group[0]),
+                None => [command, group].concat(),
             };
             if self.flow != Flow::On {
                 return CommandEnd::unknown();
             }
-            end = self.in_subshell(|shell| {
-                shell.state.functions.clear();
-                shell.dispatch(&run, &Ok(String::new()))
-            });
+            let go = |shell: &mut Self| {
+                shell.in_subshell(|shell| {
+                    shell.state.functions.clear();
+                    shell.dispatch(&run, &Ok(String::new()))
+                })
+            };
+            // It may have nothing to do.
+            end = if is_open { self.branch(go) } else { go(self) };
         }
         CommandEnd { output: None, ..end }
     }

@@ -11,6 +11,19 @@ use crate::consequence::{Class, Fact, FactKind};
 use crate::fields::Argument;
 use crate::interpreter::Interpreter;
 use crate::look::FileKind;
+use crate::names::shortened;
+use crate::shell_state::Dialect;
+
+/// How a redirection opens a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WriteMode {
+    Replace,
+    /// Also where existing files are protected.
+    Force,
+    Append,
+    /// What is written replaces what is at its place.
+    Inside,
+}
 
 impl Interpreter<'_> {
     /// Notes that a command writes to a device, and tells whether it does.
@@ -63,9 +76,14 @@ impl Interpreter<'_> {
     }
 
     /// Goes through a redirection of output. Tells whether it can be made.
-    pub(crate) fn write_to(&mut self, word: &str, appends: bool) -> bool {
+    pub(crate) fn write_to(&mut self, word: &str, mode: WriteMode) -> bool {
         let arguments = self.arguments_of([word]);
-        let [argument] = &arguments[..] else { return false };
+        let [argument] = &arguments[..] else {
+            if self.state.dialect == Dialect::Zsh {
+                self.not_known(format!("what is written to: {}", shortened(word)));
+            }
+            return self.state.dialect == Dialect::Zsh;
+        };
         let Some(text) = argument.known() else {
             self.not_known(format!("what is written to: {}", argument.shown()));
             return true;
@@ -81,16 +99,19 @@ impl Interpreter<'_> {
             return true;
         };
         if self.state.has("noclobber")
-            && !appends
-            && self.files.find(&path, true).is_some_and(|file| file.stat.kind == FileKind::File)
+            && mode == WriteMode::Replace
+            && let Some(file) = self.files.find(&path, true).filter(|file| file.stat.kind == FileKind::File)
         {
-            return false;
+            if self.files.is_possible(&file.path) {
+                self.not_known(format!("whether {text} is there by then, and protected"));
+            }
+            return self.files.is_possible(&file.path);
         }
-        self.write_file(&path, appends, false)
+        self.write_file(&path, mode == WriteMode::Append, mode == WriteMode::Inside)
     }
 
     /// Goes through writing to each operand.
-    fn write_operands(
+    pub(crate) fn write_operands(
         &mut self,
         name: &str,
         operands: &[&Argument],
@@ -114,18 +135,16 @@ impl Interpreter<'_> {
 
     pub(crate) fn tee(&mut self, arguments: &[Argument]) -> CommandEnd {
         let sorted = SortedArguments::of(arguments, "", &[]);
-        if sorted.has_other("aip") {
-            return CommandEnd::unknown();
-        }
         let appends = sorted.has(&["a", "append"]);
         self.write_operands("tee", &sorted.operands, appends, false)
     }
 
     pub(crate) fn truncate(&mut self, arguments: &[Argument]) -> CommandEnd {
         let sorted = SortedArguments::of(arguments, "sr", &["size", "reference"]);
-        let size = sorted.value(&["s", "size"]).unwrap_or("?");
+        let by_file = if sorted.has(&["r", "reference"]) { "as that of a file" } else { "?" };
+        let size = sorted.value(&["s", "size"]).unwrap_or(by_file);
         let grows = size.starts_with(['+', '>', '%']);
-        if sorted.has_other("csor") || size == "?" {
+        if size == "?" {
             return CommandEnd::unknown();
         }
         let is_empty = size.trim_start_matches('0').is_empty() && !sorted.has(&["r", "reference"]);
@@ -158,46 +177,22 @@ impl Interpreter<'_> {
         CommandEnd { outcome: Outcome::Unknown, output: None }
     }
 
-    pub(crate) fn sed(&mut self, arguments: &[Argument]) -> CommandEnd {
-        let in_place = |argument: &Argument| {
-            let text = argument.known().unwrap_or_default();
-            let is_short = text.starts_with('-') && !text.starts_with("--") && text.contains('i');
-            is_short || text.starts_with("--in-place")
-        };
-        let writes = |argument: &Argument| argument.known().is_none_or(|text| text.contains(['w', 'e']));
-        if !arguments.iter().any(in_place) {
-            if arguments.iter().any(writes) && arguments.iter().any(|one| one.known().is_none()) {
-                self.not_known("what sed writes");
-            }
-            return CommandEnd { outcome: Outcome::Likely, output: None };
-        }
-        let flag = arguments.iter().find(|argument| in_place(argument)).and_then(Argument::known);
-        let keeps = flag.is_some_and(|flag| match flag.strip_prefix("--in-place") {
-            Some(rest) => rest.len() > 1,
-            None => !flag.ends_with('i'),
-        });
-        let given: Vec<Argument> = arguments.iter().filter(|argument| !in_place(argument)).cloned().collect();
-        let sorted = SortedArguments::of(&given, "efl", &["expression", "file", "line-length"]);
-        let has_script = sorted.has(&["e", "expression", "f", "file"]);
-        let files = sorted.operands.get(usize::from(!has_script)..).unwrap_or_default().to_vec();
-        // Whether the script changes anything is not computed.
-        if keeps {
-            return CommandEnd { outcome: Outcome::Unknown, output: None };
-        }
-        self.write_operands("sed -i", &files, false, true)
-    }
-
     pub(crate) fn make_files(&mut self, name: &str, arguments: &[Argument]) -> CommandEnd {
         let sorted = SortedArguments::of(arguments, "mdtr", &["mode", "date", "reference"]);
         let (kind, with_parents) = match name {
             "mkdir" => (FileKind::Folder, sorted.has(&["p", "parents"])),
             _ => (FileKind::File, false),
         };
-        if sorted.has_other(if name == "mkdir" { "mpvZ" } else { "acmhdrtf" }) || sorted.operands.is_empty() {
-            return CommandEnd::unknown();
-        }
-        let mut outcome = Outcome::Likely;
+        // A date or a mode that is wrong, or none at all, makes nothing.
+        let may_fail =
+            sorted.has(&["c", "d", "h", "m", "r", "t", "no-create", "no-dereference", "date", "mode"]);
+        let may_fail = may_fail && !(name == "touch" && sorted.has(&["m"]));
+        let mut outcome =
+            if may_fail || sorted.operands.is_empty() { Outcome::Unknown } else { Outcome::Likely };
         for operand in &sorted.operands {
+            if operand.known().is_none() {
+                self.not_known(format!("what {name} makes: {}", operand.shown()));
+            }
             let path = operand.known().filter(|text| !text.is_empty()).and_then(|text| self.full(text));
             let follows = kind == FileKind::File;
             let Some(path) = path.and_then(|path| self.files.resolve(&path, follows)) else {
@@ -205,7 +200,9 @@ impl Interpreter<'_> {
                 continue;
             };
             if let Some(there) = self.files.find(&path, true).or_else(|| self.files.at(&path)) {
-                if kind == FileKind::Folder && !(with_parents && there.stat.kind == FileKind::Folder) {
+                if self.files.is_possible(&there.path) {
+                    outcome = Outcome::Unknown;
+                } else if kind == FileKind::Folder && !(with_parents && there.stat.kind == FileKind::Folder) {
                     outcome = Outcome::Failure;
                 }
                 continue;
@@ -219,7 +216,7 @@ impl Interpreter<'_> {
             }
             missing.reverse();
             for path in missing {
-                self.files.make(path, kind, None, false);
+                self.files.make(path, kind, None, may_fail);
             }
         }
         CommandEnd::silent(outcome)

@@ -178,7 +178,10 @@ fn values_that_grow_too_long_are_not_known() {
     assert_eq!(doubled(16, "[ -n \"$v\" ] && rm a"), ["deletes a (100 bytes)"]);
     assert_eq!(doubled(17, "rm $v"), ["not known: what rm does with a text that is too long"]);
     assert_eq!(doubled(9, "v=${v//a/$v}; rm $v"), ["not known: what rm does with ${v/…}"]);
-    assert!(look.say("f() { f \"$1$1\"; }; f ab; rm a")[0].starts_with("not known"));
+    // Whatever follows what is too deep is not reached.
+    for calls in ["f() { f \"$1$1\"; }; f ab; rm a", "f() { f; }; f; rm a", "f() { f || rm a; }; f"] {
+        assert_eq!(look.say(calls), ["not known: the rest: too much to look through"], "{calls}");
+    }
     assert_eq!(look.say("echo {1..9}{1..9}{1..9}{1..9} | xargs rm")[0].get(..10), Some("not known:"));
 }
 
@@ -247,4 +250,87 @@ fn what_git_has_of_lost_files_is_told() {
         assert_eq!(look.say(line), [said], "{line}");
     }
     assert_eq!(look.say("git reset --hard old")[1], "3 commits leave main, 3 of them nowhere else");
+}
+
+#[test]
+fn what_git_is_told_beside_the_table_is_not_known() {
+    let look = repository();
+    for line in [
+        "git log -3 --oneline -- a",
+        "git diff --stat HEAD~1",
+        "git status -sb",
+        "git fetch origin main",
+        "git branch -vv",
+        "git branch -m old new",
+        "git stash list",
+        "git stash show -p",
+        "git tag -l",
+        "git remote -v",
+        "git config --get user.name",
+        "git -c user.name=x commit -qm y",
+        "EDITOR=true git commit --amend",
+        "git checkout -b other",
+        "git push -u origin main",
+    ] {
+        assert_eq!(look.say(line), ["no cost computed"], "{line}");
+    }
+    for line in [
+        "git log --output=a",
+        "git rev-list --output=a HEAD",
+        "git stash show --output=a",
+        "git grep -Orm x",
+        "git branch -C main old",
+        "git branch -f main old",
+        "git fetch origin +main",
+        "git fetch --force origin",
+        "git fetch origin main:old",
+        "git fetch --upload-pack=x origin",
+        "git push --receive-pack=x",
+        "git -c core.pager=x log",
+        "git -c core.hooksPath=. commit -m x",
+        "git -c alias.log='!x' log",
+        "git --exec-path=. status",
+        "git config alias.x '!rm a'",
+        "git remote remove origin",
+        "git notes remove",
+        "git symbolic-ref HEAD refs/heads/x",
+        "git tag -f x",
+        "git clean -f new",
+        "git clean -ffdx",
+        "git checkout other -- new",
+        "git restore --source=other new",
+        "git switch old",
+        "git init --template=x",
+        "GIT_SSH_COMMAND=x git fetch",
+        "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.sshCommand GIT_CONFIG_VALUE_0=x git fetch",
+        "EDITOR='make it' git commit",
+        "X=$(x); export EDITOR=$X; git commit",
+    ] {
+        assert!(
+            look.say(line).iter().any(|said| said.starts_with("not known")),
+            "{line}: {:?}",
+            look.say(line)
+        );
+    }
+    assert_eq!(look.say("EDITOR='rm b' git commit"), ["may delete b (100 bytes) (as committed)"]);
+}
+
+#[test]
+fn other_shells_are_not_read_as_bash() {
+    let look = ToldLook::of(&["/home/me/w/a", "/home/me/w/b", "/home/me/w/c/x.o"]);
+    let say = |shell: &str, line: &str| {
+        let request = request(line, Path::new("/home/me/w"), Some(BTreeMap::new()));
+        compute(&ConsequenceRequest { home: "/home/me".into(), shell: shell.to_owned(), ..request }, &look)
+            .sentences()
+    };
+    assert_eq!(
+        say("zsh", "v=b; echo a | read v; rm $v"),
+        ["not known: what rm does with $v (read from its input)"]
+    );
+    assert_eq!(say("zsh", "v=(a b); rm ${v[1]}"), ["not known: what rm does with ${v[…]}"]);
+    assert_eq!(say("zsh", "rm **/*.o"), ["not known: what rm does with **/*.o, with globstar"]);
+    assert_eq!(say("dash", "rm {a,b}")[0], "deletes 2 files, 200 bytes: a, b");
+    assert_eq!(say("dash", "rm {a,b}")[1], "not known: whether this shell makes several words of {a,b}");
+    assert_eq!(say("dash", "return; rm a"), ["may delete a (100 bytes)"]);
+    assert_eq!(say("bash", "return; rm a"), ["deletes a (100 bytes)"]);
 }
