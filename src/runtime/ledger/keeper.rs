@@ -11,7 +11,7 @@ use super::undo_file::UndoFile;
 use super::{LedgerEntry, LedgerNews, LedgerOrder};
 use crate::config::LedgerMode;
 use crate::envelope::{Actor, TaskId};
-use crate::files::{HeldFolder, sync_file_system};
+use crate::files::{HeldFolder, path_text, sync_file_system};
 use crate::ledger::{UndoFailure, plan, report};
 use crate::model::{ChangesReport, ChangesSince, UndoReport, UndoRequest};
 
@@ -258,8 +258,7 @@ impl LedgerKeeper {
                         tracing::warn!(%error, "a command will not be undone");
                     }
                 }
-                let name = |path: &PathBuf| path.to_string_lossy().into_owned();
-                let paths = found.keys().take(PATHS).map(name).collect();
+                let paths = found.keys().take(PATHS).map(|path| path_text(path)).collect();
                 let entry = LedgerEntry { task: task.clone(), changes, trees, paths };
                 let _ = self.news.send(LedgerNews::Entry(entry)).await;
             }
