@@ -34,6 +34,17 @@ pub fn create_folder(path: &Path) -> io::Result<()> {
     })
 }
 
+/// Returns a path as text: what is no UTF-8 or cannot be seen is escaped, as in `a\xff`.
+pub fn path_text(path: &Path) -> String {
+    let mut text = String::new();
+    for chunk in path.as_os_str().as_bytes().utf8_chunks() {
+        let seen = chunk.valid().escape_debug().to_string();
+        text.push_str(&seen.replace("\\'", "'").replace("\\\"", "\""));
+        text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+    }
+    text
+}
+
 /// Returns the SHA-256 of a text or file, in hex.
 pub fn digest(bytes: impl AsRef<[u8]>) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
@@ -135,6 +146,14 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
+
+    #[test]
+    fn a_path_is_shown_with_all_of_its_bytes() {
+        let path = |bytes: &[u8]| path_text(Path::new(std::ffi::OsStr::from_bytes(bytes)));
+        assert_eq!(path("d/Grüße 'a' \"b\"".as_bytes()), "d/Grüße 'a' \"b\"");
+        assert_eq!(path(b"a\xff\xc3b\x1b[1m\n\\"), "a\\xff\\xc3b\\u{1b}[1m\\n\\\\");
+        assert_eq!(path("a\u{202e}b".as_bytes()), "a\\u{202e}b");
+    }
 
     #[test]
     fn what_is_created_is_this_users_alone() {

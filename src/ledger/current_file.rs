@@ -9,6 +9,7 @@ use rustix::fs::{FileType, Stat};
 use sha1::{Digest as _, Sha1};
 
 use super::difference::FileState;
+use super::rights::{FileRights, mode};
 use crate::files::{self, FileAccess, HeldFolder, OWN};
 use crate::process;
 
@@ -34,8 +35,7 @@ pub(super) struct CurrentFile {
     seen: SeenFile,
     /// What it is, as git would name it.
     pub(super) state: FileState,
-    /// Its permissions, where it is no link.
-    pub(super) permissions: Option<u32>,
+    pub(super) rights: FileRights,
     /// How many names it has.
     pub(super) names: u128,
 }
@@ -56,25 +56,24 @@ impl CurrentFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             facts => facts?,
         };
-        let (mode, id, permissions) = match FileType::from_raw_mode(facts.st_mode) {
+        let id = match FileType::from_raw_mode(facts.st_mode) {
             FileType::Directory => return Ok(None),
             FileType::Symlink => {
                 let target = std::fs::read_link(folder.path(name))?.into_os_string().into_encoded_bytes();
-                ("120000", blob_id(target.len() as u64, &target[..])?, None)
+                blob_id(target.len() as u64, &target[..])?
             }
             FileType::RegularFile => {
                 let file = files::open(&folder.path(name), OWN, FileAccess::Read)?;
-                let mode = if facts.st_mode & 0o100 == 0 { "100644" } else { "100755" };
-                (mode, blob_id(file.metadata()?.len(), file)?, Some(facts.st_mode & 0o7777))
+                blob_id(file.metadata()?.len(), file)?
             }
             _ => return Err(io::Error::other("it is neither a file nor a link")),
         };
-        let seen = SeenFile::of(&facts);
+        let (seen, rights) = (SeenFile::of(&facts), FileRights::read(&folder.path(name), &facts));
         if SeenFile::of(&folder.facts(name)?) != seen {
             return Err(io::Error::other("it is being changed"));
         }
-        let state = FileState::Kept { mode: mode.to_owned(), id };
-        Ok(Some(Self { seen, state, permissions, names: facts.st_nlink.into() }))
+        let state = FileState::Kept { mode: mode(&facts).to_owned(), id };
+        Ok(Some(Self { seen, state, rights, names: facts.st_nlink.into() }))
     }
 
     /// Tells whether it holds the same as another one, whatever its mode.
@@ -89,9 +88,9 @@ impl CurrentFile {
     /// Reads its contents, or where it leads to.
     pub(super) fn bytes(&self, top: &HeldFolder, path: &Path) -> io::Result<Vec<u8>> {
         let (folder, name) = place(top, path)?;
-        match self.permissions {
-            Some(_) => files::read(&folder.path(name), OWN, MOST_BYTES),
-            None => Ok(std::fs::read_link(folder.path(name))?.into_os_string().into_encoded_bytes()),
+        match self.state.is_link() {
+            false => files::read(&folder.path(name), OWN, MOST_BYTES),
+            true => Ok(std::fs::read_link(folder.path(name))?.into_os_string().into_encoded_bytes()),
         }
     }
 }

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::program::{GitFailure, PrivateGit};
 use super::snapshot::{TreeSnapshot, path};
-use crate::files::HeldFolder;
+use crate::files::{self, HeldFolder};
 use crate::model::{ChangedFile, ChangesReport, TreeChanges};
 
 /// The most files of a report.
@@ -32,6 +32,13 @@ pub enum FileState {
     },
     /// Only a digest of it is known.
     Unread(String),
+}
+
+impl FileState {
+    /// Tells whether it was a link.
+    pub(super) fn is_link(&self) -> bool {
+        matches!(self, Self::Kept { mode, .. } if mode == "120000")
+    }
 }
 
 /// A path that differs.
@@ -169,7 +176,7 @@ fn changed_file(path: &Path, file: &FileDifference, texts: &BTreeMap<String, Kno
     let mut text = |state: &Option<FileState>| match state {
         None => None,
         Some(FileState::Unread(_)) => {
-            notes.push("it looks like a secret or is larger than 50 MB: only a digest is kept".to_owned());
+            notes.push("it looks like a secret, is larger than 50 MB, or has a name that git refuses: only a digest is kept".to_owned());
             None
         }
         Some(FileState::Kept { id, .. }) => match texts.get(id) {
@@ -190,7 +197,7 @@ fn changed_file(path: &Path, file: &FileDifference, texts: &BTreeMap<String, Kno
     }
     notes.dedup();
     let note = (!notes.is_empty()).then(|| notes.join("; "));
-    let path = path.to_string_lossy().into_owned();
+    let path = files::path_text(path);
     ChangedFile { path, was: file.old.is_some(), is: file.new.is_some(), before, after, note }
 }
 

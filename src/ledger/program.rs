@@ -46,6 +46,8 @@ const CONFIG: &str = "\
 \tautocrlf = false
 \tsafecrlf = false
 \tignoreCase = false
+\tprotectNTFS = false
+\tprotectHFS = false
 \tprecomposeUnicode = false
 \tcommitGraph = false
 \thooksPath = /dev/null
@@ -173,8 +175,19 @@ impl PrivateGit {
         input: &[u8],
         by: Instant,
     ) -> Result<Vec<u8>, GitFailure> {
+        self.run_on(&self.folder.join("index"), args, input, by).await
+    }
+
+    /// Runs git as above, on another index.
+    pub(super) async fn run_on(
+        &self,
+        index: &Path,
+        args: &[impl AsRef<OsStr>],
+        input: &[u8],
+        by: Instant,
+    ) -> Result<Vec<u8>, GitFailure> {
         let mut command = bare(&self.program, &self.top);
-        command.env("GIT_DIR", &self.folder).env("GIT_WORK_TREE", &self.top);
+        command.env("GIT_DIR", &self.folder).env("GIT_WORK_TREE", &self.top).env("GIT_INDEX_FILE", index);
         command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_LITERAL_PATHSPECS", "1").args(args);
         let (answer, spent) = ask(command, input, &self.starts, by).await?;
         self.spent.fetch_add(spent, Ordering::Relaxed);

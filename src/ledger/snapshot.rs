@@ -1,6 +1,6 @@
 //! One snapshot of the tree: which paths git is given to read is decided here, one by one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
@@ -11,8 +11,10 @@ use rustix::fs::{FileType, Stat};
 use tokio::time::Instant;
 
 use super::program::{GitFailure, PrivateGit};
+use super::rights::{FileRights, mode};
 use super::secrets::is_secret;
 use super::starts::ComingStarts;
+use super::tree_rights::TreeRights;
 use crate::files::{self, FileAccess, HeldFolder, OWN};
 
 /// Files beyond this many bytes are not read, only noticed.
@@ -32,6 +34,8 @@ pub struct SnapshotBounds {
     pub plain: Option<(usize, u64)>,
     /// What makes digests of secrets worthless elsewhere.
     pub salt: [u8; 16],
+    /// What is read though it is ignored, because the repository tracks it.
+    pub tracked: Arc<BTreeSet<PathBuf>>,
 }
 
 /// What the files of the tree were at one moment.
@@ -41,8 +45,10 @@ pub struct TreeSnapshot {
     pub tree: String,
     /// Files that were not read, because they look like secrets or are large, by a digest.
     pub unread: Arc<BTreeMap<PathBuf, String>>,
-    /// The permissions of files where they are neither 0644 nor 0755.
-    pub modes: Arc<BTreeMap<PathBuf, u32>>,
+    /// The rights of the files that were read, and of the folders above them.
+    pub rights: TreeRights,
+    /// What was read though it is ignored.
+    tracked: Arc<BTreeSet<PathBuf>>,
     /// The files of ignore rules.
     rules: Arc<BTreeMap<PathBuf, FileStamp>>,
     /// Whether ignore rules had changed, so that new files were not read.
@@ -114,6 +120,13 @@ pub async fn take(
     Ok(snapshot)
 }
 
+/// Tells whether git takes a file with this name; it says nothing of one that it leaves out.
+fn is_taken(path: &Path, is_link: bool) -> bool {
+    let is = |name: &OsStr, other: &str| name.eq_ignore_ascii_case(other);
+    let is_modules = is_link && path.file_name().is_some_and(|name| is(name, ".gitmodules"));
+    !is_modules && !path.iter().any(|part| is(part, ".git"))
+}
+
 /// Tells whether no file of ignore rules has moved: these say which others are to be looked at.
 fn has_no_rules(moved: &BTreeSet<PathBuf>) -> bool {
     moved.iter().all(|path| path.file_name() != Some(OsStr::new(RULES)))
@@ -164,6 +177,8 @@ struct TreeReader {
     /// Paths for git to read.
     present: Vec<u8>,
     count: usize,
+    /// The folders whose rights were looked at.
+    seen: HashSet<PathBuf>,
     /// The absolute path of the top.
     at: PathBuf,
     /// During these, nothing is looked at.
@@ -178,9 +193,13 @@ impl TreeReader {
         starts: ComingStarts,
     ) -> io::Result<Self> {
         let held = HeldFolder::open(top)?;
-        let snapshot = TreeSnapshot { unreadable: 0, read_bytes: 0, is_without_new: false, ..snapshot };
-        let (gone, present, at) = (Vec::new(), Vec::new(), top.to_owned());
-        Ok(Self { top: held, folder: None, bounds, snapshot, gone, present, count: 0, at, starts })
+        let mut snapshot = TreeSnapshot { unreadable: 0, read_bytes: 0, is_without_new: false, ..snapshot };
+        if snapshot.tree.is_empty() {
+            let own = FileRights::read(&held.path(Path::new(".")), &held.own_facts()?);
+            snapshot.rights = TreeRights::with_usual(own.usual());
+        }
+        let (gone, present, at, seen) = (Vec::new(), Vec::new(), top.to_owned(), HashSet::new());
+        Ok(Self { top: held, folder: None, bounds, snapshot, gone, present, count: 0, seen, at, starts })
     }
 
     /// Reads what git has listed: of all files, or of those that have `moved`.
@@ -210,6 +229,15 @@ impl TreeReader {
                 self.look(&path, false);
             }
         }
+        let (tracked, before) = (self.bounds.tracked.clone(), self.snapshot.tracked.clone());
+        let is_due = |path: &PathBuf| is_listed(path) || !before.contains(path);
+        for path in tracked.iter().filter(|path| !known.contains(*path) && is_due(path)) {
+            self.look(path, false);
+        }
+        self.snapshot.tracked = tracked;
+        if moved.is_none() {
+            self.snapshot.rights.folders().iter().for_each(|folder| _ = self.look_at_folder(folder));
+        }
     }
 
     fn was_unread(&self, path: &Path) -> bool {
@@ -234,6 +262,12 @@ impl TreeReader {
     /// Decides what becomes of one path.
     fn look(&mut self, path: &Path, is_known: bool) {
         self.starts.pass();
+        let above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
+        for folder in above {
+            if !self.look_at_folder(folder) {
+                break;
+            }
+        }
         let facts = self.facts(path);
         let kind = facts.as_ref().map(|facts| FileType::from_raw_mode(facts.st_mode));
         let is_file = matches!(kind, Some(FileType::RegularFile | FileType::Symlink));
@@ -243,7 +277,7 @@ impl TreeReader {
         };
         let bytes = u64::try_from(facts.st_size).unwrap_or(0);
         let is_link = kind == Some(FileType::Symlink);
-        if !is_link && (bytes > LARGE || is_secret(path)) {
+        if !is_link && (bytes > LARGE || is_secret(path)) || !is_taken(path, is_link) {
             self.forget(path, is_known);
             let digest = self.digest(path, &facts);
             Arc::make_mut(&mut self.snapshot.unread).insert(path.to_owned(), digest);
@@ -253,11 +287,8 @@ impl TreeReader {
             self.snapshot.unreadable += 1;
             return self.forget(path, is_known);
         }
-        let permissions = facts.st_mode & 0o7777;
-        let modes = Arc::make_mut(&mut self.snapshot.modes);
-        match is_link || matches!(permissions, 0o644 | 0o755) {
-            true => drop(modes.remove(path)),
-            false => drop(modes.insert(path.to_owned(), permissions)),
+        if let Some(rights) = self.rights(path, &facts) {
+            self.snapshot.rights.note(path, rights, mode(&facts));
         }
         if path.file_name() == Some(OsStr::new(RULES)) {
             Arc::make_mut(&mut self.snapshot.rules).insert(path.to_owned(), FileStamp::of(&facts));
@@ -274,12 +305,29 @@ impl TreeReader {
             self.gone.extend(path.as_os_str().as_bytes());
             self.gone.push(0);
         }
-        if self.snapshot.modes.contains_key(path) {
-            Arc::make_mut(&mut self.snapshot.modes).remove(path);
-        }
+        self.snapshot.rights.forget(path);
         if self.snapshot.rules.contains_key(path) {
             Arc::make_mut(&mut self.snapshot.rules).remove(path);
         }
+    }
+
+    /// Notes the rights of a folder; returns whether it had not been looked at yet, with all above it.
+    fn look_at_folder(&mut self, folder: &Path) -> bool {
+        if self.seen.contains(folder) {
+            return false;
+        }
+        self.seen.insert(folder.to_owned());
+        let is_folder = |facts: &Stat| FileType::from_raw_mode(facts.st_mode) == FileType::Directory;
+        let facts = self.facts(folder).filter(is_folder);
+        let rights = facts.and_then(|facts| self.rights(folder, &facts));
+        self.snapshot.rights.note_folder(folder, rights);
+        true
+    }
+
+    fn rights(&mut self, path: &Path, facts: &Stat) -> Option<FileRights> {
+        let name = Path::new(path.file_name()?);
+        let path = self.folder_of(path)?.path(name);
+        Some(FileRights::read(&path, facts))
     }
 
     /// Returns the facts of what is at a path, if no link leads there.

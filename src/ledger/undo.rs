@@ -11,9 +11,11 @@ use tokio::time::Instant;
 use super::current_file::{CurrentFile, blob_id, written};
 use super::difference::{FileDifference, FileState, Found};
 use super::program::{GitFailure, PrivateGit};
+use super::rights::FileRights;
 use super::snapshot::TreeSnapshot;
 use super::undo_plan::{UndoPlan, UndoStep, UndoTarget, aside, is_younger};
-use crate::files::HeldFolder;
+use super::undo_room::{UndoRoom, ban, shortage};
+use crate::files::{HeldFolder, path_text};
 
 /// The most files of an undo, and the most bytes that they held.
 const MOST_FILES: usize = 2_000;
@@ -27,17 +29,29 @@ pub struct UndoFacts {
     /// Whether ignore rules changed, so that it is not known which files are new.
     has_other_rules: bool,
     /// By path, which need not be text.
-    files: Vec<(OsString, UndoFile)>,
+    files: Vec<(OsString, Sides<UndoFile>)>,
+    /// The folders above the files.
+    folders: Vec<(OsString, Sides<FileRights>)>,
 }
 
-/// A file that differs.
+/// What was there before a command, and after it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct UndoFile {
-    old: Option<FileState>,
-    new: Option<FileState>,
-    /// Its permissions, where git's mode does not say them.
-    old_permissions: Option<u32>,
-    new_permissions: Option<u32>,
+pub(super) struct Sides<T> {
+    pub(super) old: Option<T>,
+    pub(super) new: Option<T>,
+}
+
+/// A file that differs, on one side.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct UndoFile {
+    state: FileState,
+    pub(super) rights: FileRights,
+}
+
+impl<T> Sides<T> {
+    fn swap(self) -> Self {
+        Self { old: self.new, new: self.old }
+    }
 }
 
 impl UndoFacts {
@@ -46,26 +60,31 @@ impl UndoFacts {
     pub fn of(began: Timestamp, found: &Found, before: &TreeSnapshot, after: &TreeSnapshot) -> Self {
         let is_rules = |path: &PathBuf| path.file_name() == Some(std::ffi::OsStr::new(".gitignore"));
         let has_other_rules = after.is_without_new || found.keys().any(is_rules);
-        let file = |(path, file): (&PathBuf, &FileDifference)| {
-            let (old_permissions, new_permissions) = (before.modes.get(path), after.modes.get(path));
-            let (old, new) = (file.old.clone(), file.new.clone());
-            let (old_permissions, new_permissions) = (old_permissions.copied(), new_permissions.copied());
-            (path.clone().into_os_string(), UndoFile { old, new, old_permissions, new_permissions })
+        let side = |path: &Path, state: &Option<FileState>, of: &TreeSnapshot| {
+            state.clone().map(|state| UndoFile { rights: of.rights.of_file(path, &state), state })
         };
-        Self { began, has_other_rules, files: found.iter().map(file).collect() }
+        let file = |(path, file): (&PathBuf, &FileDifference)| {
+            let (old, new) = (side(path, &file.old, before), side(path, &file.new, after));
+            (path.clone().into_os_string(), Sides { old, new })
+        };
+        let above: BTreeSet<&Path> = found.keys().flat_map(|path| path.ancestors().skip(1)).collect();
+        let folder = |path: &Path| {
+            let [old, new] = [before, after].map(|of| of.rights.of_folder(path).cloned());
+            (path.as_os_str().to_owned(), Sides { old, new })
+        };
+        let (files, folders) = (found.iter().map(file).collect(), above.into_iter().map(folder).collect());
+        Self { began, has_other_rules, files, folders }
     }
 
     /// Returns what it takes to bring back what an undo of it has taken.
     #[must_use]
-    pub fn reversed(mut self) -> Self {
-        for (_, file) in &mut self.files {
-            std::mem::swap(&mut file.old, &mut file.new);
-            std::mem::swap(&mut file.old_permissions, &mut file.new_permissions);
-        }
-        self
+    pub fn reversed(self) -> Self {
+        let files = self.files.into_iter().map(|(path, file)| (path, file.swap())).collect();
+        let folders = self.folders.into_iter().map(|(path, folder)| (path, folder.swap())).collect();
+        Self { files, folders, ..self }
     }
 
-    fn files(&self) -> impl Iterator<Item = (&Path, &UndoFile)> {
+    fn files(&self) -> impl Iterator<Item = (&Path, &Sides<UndoFile>)> {
         self.files.iter().map(|(path, file)| (Path::new(path), file))
     }
 }
@@ -96,7 +115,7 @@ struct UndoDraft {
     top: HeldFolder,
     facts: UndoFacts,
     /// What is not yet as it was, and what is there now.
-    todo: Vec<(PathBuf, UndoFile, Option<CurrentFile>)>,
+    todo: Vec<(PathBuf, Sides<UndoFile>, Option<CurrentFile>)>,
     /// What an undo that was cut off has left: of which file, where, what it is; and its contents, if they are not known.
     rests: Vec<(PathBuf, PathBuf, CurrentFile, Option<Vec<u8>>)>,
     /// The folders in which files wait.
@@ -112,8 +131,9 @@ impl UndoDraft {
         let listed: BTreeSet<&Path> = facts.files().map(|(path, _)| path).collect();
         for (path, file) in facts.files() {
             let mut refuse =
-                |why: &dyn std::fmt::Display| problems.push(format!("{}: {why}", path.display()));
-            if [&file.old, &file.new].iter().any(|state| matches!(state, Some(FileState::Unread(_)))) {
+                |why: &dyn std::fmt::Display| problems.push(format!("{}: {why}", path_text(path)));
+            let is_unread = |file: &UndoFile| matches!(file.state, FileState::Unread(_));
+            if file.sides().any(is_unread) {
                 refuse(&"no copy of it is kept");
                 continue;
             }
@@ -122,12 +142,15 @@ impl UndoDraft {
             let is_below = path.ancestors().skip(1).any(|above| listed.contains(above));
             match if is_below { Ok(now.unwrap_or_default()) } else { now } {
                 Err(error) => refuse(&error),
-                Ok(now) if is_as(&file.old, file.old_permissions, now.as_ref()) => {}
-                Ok(now) if !is_as(&file.new, file.new_permissions, now.as_ref()) => {
+                Ok(now) if is_as(file.old.as_ref(), now.as_ref()) => {}
+                Ok(now) if !is_as(file.new.as_ref(), now.as_ref()) => {
                     refuse(&"it is no longer what the command left");
                 }
                 Ok(Some(now)) if now.names > 1 => {
                     refuse(&format!("it has {} names, and the others would stay as they are", now.names));
+                }
+                Ok(_) if file.sides().any(|side| side.rights.attributes.is_none()) => {
+                    refuse(&"its extended attributes are not kept");
                 }
                 Ok(now) => todo.push((path.to_owned(), file.clone(), now)),
             }
@@ -154,14 +177,21 @@ impl UndoDraft {
 
     /// Returns what is in the way of what is removed and put back. Blocks.
     fn obstacles(&self) -> Vec<String> {
-        let mut problems = Vec::new();
+        let asides = self.asides.iter().filter(|_| !self.todo.is_empty());
+        let banned = asides.filter_map(|aside| Some((aside, ban(&self.top, aside, false, None)?)));
+        let mut problems: Vec<String> =
+            banned.map(|(aside, why)| format!("{}: {why}", path_text(aside))).collect();
         let restored: Vec<&FileState> =
-            self.todo.iter().filter_map(|(_, file, _)| file.old.as_ref()).collect();
-        for (path, file, _) in &self.todo {
+            self.todo.iter().filter_map(|(_, file, _)| Some(&file.old.as_ref()?.state)).collect();
+        for (path, file, now) in &self.todo {
+            let rights = file.old.as_ref().map(|old| &old.rights);
+            if let Some(why) = ban(&self.top, path, now.is_some(), rights) {
+                problems.push(format!("{}: {why}", path_text(path)));
+            }
             // What was moved here is as old as it was there, and goes back.
-            let is_moved = || file.new.as_ref().is_some_and(|state| restored.contains(&state));
+            let is_moved = || file.new.as_ref().is_some_and(|new| restored.contains(&&new.state));
             if file.old.is_none() && !is_moved() && !is_younger(&self.at, path, self.facts.began) {
-                problems.push(format!("{}: it is older than the command", path.display()));
+                problems.push(format!("{}: it is older than the command", path_text(path)));
             }
         }
         let removed = self.todo.iter().filter(|(_, file, _)| file.old.is_none());
@@ -171,17 +201,17 @@ impl UndoDraft {
         let room = UndoRoom { top: &self.at, began: self.facts.began, removed, made };
         for (path, ..) in self.todo.iter().filter(|(_, file, _)| file.old.is_some()) {
             if !room.is_for(path) {
-                problems.push(format!("{}: something else is in its place, or above it", path.display()));
+                problems.push(format!("{}: something else is in its place, or above it", path_text(path)));
             }
         }
         problems
     }
 
     /// Lists the contents of one side of what is to be done.
-    fn ids(&self, side: impl Fn(&UndoFile) -> &Option<FileState>) -> BTreeSet<String> {
-        let kept = |(_, file, _): &(_, UndoFile, _)| match side(file) {
-            Some(FileState::Kept { id, .. }) => Some(id.clone()),
-            Some(FileState::Unread(_)) | None => None,
+    fn ids(&self, side: impl Fn(&Sides<UndoFile>) -> &Option<UndoFile>) -> BTreeSet<String> {
+        let kept = |(_, file, _): &(_, Sides<UndoFile>, _)| match &side(file).as_ref()?.state {
+            FileState::Kept { id, .. } => Some(id.clone()),
+            FileState::Unread(_) => None,
         };
         self.todo.iter().filter_map(kept).collect()
     }
@@ -194,18 +224,20 @@ impl UndoDraft {
             // What was cut off while it was written is the beginning of what is put back.
             let is_begun = |rest: &[u8]| held.values().any(|whole| whole.starts_with(rest));
             if bytes.as_ref().is_some_and(|rest| !rest.is_empty() && !is_begun(rest)) {
-                return Err(vec![format!("{}: an undo that was cut off has left it there", aside.display())]);
+                return Err(vec![format!(
+                    "{}: an undo that was cut off has left it there",
+                    path_text(&aside)
+                )]);
             }
             rests.push((path, aside, found));
         }
-        let step = |(path, file, found): (PathBuf, UndoFile, Option<CurrentFile>)| {
-            let to = match &file.old {
-                Some(FileState::Kept { mode, id }) => {
-                    let bytes = held.get(id).cloned().unwrap_or_default();
-                    let permissions = usual(&file.old, file.old_permissions).unwrap_or(0o644);
+        let step = |(path, file, found): (PathBuf, Sides<UndoFile>, Option<CurrentFile>)| {
+            let to = match file.old {
+                Some(UndoFile { state: FileState::Kept { mode, id }, rights }) => {
+                    let bytes = held.get(&id).cloned().unwrap_or_default();
                     match mode == "120000" {
-                        true => UndoTarget::Link(bytes),
-                        false => UndoTarget::File { bytes, permissions },
+                        true => UndoTarget::Link(bytes, rights),
+                        false => UndoTarget::File(bytes, rights),
                     }
                 }
                 _ => UndoTarget::Gone,
@@ -216,13 +248,23 @@ impl UndoDraft {
         // What is removed makes room for what stood in its place; the deepest first.
         steps
             .sort_by_key(|step| (!matches!(step.to, UndoTarget::Gone), std::cmp::Reverse(step.path.clone())));
+        let short = shortage(&self.top, &steps);
+        if !short.is_empty() {
+            return Err(short);
+        }
         let paths = self.facts.files().map(|(path, _)| path.to_owned()).collect();
+        let folders = self.facts.folders.into_iter();
+        let folders = folders.filter_map(|(path, folder)| Some((path.into(), folder.old?))).collect();
         let (at, top, began, asides) = (self.at, self.top, self.facts.began, self.asides);
-        Ok(UndoPlan { at, top, began, steps, rests, paths, asides })
+        Ok(UndoPlan { at, top, began, steps, rests, paths, folders, asides })
     }
 }
 
-impl UndoFile {
+impl Sides<UndoFile> {
+    fn sides(&self) -> impl Iterator<Item = &UndoFile> {
+        [&self.old, &self.new].into_iter().flatten()
+    }
+
     /// Returns what an undo that was cut off has left of it, and the contents of that unless they are known. Blocks.
     fn rest(
         &self,
@@ -230,7 +272,7 @@ impl UndoFile {
         aside: &Path,
     ) -> std::io::Result<Option<(CurrentFile, Option<Vec<u8>>)>> {
         let Some(rest) = CurrentFile::read(top, aside)? else { return Ok(None) };
-        let is_known = [&self.old, &self.new].into_iter().flatten().any(|state| rest.holds(state));
+        let is_known = self.sides().any(|side| rest.holds(&side.state));
         let bytes = if is_known { None } else { Some(rest.bytes(top, aside)?) };
         Ok(Some((rest, bytes)))
     }
@@ -238,58 +280,16 @@ impl UndoFile {
 
 /// Says that somebody writes to a file.
 pub(super) fn in_use(path: &Path, who: &str) -> String {
-    format!("{}: {who} has it open for writing, or mapped", path.display())
+    format!("{}: {who} has it open for writing, or mapped", path_text(path))
 }
 
 /// Tells whether a file is what it was in a snapshot.
-fn is_as(state: &Option<FileState>, permissions: Option<u32>, now: Option<&CurrentFile>) -> bool {
-    match (state, now) {
+fn is_as(was: Option<&UndoFile>, now: Option<&CurrentFile>) -> bool {
+    match (was, now) {
         (None, None) => true,
-        // Git does not notice every change of permissions.
-        (Some(was), Some(now)) => {
-            *was == now.state && now.permissions.is_none_or(|own| Some(own) == usual(state, permissions))
-        }
+        // Git does not notice every change of rights.
+        (Some(was), Some(now)) => was.state == now.state && was.rights == now.rights,
         _ => false,
-    }
-}
-
-/// Returns the permissions of a file: those that were noted, or else what git's mode says.
-fn usual(state: &Option<FileState>, noted: Option<u32>) -> Option<u32> {
-    match state {
-        Some(FileState::Kept { mode, .. }) if mode == "100755" => noted.or(Some(0o755)),
-        Some(FileState::Kept { .. }) => noted.or(Some(0o644)),
-        Some(FileState::Unread(_)) | None => noted,
-    }
-}
-
-/// Whether there is room for what is put back, once other files were removed.
-struct UndoRoom<'a> {
-    top: &'a Path,
-    began: Timestamp,
-    removed: BTreeSet<&'a Path>,
-    /// The folders above files that are new.
-    made: BTreeSet<&'a Path>,
-}
-
-impl UndoRoom<'_> {
-    /// Tells whether a file can be put back. Blocks.
-    fn is_for(&self, path: &Path) -> bool {
-        let kind =
-            |path: &Path| std::fs::symlink_metadata(self.top.join(path)).map(|facts| facts.file_type());
-        let is_free =
-            |above: &Path| kind(above).map_or(true, |kind| kind.is_dir()) || self.removed.contains(above);
-        let is_below = path.ancestors().skip(1).all(|above| above.as_os_str().is_empty() || is_free(above));
-        is_below && kind(path).map_or(true, |kind| !kind.is_dir() || self.empties(path))
-    }
-
-    /// Tells whether a folder is gone once the files in it are removed. Blocks.
-    fn empties(&self, folder: &Path) -> bool {
-        let Ok(entries) = std::fs::read_dir(self.top.join(folder)) else { return false };
-        let paths: Vec<PathBuf> = entries.flatten().map(|entry| folder.join(entry.file_name())).collect();
-        let is_removed = |path: &PathBuf| self.removed.contains(path.as_path()) || self.empties(path);
-        // An empty one may be what an undo that was cut off has left, or anybody's.
-        let is_ours = !paths.is_empty() || self.made.contains(folder);
-        is_ours && paths.iter().all(is_removed) && is_younger(self.top, folder, self.began)
     }
 }
 

@@ -1,18 +1,19 @@
 //! An undo that was checked: all of it is made ready, then put in place, then looked at once more; until then, all of it
 //! can go back. Blocks.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use rustix::fs::{AtFlags, CWD, FileType, RenameFlags, StatxFlags, renameat_with, statx};
 
 use super::current_file::{CurrentFile, place, written};
+use super::rights::FileRights;
 use super::undo::in_use;
-use crate::files::{self, HeldFolder};
+use crate::files::{self, HeldFolder, path_text};
 
 /// The folder at the top of a tree, or of a mount in it, in which files wait while an undo is under way.
 const ASIDE: &str = ".pilothouse-undo";
@@ -32,8 +33,10 @@ pub(super) struct UndoStep {
 #[derive(Debug)]
 pub(super) enum UndoTarget {
     Gone,
-    File { bytes: Vec<u8>, permissions: u32 },
-    Link(Vec<u8>),
+    /// A file with these contents.
+    File(Vec<u8>, FileRights),
+    /// A link to there.
+    Link(Vec<u8>, FileRights),
 }
 
 /// How far an undo has come. Whoever kills it at any of these can plan it and do it again.
@@ -72,8 +75,8 @@ enum DoneStep {
     Made(PathBuf, CurrentFile),
     Renamed(PathBuf, PathBuf, RenameFlags),
     FolderMade(PathBuf),
-    /// A folder with these permissions was removed.
-    FolderRemoved(PathBuf, u32),
+    /// A folder with these rights was removed.
+    FolderRemoved(PathBuf, FileRights),
 }
 
 /// An undo that was checked and may be done.
@@ -88,6 +91,8 @@ pub struct UndoPlan {
     pub(super) rests: Vec<(PathBuf, PathBuf, CurrentFile)>,
     /// All paths, also of files that are already as they were.
     pub(super) paths: Vec<PathBuf>,
+    /// The folders above files that are put back.
+    pub(super) folders: BTreeMap<PathBuf, FileRights>,
     /// The folders in which files wait.
     pub(super) asides: BTreeSet<PathBuf>,
 }
@@ -97,8 +102,8 @@ impl UndoPlan {
     #[must_use]
     pub fn told(&self) -> Vec<String> {
         let line = |step: &UndoStep| match step.to {
-            UndoTarget::Gone => format!("remove {}", step.path.display()),
-            UndoTarget::File { .. } | UndoTarget::Link(_) => format!("put back {}", step.path.display()),
+            UndoTarget::Gone => format!("remove {}", path_text(&step.path)),
+            UndoTarget::File(..) | UndoTarget::Link(..) => format!("put back {}", path_text(&step.path)),
         };
         self.steps.iter().map(line).collect()
     }
@@ -177,7 +182,7 @@ impl UndoPlan {
                 return Err(in_use(&step.path, who));
             }
             if CurrentFile::read(&self.top, &step.aside).map_err(named(&step.path))?.as_ref() != Some(found) {
-                return Err(format!("{}: it was changed meanwhile", step.path.display()));
+                return Err(format!("{}: it was changed meanwhile", path_text(&step.path)));
             }
         }
         Ok(())
@@ -204,8 +209,8 @@ impl UndoPlan {
                 let removed = place(&self.top, &path).and_then(|(above, name)| above.remove_folder(name));
                 removed.map_err(named(&path)).err()
             }
-            DoneStep::FolderRemoved(path, permissions) => {
-                self.make_folder(&path, permissions).map_err(named(&path)).err()
+            DoneStep::FolderRemoved(path, rights) => {
+                self.make_folder(&path, Some(&rights)).map_err(named(&path)).err()
             }
         };
         done.into_iter().rev().filter_map(back).collect()
@@ -218,7 +223,7 @@ impl UndoPlan {
             return Err(in_use(aside, who));
         }
         if CurrentFile::read(&self.top, aside).map_err(named(aside))?.as_ref() != Some(known) {
-            return Err(format!("{}: somebody has written to it", aside.display()));
+            return Err(format!("{}: somebody has written to it", path_text(aside)));
         }
         let (folder, name) = place(&self.top, aside).map_err(named(aside))?;
         folder.remove_file(name).map_err(named(aside))
@@ -241,17 +246,17 @@ impl UndoPlan {
     /// Makes what is to be put in a file's place. What is half made is removed.
     fn make(&self, step: &UndoStep, come: &mut dyn FnMut(UndoMoment)) -> io::Result<CurrentFile> {
         let (folder, name) = place(&self.top, &step.aside)?;
+        let path = folder.path(name);
         let written = match &step.to {
             UndoTarget::Gone => return Err(io::ErrorKind::InvalidInput.into()),
-            UndoTarget::Link(target) => {
-                rustix::fs::symlink(std::ffi::OsStr::from_bytes(target), folder.path(name))?;
-                Ok(())
+            UndoTarget::Link(target, rights) => {
+                rustix::fs::symlink(std::ffi::OsStr::from_bytes(target), &path)?;
+                rights.give(&path)
             }
-            UndoTarget::File { bytes, permissions } => {
-                let mut file = files::create_new(&folder.path(name))?;
+            UndoTarget::File(bytes, rights) => {
+                let mut file = files::create_new(&path)?;
                 come(UndoMoment::Begun);
-                let permissions = std::fs::Permissions::from_mode(*permissions);
-                let written = file.write_all(bytes).and_then(|()| file.set_permissions(permissions));
+                let written = file.write_all(bytes).and_then(|()| rights.give(&path));
                 written.and_then(|()| file.sync_all())
             }
         };
@@ -285,22 +290,29 @@ impl UndoPlan {
     fn make_folders(&self, done: &mut Vec<DoneStep>, path: &Path) -> io::Result<()> {
         let above: Vec<&Path> =
             path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()).collect();
-        for folder in above.into_iter().rev() {
-            match self.make_folder(folder, 0o755) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                made => {
-                    made?;
-                    done.push(DoneStep::FolderMade(folder.to_owned()));
-                }
-            }
+        for folder in above.into_iter().rev().filter(|folder| self.top.folder(folder).is_err()) {
+            self.make_folder(folder, self.folders.get(folder))?;
+            done.push(DoneStep::FolderMade(folder.to_owned()));
         }
         Ok(())
     }
 
-    fn make_folder(&self, path: &Path, permissions: u32) -> io::Result<()> {
-        let (above, name) = place(&self.top, path)?;
-        std::fs::create_dir(above.path(name))?;
-        std::fs::set_permissions(above.path(name), std::fs::Permissions::from_mode(permissions))
+    /// Makes a folder aside, with these rights, and puts it in its place. Without any, it is a private one.
+    fn make_folder(&self, path: &Path, rights: Option<&FileRights>) -> io::Result<()> {
+        let waits = aside(&self.top, path)?;
+        let ((above, own), (folder, name)) = (place(&self.top, &waits)?, place(&self.top, path)?);
+        let made = above.path(own);
+        // An undo that was cut off may have left it.
+        let _ = above.remove_folder(own);
+        std::fs::DirBuilder::new().mode(0o700).create(&made)?;
+        let given = rights.map_or(Ok(()), |rights| rights.give(&made));
+        let put = |()| Ok(renameat_with(CWD, &made, CWD, folder.path(name), RenameFlags::NOREPLACE)?);
+        let placed = given.and_then(put);
+        if placed.is_err() {
+            // The first failure is the one to be told.
+            let _ = above.remove_folder(own);
+        }
+        placed
     }
 
     /// Removes the folders above a removed file that the command has made, as far as they are empty.
@@ -308,17 +320,18 @@ impl UndoPlan {
         for folder in path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()) {
             let Ok((above, name)) = place(&self.top, folder) else { continue };
             let Ok(facts) = above.facts(name) else { continue };
+            let rights = FileRights::read(&above.path(name), &facts);
             if !is_younger(&self.at, folder, self.began) || above.remove_folder(name).is_err() {
                 return;
             }
-            done.push(DoneStep::FolderRemoved(folder.to_owned(), facts.st_mode & 0o7777));
+            done.push(DoneStep::FolderRemoved(folder.to_owned(), rights));
         }
     }
 }
 
 /// Says of which path an error is.
 fn named(path: &Path) -> impl Fn(io::Error) -> String {
-    move |error| format!("{}: {error}", path.display())
+    move |error| format!("{}: {error}", path_text(path))
 }
 
 /// Returns where a file waits, or its successor, while an undo is under way: at the top of the tree, or of the mount that the

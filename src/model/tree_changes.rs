@@ -122,7 +122,7 @@ pub struct ChangesReport {
 /// A file that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedFile {
-    /// Its path below the workspace; what is not UTF-8 is replaced.
+    /// Its path below the workspace; what is no text is escaped.
     pub path: String,
     /// Whether it was there before.
     pub was: bool,

@@ -12,8 +12,8 @@ use tempfile::TempDir;
 use tokio::time::Instant;
 
 use pilothouse::ledger::{
-    ComingStarts, Found, PrivateGit, RepositoryFiles, SnapshotBounds, TreeSnapshot, TreeWatch, count,
-    difference, find_git, report, take,
+    ComingStarts, Found, PrivateGit, RepositoryFiles, SnapshotBounds, TrackedFiles, TreeSnapshot, TreeWatch,
+    count, difference, find_git, report, take,
 };
 use pilothouse::model::TreeChanges;
 
@@ -72,15 +72,23 @@ impl Ledger {
     }
 
     fn bounds(&self) -> SnapshotBounds {
-        SnapshotBounds { without: self.dir.path().join("recordings"), plain: None, salt: [7; 16] }
+        let without = self.dir.path().join("recordings");
+        SnapshotBounds { without, plain: None, salt: [7; 16], tracked: Default::default() }
     }
 
     pub(crate) async fn take(&self, before: Option<&TreeSnapshot>) -> TreeSnapshot {
-        take(&self.git, before, None, &self.bounds(), by()).await.expect("a snapshot")
+        let repository = RepositoryFiles::find(&self.path(""));
+        let tracked = TrackedFiles::list(&self.git, repository.as_ref(), by()).await.paths;
+        let bounds = SnapshotBounds { tracked, ..self.bounds() };
+        take(&self.git, before, None, &bounds, by()).await.expect("a snapshot")
     }
 
     pub(crate) async fn between(&self, old: &TreeSnapshot, new: &TreeSnapshot) -> Found {
         difference(&self.git, old, new, by()).await.expect("a difference")
+    }
+
+    pub(crate) fn into_dir(self) -> TempDir {
+        self.dir
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -281,7 +289,7 @@ async fn only_what_has_moved_is_looked_at_and_nothing_that_is_ignored_is_read() 
     };
     let second = look(&first, Some(moved)).await;
     assert_eq!(names(&ledger.between(&first, &second).await), ["~.env", "+d/*", "+d/b c"]);
-    assert_eq!(second.modes.get(Path::new("d/a")), Some(&0o600));
+    assert_eq!(second.rights.unusual(Path::new("d/a")).map(|rights| rights.permissions), Some(0o600));
     assert!(!ledger.holds("ignored log\n").await && !ledger.holds("TOKEN=2\n").await);
     assert_eq!(second.unread.len(), 2, "what has not moved is known as before");
     let moved = watch.take_moved().expect("known");
@@ -519,7 +527,7 @@ proptest! {
             let next = runtime.block_on(take(&ledger.git, Some(&last), moved, &ledger.bounds(), by())).expect("a look");
             // A look at the whole tree sees no more.
             let whole = runtime.block_on(ledger.take(Some(&next)));
-            prop_assert_eq!((&whole.tree, &whole.modes, &whole.unread), (&next.tree, &next.modes, &next.unread));
+            prop_assert_eq!((&whole.tree, &whole.rights, &whole.unread), (&next.tree, &next.rights, &next.unread));
             let found = runtime.block_on(ledger.between(&last, &next));
             let paths = old.keys().chain(new.keys());
             let differs: BTreeSet<PathBuf> =

@@ -12,7 +12,7 @@ use pilothouse::envelope::{Actor, TaskId};
 use pilothouse::model::{ChangesReport, ChangesSince, TaskView, TreeChanges};
 use pilothouse::runtime::{Handle, Options};
 
-use crate::ledger::has_git;
+use crate::ledger::{git, has_git};
 use crate::runtime::Bench;
 use crate::support::{PATIENCE, options, wait_until, write_program};
 
@@ -259,5 +259,31 @@ async fn what_is_no_longer_ignored_is_watched_from_then_on() {
     last = bench.completed(bench.request("echo z >> out/old")).await;
     let told = changes(&bench, &last.id).await;
     assert_eq!((told.added, told.modified, told.deleted), (0, 1, 0), "{told:?}");
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_tracked_from_now_on_though_ignored_is_read_and_watched() {
+    if !has_git() {
+        return;
+    }
+    let bench = watched();
+    let work = bench.dir.path().join("work");
+    git(&work, &["init", "-q"]);
+    fs::create_dir(work.join("out")).expect("a folder");
+    fs::write(work.join("out/a"), "1\n").expect("written");
+    fs::write(work.join(".gitignore"), "out/\n").expect("written");
+    let first = bench.completed(bench.request("echo 2 > out/a")).await;
+    assert_eq!(changes(&bench, &first.id).await.total(), 0);
+    git(&work, &["add", "-f", "out/a"]);
+    let next = bench.completed(bench.request("echo x > out/ignored")).await;
+    assert_eq!(changes(&bench, &next.id).await.total(), 0);
+    for (cmd, expected) in
+        [("echo 3 > out/a", (0, 1, 0)), ("rm out/a", (0, 0, 1)), ("echo 4 > out/a", (1, 0, 0))]
+    {
+        let task = bench.completed(bench.request(cmd)).await;
+        let told = changes(&bench, &task.id).await;
+        assert_eq!((told.added, told.modified, told.deleted), expected, "{cmd}: {told:?}");
+    }
     bench.runtime.shutdown().await;
 }

@@ -10,6 +10,7 @@ use std::process::Command;
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use serde_json::json;
+use tempfile::TempDir;
 
 use pilothouse::clock::Clock;
 use pilothouse::ledger::{PrivateGit, TreeSnapshot, UndoFacts, UndoMoment, UndoPlan, find_git, plan};
@@ -195,7 +196,7 @@ async fn files_have_the_permissions_that_they_had_and_new_folders_go() {
 }
 
 /// A home whose settings turn the ledger on.
-fn home_with_ledger() -> Home {
+pub(crate) fn home_with_ledger() -> Home {
     let home = Home::new();
     home.configure("config.toml", "ledger = \"on\"\n");
     home
@@ -235,11 +236,25 @@ fn an_undo_that_was_killed_is_gone_on_with_by_another_runtime() {
     assert!(left.is_empty(), "{left:?}");
 }
 
+/// Lets a command change a tree; returns the folder in which [`undo_later`] finds what it takes to undo that.
+pub(crate) fn written_facts(before: impl FnOnce(&Path), command: impl FnOnce(&Path)) -> TempDir {
+    let ledger = Ledger::of(before);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let first = runtime.block_on(ledger.take(None));
+    let at = began();
+    command(&ledger.path(""));
+    let second = runtime.block_on(ledger.take(Some(&first)));
+    let facts = runtime.block_on(facts(&ledger, at, (&first, &second)));
+    let dir = ledger.into_dir();
+    fs::write(dir.path().join("facts"), serde_json::to_string(&facts).expect("written")).expect("written");
+    dir
+}
+
 /// Where an undo is to be done that kills itself, and at which of its moments.
 const KILLED: &str = "PILOTHOUSE_TEST_KILLED_UNDO";
 
 /// Undoes as a later runtime does: from what an earlier one has kept in this folder.
-fn undo_later(dir: &Path, come: &mut dyn FnMut(&Path, UndoMoment)) -> Result<usize, Vec<String>> {
+pub(crate) fn undo_later(dir: &Path, come: &mut dyn FnMut(&Path, UndoMoment)) -> Result<usize, Vec<String>> {
     let work = dir.join("work");
     let program = find_git(&std::env::var_os("PATH").unwrap_or_default(), &work).expect("git");
     let own = tempfile::tempdir().expect("temp dir");
@@ -356,7 +371,7 @@ fn an_undo_killed_at_any_moment_is_gone_on_with_exactly() {
 }
 
 /// Runs a command whose changes can be undone; returns its task.
-fn undoable(home: &Home, cmd: &str) -> String {
+pub(crate) fn undoable(home: &Home, cmd: &str) -> String {
     let line = |cmd: &str| json!({"_cmd": "command.run", "cmd": cmd}).to_string() + "\n";
     let first = exec(home, &[], line("true"));
     assert_eq!(first.code, Some(0), "{}", first.stdout);

@@ -192,4 +192,5 @@ mod tools_questions;
 mod tools_reading;
 mod tools_receipts;
 mod tools_rendering;
+mod undo_rights;
 mod undo_situations;

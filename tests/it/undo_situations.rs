@@ -13,33 +13,33 @@ use crate::ledger::{Ledger, by, has_git, write};
 use crate::ledger_undo::{began, facts};
 
 /// What is expected.
-enum Expected {
+pub(crate) enum Expected {
     /// All is as before the command.
     Exact,
     /// Nothing is touched, and these words say why.
     Refused(&'static str),
 }
-use Expected::{Exact, Refused};
+pub(crate) use Expected::{Exact, Refused};
 
 /// What keeps somebody busy with a file until the undo is over.
-type Held = Box<dyn Any>;
+pub(crate) type Held = Box<dyn Any>;
 
 /// A situation: the files, what the command does, what somebody else does then, and while the undo is under way.
-struct Situation {
-    what: &'static str,
-    before: fn(&Path),
-    command: fn(&Path),
-    then: fn(&Path) -> Held,
+pub(crate) struct Situation {
+    pub(crate) what: &'static str,
+    pub(crate) before: fn(&Path),
+    pub(crate) command: fn(&Path),
+    pub(crate) then: fn(&Path) -> Held,
     /// As soon as what is put back was begun.
-    meanwhile: fn(&Path) -> Held,
-    expected: Expected,
+    pub(crate) meanwhile: fn(&Path) -> Held,
+    pub(crate) expected: Expected,
 }
 
-fn nothing(_: &Path) -> Held {
+pub(crate) fn nothing(_: &Path) -> Held {
     Box::new(())
 }
 
-const fn situation(
+pub(crate) const fn situation(
     what: &'static str,
     before: fn(&Path),
     command: fn(&Path),
@@ -79,11 +79,11 @@ fn everything(top: &Path) -> Everything {
     all
 }
 
-fn change(work: &Path) {
+pub(crate) fn change(work: &Path) {
     write(&work.join("a"), "two\n");
 }
 
-fn one_file(work: &Path) {
+pub(crate) fn one_file(work: &Path) {
     write(&work.join("a"), "one\n");
 }
 
@@ -398,17 +398,21 @@ fn go_through(situation: &Situation) -> Result<usize, String> {
     done
 }
 
-#[test]
-fn each_situation_has_an_exact_result_or_a_named_refusal() {
-    if !has_git() {
-        return;
-    }
-    for situation in situations() {
+/// Goes through situations, each of which must have the result that it says.
+pub(crate) fn go_through_all(situations: Vec<Situation>) {
+    for situation in situations {
         let told = go_through(&situation);
         match (&situation.expected, &told) {
             (Exact, Ok(_)) => {}
             (Refused(words), Err(why)) if why.contains(words) => {}
             _ => panic!("{}: {told:?}", situation.what),
         }
+    }
+}
+
+#[test]
+fn each_situation_has_an_exact_result_or_a_named_refusal() {
+    if has_git() {
+        go_through_all(situations());
     }
 }

@@ -1,7 +1,6 @@
 //! The task that keeps the ledger: it takes snapshots one after another, in the order of what it is told.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::path::PathBuf;
 
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep};
@@ -11,6 +10,7 @@ use super::tree_base::{TreeBase, TreeEnd};
 use super::{LedgerEntry, LedgerNews, LedgerOrder};
 use crate::config::LedgerMode;
 use crate::envelope::{Actor, TaskId};
+use crate::files::path_text;
 use crate::model::TreeChanges;
 
 /// Ended commands whose lists can be shown.
@@ -358,8 +358,7 @@ impl LedgerKeeper {
                         tracing::warn!(%error, "a command will not be undone");
                     }
                 }
-                let name = |path: &PathBuf| path.to_string_lossy().into_owned();
-                let paths: Vec<String> = found.keys().take(PATHS).map(name).collect();
+                let paths: Vec<String> = found.keys().take(PATHS).map(|path| path_text(path)).collect();
                 let changes = TreeChanges { together, ..changes };
                 for task in members.iter().cloned() {
                     let (changes, trees, paths) = (changes.clone(), trees.clone(), paths.clone());

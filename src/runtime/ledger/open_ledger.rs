@@ -14,12 +14,11 @@ use tokio::time::Instant;
 
 use super::still_tree::StillTree;
 use super::tree_base::{TreeBase, TreeEnd};
-
 use crate::config::LedgerMode;
 use crate::envelope::TaskId;
 use crate::ledger::{
     ComingStarts, FOLDER, FileDifference, Found, GitFailure, PrivateGit, RepositoryFiles, SnapshotBounds,
-    TreeSnapshot, TreeWatch, between, count, difference, find_git, global_ignores, paths, take,
+    TrackedFiles, TreeSnapshot, TreeWatch, between, count, difference, find_git, global_ignores, paths, take,
 };
 use crate::model::TreeChanges;
 use crate::process;
@@ -67,6 +66,7 @@ pub(super) struct OpenLedger {
     git: PrivateGit,
     repository: Option<RepositoryFiles>,
     bounds: SnapshotBounds,
+    tracked: TrackedFiles,
     last: Arc<TreeSnapshot>,
     slow: u32,
     failed: u32,
@@ -108,7 +108,8 @@ impl OpenLedger {
         let _ = rustix::rand::getrandom(&mut salt, rustix::rand::GetRandomFlags::empty());
         let without = setup.recording.parent().unwrap_or(&setup.recording).to_owned();
         let plain = (repository.is_none() && setup.mode == LedgerMode::Auto).then_some(PLAIN);
-        let bounds = SnapshotBounds { without, plain, salt };
+        let tracked = TrackedFiles::list(&git, repository.as_ref(), by).await;
+        let bounds = SnapshotBounds { without, plain, salt, tracked: tracked.paths.clone() };
         let watch = watch_tree(&git, &bounds, by).await;
         let told = watch.as_ref().and_then(readiness);
         let first = take(&git, None, None, &bounds, by).await.map_err(|error| error.to_string())?;
@@ -121,6 +122,7 @@ impl OpenLedger {
             git,
             repository,
             bounds,
+            tracked,
             last,
             slow,
             failed,
@@ -159,8 +161,9 @@ impl OpenLedger {
         self.rested = Instant::now() + begun.elapsed() * REST;
         self.slow = if self.git.spent() - spent > PACE { self.slow + 1 } else { 0 };
         let end = TreeEnd { snapshot: taken, head: self.head().await };
-        if end.snapshot.is_without_new {
-            // From now on, the new rules hold, also for what is watched.
+        if self.tracks_others(end.snapshot.is_without_new).await || end.snapshot.is_without_new {
+            // From now on, the new rules hold, and what is tracked now is, also for what is watched.
+            self.bounds.tracked = self.tracked.paths.clone();
             let by = Instant::now() + DEADLINE;
             self.watch = watch_tree(&self.git, &self.bounds, by).await;
             self.told = self.watch.as_ref().and_then(readiness);
@@ -175,7 +178,7 @@ impl OpenLedger {
     /// # Errors
     /// As [`OpenLedger::snapshot`].
     pub(super) async fn current(&mut self) -> Result<TreeEnd, (String, bool)> {
-        if !self.has_moved() {
+        if self.is_still(None).await {
             return Ok(TreeEnd { snapshot: self.last.clone(), head: self.head().await });
         }
         self.snapshot().await
@@ -191,6 +194,20 @@ impl OpenLedger {
             self.still.begin(inotify, self.number);
         }
         has_moved
+    }
+
+    /// Tells whether nothing has moved since the last snapshot, or had since the one of this number, and nothing else is tracked.
+    async fn is_still(&mut self, number: Option<u64>) -> bool {
+        (number == Some(self.number) || !self.has_moved()) && !self.tracks_others(false).await
+    }
+
+    /// Tells whether other ignored files are tracked than those that are read; looks again if the index or rules have changed.
+    async fn tracks_others(&mut self, has_other_rules: bool) -> bool {
+        if has_other_rules || !self.tracked.are_current(self.repository.as_ref()) {
+            let by = Instant::now() + DEADLINE;
+            self.tracked = TrackedFiles::list(&self.git, self.repository.as_ref(), by).await;
+        }
+        self.tracked.paths != self.bounds.tracked
     }
 
     async fn take(&mut self) -> Result<Arc<TreeSnapshot>, GitFailure> {
@@ -279,7 +296,7 @@ impl OpenLedger {
     ) -> Result<TreeBase, (String, bool)> {
         let before = self.last.clone();
         let since = began.checked_sub(TICK).unwrap_or(began);
-        if !is_first && (still == Some(self.number) || !self.has_moved()) {
+        if !is_first && self.is_still(still).await {
             let (between, head) = (Arc::default(), self.head().await);
             return Ok(TreeBase { snapshot: before, between, head, is_first, quiet_at: Some(since) });
         }
@@ -352,7 +369,11 @@ async fn unwatched(
     by: Instant,
 ) -> Result<BTreeSet<PathBuf>, GitFailure> {
     let args = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
-    let mut unwatched = paths(&git.run(&args, &[], by).await?);
+    // What is tracked in an ignored folder is watched.
+    let mut unwatched = match bounds.tracked.is_empty() {
+        true => paths(&git.run(&args, &[], by).await?),
+        false => TrackedFiles::list_by_copy(git, &args, by).await?,
+    };
     unwatched.extend(bounds.without.strip_prefix(git.top()).map(Path::to_owned));
     Ok(unwatched)
 }

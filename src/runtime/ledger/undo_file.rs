@@ -30,7 +30,6 @@ impl UndoFile {
 
     /// Writes it into the folder of the ledger.
     pub(super) fn write(&self, folder: &Path, task: &TaskId) -> io::Result<()> {
-        // A path that is no text cannot be written.
         let bytes = serde_json::to_vec(self).map_err(io::Error::other)?;
         files::replace(&Self::path(folder, task), |file| file.write_all(&bytes))
     }
