@@ -121,7 +121,8 @@ async fn to_the_end(
                 dispatch::run(cx, stop, by, &RunFlags::default(), std::future::pending()).await;
                 // Everything it wrote is stored once it has ended.
                 let rest = asked(ENDING_MS);
-                dispatch::run(cx, wait, rest, &RunFlags::default(), std::future::pending()).await;
+                let ended = dispatch::run(cx, wait, rest, &RunFlags::default(), std::future::pending()).await;
+                let _ = dispatch::unended(ended.data()).map(print::say);
                 return ChildEnd { response: waited, task, signal };
             }
         }
@@ -161,6 +162,7 @@ async fn print_raw(cx: &mut CommandContext, end: &ChildEnd) -> ExitCode {
     if let (Err(failure), true) = (&end.response.outcome, own_status(end.response.data()).is_none()) {
         let _ = print::say(failure.text());
     }
+    let _ = dispatch::unended(end.response.data()).map(print::say);
     match printed {
         Err(error) if is_gone(&error) => ExitCode::from(OUTPUT_CLOSED),
         Err(error) => {

@@ -15,11 +15,12 @@ use super::program_start::ProgramStart;
 use super::reach::{ReachedRuntime, open_or_join};
 use super::server::RuntimeServer;
 use super::signals::EndSignals;
-use crate::dispatch::Response;
 use crate::dispatch::cli_only::ServeInput;
-use crate::link::{Error, Holder, Operator, Request};
+use crate::dispatch::{Code, Failure, Response};
+use crate::link::{Error, Holder, Operator, Reply, Request};
 use crate::model::{CloseReason, Snapshot};
 use crate::paths::Places;
+use crate::process::{UnendedProcess, UnendedProcesses};
 
 /// How long a stopped runtime may take to close its connections.
 const HANG_UP: Duration = Duration::from_secs(8);
@@ -134,11 +135,12 @@ async fn stop(start: &ProgramStart, form: Form) -> Result<ExitCode> {
         Err(error) => return Err(error.into()),
     };
     let held = Holder::of(&start.places);
-    match operator.ask(Request::Shutdown { closing: CloseReason::StopCommand }).await {
+    let unended = match operator.ask(Request::Shutdown { closing: CloseReason::StopCommand }).await {
+        Ok(Reply::Shutdown(unended)) => unended,
         // A console that ends with its runtime may hang up before the reply is written.
-        Ok(_) | Err(Error::Gone) => {}
+        Ok(_) | Err(Error::Gone) => ended_tasks_left(&operator.snapshot().borrow()),
         Err(error) => return Err(error.into()),
-    }
+    };
     let mut connected = operator.connected();
     // It has ended its tasks, but until its process exits it could still accept a call, and lose it: the next command
     // must reach another runtime.
@@ -150,7 +152,21 @@ async fn stop(start: &ProgramStart, form: Form) -> Result<ExitCode> {
     };
     // This is only a courtesy, so the wait is short.
     let _ = timeout(HANG_UP, gone).await;
-    Ok(said("stopped", "stopped"))
+    let Some(phrase) = UnendedProcesses::phrase_for_operator(&unended) else {
+        return Ok(said("stopped", "stopped"));
+    };
+    let (left, text) = (json!(UnendedProcesses::of(&unended)), format!("stopped, but {phrase}"));
+    let failure = Failure::running(Code::PartialFailure, text.clone())
+        .with("unended_processes", left)
+        .with_data(json!({ "effect": "stopped" }))
+        .with_text(text);
+    Ok(answer::print(&Response::failure(failure), form))
+}
+
+/// Lists what could not be ended of a runtime's tasks, as far as it was seen.
+fn ended_tasks_left(last: &Snapshot) -> Vec<UnendedProcess> {
+    let ended = last.tasks.iter().filter_map(|task| task.ended.as_ref());
+    ended.flat_map(|ended| &ended.survivors).filter(|process| process.is_alive()).cloned().collect()
 }
 
 #[cfg(test)]

@@ -148,7 +148,7 @@ impl LocalCommand for ServeCommand {
     const ABOUT: &'static str =
         concat!("Run without a console; ends once nobody has needed it for ", idle_minutes!(), " minutes");
     const DANGER: Danger = Danger::Destructive;
-    const EXITS: &'static [u8] = &[6];
+    const EXITS: &'static [u8] = &[3, 6];
     const EXAMPLES: &'static [Example] = &[
         Example { about: "Keep tasks running without a console", input: "{}" },
         Example { about: "End it and all its tasks", input: r#"{"stop":true}"# },

@@ -10,6 +10,7 @@ use super::command::{Command, CommandKind, Danger};
 use super::flags::RunFlags;
 use super::response::{Failure, Response};
 use crate::clock::millis;
+use crate::process::UnendedProcesses;
 use crate::tools::{CallAnswer, CutHandle, CutReason};
 
 /// How long a command that was asked to end may take: TERM, the grace period, KILL, and the rest of its output.
@@ -71,12 +72,24 @@ pub(super) fn failure_of(answer: &CallAnswer, data: &Value) -> Option<Failure> {
         Some(reason) if answer.is_unbegun => return Some(cut_short(reason).retryable(true)),
         Some(reason) => cut_short(reason),
         None if own_limit => {
-            Failure::running(Code::Timeout, "The command took longer than its timeout_ms and was ended.")
+            let end = if unended(data).is_some() { "" } else { " and was ended" };
+            Failure::running(Code::Timeout, format!("The command took longer than its timeout_ms{end}."))
                 .fix("give it a longer timeout_ms, or start it as a task with yield_time_ms 0")
         }
         None => return None,
     };
+    let failure = match unended(data) {
+        Some(phrase) => failure.detail(phrase),
+        None => failure,
+    };
     Some(failure.partial().with_data(partial(data.clone())))
+}
+
+/// Says which processes of a command could not be ended, of a tool's data about it.
+pub fn unended(data: &Value) -> Option<String> {
+    let of = if data["task"].is_object() { &data["task"] } else { data };
+    let all: Vec<UnendedProcesses> = serde_json::from_value(of["unended_processes"].clone()).ok()?;
+    UnendedProcesses::phrase(&all)
 }
 
 /// Marks the data of a command that was ended early: it is incomplete, and does not say that the command completed.

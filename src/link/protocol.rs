@@ -14,6 +14,7 @@ use crate::model::{
     AnswerInput, CallRecord, ChangesReport, ChangesSince, CloseReason, Decision, InputOutcome, Metrics,
     PortHolder, QuestionId, StatusCounts, StreamView, TypedInput, UndoReport, UndoRequest,
 };
+use crate::process::UnendedProcess;
 use crate::prose::engine::run::{self, RunOutcome, RunRefusal};
 use crate::prose::engine::vm::effects::RunEvent;
 use crate::runtime::{LogPart, LogPiece, StoredStreams, TaskUsage};
@@ -205,6 +206,7 @@ pub enum Reply {
     Streams(StoredStreams),
     Usage(Vec<TaskUsage>),
     Log(LogPiece),
+    Shutdown(Vec<UnendedProcess>),
     Program(Box<Result<RunOutcome, RunRefusal>>),
     Done,
 }

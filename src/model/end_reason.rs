@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::envelope::{Actor, ErrorKind};
 use crate::model::{StopSignal, TaskFact, TaskStatus, TaskView};
+use crate::process::UnendedProcesses;
 
 /// Why a runtime ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -95,6 +96,11 @@ impl TaskView {
         let causes: Vec<String> =
             ceiling.into_iter().chain(timed_out).chain(self.stop_cause()).chain(signalled).collect();
         (!causes.is_empty()).then(|| causes.join(", "))
+    }
+
+    /// Says which of the task's processes could not be ended, if any.
+    pub fn unended(&self) -> Option<String> {
+        UnendedProcesses::phrase(&UnendedProcesses::of(&self.ended.as_ref()?.survivors))
     }
 
     /// Returns the last signal that the task received before it failed, and who sent it, unless that explains its end:

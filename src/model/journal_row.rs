@@ -14,6 +14,7 @@ use crate::model::{
     CallRecord, GateEvent, NativeCall, ProgramView, QuestionFact, RejectionReason, TaskEvent, TaskStatus,
     TaskView, TreeChanges, UnrecordedRow,
 };
+use crate::process::UnendedProcess;
 
 /// What happened: one row of the journal, as `{"kind", "data"}`.
 ///
@@ -181,8 +182,8 @@ pub(crate) struct RecoveredTask {
     pub(crate) status: TaskStatus,
     /// Names of the processes that were still running.
     pub(crate) found: Vec<String>,
-    /// Names of the processes that could not be ended.
-    pub(crate) survivors: Vec<String>,
+    /// The processes that could not be ended.
+    pub(crate) survivors: Vec<UnendedProcess>,
 }
 
 /// Serialises a task with the secrets in its command and description masked (docs/contract.md#masking).

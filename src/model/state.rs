@@ -11,6 +11,7 @@ use crate::model::{
     Exit, Lease, OutputView, StopSignal, StopView, TaskEnd, TaskEvent, TaskFact, TaskStatus, TaskUpdate,
     TaskView,
 };
+use crate::process::UnendedProcesses;
 
 /// The exit status of a command that timed out (docs/contract.md#execcommand).
 const TIMED_OUT: i32 = 124;
@@ -205,7 +206,7 @@ impl TaskState {
             signalled_by: sender.map(|((by, _), _)| by.clone()),
             timed_out: self.timed_out,
             error: error.clone().or_else(|| self.error.clone()),
-            leftovers: self.leftovers.clone(),
+            leftovers: UnendedProcesses::others(&self.leftovers, survivors),
             survivors: survivors.clone(),
             taken_port: None,
         };

@@ -11,6 +11,7 @@ use crate::model::{
     CeilingHit, Exit, HoldReason, InputWait, LaneWait, ListenAddress, Listener, RejectionReason, StopSignal,
     TakenPort, TaskStatus, TreeChanges,
 };
+use crate::process::UnendedProcess;
 use crate::terminal::Size;
 
 /// One event of a task.
@@ -137,8 +138,8 @@ pub enum TaskFact {
         ran_ms: Option<u64>,
         /// Kind and message of an error that no earlier event reported.
         error: Option<(String, String)>,
-        /// Names of processes that could not be killed.
-        survivors: Vec<String>,
+        /// The processes that could not be ended.
+        survivors: Vec<UnendedProcess>,
         /// The most memory that its processes had together, in bytes, where that was measured.
         peak_memory: Option<u64>,
     },
@@ -215,7 +216,7 @@ struct EventWords<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<(String, String)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    survivors: Vec<String>,
+    survivors: Vec<UnendedProcess>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     listener: Option<Listener>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

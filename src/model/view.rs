@@ -14,6 +14,7 @@ use crate::model::{
     NativeCall, PlaceLink, PlaceName, ProgramView, PromptPermission, Question, QuestionId, Slot, StopView,
     StreamView, TakenPort, TaskEvent, TaskFact, TaskStatus, TreeChanges, timeline,
 };
+use crate::process::UnendedProcess;
 use crate::terminal::Size;
 
 /// One managed task, or a command still in the foreground of its call.
@@ -186,8 +187,8 @@ pub struct TaskEnd {
     pub error: Option<(String, String)>,
     /// Names of processes still alive after the shell had exited, which were then ended.
     pub leftovers: Vec<String>,
-    /// Names of processes that could not be killed.
-    pub survivors: Vec<String>,
+    /// The processes that could not be ended.
+    pub survivors: Vec<UnendedProcess>,
     /// The port it could not listen on, if that is why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_port: Option<TakenPort>,

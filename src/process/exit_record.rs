@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, openat};
 use serde::{Deserialize, Serialize};
 
-use super::Exit;
+use super::{Exit, UnendedProcess};
 
 use crate::files::{self, Links};
 
@@ -31,12 +31,12 @@ pub struct ExitRecord {
     pub exit: Option<Exit>,
     /// When the shell ended.
     pub exited_at: Option<Timestamp>,
-    /// When no process was left.
+    /// When no process was left that could be ended.
     pub ended_at: Timestamp,
     /// Names of the processes that outlived a shell that ended by itself, and were ended.
     pub leftovers: Vec<String>,
-    /// Names of the processes that could not be killed.
-    pub survivors: Vec<String>,
+    /// The processes that could not be ended.
+    pub survivors: Vec<UnendedProcess>,
     /// Why it ended.
     pub reason: EndReason,
 }
@@ -121,7 +121,7 @@ mod tests {
             exited_at: Some(Timestamp::UNIX_EPOCH),
             ended_at: Timestamp::UNIX_EPOCH,
             leftovers: vec!["sleep".to_owned()],
-            survivors: Vec::new(),
+            survivors: vec!["sleep".into()],
             reason: EndReason::RuntimeGone,
         };
         let named_at_once = ExitRecordFile { folder: folder.path().to_owned(), unnamed: None };

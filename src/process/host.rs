@@ -17,7 +17,8 @@ use super::exit_record::ExitRecordFile;
 use super::start::idle_host::IdleHost;
 use super::survey::SurvivorSurvey;
 use super::termination::{Termination, TerminationAction};
-use super::tree::{self, ProcessEntry};
+use super::tree::{self, ProcessEntry, Remainder};
+use super::unended::UnendedProcess;
 use super::wire::{self, Frames, HostReport, HostRequest};
 use super::{EndReason, Exit, ExitRecord, Signal, SignalScope};
 use crate::clock::Clock;
@@ -111,8 +112,13 @@ impl TaskHost {
                     self.survey.begin(self.clock.now().mono, family);
                 }
             }
+            let remainder = match childless {
+                true => Remainder::Nothing,
+                false if self.termination.is_ending() => tree::remainder(&family()),
+                false => Remainder::Endable,
+            };
             let now = self.clock.now().mono;
-            for act in self.termination.due(now, childless) {
+            for act in self.termination.due(now, remainder) {
                 match act {
                     TerminationAction::Look => self.look(),
                     // If everything has ended by itself, the report at the end says so.
@@ -198,7 +204,7 @@ impl TaskHost {
     }
 
     fn finish(mut self, childless: bool) -> Option<IdleHost> {
-        let survivors = if childless { Vec::new() } else { tree::names(&family()) };
+        let survivors = if childless { Vec::new() } else { UnendedProcess::all(&family()) };
         let ended = ExitRecord {
             pid: self.shell.as_raw_nonzero().get().unsigned_abs(),
             start: self.shell_start,

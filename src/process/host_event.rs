@@ -1,6 +1,6 @@
 //! What a host reports of its command.
 
-use super::{Exit, GroupCounts};
+use super::{Exit, GroupCounts, UnendedProcess};
 
 /// An event from a host, in this order: `Exited`, then, after [`Host::finish`](super::HostHandle::finish) or immediately if
 /// nothing is left, perhaps `AtWork`, then `Leftovers` and `Ended`. `Ended` without `Exited` means that not even the shell
@@ -23,11 +23,14 @@ pub enum HostEvent {
     /// What the kernel has counted in its control group, if that has controllers: before `Ended`, and before `Exited` too if
     /// the shell was killed.
     Counted(GroupCounts),
-    /// Nothing is left, and `exit.json` has been written.
+    /// Nothing is left that can be ended, and `exit.json` has been written.
     Ended {
-        /// Names of the processes that could not be killed.
-        survivors: Vec<String>,
+        /// The processes that could not be ended.
+        survivors: Vec<UnendedProcess>,
     },
     /// The host was killed. Any of the command's processes that could be found were killed too.
-    Lost,
+    Lost {
+        /// Those that could not be ended.
+        survivors: Vec<UnendedProcess>,
+    },
 }

@@ -48,7 +48,7 @@ impl LatenessWatch {
             HostEvent::Leftovers { .. }
             | HostEvent::Counted(_)
             | HostEvent::Ended { .. }
-            | HostEvent::Lost => {}
+            | HostEvent::Lost { .. } => {}
         }
     }
 

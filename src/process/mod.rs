@@ -59,6 +59,7 @@ mod survivors;
 mod sys;
 mod termination;
 mod tree;
+mod unended;
 mod usage;
 mod wire;
 mod witness;
@@ -108,6 +109,7 @@ pub use start::spawner::{ComingHost, CommandOrder, PreparedHost, Resource, Spawn
 #[cfg(feature = "console")]
 pub(crate) use sys::before_death;
 pub(crate) use sys::{is_written, return_memory, take_short_turns, watch};
+pub use unended::{UnendedProcess, UnendedProcesses};
 pub use usage::{ProcessUsage, Usage};
 pub use wire::StartStage;
 pub use workdir::{Workdir, WorkdirError};

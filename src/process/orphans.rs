@@ -20,12 +20,15 @@ use super::Signal;
 use super::cgroup::{self, Cgroup};
 use super::environment::TASK_ID;
 use super::process_table::ProcessTable;
-use super::tree::{self, HOST, ProcessEntry};
+use super::tree::{self, HOST, ProcessEntry, Remainder};
+use super::unended::UnendedProcess;
 use crate::clock::Clock;
 use crate::envelope::TaskId;
 
 /// How long a killed process may take to be gone.
 const KILL_PATIENCE: Duration = Duration::from_secs(2);
+/// How long a process that cannot be signalled may take to end because the others have ended.
+const REFUSAL_PATIENCE: Duration = Duration::from_millis(200);
 /// How many times the remaining processes are killed again, along with any that were started meanwhile.
 const ATTEMPTS: usize = 3;
 /// How long task hosts may take to end their trees and write `exit.json` once the program is gone.
@@ -40,8 +43,8 @@ const LOOK_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 pub struct Orphans {
     /// Names of the processes found.
     pub names: Vec<String>,
-    /// Names of the processes that could not be killed.
-    pub survivors: Vec<String>,
+    /// The processes that could not be ended.
+    pub survivors: Vec<UnendedProcess>,
 }
 
 /// Tasks of a dead runtime, which may have left processes behind.
@@ -95,19 +98,34 @@ pub(super) struct OrphanSearch {
 impl OrphanSearch {
     /// Kills the processes found. Blocks, usually for milliseconds and at most for a few seconds.
     pub(super) fn end(&self) -> Orphans {
-        let names = tree::names(&tree::settled(|| self.look()));
+        let found = tree::settled(|| self.look());
         let groups = self.task_id.as_deref().map(cgroup::of_task).unwrap_or_default();
         groups.iter().for_each(Cgroup::kill);
-        let mut left = names.clone();
+        let mut left = found.clone();
         for _ in 0..ATTEMPTS {
             if left.is_empty() {
                 break;
             }
             tree::kill(|| self.look());
-            await_gone(&self.look(), KILL_PATIENCE);
-            left = tree::names(&self.look());
+            await_gone(&left, KILL_PATIENCE);
+            left = self.left_of(&found);
+            if tree::remainder(&left) == Remainder::Refusing {
+                break;
+            }
         }
-        Orphans { names, survivors: left }
+        Orphans { names: tree::names(&found), survivors: UnendedProcess::all(&left) }
+    }
+
+    /// Lists what is there of the processes found before, and what is found now: a process that has lost its parent and
+    /// shows its environment to nobody is not found again.
+    fn left_of(&self, found: &[ProcessEntry]) -> Vec<ProcessEntry> {
+        let mut left = self.look();
+        for before in found {
+            let is_known = left.iter().any(|known| known.identity() == before.identity());
+            let now = ProcessEntry::read(before.pid).filter(|now| now.start == before.start && !now.zombie);
+            left.extend(now.filter(|_| !is_known));
+        }
+        left
     }
 
     /// Lists the marked processes and all their descendants, but never this process.
@@ -140,16 +158,17 @@ fn carries(pid: i32, task_id: &str) -> bool {
     environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
 }
 
-/// Waits until the processes have ended; gives up if one of them takes longer than `patience`.
+/// Waits until the processes have ended, for `patience` at most; less for those that cannot be signalled.
 fn await_gone(processes: &[ProcessEntry], patience: Duration) {
-    let handle = |process: &ProcessEntry| pidfd_open(Pid::from_raw(process.pid)?, PidfdFlags::empty()).ok();
-    let handles: Vec<OwnedFd> = processes.iter().filter_map(handle).collect();
-    let limit = Timespec::try_from(patience).ok();
-    for handle in &handles {
-        let mut fds = [PollFd::new(handle, PollFlags::IN)];
-        if !poll(&mut fds, limit.as_ref()).is_ok_and(|ready| ready == 1) {
-            return;
-        }
+    let handle = |process: &ProcessEntry| {
+        let handle = pidfd_open(Pid::from_raw(process.pid)?, PidfdFlags::empty()).ok()?;
+        Some((handle, if process.refuses_signals() { REFUSAL_PATIENCE.min(patience) } else { patience }))
+    };
+    let handles: Vec<(OwnedFd, Duration)> = processes.iter().filter_map(handle).collect();
+    let clock = Clock::start();
+    for (handle, patience) in &handles {
+        let limit = Timespec::try_from(patience.saturating_sub(clock.now().mono)).ok();
+        let _ = poll(&mut [PollFd::new(handle, PollFlags::IN)], limit.as_ref());
     }
 }
 
@@ -179,7 +198,8 @@ pub(super) fn end_all(program: Option<Pid>) {
         reap();
         let left = below_guard(own, 0);
         let waited = clock.now().mono;
-        let is_over = left.is_empty() || waited >= UNKILLABLE_AFTER;
+        let is_stuck = waited >= UNKILLABLE_AFTER || tree::remainder(&left) == Remainder::Refusing;
+        let is_over = left.is_empty() || is_stuck;
         if is_over || waited >= HOSTS_PATIENCE || !left.iter().any(hosts) {
             // What is still in a group has left the tree: it was moved, or missed.
             let groups = program.map(|program| cgroup::of_runtime(program.as_raw_pid().unsigned_abs()));

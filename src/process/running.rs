@@ -276,9 +276,9 @@ impl HostLink {
         leave(control, process).await;
         let session = session.filter(|_| !watch.shell_gone);
         let search = OrphanSearch { session, task_id, since: 0, keeper: guard::keeper() };
-        let orphans = tokio::task::spawn_blocking(move || search.end()).await;
+        let orphans = tokio::task::spawn_blocking(move || search.end()).await.unwrap_or_default();
         tracing::warn!(shell, ?orphans, "the task host is gone; what it left was killed");
-        let _ = events.try_send(HostEvent::Lost);
+        let _ = events.try_send(HostEvent::Lost { survivors: orphans.survivors });
     }
 
     async fn carry(&mut self) -> LinkEnd {

@@ -6,10 +6,13 @@
 
 use std::time::Duration;
 
+use super::tree::Remainder;
 use super::{EndReason, Exit, Leftovers};
 
 /// The grace period of processes left after the shell ended, or after the runtime died.
 const SHORT_GRACE: Duration = Duration::from_millis(200);
+/// How long processes that cannot be signalled may take to end because all others have ended.
+const REFUSAL_GRACE: Duration = Duration::from_millis(200);
 /// A process that survives SIGKILL for this long is stuck in the kernel.
 const UNKILLABLE_AFTER: Duration = Duration::from_secs(10);
 /// How often the tree is checked while it is being killed.
@@ -41,6 +44,9 @@ pub(super) struct Termination {
     leftovers_named: bool,
     reason: Option<EndReason>,
     step: TerminationStep,
+    /// Whether any process cannot be signalled; and in this step, since when all that are left cannot.
+    meets_refusal: bool,
+    refused_at: Option<Duration>,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -112,10 +118,12 @@ impl Termination {
         self.escalate(now + SHORT_GRACE);
     }
 
-    /// Decides what to do now. `childless` says that none of the command's processes are left, not even a zombie;
-    /// then the runtime's decision is not waited for.
-    pub(super) fn due(&mut self, now: Duration, childless: bool) -> Vec<TerminationAction> {
+    /// Decides what to do now. If nothing is left of the command's processes, the runtime's decision is not waited for.
+    pub(super) fn due(&mut self, now: Duration, left: Remainder) -> Vec<TerminationAction> {
         let mut acts = Vec::new();
+        let childless = left == Remainder::Nothing;
+        self.meets_refusal = matches!(left, Remainder::Mixed | Remainder::Refusing);
+        self.refused_at = (left == Remainder::Refusing).then(|| self.refused_at.unwrap_or(now));
         let is_waiting = self.shell.is_some() && !childless;
         if is_waiting && self.waiting.is_some_and(|(_, at)| now >= at) {
             acts.push(TerminationAction::Look);
@@ -148,9 +156,18 @@ impl Termination {
             TerminationStep::None if self.finish.is_some() => Some(now),
             TerminationStep::None => self.waiting.map(|(_, at)| at),
             TerminationStep::Requested { .. } => Some(now),
+            // Nothing tells when the others have ended: they may be children of one that cannot be signalled.
+            TerminationStep::Asked { kill_at } if self.meets_refusal => {
+                Some(kill_at.min(now + REFUSAL_GRACE))
+            }
             TerminationStep::Asked { kill_at } => Some(kill_at),
             TerminationStep::Killing { give_up_at } => Some(give_up_at.min(now + KILL_INTERVAL)),
         }
+    }
+
+    /// Tells whether an end was requested, or what outlives the shell is looked at.
+    pub(super) fn is_ending(&self) -> bool {
+        self.shell.is_some() || !matches!(self.step, TerminationStep::None)
     }
 
     /// Returns how the shell ended.
@@ -186,18 +203,24 @@ impl Termination {
     }
 
     fn next_step(&mut self, now: Duration) -> Option<TerminationAction> {
+        // Those that cannot be signalled are not waited for, but a control group can kill them.
+        let is_refused = self.refused_at.is_some_and(|since| now >= since + REFUSAL_GRACE);
         match self.step {
             TerminationStep::Requested { kill_at } if now < kill_at => {
                 self.step = TerminationStep::Asked { kill_at };
                 Some(TerminationAction::Ask)
             }
-            TerminationStep::Requested { kill_at } | TerminationStep::Asked { kill_at } if now >= kill_at => {
+            TerminationStep::Requested { kill_at } | TerminationStep::Asked { kill_at }
+                if now >= kill_at || is_refused =>
+            {
                 self.step = TerminationStep::Killing { give_up_at: now + UNKILLABLE_AFTER };
+                self.refused_at = None;
                 Some(TerminationAction::Kill)
             }
-            TerminationStep::Killing { give_up_at } => {
-                Some(if now < give_up_at { TerminationAction::Kill } else { TerminationAction::Exit })
-            }
+            TerminationStep::Killing { give_up_at } => Some(match now < give_up_at && !is_refused {
+                true => TerminationAction::Kill,
+                false => TerminationAction::Exit,
+            }),
             TerminationStep::None | TerminationStep::Requested { .. } | TerminationStep::Asked { .. } => None,
         }
     }
@@ -217,7 +240,10 @@ mod tests {
     fn a_command_that_leaves_nothing_is_over_at_once() {
         let mut termination = Termination::default();
         termination.shell_ended(EXIT);
-        assert_eq!(termination.due(at(0), true), [TerminationAction::NameLeftovers, TerminationAction::Exit]);
+        assert_eq!(
+            termination.due(at(0), Remainder::Nothing),
+            [TerminationAction::NameLeftovers, TerminationAction::Exit]
+        );
         assert_eq!(termination.reason(), EndReason::Exited);
     }
 
@@ -225,21 +251,21 @@ mod tests {
     fn leftovers_are_named_then_asked_then_killed_after_a_short_grace() {
         let mut termination = Termination::default();
         termination.finish(Leftovers::End, false);
-        assert_eq!(termination.due(at(0), false), [], "the shell still runs");
+        assert_eq!(termination.due(at(0), Remainder::Endable), [], "the shell still runs");
         termination.shell_ended(EXIT);
         assert_eq!(
-            termination.due(at(1000), false),
+            termination.due(at(1000), Remainder::Endable),
             [TerminationAction::NameLeftovers, TerminationAction::Ask]
         );
-        assert_eq!(termination.due(at(1199), false), []);
+        assert_eq!(termination.due(at(1199), Remainder::Endable), []);
         assert_eq!(termination.deadline(at(1199)), Some(at(1200)));
-        assert_eq!(termination.due(at(1200), false), [TerminationAction::Kill]);
+        assert_eq!(termination.due(at(1200), Remainder::Endable), [TerminationAction::Kill]);
         assert_eq!(
-            termination.due(at(1220), false),
+            termination.due(at(1220), Remainder::Endable),
             [TerminationAction::Kill],
             "and again until nothing is left"
         );
-        assert_eq!(termination.due(at(1221), true), [TerminationAction::Exit]);
+        assert_eq!(termination.due(at(1221), Remainder::Nothing), [TerminationAction::Exit]);
     }
 
     #[test]
@@ -247,11 +273,14 @@ mod tests {
         let mut termination = Termination::default();
         termination.shell_ended(EXIT);
         termination.finish(Leftovers::Keep, false);
-        assert_eq!(termination.due(at(0), false), [TerminationAction::NameLeftovers]);
-        assert_eq!((termination.due(at(9000), false), termination.deadline(at(9000))), (vec![], None));
+        assert_eq!(termination.due(at(0), Remainder::Endable), [TerminationAction::NameLeftovers]);
+        assert_eq!(
+            (termination.due(at(9000), Remainder::Endable), termination.deadline(at(9000))),
+            (vec![], None)
+        );
         termination.end(at(9000), at(5000));
-        assert_eq!(termination.due(at(9000), false), [TerminationAction::Ask]);
-        assert_eq!(termination.due(at(9001), true), [TerminationAction::Exit]);
+        assert_eq!(termination.due(at(9000), Remainder::Endable), [TerminationAction::Ask]);
+        assert_eq!(termination.due(at(9001), Remainder::Nothing), [TerminationAction::Exit]);
     }
 
     #[test]
@@ -259,19 +288,22 @@ mod tests {
         let mut termination = Termination::default();
         termination.shell_ended(EXIT);
         termination.finish(Leftovers::End, true);
-        assert_eq!(termination.due(at(0), false), [TerminationAction::Look]);
+        assert_eq!(termination.due(at(0), Remainder::Endable), [TerminationAction::Look]);
         termination.looked(Some(at(100)));
-        assert_eq!((termination.due(at(10), false), termination.deadline(at(10))), (vec![], Some(at(100))));
+        assert_eq!(
+            (termination.due(at(10), Remainder::Endable), termination.deadline(at(10))),
+            (vec![], Some(at(100)))
+        );
         termination.look_from(at(30));
         assert_eq!(termination.deadline(at(20)), Some(at(30)), "a process has ended");
-        assert_eq!(termination.due(at(30), false), [TerminationAction::Look]);
+        assert_eq!(termination.due(at(30), Remainder::Endable), [TerminationAction::Look]);
         termination.looked(None);
         assert_eq!(termination.deadline(at(30)), Some(at(30)));
         assert_eq!(
-            termination.due(at(30), false),
+            termination.due(at(30), Remainder::Endable),
             [TerminationAction::NameLeftovers, TerminationAction::Ask]
         );
-        assert_eq!(termination.due(at(31), true), [TerminationAction::Exit]);
+        assert_eq!(termination.due(at(31), Remainder::Nothing), [TerminationAction::Exit]);
     }
 
     #[test]
@@ -280,36 +312,48 @@ mod tests {
             let mut termination = Termination::default();
             termination.shell_ended(EXIT);
             termination.finish(Leftovers::Keep, true);
-            assert_eq!(termination.due(at(0), false), [TerminationAction::Look]);
+            assert_eq!(termination.due(at(0), Remainder::Endable), [TerminationAction::Look]);
             termination.looked(Some(at(100)));
             termination
         };
-        assert_eq!(waiting().due(at(1), true), [TerminationAction::NameLeftovers, TerminationAction::Exit]);
+        assert_eq!(
+            waiting().due(at(1), Remainder::Nothing),
+            [TerminationAction::NameLeftovers, TerminationAction::Exit]
+        );
         let mut late = waiting();
         late.finish(Leftovers::End, false);
-        assert_eq!(late.due(at(2), false), [TerminationAction::NameLeftovers, TerminationAction::Ask]);
+        assert_eq!(
+            late.due(at(2), Remainder::Endable),
+            [TerminationAction::NameLeftovers, TerminationAction::Ask]
+        );
         let mut stopped = waiting();
         stopped.end(at(3), at(5000));
-        assert_eq!(stopped.due(at(3), false), [TerminationAction::NameLeftovers, TerminationAction::Ask]);
+        assert_eq!(
+            stopped.due(at(3), Remainder::Endable),
+            [TerminationAction::NameLeftovers, TerminationAction::Ask]
+        );
         assert_eq!(stopped.deadline(at(3)), Some(at(5003)));
         let mut orphaned = waiting();
         orphaned.runtime_gone(at(4));
-        assert_eq!(orphaned.due(at(4), false), [TerminationAction::NameLeftovers, TerminationAction::Ask]);
+        assert_eq!(
+            orphaned.due(at(4), Remainder::Endable),
+            [TerminationAction::NameLeftovers, TerminationAction::Ask]
+        );
         let mut kept = waiting();
         kept.looked(None);
-        assert_eq!(kept.due(at(5), false), [TerminationAction::NameLeftovers]);
-        assert_eq!((kept.due(at(6), false), kept.deadline(at(6))), (vec![], None));
+        assert_eq!(kept.due(at(5), Remainder::Endable), [TerminationAction::NameLeftovers]);
+        assert_eq!((kept.due(at(6), Remainder::Endable), kept.deadline(at(6))), (vec![], None));
     }
 
     #[test]
     fn a_second_end_shortens_the_grace_and_never_lengthens_it() {
         let mut termination = Termination::default();
         termination.end(at(0), at(5000));
-        assert_eq!(termination.due(at(0), false), [TerminationAction::Ask]);
+        assert_eq!(termination.due(at(0), Remainder::Endable), [TerminationAction::Ask]);
         termination.end(at(100), at(9000));
         assert_eq!(termination.deadline(at(100)), Some(at(5000)));
         termination.end(at(100), at(0));
-        assert_eq!(termination.due(at(100), false), [TerminationAction::Kill]);
+        assert_eq!(termination.due(at(100), Remainder::Endable), [TerminationAction::Kill]);
         assert_eq!(termination.reason(), EndReason::Ordered);
     }
 
@@ -317,17 +361,17 @@ mod tests {
     fn an_end_without_grace_kills_at_once() {
         let mut termination = Termination::default();
         termination.end(at(7), Duration::ZERO);
-        assert_eq!(termination.due(at(7), false), [TerminationAction::Kill]);
+        assert_eq!(termination.due(at(7), Remainder::Endable), [TerminationAction::Kill]);
     }
 
     #[test]
     fn a_finish_does_not_cut_the_grace_of_an_end() {
         let mut termination = Termination::default();
         termination.end(at(0), at(5000));
-        assert_eq!(termination.due(at(0), false), [TerminationAction::Ask]);
+        assert_eq!(termination.due(at(0), Remainder::Endable), [TerminationAction::Ask]);
         termination.shell_ended(EXIT);
         termination.finish(Leftovers::End, false);
-        assert_eq!(termination.due(at(10), false), [TerminationAction::NameLeftovers]);
+        assert_eq!(termination.due(at(10), Remainder::Endable), [TerminationAction::NameLeftovers]);
         assert_eq!(termination.deadline(at(10)), Some(at(5000)));
     }
 
@@ -335,9 +379,12 @@ mod tests {
     fn an_ended_tree_is_over_as_soon_as_nothing_is_left() {
         let mut termination = Termination::default();
         termination.end(at(0), at(100));
-        assert_eq!(termination.due(at(0), false), [TerminationAction::Ask]);
+        assert_eq!(termination.due(at(0), Remainder::Endable), [TerminationAction::Ask]);
         termination.shell_ended(EXIT);
-        assert_eq!(termination.due(at(1), true), [TerminationAction::NameLeftovers, TerminationAction::Exit]);
+        assert_eq!(
+            termination.due(at(1), Remainder::Nothing),
+            [TerminationAction::NameLeftovers, TerminationAction::Exit]
+        );
         assert_eq!(termination.reason(), EndReason::Ordered);
     }
 
@@ -345,11 +392,11 @@ mod tests {
     fn when_the_runtime_dies_the_tree_is_ended_without_a_request() {
         let mut termination = Termination::default();
         termination.runtime_gone(at(0));
-        assert_eq!(termination.due(at(0), false), [TerminationAction::Ask]);
-        assert_eq!(termination.due(at(200), false), [TerminationAction::Kill]);
+        assert_eq!(termination.due(at(0), Remainder::Endable), [TerminationAction::Ask]);
+        assert_eq!(termination.due(at(200), Remainder::Endable), [TerminationAction::Kill]);
         termination.shell_ended(Exit::Code(1));
         assert_eq!(
-            termination.due(at(201), true),
+            termination.due(at(201), Remainder::Nothing),
             [TerminationAction::NameLeftovers, TerminationAction::Exit]
         );
         assert_eq!(termination.reason(), EndReason::RuntimeGone);
@@ -359,9 +406,43 @@ mod tests {
     fn who_cannot_be_killed_is_given_up_after_ten_seconds() {
         let mut termination = Termination::default();
         termination.end(at(0), Duration::ZERO);
-        assert_eq!(termination.due(at(0), false), [TerminationAction::Kill]);
-        assert_eq!(termination.due(at(9999), false), [TerminationAction::Kill]);
-        assert_eq!(termination.due(at(10_000), false), [TerminationAction::Exit]);
+        assert_eq!(termination.due(at(0), Remainder::Endable), [TerminationAction::Kill]);
+        assert_eq!(termination.due(at(9999), Remainder::Endable), [TerminationAction::Kill]);
+        assert_eq!(termination.due(at(10_000), Remainder::Endable), [TerminationAction::Exit]);
         assert_eq!(termination.shell(), None);
+    }
+
+    #[test]
+    fn f63_processes_that_cannot_be_signalled_are_given_up_at_once_and_those_that_can_are_not() {
+        let mut termination = Termination::default();
+        termination.end(at(0), at(5000));
+        assert_eq!(termination.due(at(0), Remainder::Mixed), [TerminationAction::Ask]);
+        assert_eq!(termination.deadline(at(0)), Some(at(200)), "nothing tells when the others have ended");
+        assert_eq!(termination.due(at(4000), Remainder::Mixed), [], "the others have their time");
+        assert_eq!(termination.due(at(4010), Remainder::Refusing), []);
+        assert_eq!(termination.due(at(4209), Remainder::Refusing), []);
+        assert_eq!(termination.due(at(4210), Remainder::Refusing), [TerminationAction::Kill], "by its group");
+        assert_eq!(termination.due(at(4230), Remainder::Refusing), [TerminationAction::Kill]);
+        assert_eq!(termination.due(at(4250), Remainder::Mixed), [TerminationAction::Kill], "a new process");
+        assert_eq!(termination.due(at(4270), Remainder::Refusing), [TerminationAction::Kill]);
+        assert_eq!(termination.due(at(4470), Remainder::Refusing), [TerminationAction::Exit]);
+        assert_eq!(termination.shell(), None);
+    }
+
+    #[test]
+    fn f63_leftovers_that_cannot_be_signalled_are_given_up_at_once() {
+        let mut termination = Termination::default();
+        termination.shell_ended(EXIT);
+        termination.finish(Leftovers::End, false);
+        let named = [TerminationAction::NameLeftovers, TerminationAction::Ask];
+        assert_eq!(termination.due(at(0), Remainder::Refusing), named);
+        assert_eq!(termination.due(at(200), Remainder::Refusing), [TerminationAction::Kill]);
+        assert_eq!(termination.due(at(220), Remainder::Refusing), [TerminationAction::Kill]);
+        assert_eq!(termination.due(at(420), Remainder::Refusing), [TerminationAction::Exit]);
+        let mut kept = Termination::default();
+        kept.shell_ended(EXIT);
+        kept.finish(Leftovers::Keep, false);
+        assert_eq!(kept.due(at(0), Remainder::Refusing), [TerminationAction::NameLeftovers]);
+        assert_eq!((kept.due(at(9000), Remainder::Refusing), kept.deadline(at(9000))), (vec![], None));
     }
 }

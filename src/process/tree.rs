@@ -4,7 +4,10 @@ use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 
-use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, waitid};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, test_kill_process, waitid,
+};
 
 use super::Signal;
 
@@ -16,6 +19,19 @@ const PROC_BYTES: usize = 4 << 10;
 const FORKED_ONLY: u64 = 0x40;
 /// The process name of a task host: the kernel keeps 15 bytes.
 pub(super) const HOST: &str = "pilothouse-host";
+
+/// What is left of a command's processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Remainder {
+    /// Nothing, not even a zombie.
+    Nothing,
+    /// Processes that can be signalled.
+    Endable,
+    /// Some that can be signalled, and some that cannot.
+    Mixed,
+    /// Only processes that cannot be signalled.
+    Refusing,
+}
 
 /// One process as shown by `/proc`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +71,23 @@ impl ProcessEntry {
         parse(&proc_file(pid, "stat").ok()?)
     }
 
+    /// Describes a process of which `/proc` shows nothing, because it belongs to another user (`hidepid`).
+    fn hidden(pid: i32, parent: i32) -> Option<Self> {
+        let stat = format!("{pid} (hidden) S {parent} 0 0 0 -1{}", " 0".repeat(20));
+        parse(stat.as_bytes()).filter(|_| refuses_signals(pid))
+    }
+
+    /// Tells whether it is alive: another thread may go on when the main one is gone.
+    pub(super) fn is_alive(&self) -> bool {
+        !self.zombie || self.threads > 1
+    }
+
+    /// Tells whether it exists and does not take signals from this process, because it belongs to another user.
+    pub(super) fn refuses_signals(&self) -> bool {
+        let is_same = || Self::read(self.pid).map_or(self.start == 0, |now| now.start == self.start);
+        refuses_signals(self.pid) && is_same()
+    }
+
     /// Returns its id and its start, which no other process shares.
     pub(super) fn identity(&self) -> (i32, u64) {
         (self.pid, self.start)
@@ -69,6 +102,11 @@ impl ProcessEntry {
             let _ = pidfd_send_signal(handle, signal);
         }
     }
+}
+
+/// Tells whether a process exists and takes no signal from this one.
+pub(super) fn refuses_signals(pid: i32) -> bool {
+    Pid::from_raw(pid).is_some_and(|pid| test_kill_process(pid) == Err(Errno::PERM))
 }
 
 /// Reads a file of a process. Such files report a size of zero, for which the standard library would read in small
@@ -140,7 +178,7 @@ pub(super) fn descendants(root: i32) -> Vec<ProcessEntry> {
     while let Some(parent) = queue.pop() {
         for pid in children(parent).into_iter().filter(|pid| seen.insert(*pid)) {
             queue.push(pid);
-            found.extend(ProcessEntry::read(pid));
+            found.extend(ProcessEntry::read(pid).or_else(|| ProcessEntry::hidden(pid, parent)));
         }
     }
     found
@@ -226,6 +264,17 @@ pub(super) fn kill(look: impl Fn() -> Vec<ProcessEntry>) {
         fresh.iter().for_each(|process| process.send(Signal::STOP));
     }
     look().iter().for_each(|process| process.send(Signal::KILL));
+}
+
+/// Tells what is left of a command that has children, by what can be signalled.
+pub(super) fn remainder(processes: &[ProcessEntry]) -> Remainder {
+    let alive = || processes.iter().filter(|process| process.is_alive());
+    let refusing = alive().filter(|process| process.refuses_signals()).count();
+    match refusing {
+        0 => Remainder::Endable,
+        refusing if refusing == alive().count() => Remainder::Refusing,
+        _ => Remainder::Mixed,
+    }
 }
 
 /// Returns the names of the live processes, at most a thousand.

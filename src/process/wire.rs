@@ -16,6 +16,7 @@ use super::environment::OsText;
 use super::group_counts::GroupCounts;
 use super::{
     Exit, InheritedAttributes, Leftovers, MOST_DESCRIPTORS, ShellProfile, Signal, SignalScope, Turn,
+    UnendedProcess,
 };
 use crate::config::Ceilings;
 
@@ -111,7 +112,7 @@ pub(super) enum HostReport {
     AtWork { names: Vec<String> },
     Leftovers { names: Vec<String> },
     Counted(GroupCounts),
-    Ended { survivors: Vec<String> },
+    Ended { survivors: Vec<UnendedProcess> },
 }
 
 /// Why a command could not be started.

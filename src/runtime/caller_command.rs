@@ -51,6 +51,8 @@ pub enum CallerStage {
         unwritten: Option<String>,
         /// The ceiling that ended it.
         ceiling: Option<CeilingHit>,
+        /// Which of its processes could not be ended, in words.
+        unended: Option<String>,
         /// What a person did to it.
         by_operator: Intervention,
     },

@@ -10,6 +10,7 @@ use super::listening::{self, ListeningNote};
 use super::receipt::{Artifact, Receipt, ReceiptBlock};
 use crate::envelope::{Actor, TaskId, one_line};
 use crate::model::{self, CeilingHit, HoldReason, InputNeed, TaskFact, TaskStatus, TaskView};
+use crate::process::UnendedProcesses;
 
 /// The maximum length of a failure reason inside a sentence, in characters.
 const REASON_CHARS: usize = 120;
@@ -90,6 +91,9 @@ pub(super) struct Notes {
     /// Processes still alive after its shell had exited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) leftover_processes: Option<LeftoverProcesses>,
+    /// Its processes that are still alive although they were to be ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) unended_processes: Vec<UnendedProcesses>,
     /// It failed because an address was in use: who holds it, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) taken_port: Option<String>,
@@ -203,6 +207,7 @@ impl Notes {
             listening: ListeningNote::of(task),
             taken_port: ended.and_then(|ended| Some(listening::taken(ended.taken_port.as_ref()?, ended.at))),
             leftover_processes: ended.and_then(|ended| LeftoverProcesses::of(&ended.leftovers)),
+            unended_processes: ended.map(|ended| UnendedProcesses::of(&ended.survivors)).unwrap_or_default(),
             error: ended
                 .and_then(|ended| ended.error.clone())
                 .map(|(kind, message)| TaskFailure { kind, message: one_line(&message, REASON_CHARS * 4) }),
@@ -217,13 +222,19 @@ impl Notes {
         self.end_reason.clone().or_else(stopped).or_else(signalled).or_else(timed_out)
     }
 
-    /// Returns the names of the fields that the cause is based on.
+    /// Says which of its processes could not be ended, if any.
+    pub(super) fn unended(&self) -> Option<String> {
+        UnendedProcesses::phrase(&self.unended_processes)
+    }
+
+    /// Returns the names of the fields that the cause, and what could not be ended, are based on.
     pub(super) fn cause_fields(&self) -> impl Iterator<Item = &'static str> + use<> {
         let fields = [
             ("end_reason", self.end_reason.is_some()),
             ("stopped_by", self.stopped_by.is_some()),
             ("signalled_by", self.signalled_by.is_some()),
             ("timed_out", self.timed_out),
+            ("unended_processes", !self.unended_processes.is_empty()),
         ];
         fields.into_iter().filter(|(_, is_set)| *is_set).map(|(field, _)| field)
     }
@@ -315,7 +326,8 @@ pub(super) fn standing(
             let exit = exit_status.map(|code| format!("exit code {code}"));
             // What the runtime received is named once.
             let signal = signal.filter(|name| !cause.as_ref().is_some_and(|cause| cause.ends_with(name)));
-            with_reasons(status.as_str(), [cause, error, exit.or(signal.map(str::to_owned))])
+            let exit = exit.or(signal.map(str::to_owned));
+            with_reasons(status.as_str(), [cause, error, exit, notes.unended()])
         }
     }
 }
@@ -396,6 +408,8 @@ mod tests {
         let none = Notes::default();
         let by = |actor| Notes { stopped_by: Some(actor), ..Notes::default() };
         let late = Notes { timed_out: true, ..Notes::default() };
+        let root = UnendedProcesses { count: 1, names: vec!["sleep".into()], owner: Some("root".into()) };
+        let left = Notes { unended_processes: vec![root], ..by(Actor::Operator) };
         let broken =
             TaskFailure { kind: "output_limit_exceeded".into(), message: "It wrote too much.".into() };
         let broken = Notes { error: Some(broken), ..Notes::default() };
@@ -415,6 +429,13 @@ mod tests {
                 Some("SIGTERM"),
                 &by(Actor::Operator),
                 "cancelled (stopped by operator, SIGTERM)",
+            ),
+            (
+                TaskStatus::Cancelled,
+                None,
+                Some("SIGTERM"),
+                &left,
+                "cancelled (stopped by operator, SIGTERM, 1 process could not be ended: sleep, which belongs to root)",
             ),
             (TaskStatus::Interrupted, None, None, &none, "interrupted"),
             (

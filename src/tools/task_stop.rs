@@ -36,8 +36,6 @@ pub(super) struct StopResult {
     effect: StopEffect,
     /// It was to be killed at once.
     force_stop_requested: bool,
-    /// Names of processes that could not be killed.
-    survivors: Vec<String>,
 }
 
 /// What is known about a stop.
@@ -58,7 +56,6 @@ pub fn project(complete: &StopDetails) -> Envelope {
         effect: *effect,
         // A second stop also kills.
         force_stop_requested: *force || task.stop.as_ref().is_some_and(|stop| stop.force) && is_ending,
-        survivors: task.ended.as_ref().map(|ended| ended.survivors.clone()).unwrap_or_default(),
     })
 }
 
@@ -110,12 +107,9 @@ servers before you finish.";
             StopEffect::Signalled => format!("Signal sent to {id}"),
             StopEffect::Noop => format!("Nothing to stop: {id} had ended before"),
         };
-        let survivors = (!stopped.survivors.is_empty())
-            .then(|| format!("Could not be killed: {}", stopped.survivors.join(", ")));
         let receipt = Receipt::new(outcome)
             .line(format!("It {}.", stopped.task.stands()))
-            .lines(stopped.task.notes.lines())
-            .lines(survivors);
+            .lines(stopped.task.notes.lines());
         match stopped.effect {
             StopEffect::Cancelling if stopped.force_stop_requested => {
                 receipt.next("TaskOutput to see how it ends.")

@@ -13,6 +13,7 @@ use pilothouse::model::{
     HoldReason, InputEvidence, InputNeed, InputWait, Notice, OutputView, Snapshot, TaskEnd, TaskStatus,
     TaskView,
 };
+use pilothouse::process::UnendedProcess;
 
 use crate::console_fixture::{
     SIZES, ago, console, draw, ended, now, obstacle, press, select, shown, snapshot, task,
@@ -285,5 +286,20 @@ fn why_something_ended_is_not_cut_at_80_columns() {
     let screen = shown(&app);
     for words in ["output limit", "may have run", "1 left over", "2 not killed", "agents paused"] {
         assert!(screen.lines().any(|row| row.ends_with(words)), "{words}\n{screen}");
+    }
+}
+
+#[test]
+fn f63_the_details_say_what_could_not_be_ended_and_the_command_that_ends_it() {
+    let mut left = ended(task(1, "sudo make", 100, 60), TaskStatus::Cancelled, None, 60);
+    let owner = Some("root".to_owned());
+    let survivor = UnendedProcess { name: "sleep".to_owned(), pid: Some(4711), start: 7, owner };
+    left.ended.iter_mut().for_each(|end| end.survivors = vec![survivor.clone()]);
+    let tasks = vec![Arc::new(left)];
+    let mut app = console(Snapshot { tasks, notices: Vec::new(), ..snapshot() }, (120, 40));
+    assert!(shown(&app).contains("1 not killed"), "{}", shown(&app));
+    let _ = press(&mut app, &["w"]);
+    for said in ["1 process could not be ended: sleep, which", "belongs to root (sudo kill -KILL 4711)"] {
+        assert!(shown(&app).contains(said), "{}", shown(&app));
     }
 }

@@ -102,6 +102,7 @@ mod e2e_spoken;
 mod e2e_stream;
 mod e2e_trace;
 mod e2e_tree;
+mod e2e_unended;
 mod e2e_unread;
 mod e2e_waiting;
 mod esctest;

@@ -193,7 +193,7 @@ impl Task {
 
     async fn survivors(&mut self) -> Vec<String> {
         match self.event().await {
-            HostEvent::Ended { survivors } => survivors,
+            HostEvent::Ended { survivors } => survivors.into_iter().map(|process| process.name).collect(),
             other => panic!("{other:?} instead of the end"),
         }
     }

@@ -11,6 +11,7 @@ use pilothouse::model::{
     OutputView, RejectionReason, Snapshot, StopEffect, StopOutcome, StopView, TaskEnd, TaskEvent, TaskFact,
     TaskStatus, TaskView,
 };
+use pilothouse::process::UnendedProcess;
 use pilothouse::tools::task_output::{OutputForm, Retrieval};
 use pilothouse::tools::{
     OutputCursor, RECEIPT_CHARS, Room, StreamPreview, exec_command, render, task_input, task_list,
@@ -494,7 +495,10 @@ fn task_stop_answers_cases() -> Cases {
         Some(StopView { by: agent(), at: at(40), kill_at: Some(at(45)), force: false, why: None });
     let by_operator =
         || stopped_by_operator(ended(running("x"), TaskStatus::Cancelled, None, Some("SIGTERM")));
-    let survived = amend(by_operator(), |ended| ended.survivors = vec!["stuck-on-nfs".into()]);
+    let survived = amend(by_operator(), |ended| {
+        ended.survivors =
+            vec!["stuck-on-nfs".into(), UnendedProcess { owner: Some("root".into()), .."sleep".into() }];
+    });
     vec![
         ("requested", stop(stopping.clone(), StopEffect::Cancelling, false)),
         ("forced", stop(stopping, StopEffect::Cancelling, true)),

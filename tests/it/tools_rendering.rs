@@ -85,18 +85,8 @@ fn inflate(value: &mut Value, text: &str, times: usize) {
         }
         Value::Object(fields) => fields.iter_mut().for_each(|(name, field)| {
             let is_free = name.ends_with("_preview")
-                || [
-                    "cmd",
-                    "path",
-                    "message",
-                    "summary",
-                    "workdir",
-                    "shell",
-                    "names",
-                    "survivors",
-                    "description",
-                ]
-                .contains(&name.as_str());
+                || ["cmd", "path", "message", "summary", "workdir", "shell", "names", "owner", "description"]
+                    .contains(&name.as_str());
             if is_free || !field.is_string() {
                 inflate(field, text, times);
             }

@@ -17,6 +17,8 @@ pub(super) struct ShellCommandEnd {
     pub(super) unwritten: Option<String>,
     /// The ceiling that it met.
     pub(super) ceiling: Option<CeilingHit>,
+    /// Which of its processes could not be ended, in words.
+    pub(super) unended: Option<String>,
     /// What a person did to it.
     pub(super) by_operator: Intervention,
 }
@@ -33,7 +35,9 @@ impl ShellCommandEnd {
         let is_stopped = self.by_operator == Intervention::Stopped;
         let said = if self.takes_words() { note(is_stopped, words) } else { None };
         let ceiling = self.ceiling.filter(|_| self.takes_words()).map(|hit| hit.to_string());
-        let note = ceiling.into_iter().chain(said).reduce(|ceiling, said| format!("{ceiling}; {said}"));
+        let unended = self.unended.clone().filter(|_| self.takes_words());
+        let note =
+            ceiling.into_iter().chain(unended).chain(said).reduce(|all, more| format!("{all}; {more}"));
         let (code, signal) = match self.exit {
             Some(Exit::Code(code)) => (Some(code), None),
             Some(Exit::Signal(signal)) => (None, Some(signal.number())),
@@ -66,7 +70,8 @@ mod tests {
     use crate::process::Signal;
 
     fn ending(exit: Exit, by_operator: Intervention) -> ShellCommandEnd {
-        ShellCommandEnd { exit: Some(exit), closing: None, unwritten: None, ceiling: None, by_operator }
+        let (closing, unwritten, ceiling, unended) = Default::default();
+        ShellCommandEnd { exit: Some(exit), closing, unwritten, ceiling, unended, by_operator }
     }
 
     fn told(
@@ -115,7 +120,10 @@ mod tests {
         let said = "ended by its memory ceiling (64 MiB)".to_owned();
         assert_eq!(told(killed.clone(), None, &[]), (None, Some(9), Some(said.clone())));
         let both = format!("{said}; the operator says: sort it on disk");
-        assert_eq!(told(killed, None, &["sort it on disk".to_owned()]), (None, Some(9), Some(both)));
+        assert_eq!(told(killed.clone(), None, &["sort it on disk".to_owned()]), (None, Some(9), Some(both)));
+        let unended = "1 process could not be ended: sleep, which belongs to root";
+        let left = ShellCommandEnd { unended: Some(unended.to_owned()), ..killed };
+        assert_eq!(told(left, None, &[]), (None, Some(9), Some(format!("{said}; {unended}"))));
     }
 
     #[test]

@@ -217,8 +217,9 @@ impl ShellCommand {
                             line.tell(&reply).await;
                             return line.close().await;
                         }
-                        CallerStage::Ended { exit, closing, unwritten, ceiling, by_operator } => {
-                            let ending = ShellCommandEnd { exit, closing, unwritten, ceiling, by_operator };
+                        CallerStage::Ended { exit, closing, unwritten, ceiling, unended, by_operator } => {
+                            let ending =
+                                ShellCommandEnd { exit, closing, unwritten, ceiling, unended, by_operator };
                             let words = if ending.takes_words() { self.words() } else { None };
                             let said = words.as_ref().map(AnswerNotices::sentences).unwrap_or_default();
                             line.tell(&ending.told(self.agent, &said)).await;
@@ -360,11 +361,12 @@ async fn record(
 }
 
 fn summary(task: &TaskView) -> String {
-    match task.shell_end() {
+    let end = match task.shell_end() {
         Some(Exit::Code(code)) => format!("command ended, exit {code}"),
         Some(Exit::Signal(name)) => format!("command ended by {name}"),
         None => format!("command {}", task.status.as_str()),
-    }
+    };
+    task.unended().map_or(end.clone(), |phrase| format!("{end}; {phrase}"))
 }
 
 fn result(task: &TaskView) -> Value {

@@ -12,6 +12,7 @@ use crate::console::text::{StyledPiece, column, count, piece, right, visible, wr
 use crate::console::theme::Role;
 use crate::console::widgets::{DIALOG_COLUMNS, Painter, command_rows, dialog, in_lane, role};
 use crate::model::{HoldReason, InputEvidence, TaskEvent, TaskView, TreeChanges};
+use crate::process::UnendedProcesses;
 
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     let state = painter.state;
@@ -166,7 +167,7 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
     add("because", ended.and_then(|ended| ended.error.as_ref()).map(|(_, message)| message.clone()));
     let names = |names: &Vec<String>| (!names.is_empty()).then(|| names.join(" "));
     add("left over", ended.and_then(|ended| names(&ended.leftovers)));
-    add("survived", ended.and_then(|ended| names(&ended.survivors)));
+    add("survived", ended.and_then(|ended| UnendedProcesses::phrase_for_operator(&ended.survivors)));
     let usual = painter.state.view.usual.of(task);
     add(
         "usually",

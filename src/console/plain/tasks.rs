@@ -9,6 +9,7 @@ use crate::console::text::visible;
 use jiff::Timestamp;
 
 use crate::model::{TaskStatus, TaskView};
+use crate::process::UnendedProcesses;
 
 /// Maximum length of a command in an event, in characters.
 const MOST: usize = 200;
@@ -79,8 +80,8 @@ pub fn after(task: &TaskView) -> String {
     if !ended.leftovers.is_empty() {
         said += &format!("; left over and ended: {}", ended.leftovers.join(", "));
     }
-    if !ended.survivors.is_empty() {
-        said += &format!("; could not be killed: {}", ended.survivors.join(", "));
+    if let Some(phrase) = UnendedProcesses::phrase_for_operator(&ended.survivors) {
+        said += &format!("; {phrase}");
     }
     said
 }

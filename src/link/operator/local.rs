@@ -121,8 +121,9 @@ impl LocalRuntime {
             Request::EndPermissions => runtime.revoke_permissions(console).await,
             Request::Rules { config, rules } => runtime.hand_over(&config, &rules),
             Request::Shutdown { closing } => {
-                runtime.shut_down(closing).await;
+                let unended = runtime.shut_down(closing).await;
                 self.connected.send_replace(false);
+                return Ok(Reply::Shutdown(unended));
             }
         }
         Ok(Reply::Done)

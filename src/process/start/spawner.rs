@@ -443,7 +443,7 @@ mod tests {
         });
         let mut running = spawner.start(host, order(&spawner).await).await.expect("no refusal");
         dying.await.expect("joins");
-        assert_eq!(running.events.recv().await, Some(HostEvent::Lost));
+        assert_eq!(running.events.recv().await, Some(HostEvent::Lost { survivors: Vec::new() }));
         assert_eq!(running.events.recv().await, None);
         assert_eq!(printed(running), (None, "begun\n".to_owned()));
     }
@@ -466,7 +466,7 @@ mod tests {
         let mut running = spawner.start(host, order(&spawner).await).await.expect("no refusal");
         let took = began.elapsed();
         drop(stopped.await.expect("joins"));
-        assert_eq!(running.events.recv().await, Some(HostEvent::Lost));
+        assert_eq!(running.events.recv().await, Some(HostEvent::Lost { survivors: Vec::new() }));
         assert_eq!(printed(running), (None, "begun\n".to_owned()));
         // The clock stands still while anything is done.
         assert!(took < 3 * PATIENCE, "{took:?}");

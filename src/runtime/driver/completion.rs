@@ -10,6 +10,7 @@ use super::Driver;
 use super::caller::stage_at_end;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{Error, ExecOutcome, Fact, Stop, TaskEvent, TaskFact, TaskUpdate, TaskView};
+use crate::process::UnendedProcess;
 use crate::runtime::ended_outputs::EndedOutput;
 use crate::runtime::ledger::{LedgerEntry, LedgerNews};
 use crate::runtime::supervisor::SupervisorInput;
@@ -65,6 +66,10 @@ impl Driver {
         let was_held = view.events.iter().any(is_hold);
         let first_byte_ms = live.io.first_byte_ms().filter(|_| !was_held);
         self.shared.note(&Fact::Ended { task: Cow::Borrowed(&view), first_byte_ms });
+        if let Some(ended) = view.ended.as_ref().filter(|ended| !ended.survivors.is_empty()) {
+            self.unended.retain(UnendedProcess::is_alive);
+            self.unended.extend(ended.survivors.iter().cloned());
+        }
         if view.promoted && view.output.bytes > 0 {
             // The output of a foreground command is in its answer.
             let folder = view.folder.clone();
@@ -214,8 +219,9 @@ impl Driver {
         if ended.await.is_err() {
             tracing::error!("the threads of the byte path could not be ended");
         }
+        self.unended.retain(UnendedProcess::is_alive);
         for reply in self.closing {
-            let _ = reply.send(());
+            let _ = reply.send(self.unended.clone());
         }
     }
 }

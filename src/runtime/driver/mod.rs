@@ -365,7 +365,7 @@ impl Driver {
             HostEvent::AtWork { names } => SupervisorInput::AtWork { id, names },
             HostEvent::Leftovers { names } => SupervisorInput::Leftovers { id, names },
             HostEvent::Ended { survivors } => SupervisorInput::Gone { id, survivors },
-            HostEvent::Lost => SupervisorInput::HostLost { id },
+            HostEvent::Lost { survivors } => SupervisorInput::HostLost { id, survivors },
         });
     }
 

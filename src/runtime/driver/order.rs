@@ -16,7 +16,7 @@ use crate::model::{
     StopOutcome, TypedInput,
 };
 use crate::process::environment::Environment;
-use crate::process::{ConsoleProcess, HostEvent, RunningCommand, Signal, SignalScope};
+use crate::process::{ConsoleProcess, HostEvent, RunningCommand, Signal, SignalScope, UnendedProcess};
 use crate::runtime::call_costs::CostSubject;
 use crate::runtime::lanes::{LaneNews, ReturnedTicket};
 use crate::runtime::ledger::LedgerNews;
@@ -59,7 +59,7 @@ pub(in crate::runtime) enum DriverOrder {
     Host { id: TaskId, event: HostEvent },
     Question(QuestionOrder),
     Step(supervisor::SupervisorInput),
-    Shutdown { closing: CloseReason, reply: oneshot::Sender<()> },
+    Shutdown { closing: CloseReason, reply: oneshot::Sender<Vec<UnendedProcess>> },
 }
 
 /// An order about questions.

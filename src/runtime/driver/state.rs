@@ -17,7 +17,7 @@ use super::timers::Timers;
 use crate::config::Ceilings;
 use crate::envelope::TaskId;
 use crate::model::{Error, ExecOutcome, QuestionId, QuestionOutcome, RecordedAnswer};
-use crate::process::{HostHandle, Spawner};
+use crate::process::{HostHandle, Spawner, UnendedProcess};
 use crate::runtime::bytes::{Parsers, TaskIo};
 use crate::runtime::call_costs::CallCosts;
 use crate::runtime::caller_command::WaitingCaller;
@@ -59,7 +59,9 @@ pub(in crate::runtime) struct Driver {
     pub(super) jobs: JoinSet<()>,
     /// Whether the trees of tasks with polled ceilings are being measured.
     pub(super) is_measuring: bool,
-    pub(super) closing: Vec<oneshot::Sender<()>>,
+    pub(super) closing: Vec<oneshot::Sender<Vec<UnendedProcess>>>,
+    /// What could not be ended of the tasks that have ended.
+    pub(super) unended: Vec<UnendedProcess>,
     /// The deadline for programs, once every task has ended during shutdown.
     pub(super) programs_by: Option<tokio::time::Instant>,
     /// No program is running by then, or the deadline has passed.
@@ -122,6 +124,7 @@ impl Driver {
             jobs: JoinSet::new(),
             is_measuring: false,
             closing: Vec::new(),
+            unended: Vec::new(),
             programs_by: None,
             programs_are_over: false,
         }

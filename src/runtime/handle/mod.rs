@@ -36,7 +36,7 @@ use crate::model::{
     StopEffect, StopOutcome, TypedInput, Until,
 };
 use crate::process::environment::Environment;
-use crate::process::{Signal, SignalScope, Spawner, claim_controllers};
+use crate::process::{Signal, SignalScope, Spawner, UnendedProcess, claim_controllers};
 use crate::runtime::PendingWrite;
 use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
 use crate::runtime::caller_command::{NativeRequest, WaitingCaller};
@@ -347,12 +347,13 @@ impl Handle {
         self.shut_down(CloseReason::Unsaid).await;
     }
 
-    /// Like `shutdown`, and records the reason with the tasks that end with it.
-    pub async fn shut_down(&self, closing: CloseReason) {
+    /// Like `shutdown`, and records the reason with the tasks that end with it. Returns the processes of all its tasks
+    /// that could not be ended.
+    pub async fn shut_down(&self, closing: CloseReason) -> Vec<UnendedProcess> {
         let (reply, done) = oneshot::channel();
         self.tell(DriverOrder::Shutdown { closing, reply }).await;
         // An error means that the driver has already ended, so the shutdown is done as well.
-        let _ = done.await;
+        done.await.unwrap_or_default()
     }
 
     pub(super) async fn order<T>(&self, order: impl FnOnce(Reply<T>) -> DriverOrder) -> Result<T, Error> {

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use crate::envelope::Actor;
 use crate::model::{TaskEvent, TaskFact, TaskState, TaskStatus, TaskUpdate};
-use crate::process::{EndReason, Exit, ExitRecord, Signal};
+use crate::process::{EndReason, Exit, ExitRecord, Signal, UnendedProcess};
 
 /// The error kind of a task that is `interrupted` because its runtime died (docs/contract.md#record).
 const RESTARTED: &str = "runtime_restarted";
@@ -15,7 +15,7 @@ const RESTARTED: &str = "runtime_restarted";
 pub(super) fn complete(
     task: &mut TaskState,
     left: Option<&ExitRecord>,
-    survivors: &[String],
+    survivors: &[UnendedProcess],
     now: Timestamp,
 ) -> Vec<TaskEvent> {
     let at = left.map_or(now, |left| left.ended_at);

@@ -12,7 +12,7 @@ use crate::clock::Clock;
 use crate::envelope::TaskId;
 use crate::journal::{Durability, Journal, JournalError, RecordingMeta, RepairReport, repair};
 use crate::model::{Fact, RecoveredTask, TaskState, TaskStatus};
-use crate::process::{ExitRecord, OrphanedTasks, Orphans, boot_id};
+use crate::process::{ExitRecord, OrphanedTasks, Orphans, UnendedProcess, UnendedProcesses, boot_id};
 use crate::runtime::log;
 
 /// How long the hosts of a dead runtime may take to end their trees by themselves.
@@ -69,19 +69,26 @@ fn settle(recording: &Recording, journal: &Journal, clock: &Clock) -> Vec<Recove
         });
         let now = clock.now().wall;
         let mut task = task.clone();
-        for event in outcome::complete(&mut task, left.as_ref(), &orphans.survivors, now) {
+        let survivors = unended(left.as_ref(), orphans.survivors);
+        for event in outcome::complete(&mut task, left.as_ref(), &survivors, now) {
             put(journal, &Fact::Task { task: Cow::Borrowed(&task.id), event: Cow::Borrowed(&event) });
         }
         task.measured(log::measure(&task.folder, task.output));
         put(journal, &Fact::Ended { task: Cow::Borrowed(&task), first_byte_ms: None });
-        RecoveredTask {
-            task: task.id.clone(),
-            status: task.status,
-            found: orphans.names,
-            survivors: orphans.survivors,
-        }
+        RecoveredTask { task: task.id.clone(), status: task.status, found: orphans.names, survivors }
     };
     open.into_iter().zip(orphans).map(decide).collect()
+}
+
+/// Lists the processes of a task that could not be ended: those that its host has named, of which nothing else is known
+/// to be the task's, and those found now.
+fn unended(left: Option<&ExitRecord>, mut found: Vec<UnendedProcess>) -> Vec<UnendedProcess> {
+    for process in left.iter().flat_map(|left| &left.survivors).filter(|process| process.is_alive()) {
+        if !found.contains(process) {
+            found.push(process.clone());
+        }
+    }
+    found
 }
 
 /// Ends what still runs of the tasks: nothing, if the machine was rebooted since.
@@ -104,7 +111,9 @@ fn put(journal: &Journal, row: &Fact<'_>) {
 pub(in crate::runtime) fn notice(recoveries: &[Recovery]) -> Option<String> {
     let tasks: Vec<&RecoveredTask> = recoveries.iter().flat_map(|recovery| &recovery.tasks).collect();
     let interrupted = tasks.iter().filter(|task| task.status == TaskStatus::Interrupted).count();
-    let ended: usize = tasks.iter().map(|task| task.found.len()).sum();
+    let survivors: Vec<UnendedProcess> = tasks.iter().flat_map(|task| task.survivors.clone()).collect();
+    let found: usize = tasks.iter().map(|task| task.found.len()).sum();
+    let ended = found.saturating_sub(survivors.len());
     let latest = recoveries.last()?;
     let noun =
         |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
@@ -116,6 +125,9 @@ pub(in crate::runtime) fn notice(recoveries: &[Recovery]) -> Option<String> {
     };
     if ended > 0 {
         text = format!("{text}, {} ended", noun(ended, "process was", "processes were"));
+    }
+    if let Some(phrase) = UnendedProcesses::phrase_for_operator(&survivors) {
+        text = format!("{text}, {phrase}");
     }
     if tasks.is_empty() { Some(text) } else { Some(format!("{text} (recording {})", latest.recording)) }
 }

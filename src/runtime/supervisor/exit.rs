@@ -8,7 +8,7 @@ use crate::clock::{Moment, millis};
 use crate::envelope::{Actor, ErrorKind};
 use crate::model::error::START_UNKNOWN;
 use crate::model::{Exit, TaskFact, TaskStatus};
-use crate::process::Leftovers;
+use crate::process::{Leftovers, UnendedProcess};
 
 impl SupervisedTask {
     pub(super) fn start_failed(&mut self, now: Moment, error: (String, String)) -> Vec<SupervisorAction> {
@@ -95,7 +95,7 @@ impl SupervisedTask {
         actions
     }
 
-    pub(super) fn gone(&mut self, now: Moment, survivors: Vec<String>) -> Vec<SupervisorAction> {
+    pub(super) fn gone(&mut self, now: Moment, survivors: Vec<UnendedProcess>) -> Vec<SupervisorAction> {
         if self.status.is_terminal() {
             return Vec::new();
         }
@@ -107,7 +107,7 @@ impl SupervisedTask {
         self.close(now, None, survivors)
     }
 
-    pub(super) fn host_lost(&mut self, now: Moment) -> Vec<SupervisorAction> {
+    pub(super) fn host_lost(&mut self, now: Moment, survivors: Vec<UnendedProcess>) -> Vec<SupervisorAction> {
         if self.status.is_terminal() {
             return Vec::new();
         }
@@ -116,7 +116,7 @@ impl SupervisedTask {
             (None, Some(_)) => Some(("internal_error".to_owned(), "the task host was killed".to_owned())),
             (None, None) => Some((ErrorKind::StartUnknown.to_string(), START_UNKNOWN.to_owned())),
         };
-        self.close(now, lost, Vec::new())
+        self.close(now, lost, survivors)
     }
 
     /// Ends the task; `error` is one that no event has reported yet.
@@ -124,7 +124,7 @@ impl SupervisedTask {
         &mut self,
         now: Moment,
         error: Option<(String, String)>,
-        survivors: Vec<String>,
+        survivors: Vec<UnendedProcess>,
     ) -> Vec<SupervisorAction> {
         let mut actions = self.flush_burst(now);
         self.held = None;

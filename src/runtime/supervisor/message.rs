@@ -10,7 +10,7 @@ use crate::model::{
     BatchRequest, CeilingHit, CloseReason, Decision, ExecRequest, Exit, GateEvent, InputWait, LaneWait,
     ListenAddress, ParentTask, RejectionReason, Stop, StopSignal, TakenPort, TaskEvent,
 };
-use crate::process::{Leftovers, Signal};
+use crate::process::{Leftovers, Signal, UnendedProcess};
 use crate::terminal::Size;
 
 /// A task about to be created: its id, the request and what was resolved from it.
@@ -130,10 +130,12 @@ pub(crate) enum SupervisorInput {
     /// The whole tree is reaped, except for the survivors.
     Gone {
         id: TaskId,
-        survivors: Vec<String>,
+        survivors: Vec<UnendedProcess>,
     },
+    /// The host was killed, and then its tree, except for the survivors.
     HostLost {
         id: TaskId,
+        survivors: Vec<UnendedProcess>,
     },
     /// The caller that started it and waits for it was killed.
     CallerGone {

@@ -117,7 +117,9 @@ impl Supervisor {
             SupervisorInput::Leftovers { id, names } => self.with(&id, |task, _| task.leftovers(now, names)),
             SupervisorInput::CallerGone { id } => self.with(&id, |task, _| task.caller_gone(now)),
             SupervisorInput::Gone { id, survivors } => self.with(&id, |task, _| task.gone(now, survivors)),
-            SupervisorInput::HostLost { id } => self.with(&id, |task, _| task.host_lost(now)),
+            SupervisorInput::HostLost { id, survivors } => {
+                self.with(&id, |task, _| task.host_lost(now, survivors))
+            }
             SupervisorInput::Typed { id, by, bytes } => {
                 self.with(&id, |task, lease| task.typed(now, by, bytes, lease))
             }

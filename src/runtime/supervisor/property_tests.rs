@@ -70,7 +70,7 @@ fn apply(supervisor: &mut Supervisor, now: Moment, event: Event) -> Vec<Supervis
             supervisor.step(now, SupervisorInput::Leftovers { id, names: vec!["sleep".into()] })
         }
         Event::Gone => supervisor.step(now, SupervisorInput::Gone { id, survivors: vec![] }),
-        Event::HostLost => supervisor.step(now, SupervisorInput::HostLost { id }),
+        Event::HostLost => supervisor.step(now, SupervisorInput::HostLost { id, survivors: vec![] }),
         Event::Stop(force) => stop_task(supervisor, now, &agent, Stop { force, signal: None }).1,
         Event::Signal => {
             stop_task(supervisor, now, &agent, Stop { force: false, signal: Some(StopSignal::Hup) }).1

@@ -13,6 +13,7 @@ use crate::model::{
     ExecRequest, InputRejection, OutputView, RejectionReason, STEP_GRACE, TaskEvent, TaskFact, TaskState,
     TaskStatus, TaskUpdate, TaskView,
 };
+use crate::process::UnendedProcess;
 use crate::runtime::task_list;
 use crate::terminal::Size;
 
@@ -42,7 +43,7 @@ pub(crate) struct SupervisedTask {
     /// Whether all its output is stored.
     pub(super) is_drained: bool,
     /// The survivors, if its tree was gone before its output was drained.
-    pub(super) gone: Option<Vec<String>>,
+    pub(super) gone: Option<Vec<UnendedProcess>>,
     /// Whether its timeout was noticed only long after it had passed.
     was_late: bool,
     /// Whether its caller had waited long enough before it started, or while its output was drained.

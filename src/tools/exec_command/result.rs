@@ -182,7 +182,8 @@ impl CompletedCommand {
             (None, None) => ("ended without a status".to_owned(), None),
         };
         let error = self.notes.error.as_ref().map(|error| error.kind.clone());
-        let why: Vec<String> = self.notes.cause().into_iter().chain(error).collect();
+        let why: Vec<String> =
+            self.notes.cause().into_iter().chain(error).chain(self.notes.unended()).collect();
         if why.is_empty() { (end, field) } else { (format!("{end} ({})", why.join(", ")), field) }
     }
 

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::result::{BatchResult, ItemError, ItemResult, ItemStatus, SkipReason};
 use crate::envelope::preview::ReadOn;
 use crate::envelope::{SafeText, mask};
+use crate::process::UnendedProcesses;
 use crate::tools::budget::Room;
 use crate::tools::receipt::{LEFT_OUT, Receipt, ReceiptBlock, ReceiptLine, fit_output, safe_line};
 use crate::tools::task::{self, Notes};
@@ -155,9 +156,11 @@ fn block((at, item): (usize, &ItemResult)) -> ReceiptBlock {
 /// fields this is based on.
 fn ending(item: &ItemResult, deadline_ms: Option<u64>) -> (String, Vec<&'static str>) {
     let line = |text: &str| safe_line(text, MESSAGE_CHARS);
+    let unended = || UnendedProcesses::phrase(&item.unended_processes);
     if let Some(ItemError { kind, .. }) = &item.error {
         let word = if item.status == ItemStatus::Rejected { "rejected" } else { "failed" };
-        return (line(&format!("{word}={kind}")), vec!["error/kind"]);
+        let unended = unended().map(|phrase| format!(" ({phrase})")).unwrap_or_default();
+        return (line(&format!("{word}={kind}{unended}")), vec!["error/kind"]);
     }
     if let Some(reason) = item.reason {
         let limit = deadline_ms.filter(|_| reason == SkipReason::BatchDeadline);
@@ -173,9 +176,11 @@ fn ending(item: &ItemResult, deadline_ms: Option<u64>) -> (String, Vec<&'static 
         timed_out: item.timed_out,
         stopped_by: item.stopped_by.clone(),
         end_reason: item.end_reason.clone(),
+        unended_processes: item.unended_processes.clone(),
         ..Notes::default()
     };
-    let end = notes.cause().map_or_else(|| end.clone(), |why| format!("{end} ({why})"));
+    let why: Vec<String> = notes.cause().into_iter().chain(unended()).collect();
+    let end = if why.is_empty() { end } else { format!("{end} ({})", why.join(", ")) };
     (line(&end), field.into_iter().chain(notes.cause_fields()).collect())
 }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{ExecCommandBatchTool, receipt};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask};
 use crate::model::{TaskStatus, TaskView};
+use crate::process::UnendedProcesses;
 use crate::tools::leftovers::LeftoverProcesses;
 use crate::tools::preview::StreamPreview;
 use crate::tools::receipt::Artifact;
@@ -174,6 +175,9 @@ pub(super) struct ItemResult {
     /// Processes still alive after its shell had exited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) leftover_processes: Option<LeftoverProcesses>,
+    /// Its processes that are still alive although they were to be ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) unended_processes: Vec<UnendedProcesses>,
     /// Files with exact streams; absent when nothing was left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) artifacts: Vec<Artifact>,
@@ -283,6 +287,7 @@ impl ItemResult {
             stopped_by: notes.stopped_by,
             end_reason: notes.end_reason,
             leftover_processes: notes.leftover_processes,
+            unended_processes: notes.unended_processes,
             artifacts,
             stdout_artifact,
             stderr_artifact,

@@ -214,7 +214,7 @@ impl Drop for RunningBatch<'_> {
         let ToolContext { runtime, caller, call, .. } = self.cx;
         runtime.cancel_foreground(call, &caller.actor, &withdrawn(&caller.actor));
         if self.outcomes.len() < self.items.len() {
-            let message = "The call was withdrawn while this item ran, and the item was ended.";
+            let message = "The call was withdrawn while this item ran; the item is being ended.";
             self.outcomes.push(ItemOutcome::Failed(ItemError::new(CANCELLED, message)));
         }
         self.outcomes.resize(self.items.len(), ItemOutcome::Skipped(SkipReason::Cancelled));

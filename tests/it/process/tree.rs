@@ -68,7 +68,7 @@ async fn when_its_host_is_killed_the_tree_is_found_and_killed() {
     let mut task = Task::of(bench.spawner.spawn(command).await.expect("starts"));
     assembled(&tag);
     kill_process(parent(task.pid), Signal::KILL).expect("kills the host");
-    assert_eq!(task.event().await, HostEvent::Lost);
+    assert_eq!(task.event().await, HostEvent::Lost { survivors: Vec::new() });
     assert!(tag.holders().is_empty());
     let found = OrphanedTasks { tasks: vec![task_id], since: 0 }.end(Duration::ZERO);
     assert_eq!(found[0].names, Vec::<String>::new());
@@ -82,7 +82,7 @@ async fn when_its_host_is_killed_before_it_has_said_a_word_the_tree_is_killed_as
         let mut command = bench.command(&format!("kill -KILL $PPID; exec sleep {}", tag.0), PIPES);
         command.env.push(("PILOTHOUSE_TASK_ID".into(), TaskId::random().as_str().into()));
         if let Ok(running) = bench.spawner.spawn(command).await {
-            assert_eq!(Task::of(running).event().await, HostEvent::Lost);
+            assert_eq!(Task::of(running).event().await, HostEvent::Lost { survivors: Vec::new() });
         }
         assert_eq!(tag.holders(), Vec::<u32>::new());
     }
