@@ -204,7 +204,7 @@ impl AgentService {
                 withdrawn.run_until_cancelled(called).await
             }
         });
-        CallInProgress { going, withdrawn, answer, may_ask: self.peer.task_host.is_none() }
+        CallInProgress { going, withdrawn, answer, may_ask: self.peer.lineage.is_none() }
     }
 
     /// Resumes a call that the client sends again with the answer to its question.

@@ -104,8 +104,8 @@ pub fn start(places: &Places, program: &Path, outlives_logout: bool) -> Result<S
     let output = open_log(&log).and_then(|log| log.set_len(0).map(|()| log)).map_err(failed)?;
     // A pipe inherited from the caller's caller would never reach end-of-file while the runtime also held it.
     keep_descriptors().map_err(failed)?;
-    let ends_with_task =
-        matches!(ancestry(std::process::id()).lineage, Some(Lineage::Host | Lineage::Adopted));
+    let lineage = ancestry(std::process::id()).lineage;
+    let ends_with_task = matches!(lineage, Some(Lineage::Host | Lineage::Adopted | Lineage::Limited));
     // Nothing may escape from a task's tree, not even through systemd.
     if outlives_logout
         && !ends_with_task

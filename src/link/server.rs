@@ -41,6 +41,8 @@ pub struct Peer {
     pub pid: u32,
     /// The host process of the managed task it runs in, if any.
     pub task_host: Option<u32>,
+    /// What keeps it from acting as the operator.
+    pub lineage: Option<Lineage>,
 }
 
 /// An admitted connection.
@@ -231,13 +233,13 @@ impl Admission {
         let credentials = stream.peer_cred().map_err(Error::Talk)?;
         let pid = credentials.pid().map_or(0, i32::unsigned_abs);
         let Ancestry { lineage, task_host, task, parents } = ancestry(pid);
-        let peer = Peer { uid: credentials.uid(), pid, task_host };
+        let peer = Peer { uid: credentials.uid(), pid, task_host, lineage };
         if peer.uid != rustix::process::geteuid().as_raw() {
             return Err(Error::Foreign { path: self.workspace.clone(), uid: peer.uid });
         }
         let (reader, mut writer) = stream.into_split();
         let mut lines = LineReader::new(reader, MAX_HELLO);
-        let admitted = self.receive_hello(socket, (peer, lineage), &mut lines, arrival).await;
+        let admitted = self.receive_hello(socket, peer, &mut lines, arrival).await;
         let sent = hello::send(&mut writer, &self.ack(admitted.as_ref().err())).await;
         let (hello, place) = admitted?;
         sent?;
@@ -250,21 +252,21 @@ impl Admission {
     async fn receive_hello(
         &self,
         socket: Socket,
-        (peer, lineage): (Peer, Option<Lineage>),
+        peer: Peer,
         lines: &mut LineReader<OwnedReadHalf>,
         arrival: OwnedSemaphorePermit,
     ) -> Result<(Hello, ConnectionSlot), Error> {
         let refuse = |reason: &str| Err(Error::Refused { reason: reason.into() });
         // Refused before it could take one of the few slots reserved for consoles.
         if socket == Socket::Operator
-            && let Some(lineage) = lineage
+            && let Some(lineage) = peer.lineage
         {
             return refuse(&format!("this process cannot act as the operator: {lineage}"));
         }
         drop(arrival);
-        let origin = match (peer.task_host, lineage) {
+        let origin = match (peer.task_host, peer.lineage) {
             (Some(host), _) => ConnectionOrigin::Task(host),
-            (None, Some(Lineage::Adopted | Lineage::Marked)) => ConnectionOrigin::Escaped,
+            (None, Some(Lineage::Adopted | Lineage::Marked | Lineage::Limited)) => ConnectionOrigin::Escaped,
             _ => ConnectionOrigin::Process(peer.pid),
         };
         let place = self.entry(socket).connections.enter(origin).await?;

@@ -127,6 +127,13 @@ fn prefix(runtime: u32) -> String {
     format!("pilothouse-{runtime}.")
 }
 
+/// Tells from the text of `/proc/PID/cgroup` whether a process is in the group of a task of any runtime.
+pub(super) fn is_of_task(groups: &str) -> bool {
+    let own = groups.lines().find_map(|line| line.strip_prefix("0::")).unwrap_or_default();
+    let mut names = own.split('/').filter_map(|name| name.strip_prefix("pilothouse-")?.split_once('.'));
+    names.any(|(runtime, task)| runtime.parse::<u32>().is_ok() && task.starts_with("task_"))
+}
+
 /// Returns the kernel's id of the group of a task of this runtime, if it has one.
 pub(super) fn id_of(task_id: &str) -> Option<u64> {
     fs::metadata(Cgroup::path(task_id)?).ok().map(|folder| folder.ino())
@@ -169,6 +176,14 @@ mod tests {
         assert_eq!(place(mounts, "0::/pilothouse-self\n").as_deref(), Some(root));
         assert_eq!(place(mounts, "0::/\n").as_deref(), Some(Path::new("/sys/fs/cgroup/unified/")));
         assert_eq!((place(mounts, "4:memory:/x\n"), place("", groups)), (None, None));
+    }
+
+    #[test]
+    fn the_group_of_a_task_is_known_by_its_name() {
+        let mine = format!("0::/user.slice/{}task_11111111/below\n", prefix(7));
+        assert!(is_of_task(&mine));
+        let others = ["", "0::/\n", "4:memory:/pilothouse-7.task_11111111\n", "0::/a/pilothouse-self\n"];
+        assert!(others.iter().all(|groups| !is_of_task(groups)));
     }
 
     #[test]

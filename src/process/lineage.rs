@@ -7,6 +7,7 @@ use std::fmt;
 use super::environment::{TASK_ID, TASK_KIND};
 use super::guard::{KEEPER, LAUNCHER};
 use super::start::fork_server::HOST as HOST_ARGUMENT;
+use super::task_mark::TaskMark;
 use super::tree::{HOST, ProcessEntry, proc_file};
 
 /// The longest chain of parents that is followed.
@@ -21,6 +22,8 @@ pub enum Lineage {
     Adopted,
     /// It, or one of its ancestors in the same session, carries a task id in its environment.
     Marked,
+    /// What started it is hidden, and it has the limit of a task.
+    Limited,
     /// It cannot be inspected.
     Unknown,
 }
@@ -31,7 +34,11 @@ impl fmt::Display for Lineage {
             Self::Host => "it was started by a managed task",
             Self::Adopted => "it was left behind by a managed task",
             Self::Marked => "PILOTHOUSE_TASK_ID in its environment says that a managed task started it",
-            Self::Unknown => "where it comes from cannot be seen",
+            Self::Limited => {
+                "/proc hides what started it, and its limit on file locks is that of a managed task; use a terminal in \
+                 which `ulimit -Hx` prints `unlimited`"
+            }
+            Self::Unknown => "where it comes from cannot be seen; `pilothouse doctor` says why",
         })
     }
 }
@@ -67,7 +74,7 @@ pub fn ancestry(pid: u32) -> Ancestry {
     let seen = RefCell::new(BTreeMap::new());
     let look = |pid: i32| seen.borrow_mut().entry(pid).or_insert_with(|| inspect(pid)).clone();
     Ancestry {
-        lineage: trace_lineage(pid, look),
+        lineage: trace_lineage(pid, look, TaskMark::of),
         task_host: topmost_host(pid, look).and_then(|pid| pid.try_into().ok()),
         task: nearest_task(pid, look),
         parents: chain(pid, look).skip(1).filter_map(|(pid, _)| pid.try_into().ok()).collect(),
@@ -156,37 +163,66 @@ fn nearest_task(pid: i32, inspect: impl Fn(i32) -> Option<ParentLink>) -> Option
     marked.map(|task| EnclosingTask { task, is_agent })
 }
 
+/// Determines where a process comes from. If the chain of its parents is hidden, what it inherited decides: a command can
+/// hide its own parent, and may have one of another user (`sg`, a namespace of subordinate ids).
+fn trace_lineage(
+    pid: i32,
+    inspect: impl Fn(i32) -> Option<ParentLink>,
+    mark: impl Fn(i32) -> TaskMark,
+) -> Option<Lineage> {
+    let hidden = match walk_up(pid, &inspect) {
+        Ok(lineage) => return lineage,
+        Err(HiddenParent(hidden)) => hidden,
+    };
+    // A process can never join a session, so it comes from where the leader comes from; the terminal is the session's.
+    let leader = inspect(pid).and_then(|link| walk_up(link.session, &inspect).ok()?);
+    leader.filter(|lineage| *lineage != Lineage::Unknown).or_else(|| match mark(pid) {
+        TaskMark::Present => Some(Lineage::Limited),
+        TaskMark::Absent => None,
+        TaskMark::Unsure => (hidden != 1).then_some(Lineage::Unknown),
+    })
+}
+
+/// The end of a chain of parents that cannot be inspected to the first process.
+struct HiddenParent(i32);
+
 /// Walks up from `pid` to the first process. A parent of 0 is outside this pid namespace.
-fn trace_lineage(pid: i32, inspect: impl Fn(i32) -> Option<ParentLink>) -> Option<Lineage> {
+fn walk_up(pid: i32, inspect: impl Fn(i32) -> Option<ParentLink>) -> Result<Option<Lineage>, HiddenParent> {
     let mut at = pid;
     let mut below: Option<ParentLink> = None;
     let mut session = None;
     for _ in 0..MAX_CHAIN {
         if at == 0 {
-            return None;
+            return Ok(None);
         }
-        let Some(link) = inspect(at) else { return (at != 1).then_some(Lineage::Unknown) };
+        let Some(link) = inspect(at) else {
+            return if below.is_some() {
+                Err(HiddenParent(at))
+            } else {
+                Ok((at != 1).then_some(Lineage::Unknown))
+            };
+        };
         if link.is_host {
-            return Some(Lineage::Host);
+            return Ok(Some(Lineage::Host));
         }
         // Anything below a guard in another session came from a task: see `orphans`.
         if link.is_guard && below.as_ref().is_some_and(|below| below.session != link.session) {
-            return Some(Lineage::Adopted);
+            return Ok(Some(Lineage::Adopted));
         }
         if below.is_none() {
             // A process can read its own environment, unless it has made itself uninspectable.
-            let Some(_) = link.variables else { return Some(Lineage::Unknown) };
+            let Some(_) = link.variables else { return Ok(Some(Lineage::Unknown)) };
             session = Some(link.session);
         }
         let is_marked = link.variables.as_ref().is_some_and(|variables| variables.task.is_some());
         if session.is_some() && is_marked {
-            return Some(Lineage::Marked);
+            return Ok(Some(Lineage::Marked));
         }
         session = session.filter(|leader| *leader != at);
         at = link.parent;
         below = Some(link);
     }
-    Some(Lineage::Unknown)
+    Ok(Some(Lineage::Unknown))
 }
 
 #[cfg(test)]
@@ -207,6 +243,10 @@ mod tests {
 
     fn marked(task: &str, is_agent: bool) -> Option<TaskVariables> {
         Some(TaskVariables { task: Some(task.to_owned()), is_agent })
+    }
+
+    fn absent(_: i32) -> TaskMark {
+        TaskMark::Absent
     }
 
     #[test]
@@ -267,8 +307,43 @@ mod tests {
             (0, None),
             (999, Some(Lineage::Unknown)),
         ] {
-            assert_eq!(trace_lineage(pid, family), expected, "pid {pid}");
+            assert_eq!(trace_lineage(pid, family, absent), expected, "pid {pid}");
         }
+    }
+
+    #[test]
+    fn f64_a_hidden_chain_is_decided_by_session_and_mark() {
+        use TaskMark::{Absent, Present, Unsure};
+        let look = |pid: i32| match pid {
+            // Below the hidden 299: in a session of its own, in a hidden one, in those of a task and of a marked process.
+            200 => Some(ParentLink { parent: 299, session: 200, ..plain() }),
+            201 => Some(ParentLink { parent: 299, session: 298, ..plain() }),
+            202 => Some(ParentLink { parent: 299, session: 91, ..plain() }),
+            203 => Some(ParentLink { parent: 299, session: 100, ..plain() }),
+            // Below the first process, and with a visible sign of a task.
+            204 => Some(ParentLink { session: 204, ..plain() }),
+            205 => Some(ParentLink { parent: 299, variables: marked("task_11111111", false), ..plain() }),
+            1 => None,
+            pid => family(pid),
+        };
+        for (pid, mark, expected) in [
+            (200, Absent, None),
+            (200, Present, Some(Lineage::Limited)),
+            (200, Unsure, Some(Lineage::Unknown)),
+            (201, Absent, None),
+            (201, Present, Some(Lineage::Limited)),
+            (202, Absent, Some(Lineage::Host)),
+            (203, Absent, Some(Lineage::Marked)),
+            (204, Absent, None),
+            (204, Present, Some(Lineage::Limited)),
+            (204, Unsure, None),
+            (205, Absent, Some(Lineage::Marked)),
+            (298, Absent, Some(Lineage::Unknown)),
+        ] {
+            assert_eq!(trace_lineage(pid, look, |_| mark), expected, "pid {pid}, {mark:?}");
+        }
+        let unread = |_: i32| -> TaskMark { panic!("a chain that is visible needs no mark") };
+        assert_eq!(trace_lineage(81, family, unread), None);
     }
 
     #[test]
@@ -281,7 +356,7 @@ mod tests {
             })
         };
         assert_eq!(
-            (trace_lineage(2, contained), trace_lineage(9, contained)),
+            (trace_lineage(2, contained, absent), trace_lineage(9, contained, absent)),
             (None, Some(Lineage::Adopted))
         );
     }
@@ -308,7 +383,7 @@ mod tests {
 
     #[test]
     fn a_loop_of_parents_ends() {
-        assert_eq!(trace_lineage(7, round), Some(Lineage::Unknown));
+        assert_eq!(trace_lineage(7, round, absent), Some(Lineage::Unknown));
         assert_eq!(nearest_task(7, |_| Some(ParentLink { parent: 7, ..plain() })), None);
     }
 

@@ -57,6 +57,7 @@ mod stopped_host_watch;
 mod survey;
 mod survivors;
 mod sys;
+mod task_mark;
 mod termination;
 mod tree;
 mod unended;
@@ -109,6 +110,7 @@ pub use start::spawner::{ComingHost, CommandOrder, PreparedHost, Resource, Spawn
 #[cfg(feature = "console")]
 pub(crate) use sys::before_death;
 pub(crate) use sys::{is_written, return_memory, take_short_turns, watch};
+pub use task_mark::is_lasting as are_task_marks_lasting;
 pub use unended::{UnendedProcess, UnendedProcesses};
 pub use usage::{ProcessUsage, Usage};
 pub use wire::StartStage;

@@ -118,6 +118,7 @@ mod fleet_versions;
 mod fuzz_corpus;
 mod guide;
 mod guide_runs;
+mod hidden_processes;
 mod hostile_text;
 mod hosts;
 mod hosts_container;

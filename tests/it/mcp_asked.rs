@@ -14,7 +14,10 @@ fn asking(home: &Home) -> Wire {
 
 /// A shim, initialized by a client that declares which ways it can ask its user.
 fn declaring(home: &Home, name: &str, ways: &Value) -> Wire {
-    let mut agent = Wire::start(home, &[]);
+    declared(Wire::start(home, &[]), name, ways)
+}
+
+fn declared(mut agent: Wire, name: &str, ways: &Value) -> Wire {
     let client = json!({"name": name, "version": "1.0"});
     let params = json!({
         "protocolVersion": "2025-11-25", "capabilities": {"elicitation": ways}, "clientInfo": client,
@@ -84,6 +87,21 @@ fn a_client_is_asked_with_a_form_if_it_declares_forms_whatever_else_it_declares(
     send(&mut agent, "touch other", 2_000);
     let answer = agent.read();
     assert!(answer.to_string().contains("awaits the operator"), "not asked: {answer}");
+}
+
+#[test]
+fn a_client_that_cannot_act_as_the_operator_is_not_asked() {
+    let home = Home::new();
+    hold(&home);
+    let mut served = home.serve();
+    let mut shim = home.command(&["mcp"]);
+    shim.env("PILOTHOUSE_TASK_ID", "task_x");
+    let mut agent = declared(Wire::of(shim), "claude-code", &json!({}));
+    send(&mut agent, "touch made", 2_000);
+    let answer = agent.read();
+    assert!(answer.to_string().contains("awaits the operator"), "not asked: {answer}");
+    drop(agent);
+    home.stop(&mut served);
 }
 
 #[test]

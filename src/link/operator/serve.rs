@@ -503,7 +503,7 @@ mod tests {
             let (reader, writer) = ours.into_split();
             let client = Client {
                 hello: Hello::new(ClientRole::Operator, dir.path().to_owned()),
-                peer: Peer { uid: 0, pid: std::process::id(), task_host: None },
+                peer: Peer { uid: 0, pid: std::process::id(), task_host: None, lineage: None },
                 task: None,
                 is_console: true,
                 parents: Vec::new(),

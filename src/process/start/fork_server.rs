@@ -20,6 +20,7 @@ use super::idle_host;
 use crate::process::environment::TASK_ID;
 use crate::process::host;
 use crate::process::sys;
+use crate::process::task_mark::TaskMark;
 use crate::process::wire::{self, HostReport, HostTask};
 
 /// The argument that makes a process of this program a fork server.
@@ -45,6 +46,7 @@ fn serve() -> io::Result<ExitCode> {
     setsid()?;
     // Hosts inherit all of this.
     sys::ignore(&host::IGNORED);
+    TaskMark::set();
     rustix::process::chdir("/")?;
     rustix::thread::set_name(c"pilothouse-fork")?;
     let marks = NameAddresses::find()?;
