@@ -122,7 +122,7 @@ async fn to_the_end(
                 // Everything it wrote is stored once it has ended.
                 let rest = asked(ENDING_MS);
                 let ended = dispatch::run(cx, wait, rest, &RunFlags::default(), std::future::pending()).await;
-                let _ = dispatch::unended(ended.data()).map(print::say);
+                let _ = dispatch::unended_phrase(ended.data()).map(print::say);
                 return ChildEnd { response: waited, task, signal };
             }
         }
@@ -162,7 +162,7 @@ async fn print_raw(cx: &mut CommandContext, end: &ChildEnd) -> ExitCode {
     if let (Err(failure), true) = (&end.response.outcome, own_status(end.response.data()).is_none()) {
         let _ = print::say(failure.text());
     }
-    let _ = dispatch::unended(end.response.data()).map(print::say);
+    let _ = dispatch::unended_phrase(end.response.data()).map(print::say);
     match printed {
         Err(error) if is_gone(&error) => ExitCode::from(OUTPUT_CLOSED),
         Err(error) => {

@@ -72,13 +72,13 @@ pub(super) fn failure_of(answer: &CallAnswer, data: &Value) -> Option<Failure> {
         Some(reason) if answer.is_unbegun => return Some(cut_short(reason).retryable(true)),
         Some(reason) => cut_short(reason),
         None if own_limit => {
-            let end = if unended(data).is_some() { "" } else { " and was ended" };
+            let end = if unended_phrase(data).is_some() { "" } else { " and was ended" };
             Failure::running(Code::Timeout, format!("The command took longer than its timeout_ms{end}."))
                 .fix("give it a longer timeout_ms, or start it as a task with yield_time_ms 0")
         }
         None => return None,
     };
-    let failure = match unended(data) {
+    let failure = match unended_phrase(data) {
         Some(phrase) => failure.detail(phrase),
         None => failure,
     };
@@ -86,7 +86,7 @@ pub(super) fn failure_of(answer: &CallAnswer, data: &Value) -> Option<Failure> {
 }
 
 /// Says which processes of a command could not be ended, of a tool's data about it.
-pub fn unended(data: &Value) -> Option<String> {
+pub fn unended_phrase(data: &Value) -> Option<String> {
     let of = if data["task"].is_object() { &data["task"] } else { data };
     let all: Vec<UnendedProcesses> = serde_json::from_value(of["unended_processes"].clone()).ok()?;
     UnendedProcesses::phrase(&all)

@@ -299,7 +299,8 @@ impl UndoPlan {
 
     /// Makes a folder aside, with these rights, and puts it in its place. Without any, it is a private one.
     fn make_folder(&self, path: &Path, rights: Option<&FileRights>) -> io::Result<()> {
-        let waits = aside(&self.top, path)?;
+        // Not where a file of the same name waits.
+        let waits = aside(&self.top, &path.join(""))?;
         let ((above, own), (folder, name)) = (place(&self.top, &waits)?, place(&self.top, path)?);
         let made = above.path(own);
         // An undo that was cut off may have left it.

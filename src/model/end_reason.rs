@@ -99,7 +99,7 @@ impl TaskView {
     }
 
     /// Says which of the task's processes could not be ended, if any.
-    pub fn unended(&self) -> Option<String> {
+    pub fn unended_phrase(&self) -> Option<String> {
         UnendedProcesses::phrase(&UnendedProcesses::of(&self.ended.as_ref()?.survivors))
     }
 

@@ -206,7 +206,7 @@ impl TaskState {
             signalled_by: sender.map(|((by, _), _)| by.clone()),
             timed_out: self.timed_out,
             error: error.clone().or_else(|| self.error.clone()),
-            leftovers: UnendedProcesses::others(&self.leftovers, survivors),
+            leftovers: UnendedProcesses::without(&self.leftovers, survivors),
             survivors: survivors.clone(),
             taken_port: None,
         };

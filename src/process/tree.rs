@@ -72,7 +72,7 @@ impl ProcessEntry {
     }
 
     /// Describes a process of which `/proc` shows nothing, because it belongs to another user (`hidepid`).
-    fn hidden(pid: i32, parent: i32) -> Option<Self> {
+    fn of_hidden(pid: i32, parent: i32) -> Option<Self> {
         let stat = format!("{pid} (hidden) S {parent} 0 0 0 -1{}", " 0".repeat(20));
         parse(stat.as_bytes()).filter(|_| refuses_signals(pid))
     }
@@ -178,7 +178,7 @@ pub(super) fn descendants(root: i32) -> Vec<ProcessEntry> {
     while let Some(parent) = queue.pop() {
         for pid in children(parent).into_iter().filter(|pid| seen.insert(*pid)) {
             queue.push(pid);
-            found.extend(ProcessEntry::read(pid).or_else(|| ProcessEntry::hidden(pid, parent)));
+            found.extend(ProcessEntry::read(pid).or_else(|| ProcessEntry::of_hidden(pid, parent)));
         }
     }
     found

@@ -117,7 +117,7 @@ impl UnendedProcesses {
     }
 
     /// Returns the names of those processes that have ended, of all that were to be ended.
-    pub fn others(names: &[String], unended: &[UnendedProcess]) -> Vec<String> {
+    pub fn without(names: &[String], unended: &[UnendedProcess]) -> Vec<String> {
         let mut ended = names.to_vec();
         for process in unended {
             // One that executes another program has another name by now.
@@ -233,7 +233,7 @@ mod tests {
         let names = ["sleep", "sh", "sleep"].map(str::to_owned);
         let others = |unended: &[&str]| {
             let unended: Vec<_> = unended.iter().map(|name| process(name, 1, Some("root"))).collect();
-            UnendedProcesses::others(&names, &unended)
+            UnendedProcesses::without(&names, &unended)
         };
         assert_eq!(others(&[]), names);
         assert_eq!(others(&["sleep"]), ["sh", "sleep"]);

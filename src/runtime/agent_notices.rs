@@ -324,7 +324,7 @@ fn fact_of(task: &TaskView, event: &TaskEvent) -> Option<NoticeFact> {
             let cause = task.cause()?;
             changed(TaskChange::Stop, format!("{name} is being {}", short(&cause, WHY_CHARS)))
         }
-        TaskFact::End { .. } if task.promoted && (!is_own_stop(task) || task.unended().is_some()) => {
+        TaskFact::End { .. } if task.promoted && (!is_own_stop(task) || task.unended_phrase().is_some()) => {
             changed(TaskChange::End, format!("{name} ended: {}", task.end_in_words()))
         }
         _ => None,
@@ -337,15 +337,15 @@ fn end_of_withdrawn(task: &TaskView) -> String {
         .item
         .map_or_else(|| "its command".to_owned(), |item| format!("item {} of {}", item.index, item.count));
     if is_own_stop(task) {
-        format!("{subject} was stopped{}", unended(task))
+        format!("{subject} was stopped{}", unended_clause(task))
     } else {
         format!("{subject} ended: {}", task.end_in_words())
     }
 }
 
 /// Says which processes could not be ended, to follow how the task ended.
-fn unended(task: &TaskView) -> String {
-    task.unended().map(|phrase| format!("; {}", short(&phrase, WHY_CHARS))).unwrap_or_default()
+fn unended_clause(task: &TaskView) -> String {
+    task.unended_phrase().map(|phrase| format!("; {}", short(&phrase, WHY_CHARS))).unwrap_or_default()
 }
 
 /// Tells whether the task was stopped by the agent that started it.
@@ -369,7 +369,7 @@ impl TaskView {
         let after = || format!("{comma} after {} s", self.lived_ms() / 1_000);
         // A time limit says how long it was.
         let after = (self.started_at.is_some() && !ended.timed_out).then(after).unwrap_or_default();
-        format!("{end}{after}{}", unended(self))
+        format!("{end}{after}{}", unended_clause(self))
     }
 }
 

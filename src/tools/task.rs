@@ -223,7 +223,7 @@ impl Notes {
     }
 
     /// Says which of its processes could not be ended, if any.
-    pub(super) fn unended(&self) -> Option<String> {
+    pub(super) fn unended_phrase(&self) -> Option<String> {
         UnendedProcesses::phrase(&self.unended_processes)
     }
 
@@ -327,7 +327,7 @@ pub(super) fn standing(
             // What the runtime received is named once.
             let signal = signal.filter(|name| !cause.as_ref().is_some_and(|cause| cause.ends_with(name)));
             let exit = exit.or(signal.map(str::to_owned));
-            with_reasons(status.as_str(), [cause, error, exit, notes.unended()])
+            with_reasons(status.as_str(), [cause, error, exit, notes.unended_phrase()])
         }
     }
 }

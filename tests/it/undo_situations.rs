@@ -2,7 +2,7 @@
 //! changes.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
@@ -69,7 +69,9 @@ fn everything(top: &Path) -> Everything {
         };
         let mut names = vec![0; 4096];
         let length = rustix::fs::llistxattr(&path, &mut names[..]).unwrap_or(0);
-        for name in names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        let names: BTreeSet<&[u8]> =
+            names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()).collect();
+        for name in names {
             let mut value = vec![0; 4096];
             let length = rustix::fs::lgetxattr(&path, name, &mut value[..]).expect("a value");
             held.extend([name, &value[..length]].concat());

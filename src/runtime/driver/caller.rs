@@ -99,10 +99,10 @@ pub(super) fn stage_at_end(task: &TaskView, io: &TaskIo) -> CallerStage {
     };
     CallerStage::Ended {
         exit: task.shell_end().cloned(),
-        closing: task.ended_with_runtime().map(|why| told_with(why, task.unended())),
+        closing: task.ended_with_runtime().map(|why| told_with(why, task.unended_phrase())),
         unwritten,
         ceiling: task.ceiling,
-        unended: task.unended(),
+        unended: task.unended_phrase(),
         by_operator,
     }
 }

@@ -303,7 +303,8 @@ impl OpenLedger {
         let now = self.snapshot().await?;
         let by = Instant::now() + DEADLINE;
         let failed = |error: GitFailure| (error.to_string(), false);
-        let moved = difference(&self.git, &before, &now.snapshot, by).await.map_err(failed)?;
+        // With what is tracked, or no longer ignored, since then.
+        let moved = difference(&self.git, &before, &self.last, by).await.map_err(failed)?;
         let top = self.git.top().to_owned();
         let between = tokio::task::spawn_blocking(move || between(&top, moved, since)).await;
         let between = between.map_err(|error| (error.to_string(), false))?;

@@ -69,7 +69,7 @@ fn settle(recording: &Recording, journal: &Journal, clock: &Clock) -> Vec<Recove
         });
         let now = clock.now().wall;
         let mut task = task.clone();
-        let survivors = unended(left.as_ref(), orphans.survivors);
+        let survivors = all_unended(left.as_ref(), orphans.survivors);
         for event in outcome::complete(&mut task, left.as_ref(), &survivors, now) {
             put(journal, &Fact::Task { task: Cow::Borrowed(&task.id), event: Cow::Borrowed(&event) });
         }
@@ -82,7 +82,7 @@ fn settle(recording: &Recording, journal: &Journal, clock: &Clock) -> Vec<Recove
 
 /// Lists the processes of a task that could not be ended: those that its host has named, of which nothing else is known
 /// to be the task's, and those found now.
-fn unended(left: Option<&ExitRecord>, mut found: Vec<UnendedProcess>) -> Vec<UnendedProcess> {
+fn all_unended(left: Option<&ExitRecord>, mut found: Vec<UnendedProcess>) -> Vec<UnendedProcess> {
     for process in left.iter().flat_map(|left| &left.survivors).filter(|process| process.is_alive()) {
         if !found.contains(process) {
             found.push(process.clone());

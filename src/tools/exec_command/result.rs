@@ -183,7 +183,7 @@ impl CompletedCommand {
         };
         let error = self.notes.error.as_ref().map(|error| error.kind.clone());
         let why: Vec<String> =
-            self.notes.cause().into_iter().chain(error).chain(self.notes.unended()).collect();
+            self.notes.cause().into_iter().chain(error).chain(self.notes.unended_phrase()).collect();
         if why.is_empty() { (end, field) } else { (format!("{end} ({})", why.join(", ")), field) }
     }
 

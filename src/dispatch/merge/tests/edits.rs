@@ -179,10 +179,10 @@ fn check(format: Format, bytes: Vec<u8>) -> Result<(), TestCaseError> {
             edited,
             changes
         );
-        // Blanks directly beside ours are those of its line, and may go with it.
-        let is_indent = |change: &Change| change.new.trim().is_empty();
-        let is_free =
-            changes.iter().any(|change| ours.is_touched(format, before, change) && is_indent(change));
+        // Blanks and line ends directly beside ours are those of its line, and may go with it.
+        let is_blank = |change: &Change| change.new.trim().is_empty();
+        let is_free = changes.iter().any(|change| change.range.contains(&ours.start) && is_blank(change))
+            || changes.iter().any(|change| change.range == (ours.start..ours.start) && is_blank(change));
         let even = |text: &str| text.replace("\r\n", "\n");
         prop_assert!(
             is_free || is_within(&even(&expected), &even(&back)),
