@@ -181,7 +181,7 @@ impl Interpreter<'_> {
                 let value = self.text_of_word(word).map_or_else(|doubt| doubt, Value::Text);
                 let expanded = match &value {
                     Value::Text(text) => Expanded::Text(text.clone()),
-                    doubt => Expanded::Unknown(doubt.shown()),
+                    doubt => Expanded::Unknown(doubt.said_text()),
                 };
                 let is_plain = matches!(parameter, Parameter::Named(_));
                 let odd = || Value::Unknown(format!("${}", name_of(parameter)));

@@ -176,7 +176,8 @@ impl<'a> Interpreter<'a> {
                 self.not_known(format!("what {name} changes about the shell"));
             }
             _ if EDITORS.contains(&name) => {
-                let editor = Some(&value).filter(|value| matches!(value, Value::Text(_))).map(Value::shown);
+                let editor =
+                    Some(&value).filter(|value| matches!(value, Value::Text(_))).map(Value::said_text);
                 self.editors.insert(editor);
             }
             "PS4" if !is_plain => self.not_known("what PS4 runs"),

@@ -7,6 +7,7 @@ use brush_parser::ast::{
 };
 
 use crate::command_end::{CommandEnd, Flow, Input, Outcome, joined};
+use crate::commands::reads_only;
 use crate::interpreter::{Interpreter, MOST_DEEP};
 use crate::names::shortened;
 use crate::shell_state::Dialect;
@@ -102,7 +103,7 @@ impl Interpreter<'_> {
     fn run_stages(&mut self, stages: &[Command]) -> CommandEnd {
         let mut input = Err("the terminal".to_owned());
         let mut end = CommandEnd::silent(Outcome::Success);
-        let (mut worst, mut changing) = (Outcome::Success, 0);
+        let (mut worst, mut changing, mut others) = (Outcome::Success, 0, 0);
         for (at, stage) in stages.iter().enumerate() {
             let before = self.files.clone();
             let is_last = at + 1 == stages.len();
@@ -114,17 +115,36 @@ impl Interpreter<'_> {
             worst = worst.worse(end.outcome);
             input = end.output.clone().ok_or(shortened(&stage.to_string()));
             if !self.files.is_same(&before) {
-                let rest = &stages[at + 1..];
-                changing += if rest.iter().all(|later| matches!(later, Command::Simple(_))) { 1 } else { 2 };
+                changing += 1;
+            } else if !self.only_reads(stage) {
+                others += 1;
             }
         }
-        if changing > 1 {
+        // What else runs may find the files as they were, or as they will be.
+        if changing > 1 || (changing > 0 && others > 0) {
             self.not_known(AT_ONCE);
         }
         if self.state.has("pipefail") {
             end.outcome = worst;
         }
         end
+    }
+
+    /// Tells whether a command does the same whatever happens to files meanwhile, but for what it prints.
+    fn only_reads(&self, command: &Command) -> bool {
+        let list = match command {
+            Command::Simple(simple) => {
+                let name = simple.word_or_name.as_ref().map_or("", |word| &*word.value);
+                return !self.state.functions.contains_key(name) && reads_only(name);
+            }
+            Command::Compound(CompoundCommand::Subshell(shell), None) => &shell.list,
+            Command::Compound(CompoundCommand::BraceGroup(group), None) => &group.list,
+            _ => return false,
+        };
+        let reads = |list: &AndOrList| {
+            list.additional.is_empty() && list.first.seq.iter().all(|command| self.only_reads(command))
+        };
+        list.0.iter().all(|item| reads(&item.0))
     }
 
     fn run_command(&mut self, command: &Command, input: &Input) -> CommandEnd {

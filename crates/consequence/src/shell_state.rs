@@ -54,7 +54,7 @@ impl Value {
     }
 
     /// Returns how it can be shown.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn said_text(&self) -> String {
         match self {
             Self::Text(text) | Self::Number(text) | Self::Unknown(text) => text.clone(),
             Self::List(list) => list.join(" "),

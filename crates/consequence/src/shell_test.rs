@@ -44,7 +44,7 @@ impl Interpreter<'_> {
         let text = self.text_of_word(word);
         let name = match test {
             P::ShellVariableIsSetAndAssigned | P::ShellVariableIsSetAndNameRef => {
-                let name = text.map_or_else(|value| Argument::Unknown(value.shown()), Argument::text);
+                let name = text.map_or_else(|value| Argument::Unknown(value.said_text()), Argument::text);
                 self.variable_name("[[", &name);
                 return Outcome::Unknown;
             }

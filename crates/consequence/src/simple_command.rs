@@ -263,14 +263,14 @@ impl Interpreter<'_> {
                         false => text,
                     });
                     if fd.unwrap_or(0) == 0 {
-                        input = text.map_err(|doubt| doubt.shown());
+                        input = text.map_err(|doubt| doubt.said_text());
                     }
                     true
                 }
                 IoRedirect::HereString(fd, word) => {
                     let text = self.text_of_word(&word.value).map(|text| text + "\n");
                     if fd.unwrap_or(0) == 0 {
-                        input = text.map_err(|doubt| doubt.shown());
+                        input = text.map_err(|doubt| doubt.said_text());
                     }
                     true
                 }

@@ -52,7 +52,7 @@ impl Interpreter<'_> {
                 self.state.options.remove(option);
             }
             if *option == "xtrace"
-                && self.state.get("PS4").is_some_and(|prompt| prompt.shown().contains(['$', '`']))
+                && self.state.get("PS4").is_some_and(|prompt| prompt.said_text().contains(['$', '`']))
             {
                 self.not_known("what PS4 runs");
             }

@@ -9,7 +9,7 @@ use crate::shell_state::{Dialect, Value, Variable};
 use crate::words::MOST_ARGUMENTS;
 
 /// Programs that run what follows their options.
-const WRAPPERS: [&str; 14] = [
+pub(super) const WRAPPERS: [&str; 14] = [
     "sudo", "doas", "env", "timeout", "nice", "ionice", "nohup", "time", "setsid", "stdbuf", "command",
     "builtin", "exec", "busybox",
 ];
