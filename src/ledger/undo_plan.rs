@@ -72,7 +72,7 @@ pub enum UndoFailure {
 /// What was done so far, to go back by.
 enum DoneStep {
     /// A file was made aside.
-    Made(PathBuf, CurrentFile),
+    Made(PathBuf, Box<CurrentFile>),
     Renamed(PathBuf, PathBuf, RenameFlags),
     FolderMade(PathBuf),
     /// A folder with these rights was removed.
@@ -154,7 +154,7 @@ impl UndoPlan {
             self.steps.iter().partition(|step| matches!(step.to, UndoTarget::Gone));
         for step in &back {
             let made = self.make(step, &mut |moment| come(&step.path, moment)).map_err(named(&step.path))?;
-            done.push(DoneStep::Made(step.aside.clone(), made));
+            done.push(DoneStep::Made(step.aside.clone(), Box::new(made)));
         }
         for step in gone {
             self.rename(done, (&step.path, &step.aside), RenameFlags::NOREPLACE)

@@ -210,7 +210,7 @@ fn what_the_program_itself_left_in_the_background_is_left_alone() {
 }
 
 /// The number of rounds of a long test: `usual`, or PILOTHOUSE_ROUNDS.
-fn rounds(usual: usize) -> usize {
+pub(crate) fn rounds(usual: usize) -> usize {
     std::env::var("PILOTHOUSE_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 

@@ -254,12 +254,15 @@ fn f63_the_operator_is_told_its_number_and_the_command_that_ends_it() {
     let mut console = Console::of(&user.by_root(&[]), (120, 40));
     console.shows("no agent yet");
     let agent = user.agent();
-    let task = user.task(&agent, &user.sleep());
+    // Else the end of its terminal ends it.
+    let task = user.task(&agent, &format!("trap '' HUP; {}", user.sleep()));
     let pid = user.sleepers()[0];
     agent.call("TaskStop", &json!({"task_id": task}));
     agent.call("TaskOutput", &json!({"task_id": task, "block": true}));
     console.shows("1 not killed");
     agent.leave();
+    // Nothing is left to be asked about then.
+    console.shows("✓ ended");
     console.keys(b"q");
     console.exit();
     let said = String::from_utf8_lossy(&console.bytes()).into_owned();

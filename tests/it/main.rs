@@ -79,6 +79,7 @@ mod e2e_gone;
 mod e2e_held;
 mod e2e_hostile;
 mod e2e_idle;
+mod e2e_killed;
 mod e2e_leaving;
 mod e2e_liar;
 mod e2e_machine;

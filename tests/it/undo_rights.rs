@@ -600,6 +600,9 @@ fn an_ordinary_user_undoes() {
     eprintln!("told: {:?}", undo_later(Path::new(&dir), &mut |_, _| ()));
 }
 
+/// What is done to a tree.
+type Change = fn(&Path);
+
 #[test]
 fn an_ordinary_user_gives_nobody_anything_that_was_not_theirs() {
     if !has_git() {
@@ -608,7 +611,7 @@ fn an_ordinary_user_gives_nobody_anything_that_was_not_theirs() {
     if !rustix::process::geteuid().is_root() {
         return skip("only root can leave files of several users");
     }
-    let cases: [(&str, fn(&Path), &str); 3] = [
+    let cases: [(&str, Change, &str); 3] = [
         (
             "of root",
             |path| lchown(path, Some(0), Some(0)).expect("an owner"),

@@ -30,7 +30,7 @@ const CEILINGS: &[(&str, usize)] = &[
     ("tokens in files", 4_207),
     ("tokens in fuzz", 39),
     ("tokens in journal", 20_117),
-    ("tokens in ledger", 28_777),
+    ("tokens in ledger", 28_786),
     ("tokens in lib", 105),
     ("tokens in link", 65_651),
     ("tokens in main", 36),
@@ -43,7 +43,7 @@ const CEILINGS: &[(&str, usize)] = &[
     ("tokens in tools", 54_271),
     ("types of a thousand that share their name", 13),
     ("ways to change what others read", 155),
-    ("words of documentation", 62_339),
+    ("words of documentation", 62_389),
 ];
 
 /// A function: its name, and the lines of its body.

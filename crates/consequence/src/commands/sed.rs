@@ -71,7 +71,7 @@ fn is_plain(script: &str) -> bool {
     loop {
         rest = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ';' | '{' | '}'));
         let Some(after) = address(rest) else { return false };
-        let mut chars = after.trim_start_matches(|c: char| c == ' ' || c == '!').chars();
+        let mut chars = after.trim_start_matches([' ', '!']).chars();
         let Some(command) = chars.next() else { return true };
         let after = chars.as_str();
         let line_end = |text: &str| text.find('\n').map_or(text.len(), |at| at + 1);
