@@ -95,7 +95,8 @@ pub struct UndoReport {
 
 impl UndoReport {
     /// What is not covered, in one sentence.
-    pub const LIMITS: &str = "Not covered: ignored files, empty folders, owners, times, anything outside the workspace, other processes.";
+    pub const LIMITS: &str =
+        "Not covered: ignored files, empty folders, times, anything outside the workspace, other processes.";
 }
 
 /// Since when the tree is compared.

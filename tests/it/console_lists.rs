@@ -432,6 +432,27 @@ fn what_differs_is_asked_for_since_the_task_began_or_since_the_first_command_of_
 }
 
 #[test]
+fn in_a_recording_nothing_is_offered_that_only_a_runtime_answers() {
+    let mut state = several();
+    for task in &mut state.tasks {
+        let task = Arc::make_mut(task);
+        task.changes = Some(TreeChanges { added: 1, ..TreeChanges::default() });
+    }
+    let ended = state.tasks.iter().find(|task| task.ended.is_some()).expect("one").number;
+    let mut app = console(state, (100, 30));
+    select(&mut app, ended);
+    for key in ["b", "M"] {
+        assert!(!press(&mut app, &[key]).is_empty(), "{key} asks the runtime");
+        let _ = press(&mut app, &["Esc"]);
+    }
+    app.state.setup.recording = Some("monday".into());
+    for key in ["b", "M", "s", "D", "r", "o", "p"] {
+        assert!(press(&mut app, &[key]).is_empty(), "{key}");
+        assert!(shown(&app).contains("recording"), "{key}: {}", shown(&app));
+    }
+}
+
+#[test]
 fn what_differs_is_listed_and_each_file_shown_with_the_lines_around_its_changes() {
     let mut state = several();
     let changes = TreeChanges {

@@ -364,3 +364,14 @@ fn a_task_cannot_act_as_the_operator_by_way_of_a_relay() {
     assert!(said.contains("cannot act as the operator"), "{said}");
     home.stop(&mut served);
 }
+
+#[test]
+fn a_host_that_settings_might_name_is_said_to_be_taken_from_openssh_if_they_cannot_be_read() {
+    let home = Home::new();
+    home.configure("config.toml", "broken = [\n");
+    let output = home.run(&["relay", "list", "--host", "nowhere.invalid"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let told = "nowhere.invalid is taken as an OpenSSH host, since the settings cannot be read: ";
+    assert!(said.contains(told) && said.contains("config.toml:1"), "{said}");
+    assert!(!output.status.success());
+}

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pilothouse::envelope::{Actor, TaskId};
-use pilothouse::model::{TaskView, TreeChanges, UndoReport, UndoRequest};
+use pilothouse::model::{ChangesSince, TaskView, TreeChanges, UndoReport, UndoRequest};
 
 use crate::ledger::has_git;
 use crate::ledger_runtime::{changes, real_git, watched, with_git};
@@ -67,6 +67,10 @@ async fn commands_that_follow_each_other_at_once_are_one_entry_and_undone_togeth
         let members = entry.together.len().max(1) as u64;
         assert_eq!((entry.added, entry.modified), (members, 1), "{task}: {entry:?}");
     }
+    let grouped = tasks.iter().zip(&entries).find(|(_, entry)| !entry.together.is_empty());
+    let (task, entry) = grouped.expect("a group");
+    let shown = bench.runtime.changes(ChangesSince::Task(task.clone())).await.expect("a report").changes;
+    assert_eq!((&shown.together, shown.total()), (&entry.together, entry.total()));
     // The last first: each entry is exactly taken back.
     for (task, entry) in tasks.iter().zip(&entries).rev() {
         let report = undo(&bench, task, false).await.expect("a report");

@@ -289,7 +289,7 @@ fn other_signals_reach_the_shell_alone() {
         for by_us in [false, true] {
             // The child would die of it.
             let script = format!(
-                "trap 'echo got it' {name}; sleep 0.3 & echo ready; wait; wait; echo \"child $?\"; exit 9"
+                "rm -f go; trap 'echo got it; : > go' {name}; (until [ -e go ]; do sleep 0.02; done) & echo ready; wait $!; wait $!; echo \"child $?\"; exit 9"
             );
             let mut child = begun(door.call(by_us, &script));
             send(child.id(), signal);

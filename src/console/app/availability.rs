@@ -70,7 +70,10 @@ impl App {
         let anywhere = if self.state.view.is_lost { Err(self::Obstacle::Lost) } else { Ok(()) };
         // Actions on the current task require its place to be attached; for other actions, each place reports
         // this itself.
-        let runtime = anywhere.and(self.state.place_is_attached());
+        let runtime = anywhere.and(match self.state.setup.recording {
+            Some(_) => Err(Obstacle::Recording),
+            None => self.state.place_is_attached(),
+        });
         let is_listed = matches!(self.state.focus.screen, Screen::Tasks | Screen::Focus);
         let list = place(is_listed, "beside the list of tasks only");
         let pane = place(is_listed || self.state.focus.screen == Screen::Program, "beside panes only");
@@ -97,7 +100,7 @@ impl App {
             Messages => place(!self.state.toasts.said().is_empty(), "nothing was said yet"),
             EditSettings => {
                 place(self.state.setup.program.is_some(), "this console cannot start itself")?;
-                if self.state.setup.recording.is_some() { Err(self::Obstacle::Recording) } else { runtime }
+                runtime
             }
             Detach => {
                 let may_go_on = self.state.setup.is_remote || self.state.setup.can_detach;

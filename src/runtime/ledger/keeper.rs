@@ -45,7 +45,7 @@ pub(super) struct LedgerTask {
     /// The command that had just ended when it began: the look after that one was not over.
     after: Option<TaskId>,
     /// The commands that are one entry, in their order; empty if it is alone.
-    together: Vec<TaskId>,
+    pub(super) together: Vec<TaskId>,
 }
 
 impl LedgerTask {

@@ -12,7 +12,7 @@ use super::undo_file::UndoFile;
 use crate::envelope::{Actor, TaskId};
 use crate::files::{HeldFolder, sync_file_system};
 use crate::ledger::{UndoFacts, UndoFailure, plan, report};
-use crate::model::{ChangesReport, ChangesSince, UndoReport, UndoRequest};
+use crate::model::{ChangesReport, ChangesSince, TreeChanges, UndoReport, UndoRequest};
 
 /// How long another undo in the same tree is waited for.
 const UNDONE_BY: Duration = Duration::from_secs(10);
@@ -90,16 +90,16 @@ impl LedgerKeeper {
             LedgerState::Off(why) => return Err(format!("the ledger is off: {why}")),
             LedgerState::Unopened => return Err("no command has run yet".to_owned()),
         }
-        let (base, end, others) = match &since {
+        let (base, end, others, together) = match &since {
             ChangesSince::Task(task) => {
                 let known =
                     self.tasks.get(task).ok_or("what it changed is not known any more, or never was")?;
                 let (base, others) = self.entry_of(known);
-                (base.clone(), known.end.clone(), others)
+                (base.clone(), known.end.clone(), others, known.together.clone())
             }
             ChangesSince::Agent(label) => {
                 let base = self.first.get(label).ok_or("this agent has run no command")?;
-                (base.clone(), None, Vec::new())
+                (base.clone(), None, Vec::new(), Vec::new())
             }
         };
         let LedgerState::On(open) = &mut self.state else { return Err("the ledger is off".to_owned()) };
@@ -108,7 +108,7 @@ impl LedgerKeeper {
             None => open.current().await.map_err(|(why, _)| why)?,
         };
         let (found, changes) = open.changes(&base, &end, others).await?;
-        let by = tokio::time::Instant::now() + REPORT;
+        let (by, changes) = (Instant::now() + REPORT, TreeChanges { together, ..changes });
         report(open.git(), &found, changes, by).await.map_err(|error| error.to_string())
     }
 }
