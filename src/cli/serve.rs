@@ -20,7 +20,7 @@ use crate::dispatch::{Code, Failure, Response};
 use crate::link::{Error, Holder, Operator, Reply, Request};
 use crate::model::{CloseReason, Snapshot};
 use crate::paths::Places;
-use crate::process::{UnendedProcess, UnendedProcesses};
+use crate::process::UnendedProcesses;
 
 /// How long a stopped runtime may take to close its connections.
 const HANG_UP: Duration = Duration::from_secs(8);
@@ -138,7 +138,10 @@ async fn stop(start: &ProgramStart, form: Form) -> Result<ExitCode> {
     let unended = match operator.ask(Request::Shutdown { closing: CloseReason::StopCommand }).await {
         Ok(Reply::Shutdown(unended)) => unended,
         // A console that ends with its runtime may hang up before the reply is written.
-        Ok(_) | Err(Error::Gone) => ended_tasks_left(&operator.snapshot().borrow()),
+        Ok(_) | Err(Error::Gone) => {
+            let last = operator.snapshot().borrow().clone();
+            last.survivors().filter(|process| process.is_alive()).cloned().collect()
+        }
         Err(error) => return Err(error.into()),
     };
     let mut connected = operator.connected();
@@ -161,12 +164,6 @@ async fn stop(start: &ProgramStart, form: Form) -> Result<ExitCode> {
         .with_data(json!({ "effect": "stopped" }))
         .with_text(text);
     Ok(answer::print(&Response::failure(failure), form))
-}
-
-/// Lists what could not be ended of a runtime's tasks, as far as it was seen.
-fn ended_tasks_left(last: &Snapshot) -> Vec<UnendedProcess> {
-    let ended = last.tasks.iter().filter_map(|task| task.ended.as_ref());
-    ended.flat_map(|ended| &ended.survivors).filter(|process| process.is_alive()).cloned().collect()
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::envelope::TaskId;
 use crate::link::{StopRequest, Successors};
 use crate::model::{CloseReason, Snapshot, TaskStatus};
 use crate::paths::{Locks, workspace_id};
-use crate::process::{UnendedProcess, UnendedProcesses};
+use crate::process::UnendedProcesses;
 
 use crate::console::state::Screen;
 use crate::console::theme::colour::Level;
@@ -265,9 +265,7 @@ impl ConsoleExit {
             RuntimeFate::GoesOn | RuntimeFate::Ends | RuntimeFate::Stopped | RuntimeFate::Read => {}
         }
         if matches!(runtime, RuntimeFate::Ends | RuntimeFate::Stopped) {
-            let ended = last.tasks.iter().filter_map(|task| task.ended.as_ref());
-            let left = ended.flat_map(|ended| &ended.survivors).filter(|process| process.is_alive());
-            let left: Vec<UnendedProcess> = left.cloned().collect();
+            let left: Vec<_> = last.survivors().filter(|process| process.is_alive()).cloned().collect();
             lines.extend(UnendedProcesses::phrase_for_operator(&left).map(|phrase| format!("{phrase}.")));
         }
         let listed = last.calls.iter().filter(|call| call.status.as_deref() == Some("error")).count() as u64;

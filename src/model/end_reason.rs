@@ -103,6 +103,11 @@ impl TaskView {
         UnendedProcesses::phrase(&UnendedProcesses::of(&self.ended.as_ref()?.survivors))
     }
 
+    /// Adds which of the task's processes could not be ended, if any, to how it ended.
+    pub fn with_unended(&self, end: String) -> String {
+        self.unended_phrase().map_or(end.clone(), |phrase| format!("{end}; {phrase}"))
+    }
+
     /// Returns the last signal that the task received before it failed, and who sent it, unless that explains its end:
     /// a command may catch one and exit as it likes.
     pub fn signal_before_end(&self) -> Option<(&Actor, StopSignal)> {

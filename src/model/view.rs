@@ -354,6 +354,12 @@ impl Snapshot {
         (listed.len() + meant.count(), listed)
     }
 
+    /// Returns the processes that could not be ended, of all tasks; some may have ended since.
+    pub fn survivors(&self) -> impl Iterator<Item = &UnendedProcess> {
+        let ended = self.tasks.iter().filter_map(|task| task.ended.as_ref());
+        ended.flat_map(|ended| &ended.survivors)
+    }
+
     /// Returns the place that prefixes a name: that of `web-fix/t07` or `web-fix/claude`.
     #[must_use]
     pub fn place_in(&self, name: &str) -> Option<&Arc<PlaceState>> {

@@ -1,6 +1,10 @@
 //! What a shell command would delete, overwrite or discard: text, environment and folder, with a view of the files,
 //! become facts, and what cannot be known. Nothing is run and nothing is changed.
 
+// Tests beside the crate and in it share a file.
+#[cfg(test)]
+extern crate self as pilothouse_consequence;
+
 mod arithmetic;
 mod braces;
 mod branch;

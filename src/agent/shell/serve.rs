@@ -366,7 +366,7 @@ fn summary(task: &TaskView) -> String {
         Some(Exit::Signal(name)) => format!("command ended by {name}"),
         None => format!("command {}", task.status.as_str()),
     };
-    task.unended_phrase().map_or(end.clone(), |phrase| format!("{end}; {phrase}"))
+    task.with_unended(end)
 }
 
 fn result(task: &TaskView) -> Value {

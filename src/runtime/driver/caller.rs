@@ -99,17 +99,12 @@ pub(super) fn stage_at_end(task: &TaskView, io: &TaskIo) -> CallerStage {
     };
     CallerStage::Ended {
         exit: task.shell_end().cloned(),
-        closing: task.ended_with_runtime().map(|why| told_with(why, task.unended_phrase())),
+        closing: task.ended_with_runtime().map(|why| task.with_unended(why)),
         unwritten,
         ceiling: task.ceiling,
         unended: task.unended_phrase(),
         by_operator,
     }
-}
-
-/// Adds which processes could not be ended to why their command ended.
-fn told_with(why: String, unended: Option<String>) -> String {
-    unended.map_or(why.clone(), |phrase| format!("{why}; {phrase}"))
 }
 
 /// Returns the message for the command's standard error that explains why its program got no input.

@@ -1,6 +1,6 @@
 //! The task that keeps the ledger: it takes snapshots one after another, in the order of what it is told.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep};
@@ -64,8 +64,8 @@ pub(super) struct LedgerKeeper {
     inbox: mpsc::Receiver<LedgerOrder>,
     queue: VecDeque<LedgerOrder>,
     pub(super) state: LedgerState,
-    /// The commands that run, and since when.
-    pub(super) running: BTreeMap<TaskId, Instant>,
+    /// The commands that run.
+    pub(super) running: BTreeSet<TaskId>,
     pub(super) tasks: HashMap<TaskId, LedgerTask>,
     ended: VecDeque<TaskId>,
     /// What the tree was at the first command of each agent, by label.
@@ -90,7 +90,7 @@ impl LedgerKeeper {
             inbox,
             queue: VecDeque::new(),
             state,
-            running: BTreeMap::new(),
+            running: BTreeSet::new(),
             tasks: HashMap::new(),
             ended: VecDeque::new(),
             first: HashMap::new(),
@@ -129,7 +129,11 @@ impl LedgerKeeper {
             }
             let LedgerState::On(open) = &mut self.state else { return self.inbox.recv().await };
             // What runs for long is in the background: what else moves then is to be known before the next command.
-            let is_settled = self.running.values().all(|since| since.elapsed() > FOREGROUND);
+            let is_settled = self
+                .running
+                .iter()
+                .filter_map(|task| self.tasks.get(task))
+                .all(|it| it.begun.elapsed() > FOREGROUND);
             tokio::select! {
                 biased;
                 order = self.inbox.recv() => return order,
@@ -212,18 +216,18 @@ impl LedgerKeeper {
         };
         let after = others.last().filter(is_room).cloned();
         let is_beside = !self.running.is_empty();
-        for other in self.running.keys() {
+        for other in &self.running {
             if let Some(other) = self.tasks.get_mut(other) {
                 other.is_beside = true;
             }
         }
-        let others: BTreeSet<TaskId> = others.into_iter().chain(self.running.keys().cloned()).collect();
+        let others: BTreeSet<TaskId> = others.into_iter().chain(self.running.iter().cloned()).collect();
         for other in &others {
             if let Some(other) = self.tasks.get_mut(other) {
                 other.others.insert(task.clone());
             }
         }
-        self.running.insert(task.clone(), Instant::now());
+        self.running.insert(task.clone());
         self.tasks.insert(task, LedgerTask { others, is_beside, ..LedgerTask::new(base, after) });
     }
 
@@ -261,11 +265,11 @@ impl LedgerKeeper {
     /// Takes what waits: the ends that follow one, and with them the commands of which all is over, one after another.
     fn take_ended(&mut self, task: TaskId) -> Vec<TaskId> {
         self.take_waiting();
-        let mut ended: Vec<TaskId> = self.running.remove(&task).map(|_| task).into_iter().collect();
+        let mut ended: Vec<TaskId> = self.running.remove(&task).then_some(task).into_iter().collect();
         loop {
             match self.queue.front() {
                 Some(LedgerOrder::Ended { task }) => {
-                    ended.extend(self.running.remove(task).map(|_| task.clone()));
+                    ended.extend(self.running.remove(task).then(|| task.clone()));
                 }
                 Some(LedgerOrder::Began { task, .. }) => {
                     let (task, after) = (task.clone(), ended.last().cloned());
@@ -296,7 +300,7 @@ impl LedgerKeeper {
             return false;
         }
         let known = LedgerTask::new(before.base.clone(), Some(after.clone()));
-        self.running.insert(task.clone(), Instant::now());
+        self.running.insert(task.clone());
         self.tasks.insert(task.clone(), known);
         true
     }

@@ -28,7 +28,7 @@ impl LedgerKeeper {
         by: &Actor,
     ) -> Result<UndoReport, String> {
         let UndoRequest { task, is_redo, is_dry } = request;
-        if self.running.contains_key(&task) {
+        if self.running.contains(&task) {
             return Err("it has not ended".to_owned());
         }
         self.open().await;

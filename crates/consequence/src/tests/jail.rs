@@ -2,60 +2,14 @@
 //! No line names anything outside of that folder.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::disk_look::DiskLook;
 use crate::consequence::{Consequence, Fact, FactKind};
 use crate::interpreter::compute;
-use crate::look::{FileKind, FileStat, GitFiles, GitRefs, Look, Unseen};
 use crate::request::ConsequenceRequest;
-
-/// The files of this machine.
-struct DiskLook;
-
-impl Look for DiskLook {
-    fn stat(&self, path: &Path) -> Result<Option<FileStat>, Unseen> {
-        let Ok(facts) = fs::symlink_metadata(path) else { return Ok(None) };
-        let kind = match facts.file_type() {
-            kind if kind.is_file() => FileKind::File,
-            kind if kind.is_dir() => FileKind::Folder,
-            kind if kind.is_symlink() => FileKind::Link,
-            _ => FileKind::Device,
-        };
-        Ok(Some(FileStat { kind, bytes: facts.len() }))
-    }
-
-    fn list(&self, path: &Path, each: &mut dyn FnMut(&OsStr) -> bool) -> Result<(), Unseen> {
-        for entry in fs::read_dir(path).map_err(|_| Unseen)?.flatten() {
-            if !each(&entry.file_name()) {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn read_link(&self, path: &Path) -> Option<PathBuf> {
-        fs::read_link(path).ok()
-    }
-
-    fn has_time(&self) -> bool {
-        true
-    }
-
-    fn git_files(&self, _: &Path) -> Option<GitFiles> {
-        None
-    }
-
-    fn git_refs(&self, _: &Path) -> Option<GitRefs> {
-        None
-    }
-
-    fn git_count(&self, _: &Path, _: &[String], _: &[String]) -> Option<u64> {
-        None
-    }
-}
 
 pub(super) const FILES: [&str; 20] = [
     "build/a.o",

@@ -1,15 +1,14 @@
 //! A folder that a line may destroy: bash runs it there, and what is lost is told by what was in each file.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use pilothouse_consequence::{
-    Consequence, ConsequenceRequest, FactKind, FileKind, FileStat, GitFiles, GitRefs, Look, Unseen, compute,
-};
+use pilothouse_consequence::{Consequence, ConsequenceRequest, FactKind, compute};
+
+use crate::disk_look::DiskLook;
 
 /// The programs that a line may start.
 const PROGRAMS: &str = "bash sh cat cp date dd echo env false find git grep head ln ls mkdir mv nice printf pwd rm rmdir \
@@ -17,51 +16,6 @@ const PROGRAMS: &str = "bash sh cat cp date dd echo env false find git grep head
 /// The files, each of which holds something of its own.
 const FILES: [&str; 8] =
     ["notes.txt", "todo.txt", "src/a.c", "data/x", ".hidden", "home/file", "with space.txt", "data/y"];
-
-/// The files of this machine.
-struct DiskLook;
-
-impl Look for DiskLook {
-    fn stat(&self, path: &Path) -> Result<Option<FileStat>, Unseen> {
-        let Ok(facts) = fs::symlink_metadata(path) else { return Ok(None) };
-        let kind = match facts.file_type() {
-            kind if kind.is_file() => FileKind::File,
-            kind if kind.is_dir() => FileKind::Folder,
-            kind if kind.is_symlink() => FileKind::Link,
-            _ => FileKind::Device,
-        };
-        Ok(Some(FileStat { kind, bytes: facts.len() }))
-    }
-
-    fn list(&self, path: &Path, each: &mut dyn FnMut(&OsStr) -> bool) -> Result<(), Unseen> {
-        for entry in fs::read_dir(path).map_err(|_| Unseen)?.flatten() {
-            if !each(&entry.file_name()) {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn read_link(&self, path: &Path) -> Option<PathBuf> {
-        fs::read_link(path).ok()
-    }
-
-    fn has_time(&self) -> bool {
-        true
-    }
-
-    fn git_files(&self, _: &Path) -> Option<GitFiles> {
-        None
-    }
-
-    fn git_refs(&self, _: &Path) -> Option<GitRefs> {
-        None
-    }
-
-    fn git_count(&self, _: &Path, _: &[String], _: &[String]) -> Option<u64> {
-        None
-    }
-}
 
 /// A folder that is thrown away, and the only programs of the lines that run in it.
 pub(crate) struct Folder {

@@ -2,6 +2,8 @@
 //! that is thrown away, with a path of few programs; the grammar names nothing outside of it.
 
 mod answers;
+#[path = "../../src/tests/disk_look.rs"]
+mod disk_look;
 mod folder;
 mod generator;
 
