@@ -276,6 +276,7 @@ async fn what_is_tracked_from_now_on_though_ignored_is_read_and_watched() {
     let first = bench.completed(bench.request("echo 2 > out/a")).await;
     assert_eq!(changes(&bench, &first.id).await.total(), 0);
     git(&work, &["add", "-f", "out/a"]);
+    wait_until_old(&work.join("out/a"));
     let next = bench.completed(bench.request("echo x > out/ignored")).await;
     assert_eq!(changes(&bench, &next.id).await.total(), 0);
     for (cmd, expected) in

@@ -8,7 +8,7 @@ use rustix::event::epoll;
 
 use super::copying::ClosingTask;
 use super::event::ByteEvent;
-use super::fd_entry::{DRAIN_LIMIT, Drain, FdEntry, QUIET, READS, ReadEnd, read_available};
+use super::fd_entry::{DRAIN_LIMIT, Drain, FdEntry, QUIET, READS, ReadEnd, WRITER, read_available};
 use super::pump::{BUFFER_BYTES, Worker};
 use super::ring::RING_BYTES;
 use crate::terminal::ByteSource;
@@ -101,20 +101,29 @@ impl Worker {
 
     /// Reports the drains that are complete.
     pub(super) fn settle_drains(&mut self) {
-        if self.draining.is_empty() {
-            return;
-        }
-        let now = self.clock.now().mono;
-        let (entries, events) = (&mut self.entries, &self.events);
-        self.draining.retain(|key| {
-            let Some(entry) = entries.get_mut(key) else { return false };
-            let over = entry.is_drained(now);
-            if over {
+        for key in std::mem::take(&mut self.draining) {
+            if self.is_drained(key) && !self.reads_more(key) {
+                let Some(entry) = self.entries.get_mut(&key) else { continue };
                 entry.drain = None;
-                let _ = events.blocking_send(ByteEvent::Drained(entry.io.id.clone()));
+                let _ = self.events.blocking_send(ByteEvent::Drained(entry.io.id.clone()));
+            } else {
+                self.draining.push(key);
             }
-            !over
-        });
+        }
+    }
+
+    fn is_drained(&mut self, key: u64) -> bool {
+        let now = self.clock.now().mono;
+        self.entries.get_mut(&key).is_none_or(|entry| entry.is_drained(now))
+    }
+
+    /// Reads what a task has that seems to be quiet: on a busy machine the kernel may not have reported it yet. Returns whether
+    /// it is drained no longer.
+    fn reads_more(&mut self, key: u64) -> bool {
+        if self.entries.get(&key).is_some_and(|entry| !entry.has_ended()) {
+            (0..WRITER).for_each(|slot| self.read(key, slot, READS));
+        }
+        !self.is_drained(key)
     }
 
     pub(super) fn next_deadline(&self) -> Option<Timespec> {
@@ -162,5 +171,63 @@ impl Worker {
             let _ = epoll::delete(&entry.poll, &fd);
         }
         entry.io.finish_log();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Write as _;
+    use std::sync::Arc;
+
+    use rustix::pipe::{PipeFlags, pipe_with};
+    use tokio::sync::mpsc::channel;
+
+    use super::super::fd_entry::TaskDescriptors;
+    use super::super::parsers::Parsers;
+    use super::super::task_io::{TaskIo, TaskIoSpec};
+    use super::*;
+    use crate::clock::Clock;
+    use crate::envelope::TaskId;
+    use crate::runtime::log::LogFiles;
+    use crate::terminal::Size;
+
+    #[test]
+    fn a_drain_ends_after_a_read_that_found_nothing_however_late_output_is_reported() {
+        let tokio = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+        let tokio = tokio.expect("a runtime");
+        let _entered = tokio.enter();
+        let dir = tempfile::tempdir().expect("temp dir");
+        let clock = Clock::start();
+        let (events, mut reported) = channel(8);
+        let parsers = Parsers::start(clock.clone(), Arc::default(), events.clone()).expect("threads");
+        let mut worker = Worker::new(clock.clone(), parsers.clone(), events).expect("a worker");
+        let io = TaskIo::begin(TaskIoSpec {
+            id: TaskId::random(),
+            folder: dir.path().to_owned(),
+            files: LogFiles::create(dir.path()).expect("files"),
+            tty: false,
+            answers: true,
+            size: Size::default(),
+            head_bytes: 1 << 20,
+            tail_bytes: 1 << 10,
+            output_bytes: None,
+            clock,
+            counted: Arc::default(),
+        });
+        let (read, write) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).expect("a pipe");
+        let sources = vec![(ByteSource::Stdout, read)];
+        let watched = TaskDescriptors { io: io.clone(), sources, outlets: vec![], writer: None, inlet: None };
+        worker.add(1, watched);
+        worker.begin_drain(1);
+        File::from(write.try_clone().expect("a copy")).write_all(b"got x\n").expect("written");
+        tokio.block_on(tokio::time::advance(QUIET));
+        worker.settle_drains();
+        assert!(reported.try_recv().is_err(), "it was not quiet");
+        assert_eq!(io.output().bytes, 6);
+        tokio.block_on(tokio::time::advance(QUIET));
+        worker.settle_drains();
+        assert!(matches!(reported.try_recv(), Ok(ByteEvent::Drained(_))));
+        parsers.stop();
     }
 }

@@ -55,33 +55,8 @@ impl Pump {
         parsers: Arc<Parsers>,
         events: mpsc::Sender<ByteEvent>,
     ) -> io::Result<Arc<Self>> {
-        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let poll = Arc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?);
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        epoll::add(&poll, &wake, EventData::new_u64(WAKE), EventFlags::IN)?;
-        let shared = Arc::new(PumpState {
-            requests: Mutex::default(),
-            has_requests: AtomicBool::new(false),
-            wake,
-            poll: poll.clone(),
-            next: AtomicU64::new(0),
-        });
-        let worker = Worker {
-            shared: shared.clone(),
-            poll,
-            paced: Arc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?),
-            pacing: PacedTerminals::of(cores),
-            clock,
-            parsers,
-            events,
-            entries: HashMap::new(),
-            names: HashMap::new(),
-            draining: Vec::new(),
-            closing: Vec::new(),
-            prioritized: Vec::new(),
-            buffer: vec![0; BUFFER_BYTES],
-            piece: Vec::new(),
-        };
+        let worker = Worker::new(clock, parsers, events)?;
+        let shared = worker.shared.clone();
         let thread = std::thread::Builder::new().name("pump".into()).spawn(move || worker.run())?;
         Ok(Arc::new(Self { shared, thread: Mutex::new(Some(thread)) }))
     }
@@ -204,6 +179,44 @@ pub(super) struct Worker {
 }
 
 impl Worker {
+    /// Returns a worker that watches nothing yet.
+    ///
+    /// # Errors
+    /// If the system provides no epoll instance or eventfd.
+    pub(super) fn new(
+        clock: Clock,
+        parsers: Arc<Parsers>,
+        events: mpsc::Sender<ByteEvent>,
+    ) -> io::Result<Self> {
+        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let poll = Arc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?);
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        epoll::add(&poll, &wake, EventData::new_u64(WAKE), EventFlags::IN)?;
+        let shared = Arc::new(PumpState {
+            requests: Mutex::default(),
+            has_requests: AtomicBool::new(false),
+            wake,
+            poll: poll.clone(),
+            next: AtomicU64::new(0),
+        });
+        Ok(Self {
+            shared,
+            poll,
+            paced: Arc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?),
+            pacing: PacedTerminals::of(cores),
+            clock,
+            parsers,
+            events,
+            entries: HashMap::new(),
+            names: HashMap::new(),
+            draining: Vec::new(),
+            closing: Vec::new(),
+            prioritized: Vec::new(),
+            buffer: vec![0; BUFFER_BYTES],
+            piece: Vec::new(),
+        })
+    }
+
     fn run(mut self) {
         process::take_short_turns();
         let mut ready = Vec::with_capacity(64);
@@ -306,7 +319,7 @@ impl Worker {
         }
     }
 
-    fn add(&mut self, key: u64, watched: TaskDescriptors) {
+    pub(super) fn add(&mut self, key: u64, watched: TaskDescriptors) {
         self.names.insert(watched.io.id.clone(), key);
         let entry = FdEntry::of(watched, self.poll.clone());
         self.entries.insert(key, entry);
