@@ -8,6 +8,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
@@ -22,7 +23,7 @@ const MOST_PATHS: usize = 200;
 /// A watch over a tree.
 #[derive(Debug)]
 pub struct TreeWatch {
-    inotify: OwnedFd,
+    inotify: Arc<OwnedFd>,
     top: PathBuf,
     folders: HashMap<i32, PathBuf>,
     /// New folders, to be watched unless they are ignored.
@@ -39,7 +40,7 @@ impl TreeWatch {
     /// # Errors
     /// If the kernel gives no watch.
     pub fn over(top: &Path, ignored: &BTreeSet<PathBuf>) -> io::Result<Self> {
-        let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
+        let inotify = Arc::new(inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?);
         let (folders, new, moved) = (HashMap::new(), BTreeSet::new(), Some(BTreeSet::new()));
         let mut watch = Self { inotify, top: top.to_owned(), folders, new, is_partial: false, moved };
         watch.add(PathBuf::new(), ignored);
@@ -47,11 +48,8 @@ impl TreeWatch {
     }
 
     /// Returns the descriptor that can be read when something has moved.
-    ///
-    /// # Errors
-    /// If there are too many.
-    pub fn descriptor(&self) -> io::Result<OwnedFd> {
-        self.inotify.try_clone()
+    pub fn descriptor(&self) -> Arc<OwnedFd> {
+        self.inotify.clone()
     }
 
     /// Watches a folder and those below it. Blocks.

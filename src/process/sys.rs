@@ -9,7 +9,7 @@ use std::convert::Infallible;
 use std::ffi::{CStr, CString, c_char};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::ptr;
 
 use portable_pty::MasterPty;
@@ -312,8 +312,8 @@ pub(super) fn fork_sibling() -> io::Result<Option<Pid>> {
 }
 
 /// Watches a descriptor on the current tokio runtime.
-pub(crate) fn watch(fd: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
-    // SAFETY: the descriptor belongs to what is returned, which closes it after it has stopped watching it.
+pub(crate) fn watch<Fd: AsFd + AsRawFd + 'static>(fd: Fd, interest: Interest) -> io::Result<AsyncFd<Fd>> {
+    // SAFETY: what is returned keeps the descriptor open until it has stopped watching it.
     unsafe { AsyncFd::register_with_interest(fd, interest) }.map_err(io::Error::from)
 }
 

@@ -74,7 +74,7 @@ pub(super) struct OpenLedger {
     /// Whether anything has moved since the last snapshot was begun, where that is known.
     watch: Option<TreeWatch>,
     /// Its readiness.
-    told: Option<AsyncFd<OwnedFd>>,
+    told: Option<AsyncFd<Arc<OwnedFd>>>,
     /// Whether anything has moved since the last snapshot, for those who start commands.
     still: StillTree,
     /// The number of the last snapshot.
@@ -189,9 +189,8 @@ impl OpenLedger {
         // Until it is read what the kernel has told, nobody may take its silence for rest.
         self.still.end();
         let has_moved = self.watch.as_mut().is_none_or(TreeWatch::has_moved);
-        let told = self.told.as_ref().filter(|_| !has_moved);
-        if let Some(inotify) = told.and_then(|told| told.get_ref().try_clone().ok()) {
-            self.still.begin(inotify, self.number);
+        if let Some(told) = self.told.as_ref().filter(|_| !has_moved) {
+            self.still.begin(told.get_ref().clone(), self.number);
         }
         has_moved
     }
@@ -351,8 +350,8 @@ impl OpenLedger {
 }
 
 /// Returns what tells that something has moved.
-fn readiness(watch: &TreeWatch) -> Option<AsyncFd<OwnedFd>> {
-    process::watch(watch.descriptor().ok()?, Interest::READABLE).ok()
+fn readiness(watch: &TreeWatch) -> Option<AsyncFd<Arc<OwnedFd>>> {
+    process::watch(watch.descriptor(), Interest::READABLE).ok()
 }
 
 /// Watches the tree, if the kernel lets us.

@@ -14,13 +14,13 @@ pub(in crate::runtime) struct StillTree(Arc<Mutex<Option<LastLook>>>);
 #[derive(Debug)]
 struct LastLook {
     /// It can be read when something moves.
-    inotify: OwnedFd,
+    inotify: Arc<OwnedFd>,
     number: u64,
 }
 
 impl StillTree {
     /// Notes that nothing has moved since the look with this number, unless `inotify` can be read.
-    pub(super) fn begin(&self, inotify: OwnedFd, number: u64) {
+    pub(super) fn begin(&self, inotify: Arc<OwnedFd>, number: u64) {
         self.set(Some(LastLook { inotify, number }));
     }
 
@@ -52,7 +52,7 @@ mod tests {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         let still = StillTree::default();
         assert_eq!(still.since(), None);
-        still.begin(reader.into(), 3);
+        still.begin(Arc::new(reader.into()), 3);
         assert_eq!(still.since(), Some(3));
         std::io::Write::write_all(&mut &writer, b"x").expect("written");
         assert_eq!(still.since(), None);
