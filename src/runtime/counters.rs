@@ -7,9 +7,10 @@ use jiff::Timestamp;
 use crate::envelope::{Actor, TaskId};
 use crate::model::calls::{ABANDONED, is_stream};
 use crate::model::{
-    AnsweredCall, Fact, HISTORY_SECONDS, Metrics, PROGRAM_CALL, Principal, QuestionFact, RejectionReason,
-    TaskEvent, TaskFact, TaskView,
+    HISTORY_SECONDS, Metrics, PROGRAM_CALL, Principal, QuestionFact, RejectionReason, TaskEvent, TaskFact,
+    TaskView,
 };
+use crate::runtime::record_row::{AnsweredCall, Fact};
 
 /// Limits on individually counted tools: how many, and the length of a tool's name in bytes.
 const TOOLS: usize = 64;
@@ -281,7 +282,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::{AbandonedCall, CallRecord};
+    use crate::model::CallRecord;
+    use crate::runtime::record_row::AbandonedCall;
 
     #[test]
     fn a_second_in_which_nothing_happened_is_no_news_and_is_closed_by_the_next() {

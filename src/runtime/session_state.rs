@@ -8,11 +8,11 @@ use jiff::Timestamp;
 use super::agent_notices::AgentNotices;
 use super::counters::Counters;
 use crate::envelope::one_line;
-use crate::model::calls::RecentCalls;
 use crate::model::program::RecordedPrograms;
 use crate::model::{
     AgentActivity, AgentPeer, AgentRoutes, AgentView, AgentWork, ItemChanges, ItemKey, Notice, ProgramView,
 };
+use crate::runtime::recent_calls::RecentCalls;
 
 /// The maximum length of an agent's word for its mode, in characters.
 const MODE_CHARS: usize = 20;

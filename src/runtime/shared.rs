@@ -23,9 +23,10 @@ use crate::clock::Clock;
 use crate::config::{ApprovalRule, AuditPolicy, EnvSettings, Limits, SideTerminal};
 use crate::envelope::TaskId;
 use crate::journal::{Degradation, Durability, Journal, JournalError, PendingRow};
-use crate::model::gauge::Caps;
-use crate::model::{Error, Fact, Gauge, Snapshot, TaskView};
+use crate::model::{Error, Gauge, Snapshot, TaskView};
 use crate::process::ConsoleProcess;
+use crate::runtime::caps::Caps;
+use crate::runtime::record_row::Fact;
 
 /// The number of tasks found in recordings that are kept in memory.
 const PAST_TASKS: usize = 256;

@@ -6,12 +6,11 @@ use std::sync::Arc;
 use super::Driver;
 use super::order::{DriverOrder, Reply};
 use crate::envelope::{Actor, TaskId};
-use crate::model::{
-    BatchRequest, Decision, Error, Fact, GateEvent, HoldReason, ParentTask, ShownCall, TaskView,
-};
+use crate::model::{BatchRequest, Decision, Error, GateEvent, HoldReason, ParentTask, ShownCall, TaskView};
 use crate::process::ConsoleProcess;
 use crate::process::environment::Environment;
 use crate::runtime::call_costs::{CostCheck, CostSubject};
+use crate::runtime::record_row::Fact;
 use crate::runtime::supervisor::{BatchVerdict, SupervisorAction, SupervisorInput};
 
 impl Driver {

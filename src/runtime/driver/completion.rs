@@ -9,10 +9,11 @@ use tokio::time::Instant;
 use super::Driver;
 use super::caller::stage_at_end;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{Error, ExecOutcome, Fact, Stop, TaskEvent, TaskFact, TaskUpdate, TaskView};
+use crate::model::{Error, ExecOutcome, Stop, TaskEvent, TaskFact, TaskUpdate, TaskView};
 use crate::process::UnendedProcess;
 use crate::runtime::ended_outputs::EndedOutput;
 use crate::runtime::ledger::{LedgerEntry, LedgerNews};
+use crate::runtime::record_row::Fact;
 use crate::runtime::supervisor::SupervisorInput;
 use crate::runtime::task_folder::{self, TASKS};
 

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use super::Driver;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
-    Error, Fact, InputOutcome, InputRejection, InputTarget, MOST_INPUT, RejectionReason, TaskView, TypedInput,
+    Error, InputOutcome, InputRejection, InputTarget, MOST_INPUT, RejectionReason, TaskView, TypedInput,
 };
 use crate::runtime::bytes::TaskIo;
+use crate::runtime::record_row::Fact;
 use crate::runtime::supervisor;
 use crate::terminal::{self, Modes};
 

@@ -42,12 +42,13 @@ use tokio::sync::mpsc;
 
 use crate::clock::Moment;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{Decision, Error, ExecOutcome, Fact, StopOutcome, TaskEvent, TaskUpdate};
+use crate::model::{Decision, Error, ExecOutcome, StopOutcome, TaskEvent, TaskUpdate};
 use crate::process::{HostEvent, HostHandle, Signal, SignalScope};
 use crate::runtime::bytes::ByteEvent;
 use crate::runtime::call_costs::{CostCheck, CostSubject};
 use crate::runtime::caller_command::CallerStage;
 use crate::runtime::lanes::LaneOrder;
+use crate::runtime::record_row::Fact;
 use crate::runtime::supervisor::{HostOrder, SupervisorAction, SupervisorInput};
 use message::{Message, PublishPace};
 use throttle::Throttle;

@@ -11,13 +11,14 @@ use crate::consequence::Consequence;
 use crate::envelope::Actor;
 use crate::journal::Durability;
 use crate::model::{
-    AnswerInput, AnswerRefusal, AnswerValue, Error, Fact, ItemKey, NewQuestion, Principal, Question,
-    QuestionFact, QuestionId, QuestionKind, QuestionOutcome,
+    AnswerInput, AnswerRefusal, AnswerValue, Error, ItemKey, NewQuestion, Principal, Question, QuestionFact,
+    QuestionId, QuestionKind, QuestionOutcome,
 };
 use crate::process::ConsoleProcess;
 use crate::process::environment::Environment;
 use crate::runtime::call_costs::{CostCheck, CostSubject};
 use crate::runtime::question::FactReply;
+use crate::runtime::record_row::Fact;
 use crate::runtime::supervisor::{PromptedCommand, SupervisorInput};
 
 impl Driver {

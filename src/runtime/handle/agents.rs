@@ -4,10 +4,9 @@ use super::Handle;
 use crate::config::OnAgentEnd;
 use crate::envelope::{mask, one_line};
 use crate::model::AgentActivity::Ended;
-use crate::model::{
-    AgentActivity, AgentConnection, AgentPeer, AgentWork, Fact, LAUNCH_PROFILE, SHELL_PROFILE,
-};
+use crate::model::{AgentActivity, AgentPeer, AgentWork, LAUNCH_PROFILE, SHELL_PROFILE};
 use crate::runtime::driver::{DriverOrder, QuestionOrder};
+use crate::runtime::record_row::{AgentConnection, Fact};
 
 /// The lower limit of a receipt's maximum length, in characters.
 const LEAST_RECEIPT_CHARS: usize = 2_000;

@@ -11,11 +11,9 @@ use crate::agents::UsedTool;
 use crate::envelope::{Actor, Envelope, ErrorKind, TaskId, ToolError, mask_strings};
 use crate::journal::Durability;
 use crate::model::native_call::{NativeCandidate, SoughtCall, fitness};
-use crate::model::{
-    AbandonedCall, AnsweredCall, CallRecord, CallRuling, Fact, Metrics, NativeCall, PortHolder, StatusCounts,
-    StreamView,
-};
+use crate::model::{CallRecord, CallRuling, Metrics, NativeCall, PortHolder, StatusCounts, StreamView};
 use crate::runtime::agent_notices::AgentNotices;
+use crate::runtime::record_row::{AbandonedCall, AnsweredCall, Fact};
 use crate::runtime::shared::{QueuedFact, RuntimeShared};
 use crate::runtime::{OutputStream, StoredOutput, past};
 use crate::terminal::{ByteOrigin, Size, clean};

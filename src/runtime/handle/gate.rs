@@ -9,9 +9,10 @@ use super::costs::ComputingCall;
 use crate::clock::Clock;
 use crate::config::ApprovalRule;
 use crate::envelope::{TaskId, mask};
-use crate::model::{BatchRequest, Decision, Error, ExecRequest, Fact, ShownCall};
+use crate::model::{BatchRequest, Decision, Error, ExecRequest, ShownCall};
 use crate::process::ConsoleProcess;
 use crate::runtime::driver::DriverOrder;
+use crate::runtime::record_row::Fact;
 use crate::runtime::supervisor::SupervisorInput;
 
 impl Handle {

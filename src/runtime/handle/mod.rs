@@ -32,7 +32,7 @@ use crate::envelope::{Actor, TaskId, mask};
 use crate::journal::{self, Journal, RecordingMeta};
 use crate::ledger::ComingStarts;
 use crate::model::{
-    CloseReason, Error, ExecOutcome, ExecRequest, Fact, InputOutcome, ItemKey, ParentTask, Snapshot, Stop,
+    CloseReason, Error, ExecOutcome, ExecRequest, InputOutcome, ItemKey, ParentTask, Snapshot, Stop,
     StopEffect, StopOutcome, TypedInput, Until,
 };
 use crate::process::environment::Environment;
@@ -42,6 +42,7 @@ use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
 use crate::runtime::caller_command::{NativeRequest, WaitingCaller};
 use crate::runtime::driver::{Driver, DriverOrder, PreparedStart, Reply, StartingTask, prepare, to_past};
 use crate::runtime::ledger::{Ledger, LedgerNews, LedgerSetup, StillTree};
+use crate::runtime::record_row::Fact;
 use crate::runtime::screen::TaskScreen;
 use crate::runtime::shared::RuntimeShared;
 use crate::runtime::supervisor;

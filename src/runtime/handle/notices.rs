@@ -7,9 +7,10 @@ use std::sync::Arc;
 use super::{AnswerRow, Handle};
 use crate::envelope::{Actor, TaskId, mask};
 use crate::journal::Durability;
-use crate::model::{Error, Fact};
+use crate::model::Error;
 use crate::process::ConsoleProcess;
 use crate::runtime::agent_notices::{DeliveredNotices, PARAGRAPH_CHARS, SEPARATOR, WORDS_CHARS};
+use crate::runtime::record_row::Fact;
 use crate::runtime::shared::RuntimeShared;
 
 /// The start of the paragraph part about what happened without the agent.

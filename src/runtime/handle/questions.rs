@@ -9,12 +9,13 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 use super::Handle;
 use crate::envelope::Actor;
 use crate::model::{
-    AgentPrompt, AnswerInput, AnsweredPrompts, Error, Fact, NewQuestion, ProgramView, Question, QuestionId,
+    AgentPrompt, AnswerInput, AnsweredPrompts, Error, NewQuestion, ProgramView, Question, QuestionId,
     QuestionKind, QuestionOutcome, RecordedAnswer,
 };
 use crate::process::ConsoleProcess;
 use crate::process::environment::Environment;
 use crate::runtime::driver::{DriverOrder, QuestionOrder, Reply};
+use crate::runtime::record_row::Fact;
 
 /// The most bytes that a question's texts may have together: what can be sent to a console.
 const QUESTION_BYTES: usize = 512 << 10;

@@ -8,7 +8,8 @@ use serde_json::json;
 
 use super::*;
 use crate::journal::{DiskBlock, Durability};
-use crate::model::{AgentConnection, AgentPeer, SHELL_PROFILE};
+use crate::model::{AgentPeer, SHELL_PROFILE};
+use crate::runtime::record_row::AgentConnection;
 
 /// Starts a runtime on one thread: anything that blocks it blocks the test.
 fn runtime(dir: &Path, block: &DiskBlock) -> Handle {

@@ -10,7 +10,8 @@ use tokio::task::spawn_blocking;
 
 use super::Handle;
 use crate::journal::Durability;
-use crate::model::{Error, Fact};
+use crate::model::Error;
+use crate::runtime::record_row::Fact;
 use crate::runtime::unrecorded::{TakenMarks, UnrecordedCommands, tell};
 
 /// A console open for a shorter time has shown nobody anything, e.g. that of `serve --stop`.

@@ -9,7 +9,8 @@ use serde::Deserialize;
 use super::find::list;
 use crate::config::Prefix;
 use crate::journal::{JournalItem, JournalReader};
-use crate::model::{CeilingHit, CeilingKind, FactKind, TaskEnd};
+use crate::model::{CeilingHit, CeilingKind, TaskEnd};
+use crate::runtime::record_row::FactKind;
 
 /// The number of recordings read: the newest ones.
 const MOST_RECORDINGS: usize = 20;

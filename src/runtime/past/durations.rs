@@ -7,7 +7,8 @@ use serde::Deserialize;
 
 use super::find::list;
 use crate::journal::{JournalItem, JournalReader};
-use crate::model::{FactKind, TaskEnd, TaskStatus};
+use crate::model::{TaskEnd, TaskStatus};
+use crate::runtime::record_row::FactKind;
 
 /// The number of recordings read: the newest ones.
 const MOST_RECORDINGS: usize = 20;

@@ -8,7 +8,8 @@ use serde::Serialize;
 use super::reader;
 use crate::envelope::TaskId;
 use crate::journal::{self, RecordingMeta, is_held};
-use crate::model::{Fact, FactKind, TaskView};
+use crate::model::TaskView;
+use crate::runtime::record_row::{Fact, FactKind};
 use crate::runtime::task_folder::TASKS;
 
 /// One recording in a list.

@@ -11,11 +11,9 @@ use jiff::Timestamp;
 use crate::envelope::TaskId;
 use crate::journal::{self, JournalError, JournalItem, JournalReader, JournalRecord, Problem, RecordingMeta};
 use crate::model::calls::ABANDONED;
-use crate::model::{
-    AbandonedCall, AgentConnection, AnsweredCall, CallRecord, Fact, FactKind, ProgramView, TaskEvent,
-    TaskState, TaskUpdate, TaskView,
-};
+use crate::model::{CallRecord, ProgramView, TaskEvent, TaskState, TaskUpdate, TaskView};
 use crate::runtime::counters::Counters;
+use crate::runtime::record_row::{AbandonedCall, AgentConnection, AnsweredCall, Fact, FactKind};
 use crate::runtime::unrecorded::UnrecordedCommands;
 
 /// A recording read back from its rows.

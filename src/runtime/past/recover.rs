@@ -11,9 +11,10 @@ use super::reader::{self, Recording};
 use crate::clock::Clock;
 use crate::envelope::TaskId;
 use crate::journal::{Durability, Journal, JournalError, RecordingMeta, RepairReport, repair};
-use crate::model::{Fact, RecoveredTask, TaskState, TaskStatus};
+use crate::model::{TaskState, TaskStatus};
 use crate::process::{ExitRecord, OrphanedTasks, Orphans, UnendedProcess, UnendedProcesses, boot_id};
 use crate::runtime::log;
+use crate::runtime::record_row::{Fact, RecoveredTask};
 
 /// How long the hosts of a dead runtime may take to end their trees by themselves.
 const PATIENCE: Duration = Duration::from_secs(3);

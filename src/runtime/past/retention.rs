@@ -13,7 +13,7 @@ use crate::journal::{
     ChainHead, Durability, Journal, JournalItem, JournalReader, RecordingMeta, is_held, is_of_journal,
 };
 use crate::ledger::is_of_ledger;
-use crate::model::{Fact, FactKind};
+use crate::runtime::record_row::{Fact, FactKind};
 use crate::runtime::task_folder::{TASKS, is_of_tasks};
 
 /// One finished recording.

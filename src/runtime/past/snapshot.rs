@@ -9,10 +9,11 @@ use super::outcome;
 use super::reader::{PastCall, Recording};
 use crate::envelope::Actor;
 use crate::model::{
-    AbandonedCall, AgentRoutes, AgentView, CallSummary, Fact, GateView, Metrics, Notice, ProgramView,
-    RecordView, RunState, Snapshot, TaskState, TaskView,
+    AgentRoutes, AgentView, CallSummary, GateView, Metrics, Notice, ProgramView, RecordView, RunState,
+    Snapshot, TaskState, TaskView,
 };
 use crate::process::ExitRecord;
+use crate::runtime::record_row::{AbandonedCall, Fact};
 
 impl Recording {
     /// Returns the console's view of the recording. A task whose end was not recorded is completed from what it left

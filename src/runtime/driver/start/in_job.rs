@@ -10,13 +10,14 @@ use super::files::{not_entered, root, spare_folder};
 use crate::config::Ceilings;
 use crate::envelope::with_causes;
 use crate::journal::Durability;
-use crate::model::{Error, Fact, ProgramStep, TaskView};
+use crate::model::{Error, ProgramStep, TaskView};
 use crate::process::environment::{Environment, Terminals};
 use crate::process::{
     ComingHost, CommandOrder, ExactCommand, HostedCommand, RunningCommand, ShellProfile, SpawnError, Spawner,
     Stdio, Workdir, claim_controllers, environment, script, workdir,
 };
 use crate::runtime::PendingWrite;
+use crate::runtime::record_row::Fact;
 use crate::runtime::shared::RuntimeShared;
 
 /// A command about to be started.
