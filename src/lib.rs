@@ -13,11 +13,11 @@
 //! - [`tools`]: the tools agents call: input, execution, result, receipt.
 //! - [`runtime`]: tasks, from request to end: supervisor, driver, output, approvals, questions.
 //! - [`ledger`]: what differs in the workspace's files, by a private folder of git.
-//! - [`model`]: what crosses the walls between layers, as plain data: tasks, calls, questions, what happened.
 //! - [`journal`]: the recording, a hash-chained log of lines on disk.
 //! - [`process`]: starting commands and ending their process trees.
-//! - [`terminal`]: bytes to screens and text, keys to bytes.
 //! - [`agents`]: what is known about other people's programs, a file each.
+//! - [`model`]: what crosses the walls between layers, as plain data: tasks, calls, questions, what happened.
+//! - [`terminal`]: bytes to screens and text, keys to bytes.
 //! - [`envelope`]: canonical envelopes, errors, previews, masking, safe text.
 //! - [`config`], [`clock`], [`paths`], [`files`]: settings, time, file locations, private files.
 

@@ -1,5 +1,6 @@
 //! What a program reports through its hooks: events of its sessions, and the tool calls for which it asks its user. Pure.
 
+use crate::model::{CallLikeness, ModelText};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -17,8 +18,6 @@ const SUBJECTS: [&str; 8] =
 
 /// Inputs of a command that make it no other: what it is for, in words, and how long it may take.
 const ASIDE: [&str; 2] = ["description", "timeout"];
-/// The most characters of what a model was given of one command that are kept.
-const MOST_GIVEN: usize = 160_000;
 
 /// How a program runs hooks, and what they read and print.
 #[derive(Debug, Clone, Copy)]
@@ -99,17 +98,6 @@ pub struct ToolUse {
     pub input: Value,
 }
 
-/// What calls like each other have in common.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct CallLikeness {
-    /// The hash of it, 64 hexadecimal digits: session, process, tool, directory, its words or its whole text, and all other
-    /// input.
-    pub hash: String,
-    /// The first words that their commands have in common; without them, the whole call is the same.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub words: Option<String>,
-}
-
 /// A call of a tool that is over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsedTool {
@@ -133,33 +121,6 @@ pub struct RefusedTool {
     /// Why, in the program's words.
     #[serde(default)]
     pub reason: String,
-}
-
-/// The text that a program gave its model of a command, as it reports it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ModelText {
-    /// The text.
-    pub text: String,
-    /// What is known of it.
-    #[serde(flatten)]
-    pub facts: ModelTextFacts,
-}
-
-/// What is known of a text that a model was given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct ModelTextFacts {
-    /// Whether the model read it as a failure.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_failure: bool,
-    /// Whether the program says that it cut it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_cut: bool,
-    /// How many characters at its end were too many to be kept here.
-    #[serde(default, skip_serializing_if = "is_nothing")]
-    pub left_out: u64,
-    /// Whether it is the very text, and not what it was made from.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_exact: bool,
 }
 
 /// The answer to a program's own prompt.
@@ -242,21 +203,6 @@ impl HookReport {
             _ => &[],
         }
     }
-}
-
-impl ModelText {
-    /// Returns what of a text is kept.
-    #[must_use]
-    pub fn of(mut text: String, facts: ModelTextFacts) -> Self {
-        let kept = text.char_indices().nth(MOST_GIVEN).map_or(text.len(), |(at, _)| at);
-        let left_out = text.get(kept..).map_or(0, |rest| rest.chars().count() as u64);
-        text.truncate(kept);
-        Self { text, facts: ModelTextFacts { left_out, ..facts } }
-    }
-}
-
-fn is_nothing(count: &u64) -> bool {
-    *count == 0
 }
 
 impl ToolUse {

@@ -53,8 +53,7 @@ pub use self::client::{McpClient, RECEIPT_CHARS, Room};
 pub use self::codex::ENVIRONMENTS as CODEX_ENVIRONMENTS;
 pub use self::config_file::{Addition, ConfigFile, ConfigFolder, Connection, InstallScope, ShellSetting};
 pub use self::hook::{
-    AgentHook, CallLikeness, HookEvent, HookReport, ModelText, ModelTextFacts, PromptAnswering,
-    PromptVerdict, RefusedTool, ToolUse, UsedTool,
+    AgentHook, HookEvent, HookReport, PromptAnswering, PromptVerdict, RefusedTool, ToolUse, UsedTool,
 };
 pub use self::hook_entry::{HookEntry, HookPassing, HookSetup};
 pub use self::number::spell_numbers;

@@ -17,7 +17,8 @@ use super::{print, run};
 use crate::dispatch::exec::OUTPUT_CLOSED;
 use crate::dispatch::{self, Code, CommandContext, Failure, Response, RunFlags, find};
 use crate::envelope::TaskId;
-use crate::process::{Signal, is_gone};
+use crate::model::Signal;
+use crate::process::is_gone;
 
 /// The exit code if the command was not run, following `timeout` and `env`.
 const NOT_RUN: u8 = 125;

@@ -24,7 +24,6 @@ use crate::envelope::{Actor, TaskId};
 use crate::files;
 use crate::model::{Decision, Snapshot, Stop, TaskStatus, TypedInput};
 use crate::paths::Places;
-use crate::process::ConsoleProcess;
 use crate::runtime::Handle;
 
 /// The agent's script.
@@ -151,7 +150,10 @@ impl DemoStage {
                 Some(())
             }
             OperatorAct::Stop(words) => {
-                self.runtime.tell_agent(&ConsoleProcess::own(), AGENT, words).await.ok()?;
+                self.runtime
+                    .tell_agent(&crate::process::console_process(std::process::id()), AGENT, words)
+                    .await
+                    .ok()?;
                 self.runtime.stop(&Actor::Operator, &id?, Stop::default()).await.ok()?;
                 Some(())
             }

@@ -18,9 +18,9 @@ use super::signals::EndSignals;
 use crate::dispatch::cli_only::ServeInput;
 use crate::dispatch::{Code, Failure, Response};
 use crate::link::{Error, Holder, Operator, Reply, Request};
+use crate::model::UnendedProcesses;
 use crate::model::{CloseReason, Snapshot};
 use crate::paths::Places;
-use crate::process::UnendedProcesses;
 
 /// How long a stopped runtime may take to close its connections.
 const HANG_UP: Duration = Duration::from_secs(8);
@@ -140,7 +140,7 @@ async fn stop(start: &ProgramStart, form: Form) -> Result<ExitCode> {
         // A console that ends with its runtime may hang up before the reply is written.
         Ok(_) | Err(Error::Gone) => {
             let last = operator.snapshot().borrow().clone();
-            last.survivors().filter(|process| process.is_alive()).cloned().collect()
+            last.survivors().filter(|process| crate::process::is_still_alive(process)).cloned().collect()
         }
         Err(error) => return Err(error.into()),
     };

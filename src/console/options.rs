@@ -11,9 +11,9 @@ use tokio::sync::watch;
 use crate::config::OnHangup;
 use crate::envelope::TaskId;
 use crate::link::{StopRequest, Successors};
+use crate::model::UnendedProcesses;
 use crate::model::{CloseReason, Snapshot, TaskStatus};
 use crate::paths::{Locks, workspace_id};
-use crate::process::UnendedProcesses;
 
 use crate::console::state::Screen;
 use crate::console::theme::colour::Level;
@@ -265,7 +265,8 @@ impl ConsoleExit {
             RuntimeFate::GoesOn | RuntimeFate::Ends | RuntimeFate::Stopped | RuntimeFate::Read => {}
         }
         if matches!(runtime, RuntimeFate::Ends | RuntimeFate::Stopped) {
-            let left: Vec<_> = last.survivors().filter(|process| process.is_alive()).cloned().collect();
+            let left: Vec<_> =
+                last.survivors().filter(|process| crate::process::is_still_alive(process)).cloned().collect();
             lines.extend(UnendedProcesses::phrase_for_operator(&left).map(|phrase| format!("{phrase}.")));
         }
         let listed = last.calls.iter().filter(|call| call.status.as_deref() == Some("error")).count() as u64;

@@ -10,7 +10,7 @@ use super::command::{Command, CommandKind, Danger};
 use super::flags::RunFlags;
 use super::response::{Failure, Response};
 use crate::clock::millis;
-use crate::process::UnendedProcesses;
+use crate::model::UnendedProcesses;
 use crate::tools::{CallAnswer, CutHandle, CutReason};
 
 /// How long a command that was asked to end may take: TERM, the grace period, KILL, and the rest of its output.

@@ -10,11 +10,11 @@ use serde_json::Value;
 use super::operator::{Card, Item, ScreenUpdate, Update};
 use crate::config::ApprovalRule;
 use crate::envelope::TaskId;
+use crate::model::UnendedProcess;
 use crate::model::{
     AnswerInput, CallRecord, ChangesReport, ChangesSince, CloseReason, Decision, InputOutcome, Metrics,
     PortHolder, QuestionId, StatusCounts, StreamView, TypedInput, UndoReport, UndoRequest,
 };
-use crate::process::UnendedProcess;
 use crate::prose::engine::run::{self, RunOutcome, RunRefusal};
 use crate::prose::engine::vm::effects::RunEvent;
 use crate::runtime::{LogPart, LogPiece, StoredStreams, TaskUsage};

@@ -6,8 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Bytes, Ceilings};
-use crate::process::GroupCounts;
+use crate::config::Bytes;
 
 /// What a task had too much of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -35,24 +34,6 @@ pub struct CeilingHit {
 }
 
 impl CeilingHit {
-    /// Returns the ceiling that a command met by what the kernel counted in its control group. A command that `succeeded`
-    /// has coped with what the system took from it.
-    pub fn counted(counts: GroupCounts, ceilings: Ceilings, succeeded: bool) -> Option<Self> {
-        let held = |kind, limit, peak| Self { kind, limit, soft: false, peak };
-        let GroupCounts { oom, oom_kill, refused_forks, peak } = counts;
-        // The kernel counts `oom` only where the ceiling was met.
-        match (ceilings.memory, ceilings.processes) {
-            (limit @ Some(_), _) if oom > 0 && oom_kill > 0 => {
-                Some(held(CeilingKind::MemoryLimit, limit, peak))
-            }
-            _ if oom == 0 && oom_kill > 0 && !succeeded => Some(held(CeilingKind::SystemOom, None, peak)),
-            (_, Some(most)) if refused_forks > 0 => {
-                Some(held(CeilingKind::ProcessLimit, Some(most.into()), None))
-            }
-            _ => None,
-        }
-    }
-
     /// Tells whether it ended the task. Where the kernel holds the number of processes, only the start of one more
     /// fails.
     pub fn is_end(&self) -> bool {
@@ -97,31 +78,6 @@ pub(crate) fn rounded(bytes: u64) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_the_kernel_counted_tells_a_ceiling_from_the_machine_and_from_a_plain_kill() {
-        let both = Ceilings { memory: Some(512 << 20), processes: Some(256), ..Ceilings::default() };
-        let none = Ceilings::default();
-        let counts =
-            |oom, oom_kill, refused_forks| GroupCounts { oom, oom_kill, refused_forks, peak: Some(9) };
-        let kind = |counts, ceilings, succeeded| {
-            CeilingHit::counted(counts, ceilings, succeeded).map(|hit| (hit.kind, hit.soft))
-        };
-        for (counts, ceilings, succeeded, expected) in [
-            (counts(0, 0, 0), both, false, None),
-            (counts(3, 2, 0), both, false, Some(CeilingKind::MemoryLimit)),
-            (counts(1, 0, 0), both, false, None),
-            (counts(0, 1, 0), both, false, Some(CeilingKind::SystemOom)),
-            (counts(0, 1, 0), none, false, Some(CeilingKind::SystemOom)),
-            (counts(0, 1, 0), none, true, None),
-            (counts(1, 1, 0), none, false, None),
-            (counts(0, 0, 7), both, true, Some(CeilingKind::ProcessLimit)),
-            (counts(0, 0, 7), none, true, None),
-        ] {
-            let expected = expected.map(|kind| (kind, false));
-            assert_eq!(kind(counts, ceilings, succeeded), expected, "{counts:?} {ceilings:?} {succeeded}");
-        }
-    }
 
     #[test]
     fn a_ceiling_is_told_in_words() {

@@ -5,8 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::{Actor, ErrorKind};
+use crate::model::UnendedProcesses;
 use crate::model::{StopSignal, TaskFact, TaskStatus, TaskView};
-use crate::process::UnendedProcesses;
 
 /// Why a runtime ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

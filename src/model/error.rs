@@ -1,11 +1,11 @@
 //! Errors of the runtime. Expected ends of a task (exit 1, timeout, stopped) are values, not errors.
 
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::envelope::{Actor, ErrorKind, TaskId};
 use crate::model::{AnswerRefusal, TaskView};
-use crate::process::Resource;
 
 /// What is known of a command whose host was lost before it reported the start.
 pub(crate) const START_UNKNOWN: &str =
@@ -174,4 +174,16 @@ impl Error {
         let path = path.into();
         move |source| Self::Io { what, path, source }
     }
+}
+
+/// A limited resource of the system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resource {
+    /// File descriptors.
+    Descriptors,
+    /// Pseudo-terminals.
+    Ptys,
+    /// Processes, or the memory for one more.
+    Processes,
 }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::{Actor, TaskId};
-use crate::process::ConsoleProcess;
+use crate::model::ConsoleProcess;
 
 /// An event of the approval gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

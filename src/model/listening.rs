@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::process::ListenAddress;
+use crate::model::ListenAddress;
 
 /// The most addresses shown for one task.
 pub(crate) const MOST_LISTENERS: usize = 64;

@@ -8,6 +8,7 @@ mod call_end;
 pub(crate) mod calls;
 pub(crate) mod ceiling;
 pub(crate) mod changes;
+mod console_process;
 pub(crate) mod end_reason;
 pub(crate) mod error;
 pub(crate) mod gate;
@@ -16,6 +17,7 @@ mod held_ports;
 pub(crate) mod histogram;
 pub(crate) mod input;
 pub(crate) mod lane_wait;
+mod listen_address;
 pub(crate) mod listening;
 pub(crate) mod metrics;
 pub(crate) mod native_call;
@@ -23,6 +25,7 @@ pub(crate) mod place;
 pub(crate) mod program;
 pub(crate) mod question;
 pub(crate) mod request;
+mod signal;
 pub(crate) mod state;
 pub(crate) mod status;
 pub(crate) mod status_counts;
@@ -32,13 +35,17 @@ pub(crate) mod taken_port;
 pub(crate) mod task;
 pub(crate) mod timeline;
 pub(crate) mod tree_changes;
+pub(crate) mod unended;
 pub(crate) mod unrecorded;
 pub(crate) mod view;
 
-pub use crate::process::{Exit, ListenAddress};
+pub use console_process::ConsoleProcess;
 pub use input::{InputEvidence, InputNeed, InputWait, RejectionReason};
+pub use listen_address::ListenAddress;
+pub use signal::{Exit, Signal, UnknownSignal};
 pub use status::{HoldReason, StopSignal, TaskStatus};
 pub use task::{TaskEvent, TaskFact, TaskUpdate};
+pub use unended::{UnendedProcess, UnendedProcesses};
 
 pub use agent_view::{
     AgentActivity, AgentPeer, AgentRoutes, AgentView, AgentWork, HOOK_PROFILE, LAUNCH_PROFILE, SHELL_PROFILE,
@@ -51,14 +58,14 @@ pub(crate) use ceiling::rounded;
 pub use ceiling::{CeilingHit, CeilingKind};
 pub(crate) use changes::{ItemChanges, ItemKey};
 pub use end_reason::CloseReason;
-pub use error::Error;
+pub use error::{Error, Resource};
 pub(crate) use gate::{GateEvent, GateEventKind};
 pub use gauge::{Gauge, LimitKind};
 pub use histogram::{BOUNDS_MS, Histogram};
 pub use lane_wait::{LaneObstacle, LaneWait};
 pub use listening::Listener;
 pub use metrics::{HISTORY_SECONDS, Metrics, MetricsReport};
-pub use native_call::{CallRuling, NativeCall};
+pub use native_call::{CallRuling, ModelText, ModelTextFacts, NativeCall};
 pub use place::{PlaceId, PlaceLink, PlaceName, Slot};
 pub use program::{
     BranchView, LineRange, LoopView, ProgramError, ProgramEvent, ProgramView, RunState, StepState, StepView,
@@ -67,13 +74,13 @@ pub use program::{
 pub(crate) use question::QuestionFact;
 pub use question::{
     ALIKE_FOR, AgentPrompt, AlikeAnswers, AnswerInput, AnswerKind, AnswerRefusal, AnswerValue,
-    AnsweredPrompts, AnsweredWhich, BindingView, Comment, Evidence, ExpectedAnswerer, NewQuestion,
-    PermissionEnd, PermittedPrompts, Principal, PromptPermission, Question, QuestionId, QuestionKind,
-    QuestionOrigin, QuestionOutcome, READING, RecordedAnswer, alike_in_words,
+    AnsweredPrompts, AnsweredWhich, BindingView, CallLikeness, Comment, Evidence, ExpectedAnswerer,
+    NewQuestion, PermissionEnd, PermittedPrompts, Principal, PromptPermission, Question, QuestionId,
+    QuestionKind, QuestionOrigin, QuestionOutcome, READING, RecordedAnswer, alike_in_words,
 };
 pub use request::{
-    ExecOutcome, ExecRequest, InputOutcome, InputRejection, InputTarget, MOST_INPUT, NativeTask, ParentTask,
-    ProgramStep, STEP_GRACE, Stop, StopEffect, StopOutcome, TypedInput, Until,
+    ExecOutcome, ExecRequest, InputOutcome, InputRejection, InputTarget, Leftovers, MOST_INPUT, NativeTask,
+    ParentTask, ProgramStep, STEP_GRACE, Stop, StopEffect, StopOutcome, TypedInput, Until,
 };
 pub use state::TaskState;
 pub use status_counts::{StatusCounts, needs_you};

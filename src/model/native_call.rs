@@ -2,12 +2,56 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::agents::{ModelText, ModelTextFacts};
 use crate::envelope::{Actor, TaskId, one_line};
 
 /// The most characters of an agent's word for its mode, and of its reason.
 const WORD_CHARS: usize = 20;
 const REASON_CHARS: usize = 500;
+
+/// The most characters of what a model was given of one command that are kept.
+const MOST_GIVEN: usize = 160_000;
+
+/// The text that a program gave its model of a command, as it reports it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelText {
+    /// The text.
+    pub text: String,
+    /// What is known of it.
+    #[serde(flatten)]
+    pub facts: ModelTextFacts,
+}
+
+/// What is known of a text that a model was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ModelTextFacts {
+    /// Whether the model read it as a failure.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_failure: bool,
+    /// Whether the program says that it cut it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
+    /// How many characters at its end were too many to be kept here.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub left_out: u64,
+    /// Whether it is the very text, and not what it was made from.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_exact: bool,
+}
+
+impl ModelText {
+    /// Returns what of a text is kept.
+    #[must_use]
+    pub fn of(mut text: String, facts: ModelTextFacts) -> Self {
+        let kept = text.char_indices().nth(MOST_GIVEN).map_or(text.len(), |(at, _)| at);
+        let left_out = text.get(kept..).map_or(0, |rest| rest.chars().count() as u64);
+        text.truncate(kept);
+        Self { text, facts: ModelTextFacts { left_out, ..facts } }
+    }
+}
+
+fn is_nothing(count: &u64) -> bool {
+    *count == 0
+}
 
 /// What a hook says of a command of the agent's own shell, beside the text that its model was given, which is the call's
 /// receipt.

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::envelope::{Actor, TaskId};
 use crate::model::{BatchItem, RejectionReason, StopSignal, TaskView};
-use crate::process::Leftovers;
 use crate::terminal::{KeyPress, Size};
 
 /// A request to start a command. The tools apply defaults and limits; here every field is final.
@@ -223,4 +222,15 @@ pub enum StopEffect {
     Signalled,
     /// It had ended before.
     Noop,
+}
+
+/// What happens to processes that outlive their shell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Leftovers {
+    /// They are ended.
+    #[default]
+    End,
+    /// They keep running; the host stays with them.
+    Keep,
 }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::envelope::{Actor, ErrorKind};
+use crate::model::UnendedProcesses;
 use crate::model::{
     Exit, Lease, OutputView, StopSignal, StopView, TaskEnd, TaskEvent, TaskFact, TaskStatus, TaskUpdate,
     TaskView,
 };
-use crate::process::UnendedProcesses;
 
 /// The exit status of a command that timed out (docs/contract.md#execcommand).
 const TIMED_OUT: i32 = 124;

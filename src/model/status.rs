@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::process::{Exit, Signal};
+use crate::model::{Exit, Signal};
 
 /// Where a task stands. Only forward; the first terminal state wins (docs/contract.md#task-states).
 #[derive(

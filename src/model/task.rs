@@ -7,11 +7,11 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::envelope::Actor;
+use crate::model::UnendedProcess;
 use crate::model::{
     CeilingHit, Exit, HoldReason, InputWait, LaneWait, ListenAddress, Listener, RejectionReason, StopSignal,
     TakenPort, TaskStatus, TreeChanges,
 };
-use crate::process::UnendedProcess;
 use crate::terminal::Size;
 
 /// One event of a task.
@@ -345,9 +345,9 @@ impl<'de> Deserialize<'de> for TaskEvent {
 
 #[cfg(test)]
 mod tests {
+    use crate::model::Signal;
     use crate::model::task::*;
     use crate::model::{CeilingKind, InputEvidence, InputNeed, LaneObstacle};
-    use crate::process::Signal;
 
     fn waiting(kind: InputNeed, evidence: InputEvidence) -> InputWait {
         InputWait { kind, evidence, since: Timestamp::UNIX_EPOCH, program: None }

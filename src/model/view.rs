@@ -9,12 +9,12 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::{Actor, TaskId};
+use crate::model::UnendedProcess;
 use crate::model::{
     AgentView, CallEnd, CeilingHit, Exit, GateView, HoldReason, InputWait, LaneWait, Listener, Metrics,
     NativeCall, PlaceLink, PlaceName, ProgramView, PromptPermission, Question, QuestionId, Slot, StopView,
     StreamView, TakenPort, TaskEvent, TaskFact, TaskStatus, TreeChanges, timeline,
 };
-use crate::process::UnendedProcess;
 use crate::terminal::Size;
 
 /// One managed task, or a command still in the foreground of its call.

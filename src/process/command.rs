@@ -67,17 +67,6 @@ pub enum Stdio {
     },
 }
 
-/// What happens to processes that outlive their shell.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Leftovers {
-    /// They are ended.
-    #[default]
-    End,
-    /// They keep running; the host stays with them.
-    Keep,
-}
-
 /// The processes a signal is sent to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

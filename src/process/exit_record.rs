@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, openat};
 use serde::{Deserialize, Serialize};
 
-use super::{Exit, UnendedProcess};
+use crate::model::{Exit, UnendedProcess};
 
 use crate::files::{self, Links};
 
@@ -107,7 +107,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-    use crate::process::Signal;
+    use crate::model::Signal;
 
     #[test]
     fn a_record_reads_back_is_private_and_leaves_nothing_beside() {

@@ -18,10 +18,11 @@ use super::start::idle_host::IdleHost;
 use super::survey::SurvivorSurvey;
 use super::termination::{Termination, TerminationAction};
 use super::tree::{self, ProcessEntry, Remainder};
-use super::unended::UnendedProcess;
+use super::unended::unended;
 use super::wire::{self, Frames, HostReport, HostRequest};
-use super::{EndReason, Exit, ExitRecord, Signal, SignalScope};
+use super::{EndReason, ExitRecord, SignalScope};
 use crate::clock::Clock;
+use crate::model::{Exit, Signal};
 
 /// How soon after the end of a process the others are looked at: many may end at once.
 const AGAIN: Duration = Duration::from_millis(20);
@@ -204,7 +205,7 @@ impl TaskHost {
     }
 
     fn finish(mut self, childless: bool) -> Option<IdleHost> {
-        let survivors = if childless { Vec::new() } else { UnendedProcess::all(&family()) };
+        let survivors = if childless { Vec::new() } else { unended(&family()) };
         let ended = ExitRecord {
             pid: self.shell.as_raw_nonzero().get().unsigned_abs(),
             start: self.shell_start,

@@ -1,6 +1,7 @@
 //! What a host reports of its command.
 
-use super::{Exit, GroupCounts, UnendedProcess};
+use super::GroupCounts;
+use crate::model::{Exit, UnendedProcess};
 
 /// An event from a host, in this order: `Exited`, then, after [`Host::finish`](super::HostHandle::finish) or immediately if
 /// nothing is left, perhaps `AtWork`, then `Leftovers` and `Ended`. `Ended` without `Exited` means that not even the shell

@@ -1,13 +1,12 @@
 //! Process identity: what distinguishes a process from all others, past and future, and which process a person acted
 //! through.
 
-use std::fmt;
 use std::fs;
 
 use jiff::{SignedDuration, Timestamp};
-use serde::{Deserialize, Serialize};
 
 use super::tree::{self, ProcessEntry};
+use crate::model::ConsoleProcess;
 
 /// Identifies a process permanently.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,53 +38,12 @@ pub fn boot_id() -> String {
     text.trim().to_owned()
 }
 
-/// A process that a person acts through.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ConsoleProcess {
-    /// Its process id, from the kernel.
-    pub pid: u32,
-    /// When it started, to the hundredth of a second; `None` if the kernel does not provide it.
-    pub started: Option<Timestamp>,
-    /// Its controlling terminal, e.g. `/dev/pts/3`; `None` if it has none.
-    pub terminal: Option<String>,
-    /// Who uses the console and how, as the other machine reports it: `ada@laptop via ssh`. Set for a console on
-    /// another machine; the process is then the one that carries its bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
-}
-
-impl ConsoleProcess {
-    /// Looks up a process.
-    pub fn of(pid: u32) -> Self {
-        let process = i32::try_from(pid).ok().and_then(ProcessEntry::read);
-        let started = process.as_ref().and_then(|process| start_time(process.start));
-        let terminal = process.and_then(|process| terminal_name(process.terminal));
-        Self { pid, started, terminal, from: None }
-    }
-
-    /// Returns the process marked as carrying the bytes of another machine.
-    #[must_use]
-    pub fn carrying(self, from: Option<String>) -> Self {
-        Self { from, ..self }
-    }
-
-    /// Returns the current process.
-    pub fn own() -> Self {
-        Self::of(std::process::id())
-    }
-}
-
-impl fmt::Display for ConsoleProcess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(from) = &self.from {
-            return write!(f, "{from} (pid {})", self.pid);
-        }
-        write!(f, "pid {}", self.pid)?;
-        match &self.terminal {
-            Some(terminal) => write!(f, " on {terminal}"),
-            None => f.write_str(" without a terminal"),
-        }
-    }
+/// Looks up the process through which a person acts.
+pub fn console_process(pid: u32) -> ConsoleProcess {
+    let process = i32::try_from(pid).ok().and_then(ProcessEntry::read);
+    let started = process.as_ref().and_then(|process| start_time(process.start));
+    let terminal = process.and_then(|process| terminal_name(process.terminal));
+    ConsoleProcess { pid, started, terminal, from: None }
 }
 
 /// The initial UTS namespace of the machine; other UTS namespaces have other numbers.
@@ -146,14 +104,14 @@ mod tests {
 
     #[test]
     fn this_process_started_before_now_and_after_its_machine() {
-        let own = ConsoleProcess::own();
+        let own = console_process(std::process::id());
         assert_eq!(own.pid, std::process::id());
         let started = own.started.expect("told");
         assert!(
             started <= crate::clock::Clock::start().now().wall && started > Timestamp::UNIX_EPOCH,
             "{own:?}"
         );
-        let gone = ConsoleProcess::of(u32::MAX);
+        let gone = console_process(u32::MAX);
         assert_eq!(gone.to_string(), format!("pid {} without a terminal", u32::MAX));
         let far = gone.carrying(Some("ada@laptop via ssh".into()));
         assert_eq!(far.to_string(), format!("ada@laptop via ssh (pid {})", u32::MAX));

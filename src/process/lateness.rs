@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::Leftovers;
 use super::host_event::HostEvent;
 use super::wire::HostRequest;
+use crate::model::Leftovers;
 
 /// A host that is this late, beyond the grace period, is stuck: by itself it gives up on unkillable processes after
 /// ten seconds.

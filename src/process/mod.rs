@@ -48,7 +48,6 @@ mod pty_program;
 mod running;
 pub mod script;
 mod shell_links;
-mod signal;
 mod signal_queue;
 mod size;
 mod standstill;
@@ -69,7 +68,7 @@ mod writers;
 
 pub use caller_terminal::CallerTerminal;
 pub use cgroup::cgroups;
-pub use command::{HostedCommand, Leftovers, ShellProfile, SignalScope, Stdio};
+pub use command::{HostedCommand, ShellProfile, SignalScope, Stdio};
 pub use delegation::{CeilingObstacle, can_claim_controllers, claim_controllers};
 #[cfg(feature = "console")]
 pub use detach::{can_detach, detach};
@@ -80,12 +79,12 @@ pub use group_counts::GroupCounts;
 pub use guard::install as install_guards;
 pub use hook_files::HookFiles;
 pub use host_event::HostEvent;
-pub use identity::{ConsoleProcess, Identity, boot_id, container};
+pub use identity::{Identity, boot_id, console_process, container};
 pub use inherited::{InheritedAttributes, MOST_DESCRIPTORS, inherited_descriptors};
 pub use kinship::{AgentKinship, kinship};
 pub use limits::{bound_memory, forgo_core_dump, keep_descriptors, own_umask, raise_descriptor_limit};
 pub use lineage::{Ancestry, EnclosingTask, Lineage, ancestry, is_in_command, parent};
-pub use listening::{ListenAddress, ListenChange, ListeningWatch, WatchedTask};
+pub use listening::{ListenChange, ListeningWatch, WatchedTask};
 pub use orphans::{OrphanedTasks, Orphans};
 pub use peer::{PeerReader, is_gone};
 pub use process_table::ProcessTable;
@@ -97,7 +96,6 @@ pub use shell_links::{
     SHELL_PREFIX, SHELL_PROGRAM, SHELLS, ShellLinks, is_own_bash_env, is_shell_link, kind_of_shell,
     whole_program,
 };
-pub use signal::{Exit, Signal, UnknownSignal};
 pub use signal_queue::{
     RESIZED, SignalQueue, become_program, die_of, has_no_output, heed_signals, ignores_from_start,
 };
@@ -106,12 +104,12 @@ pub use standstill::{Standstill, Turn};
 pub use start::fork_server::fork_server_main;
 pub use start::second_stage::find_shell;
 pub use start::spare::SPARES;
-pub use start::spawner::{ComingHost, CommandOrder, PreparedHost, Resource, SpawnError, Spawner};
+pub use start::spawner::{ComingHost, CommandOrder, PreparedHost, SpawnError, Spawner, used_up};
 #[cfg(feature = "console")]
 pub(crate) use sys::before_death;
 pub(crate) use sys::{is_written, return_memory, take_short_turns, watch};
 pub use task_mark::is_lasting as are_task_marks_lasting;
-pub use unended::{UnendedProcess, UnendedProcesses};
+pub use unended::is_still_alive;
 pub use usage::{ProcessUsage, Usage};
 pub use wire::StartStage;
 pub use workdir::{Workdir, WorkdirError};

@@ -16,14 +16,15 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, WaitOptions, pidfd_open, wait};
 
-use super::Signal;
 use super::cgroup::{self, Cgroup};
 use super::environment::TASK_ID;
 use super::process_table::ProcessTable;
 use super::tree::{self, HOST, ProcessEntry, Remainder};
-use super::unended::UnendedProcess;
+use super::unended::unended;
 use crate::clock::Clock;
 use crate::envelope::TaskId;
+use crate::model::Signal;
+use crate::model::UnendedProcess;
 
 /// How long a killed process may take to be gone.
 const KILL_PATIENCE: Duration = Duration::from_secs(2);
@@ -113,7 +114,7 @@ impl OrphanSearch {
                 break;
             }
         }
-        Orphans { names: tree::names(&found), survivors: UnendedProcess::all(&left) }
+        Orphans { names: tree::names(&found), survivors: unended(&left) }
     }
 
     /// Lists what is there of the processes found before, and what is found now: a process that has lost its parent and

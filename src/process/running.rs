@@ -20,9 +20,10 @@ use super::start::creation::PATIENCE;
 use super::start::hosts::HostProcess;
 use super::stopped_host_watch::StoppedLooks;
 use super::wire::{self, Frames, HostReport, HostRequest, StartFailure};
-use super::{Leftovers, Pty, Signal, SignalScope, Turn, guard, sys, tree};
+use super::{Pty, SignalScope, Turn, guard, sys, tree};
 use crate::clock::millis;
 use crate::config::Ceilings;
+use crate::model::{Leftovers, Signal};
 
 /// A host sends at most five events, so none is ever dropped.
 const EVENTS: usize = 8;

@@ -6,8 +6,9 @@
 
 use std::time::Duration;
 
+use super::EndReason;
 use super::tree::Remainder;
-use super::{EndReason, Exit, Leftovers};
+use crate::model::{Exit, Leftovers};
 
 /// The grace period of processes left after the shell ended, or after the runtime died.
 const SHORT_GRACE: Duration = Duration::from_millis(200);

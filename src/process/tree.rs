@@ -9,7 +9,7 @@ use rustix::process::{
     Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, test_kill_process, waitid,
 };
 
-use super::Signal;
+use crate::model::Signal;
 
 /// A tree that still grows after this many scans is a fork bomb: continue with what was seen.
 pub(super) const MAX_LOOKS: usize = 100;
@@ -95,7 +95,11 @@ impl ProcessEntry {
 
     /// Sends a signal to this process, never to another one that has reused its pid.
     pub(super) fn send(&self, signal: Signal) {
-        let Some((pid, signal)) = Pid::from_raw(self.pid).zip(signal.sendable()) else { return };
+        let Some((pid, signal)) =
+            Pid::from_raw(self.pid).zip(rustix::process::Signal::from_named_raw(signal.number()))
+        else {
+            return;
+        };
         let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return };
         if Self::read(self.pid).is_some_and(|now| now.start == self.start) {
             // Refused (another user's process) or gone: the next scan of the tree shows which.

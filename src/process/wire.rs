@@ -14,11 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use super::environment::OsText;
 use super::group_counts::GroupCounts;
-use super::{
-    Exit, InheritedAttributes, Leftovers, MOST_DESCRIPTORS, ShellProfile, Signal, SignalScope, Turn,
-    UnendedProcess,
-};
+use super::{InheritedAttributes, MOST_DESCRIPTORS, ShellProfile, SignalScope, Turn};
 use crate::config::Ceilings;
+use crate::model::{Exit, Leftovers, Signal, UnendedProcess};
 
 /// The size limit of a message, in bytes; a longer one means that the peer is broken.
 const MAX_MESSAGE: usize = 64 << 20;

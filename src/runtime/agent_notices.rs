@@ -395,7 +395,7 @@ pub(super) fn short(text: &str, chars: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::process::Signal;
+    use crate::model::Signal;
     use proptest::prelude::*;
 
     use super::*;

@@ -34,7 +34,7 @@ mod task_folder;
 mod task_list;
 mod unrecorded;
 
-pub use crate::process::{Leftovers, Resource};
+pub use crate::model::{Leftovers, Resource};
 pub use agent_notices::{PARAGRAPH_CHARS, WORDS_CHARS};
 pub use bytes::Viewer;
 pub use caller_command::{CallerStage, Intervention, Native, NativeRequest};

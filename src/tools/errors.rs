@@ -106,7 +106,7 @@ impl From<model::Error> for ToolError {
                     .retryable(true)
             }
             Error::Io { source, what, path } if is_full(&source) => disk_full(what, &path, &source),
-            Error::Io { source, what, path } if Resource::used_up(&source) == Some(Resource::Descriptors) => {
+            Error::Io { source, what, path } if crate::process::used_up(&source) == Some(Resource::Descriptors) => {
                 exhausted(Resource::Descriptors, &format!("{what} {}: {source}", path.display()))
             }
             error @ Error::Io { .. } => Self::new(ErrorKind::InternalError, "Pilothouse could not do this.")

@@ -9,8 +9,8 @@ use super::leftovers::LeftoverProcesses;
 use super::listening::{self, ListeningNote};
 use super::receipt::{Artifact, Receipt, ReceiptBlock};
 use crate::envelope::{Actor, TaskId, one_line};
+use crate::model::UnendedProcesses;
 use crate::model::{self, CeilingHit, HoldReason, InputNeed, TaskFact, TaskStatus, TaskView};
-use crate::process::UnendedProcesses;
 
 /// The maximum length of a failure reason inside a sentence, in characters.
 const REASON_CHARS: usize = 120;

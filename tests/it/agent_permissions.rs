@@ -7,7 +7,6 @@ use pilothouse::agents::{HookEvent, PromptVerdict};
 use pilothouse::clock::Clock;
 use pilothouse::envelope::Actor;
 use pilothouse::model::{AnswerInput, AnswerValue, READING};
-use pilothouse::process::ConsoleProcess;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -253,7 +252,7 @@ async fn ends(rounds: usize) {
         let _viewer = desk.runtime.viewer();
         let was_given = is_answered && value == AnswerValue::ApproveAlike;
         let again = desk.report(report(HookEvent::Prompt(call(&cmd))));
-        desk.runtime.revoke_permissions(&ConsoleProcess::of(std::process::id())).await;
+        desk.runtime.revoke_permissions(&pilothouse::process::console_process(std::process::id())).await;
         let used = desk.report(report(HookEvent::Ended)).await.expect("reported");
         assert_eq!(used, None);
         let ended = report(HookEvent::Ended);

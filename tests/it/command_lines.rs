@@ -14,7 +14,8 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use pilothouse::process::{Exit, ExitRecord};
+use pilothouse::model::Exit;
+use pilothouse::process::ExitRecord;
 use pilothouse::runtime::{log_path, read_marks};
 use pilothouse::terminal::{ByteSource, MarkKind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

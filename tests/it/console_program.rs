@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
-use pilothouse::agents::CallLikeness;
 use pilothouse::console::app::App;
 use pilothouse::console::app::layer::Layer;
 use pilothouse::console::keys::keymap::KeyContext;
@@ -12,6 +11,7 @@ use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::state::focus::{Mode, Screen};
 use pilothouse::envelope::Actor;
 use pilothouse::link::Request;
+use pilothouse::model::CallLikeness;
 use pilothouse::model::{
     AgentPrompt, AlikeAnswers, AnswerValue, BindingView, BranchView, CallCost, Comment, Evidence, HeldCall,
     LineRange, LoopView, ProgramEvent, ProgramView, Question, QuestionKind, QuestionOrigin, RunState,

@@ -9,11 +9,11 @@ use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::Msg;
 use pilothouse::console::theme::Role;
 use pilothouse::envelope::Actor;
+use pilothouse::model::UnendedProcess;
 use pilothouse::model::{
     HoldReason, InputEvidence, InputNeed, InputWait, Notice, OutputView, Snapshot, TaskEnd, TaskStatus,
     TaskView,
 };
-use pilothouse::process::UnendedProcess;
 
 use crate::console_fixture::{
     SIZES, ago, console, draw, ended, now, obstacle, press, select, shown, snapshot, task,

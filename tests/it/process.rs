@@ -12,9 +12,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pilothouse::config::Ceilings;
+use pilothouse::model::{Exit, Leftovers};
 use pilothouse::process::{
-    Exit, HostEvent, HostHandle, HostedCommand, Io, Leftovers, Pty, RunningCommand, ShellProfile, SpawnError,
-    Spawner, StartStage, Stdio, workdir,
+    HostEvent, HostHandle, HostedCommand, Io, Pty, RunningCommand, ShellProfile, SpawnError, Spawner,
+    StartStage, Stdio, workdir,
 };
 use pilothouse::terminal::Size;
 use rustix::event::{PollFd, PollFlags, poll};

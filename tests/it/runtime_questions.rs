@@ -10,7 +10,6 @@ use pilothouse::model::{
     AgentPrompt, AnswerInput, AnswerRefusal, AnswerValue, Error, Evidence, LineRange, NewQuestion,
     ProgramView, Question, QuestionKind, QuestionOrigin, QuestionOutcome, RunState, Snapshot,
 };
-use pilothouse::process::ConsoleProcess;
 use pilothouse::process::environment::Environment;
 use pilothouse::runtime::{Handle, past};
 use serde_json::Value;
@@ -229,7 +228,7 @@ async fn an_agents_prompt_is_told_with_what_its_command_would_cost_and_allowed_o
     );
     assert!(!serde_json::to_string(&question).expect("JSON").contains("OF_THE_AGENT="));
 
-    let console = ConsoleProcess::own();
+    let console = pilothouse::process::console_process(std::process::id());
     let answer = |cost| bench.runtime.answer_at(&console, (&question.id, cost), approve());
     assert!(matches!(answer(0).await, Err(Error::CostChanged)), "given before it was told");
     assert_eq!(bench.runtime.questions().len(), 1, "it is still open");

@@ -67,7 +67,7 @@ pub(super) fn note(is_stopped: bool, words: &[String]) -> Option<String> {
 mod tests {
     use super::*;
     use crate::model::CeilingKind;
-    use crate::process::Signal;
+    use crate::model::Signal;
 
     fn ending(exit: Exit, by_operator: Intervention) -> ShellCommandEnd {
         let (closing, unwritten, ceiling, unended) = Default::default();

@@ -86,8 +86,8 @@ impl Ruling {
 mod tests {
     use super::*;
     use crate::envelope::{Actor, TaskId};
+    use crate::model::Resource;
     use crate::model::{AnswerRefusal, QuestionId};
-    use crate::process::Resource;
 
     /// What every refusal must come to: the code without the runtime's word, and with it.
     fn expected(error: &Error) -> (u8, Option<u8>) {

@@ -5,10 +5,10 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use crate::agents::hook::{
-    AgentHook, HookEvent, HookReport, ModelText, ModelTextFacts, PromptAnswering, PromptVerdict, RefusedTool,
-    ToolUse, UsedTool,
+    AgentHook, HookEvent, HookReport, PromptAnswering, PromptVerdict, RefusedTool, ToolUse, UsedTool,
 };
 use crate::agents::hook_entry::{HookEntry, HookPassing};
+use crate::model::{ModelText, ModelTextFacts};
 
 /// How long its prompt may be answered here, in seconds. Its dialog stands all the while; the hook is ended after that.
 const PROMPT_SECONDS: u64 = 3_600;

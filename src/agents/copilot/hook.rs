@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use super::FOLDER;
 use crate::agents::claude::hook::{read_event, settings_of};
 use crate::agents::config_file::ConfigFile;
-use crate::agents::hook::{AgentHook, HookEvent, HookReport, ModelText, ModelTextFacts, ToolUse, UsedTool};
+use crate::agents::hook::{AgentHook, HookEvent, HookReport, ToolUse, UsedTool};
 use crate::agents::hook_entry::{HookEntry, HookPassing};
+use crate::model::{ModelText, ModelTextFacts};
 
 /// The tool that runs commands in its own shell, as it calls it there.
 const SHELL_TOOL: &str = "Bash";

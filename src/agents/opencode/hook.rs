@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 
 use crate::agents::config_file::{ConfigFile, ConfigFolder};
 use crate::agents::hook::{
-    AgentHook, HookEvent, HookReport, ModelText, ModelTextFacts, PromptAnswering, PromptVerdict, RefusedTool,
-    ToolUse, UsedTool,
+    AgentHook, HookEvent, HookReport, PromptAnswering, PromptVerdict, RefusedTool, ToolUse, UsedTool,
 };
 use crate::agents::hook_entry::{HookEntry, HookPassing};
+use crate::model::{ModelText, ModelTextFacts};
 
 /// How long its prompt may be answered here: its plugin waits as long as it runs.
 const PATIENCE: Duration = Duration::from_secs(7 * 24 * 3_600);

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::agents::hook::{AgentHook, HookEvent, HookReport, ModelText, ModelTextFacts, ToolUse, UsedTool};
+use crate::agents::hook::{AgentHook, HookEvent, HookReport, ToolUse, UsedTool};
 use crate::agents::hook_entry::{HookEntry, HookPassing};
+use crate::model::{ModelText, ModelTextFacts};
 
 /// The tool that runs commands in its own shell.
 const SHELL_TOOL: &str = "bash";

@@ -11,8 +11,8 @@ use crate::console::text;
 use crate::console::text::{StyledPiece, column, count, piece, right, visible, wrapped};
 use crate::console::theme::Role;
 use crate::console::widgets::{DIALOG_COLUMNS, Painter, command_rows, dialog, in_lane, role};
+use crate::model::UnendedProcesses;
 use crate::model::{HoldReason, InputEvidence, TaskEvent, TaskView, TreeChanges};
-use crate::process::UnendedProcesses;
 
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     let state = painter.state;

@@ -8,8 +8,8 @@ use crate::console::text;
 use crate::console::text::visible;
 use jiff::Timestamp;
 
+use crate::model::UnendedProcesses;
 use crate::model::{TaskStatus, TaskView};
-use crate::process::UnendedProcesses;
 
 /// Maximum length of a command in an event, in characters.
 const MOST: usize = 200;

@@ -40,7 +40,6 @@ use super::protocol::{Reply, Request};
 use super::{Error, RuntimeRoute};
 use crate::envelope::TaskId;
 use crate::model::{CallRecord, PlaceId, TaskView};
-use crate::process::ConsoleProcess;
 use crate::runtime::Handle;
 use crate::runtime::past::Recording;
 use crate::tools::CallAnswer;
@@ -59,7 +58,10 @@ pub enum Operator {
 impl Operator {
     /// Connects to a runtime in this process; commands start in `cwd` unless they specify another directory.
     pub fn local(runtime: Handle, cwd: PathBuf) -> Self {
-        Self::Runtime(Arc::new(LocalRuntime::new(runtime, cwd, ConsoleProcess::own()).issuing_cards()))
+        Self::Runtime(Arc::new(
+            LocalRuntime::new(runtime, cwd, crate::process::console_process(std::process::id()))
+                .issuing_cards(),
+        ))
     }
 
     /// Attaches to the runtime at an operator socket and waits for its first snapshot.

@@ -24,7 +24,6 @@ use crate::link::lines::ConnectionReader;
 use crate::link::protocol::{ClientMessage, ConsoleView, Request, ServerMessage};
 use crate::link::{Client, Error};
 use crate::model::{CloseReason, Snapshot};
-use crate::process::ConsoleProcess;
 use crate::runtime::Handle;
 
 /// The minimum interval between two snapshots.
@@ -48,7 +47,7 @@ pub async fn serve(
     stop: CancellationToken,
 ) -> Result<(), Error> {
     let Client { hello, peer, lines, writer, .. } = client;
-    let console = ConsoleProcess::of(peer.pid).carrying(hello.from);
+    let console = crate::process::console_process(peer.pid).carrying(hello.from);
     if runtime.is_watched() {
         runtime.notice_of(&console, format!("another console has connected: {console}"));
     }
@@ -392,7 +391,7 @@ mod tests {
         let limits = Limits { recent_calls: 4, ..Limits::default() };
         let options = Options { limits, ..Options::of_test(dir) };
         let runtime = Handle::start(options).expect("starts");
-        LocalRuntime::new(runtime, dir.to_owned(), ConsoleProcess::own())
+        LocalRuntime::new(runtime, dir.to_owned(), crate::process::console_process(std::process::id()))
     }
 
     fn program(which: usize) -> Arc<ProgramView> {

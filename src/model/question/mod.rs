@@ -9,7 +9,7 @@ mod view;
 pub use answer::{AnswerInput, AnswerValue, Principal, QuestionOutcome, RecordedAnswer};
 pub(crate) use fact::QuestionFact;
 pub use permission::{
-    ALIKE_FOR, AlikeAnswers, PermissionEnd, PermittedPrompts, PromptPermission, alike_in_words,
+    ALIKE_FOR, AlikeAnswers, CallLikeness, PermissionEnd, PermittedPrompts, PromptPermission, alike_in_words,
 };
 pub use refusal::AnswerRefusal;
 pub use view::{

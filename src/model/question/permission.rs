@@ -6,7 +6,17 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{AgentPrompt, AnswerValue, AnsweredPrompts, AnsweredWhich, QuestionId};
-use crate::agents::CallLikeness;
+
+/// What calls like each other have in common.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CallLikeness {
+    /// The hash of it, 64 hexadecimal digits: session, process, tool, directory, its words or its whole text, and all other
+    /// input.
+    pub hash: String,
+    /// The first words that their commands have in common; without them, the whole call is the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
+}
 
 /// How long what is like a call is permitted.
 pub const ALIKE_FOR: Duration = Duration::from_secs(15 * 60);

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::permission::AlikeAnswers;
-use crate::agents::CallLikeness;
 use crate::envelope::{Actor, TaskId};
+use crate::model::CallLikeness;
 use crate::model::{CallCost, LineRange, PlaceName};
 
 /// An answer that follows its question sooner than this was not meant for it: a person had typed it before, or just

@@ -1,5 +1,6 @@
 //! Asks the kernel for listening sockets over netlink (`NETLINK_SOCK_DIAG`): only those, in one pass for each family.
 
+use crate::model::ListenAddress;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::OwnedFd;
@@ -10,7 +11,7 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with,
 };
 
-use super::{ListenAddress, ListeningSocket, MOST_SOCKETS, unix_path};
+use super::{ListeningSocket, MOST_SOCKETS, unix_path};
 
 /// The state of a socket that accepts connections (`TCP_LISTEN`), as a bit.
 const LISTEN: u32 = 1 << 10;

@@ -1,14 +1,12 @@
 //! What the processes of tasks listen on: sockets that accept connections, and whose they are.
 
-mod address;
 mod diag;
 mod owners;
 mod tables;
 
+use crate::model::ListenAddress;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
-
-pub use address::ListenAddress;
 
 use crate::clock;
 use crate::envelope::{TaskId, one_line};

@@ -1,10 +1,11 @@
 //! Whose a listening socket is: the task whose processes hold it, and what they hold in other network namespaces.
 
+use crate::model::ListenAddress;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
-use super::{ListenAddress, ListeningSocket, WatchedTask, tables};
+use super::{ListeningSocket, WatchedTask, tables};
 use crate::envelope::TaskId;
 use crate::process::cgroup;
 use crate::process::tree;

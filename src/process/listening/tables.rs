@@ -1,11 +1,12 @@
 //! Listening sockets in the kernel's tables below `/proc`: where netlink is refused, and of other network namespaces.
 
+use crate::model::ListenAddress;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 
-use super::{ListenAddress, ListeningSocket, MOST_SOCKETS, unix_path};
+use super::{ListeningSocket, MOST_SOCKETS, unix_path};
 
 /// The most bytes read of one table.
 const MOST_BYTES: u64 = 8 << 20;

@@ -15,6 +15,7 @@ use super::creation;
 use super::second_stage::Launch;
 use crate::clock::Clock;
 use crate::config::Ceilings;
+use crate::model::Exit;
 use crate::process::cgroup::Cgroup;
 use crate::process::detach::give_up_terminal;
 use crate::process::environment::OsText;
@@ -23,7 +24,7 @@ use crate::process::host::TaskHost;
 use crate::process::survey::SurvivorSurvey;
 use crate::process::tree::ProcessEntry;
 use crate::process::wire::{self, Frames, GoAhead, HostReport, HostRequest, HostTask, Spec, StartStage};
-use crate::process::{EndReason, Exit, ExitRecord, ShellProfile, sys};
+use crate::process::{EndReason, ExitRecord, ShellProfile, sys};
 
 /// Runs a copy of the fork server as a host, with the control socket as standard input. `rename` names the process
 /// after the id of its task.

@@ -1,5 +1,6 @@
 //! Starts commands: opens their streams, starts a task host, hands the command over and waits for the host's report.
 
+use crate::model::Resource;
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -8,7 +9,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::io::Errno;
-use serde::{Deserialize, Serialize};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
@@ -74,26 +74,12 @@ pub enum SpawnError {
     },
 }
 
-/// A limited resource of the system.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Resource {
-    /// File descriptors.
-    Descriptors,
-    /// Pseudo-terminals.
-    Ptys,
-    /// Processes, or the memory for one more.
-    Processes,
-}
-
-impl Resource {
-    /// Returns the resource that a system error means is exhausted, if it means that.
-    pub fn used_up(error: &io::Error) -> Option<Self> {
-        match Errno::from_io_error(error)? {
-            Errno::MFILE | Errno::NFILE => Some(Self::Descriptors),
-            Errno::AGAIN | Errno::NOMEM => Some(Self::Processes),
-            _ => None,
-        }
+/// Returns the resource that a system error means is exhausted, if it means that.
+pub fn used_up(error: &io::Error) -> Option<Resource> {
+    match Errno::from_io_error(error)? {
+        Errno::MFILE | Errno::NFILE => Some(Resource::Descriptors),
+        Errno::AGAIN | Errno::NOMEM => Some(Resource::Processes),
+        _ => None,
     }
 }
 
@@ -104,7 +90,7 @@ impl SpawnError {
             Self::NoTerminals => Some(Resource::Ptys),
             Self::NoDescriptors { .. } => Some(Resource::Descriptors),
             Self::Streams { source, .. } | Self::Host { source, .. } | Self::Start { source, .. } => {
-                Resource::used_up(source)
+                used_up(source)
             }
         }
     }

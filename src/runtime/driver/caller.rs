@@ -3,8 +3,9 @@
 
 use super::Driver;
 use crate::envelope::{Actor, TaskId};
+use crate::model::Signal;
 use crate::model::{InputNeed, InputWait, TaskFact, TaskView};
-use crate::process::{Signal, SignalScope};
+use crate::process::SignalScope;
 use crate::runtime::bytes::TaskIo;
 use crate::runtime::caller_command::{CallerStage, Intervention};
 use crate::runtime::supervisor::SupervisorInput;

@@ -42,8 +42,9 @@ use tokio::sync::mpsc;
 
 use crate::clock::Moment;
 use crate::envelope::{Actor, TaskId};
+use crate::model::Signal;
 use crate::model::{Decision, Error, ExecOutcome, StopOutcome, TaskEvent, TaskUpdate};
-use crate::process::{HostEvent, HostHandle, Signal, SignalScope};
+use crate::process::{HostEvent, HostHandle, SignalScope};
 use crate::runtime::bytes::ByteEvent;
 use crate::runtime::call_costs::{CostCheck, CostSubject};
 use crate::runtime::caller_command::CallerStage;

@@ -15,8 +15,9 @@ use crate::model::{
     InputOutcome, NewQuestion, ParentTask, QuestionId, QuestionOutcome, RecordedAnswer, ShownCall, Stop,
     StopOutcome, TypedInput,
 };
+use crate::model::{ConsoleProcess, Signal, UnendedProcess};
 use crate::process::environment::Environment;
-use crate::process::{ConsoleProcess, HostEvent, RunningCommand, Signal, SignalScope, UnendedProcess};
+use crate::process::{HostEvent, RunningCommand, SignalScope};
 use crate::runtime::call_costs::CostSubject;
 use crate::runtime::lanes::{LaneNews, ReturnedTicket};
 use crate::runtime::ledger::LedgerNews;

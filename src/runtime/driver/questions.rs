@@ -10,11 +10,11 @@ use super::order::{DriverOrder, QuestionOrder, Reply};
 use crate::consequence::Consequence;
 use crate::envelope::Actor;
 use crate::journal::Durability;
+use crate::model::ConsoleProcess;
 use crate::model::{
     AnswerInput, AnswerRefusal, AnswerValue, Error, ItemKey, NewQuestion, Principal, Question, QuestionFact,
     QuestionId, QuestionKind, QuestionOutcome,
 };
-use crate::process::ConsoleProcess;
 use crate::process::environment::Environment;
 use crate::runtime::call_costs::{CostCheck, CostSubject};
 use crate::runtime::question::FactReply;

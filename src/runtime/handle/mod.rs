@@ -35,8 +35,9 @@ use crate::model::{
     CloseReason, Error, ExecOutcome, ExecRequest, InputOutcome, ItemKey, ParentTask, Snapshot, Stop,
     StopEffect, StopOutcome, TypedInput, Until,
 };
+use crate::model::{Signal, UnendedProcess};
 use crate::process::environment::Environment;
-use crate::process::{Signal, SignalScope, Spawner, UnendedProcess, claim_controllers};
+use crate::process::{SignalScope, Spawner, claim_controllers};
 use crate::runtime::PendingWrite;
 use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
 use crate::runtime::caller_command::{NativeRequest, WaitingCaller};

@@ -8,11 +8,11 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::Handle;
 use crate::envelope::Actor;
+use crate::model::ConsoleProcess;
 use crate::model::{
     AgentPrompt, AnswerInput, AnsweredPrompts, Error, NewQuestion, ProgramView, Question, QuestionId,
     QuestionKind, QuestionOutcome, RecordedAnswer,
 };
-use crate::process::ConsoleProcess;
 use crate::process::environment::Environment;
 use crate::runtime::driver::{DriverOrder, QuestionOrder, Reply};
 use crate::runtime::record_row::Fact;

@@ -89,7 +89,7 @@ fn failing(cmd: String) -> ExecRequest {
         accepts_input: false,
         yield_after: None,
         timeout: None,
-        leftovers: crate::process::Leftovers::End,
+        leftovers: crate::model::Leftovers::End,
         description: None,
         item: None,
         step: None,

@@ -4,8 +4,9 @@
 use jiff::Timestamp;
 
 use crate::envelope::Actor;
+use crate::model::{Exit, Signal, UnendedProcess};
 use crate::model::{TaskEvent, TaskFact, TaskState, TaskStatus, TaskUpdate};
-use crate::process::{EndReason, Exit, ExitRecord, Signal, UnendedProcess};
+use crate::process::{EndReason, ExitRecord};
 
 /// The error kind of a task that is `interrupted` because its runtime died (docs/contract.md#record).
 const RESTARTED: &str = "runtime_restarted";

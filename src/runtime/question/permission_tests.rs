@@ -7,9 +7,9 @@ use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 
 use super::machine::{FactReply, QuestionMachine};
-use crate::agents::CallLikeness;
 use crate::clock::Moment;
 use crate::envelope::Actor;
+use crate::model::CallLikeness;
 use crate::model::{
     AgentPrompt, AnswerInput, AnswerRefusal, AnswerValue, AnsweredPrompts, AnsweredWhich, Evidence,
     NewQuestion, PermissionEnd, Principal, QuestionFact, QuestionId, QuestionKind, QuestionOrigin,

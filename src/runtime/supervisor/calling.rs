@@ -59,8 +59,8 @@ impl SupervisedTask {
 mod tests {
     use super::*;
     use crate::config::Limits;
+    use crate::model::Signal;
     use crate::model::{Exit, TaskStatus};
-    use crate::process::Signal;
     use crate::runtime::supervisor::message::HostOrder;
     use crate::runtime::supervisor::tests::{at, end, id, new_task, orders, request, running, status};
     use crate::runtime::supervisor::{Supervisor, SupervisorInput};

@@ -6,8 +6,8 @@ use super::message::SupervisorAction;
 use super::task::SupervisedTask;
 use crate::clock::Moment;
 use crate::envelope::Actor;
+use crate::model::Leftovers;
 use crate::model::{CeilingHit, TaskFact, TaskStatus, TaskUpdate};
-use crate::process::Leftovers;
 
 impl SupervisedTask {
     /// Ends a task that has passed a polled ceiling, at once: what is left to it would be used to take more. Where the
@@ -40,8 +40,8 @@ impl SupervisedTask {
 mod tests {
     use super::*;
     use crate::envelope::Actor;
+    use crate::model::Signal;
     use crate::model::{CeilingKind, Exit, Stop};
-    use crate::process::Signal;
     use crate::runtime::supervisor::message::HostOrder;
     use crate::runtime::supervisor::tests::{at, end, id, orders, running, status, stop_task};
     use crate::runtime::supervisor::{Supervisor, SupervisorInput};

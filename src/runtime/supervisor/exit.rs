@@ -8,7 +8,7 @@ use crate::clock::{Moment, millis};
 use crate::envelope::{Actor, ErrorKind};
 use crate::model::error::START_UNKNOWN;
 use crate::model::{Exit, TaskFact, TaskStatus};
-use crate::process::{Leftovers, UnendedProcess};
+use crate::model::{Leftovers, UnendedProcess};
 
 impl SupervisedTask {
     pub(super) fn start_failed(&mut self, now: Moment, error: (String, String)) -> Vec<SupervisorAction> {

@@ -10,7 +10,7 @@ use crate::model::{
     BatchRequest, CeilingHit, CloseReason, Decision, ExecRequest, Exit, GateEvent, InputWait, LaneWait,
     ListenAddress, ParentTask, RejectionReason, Stop, StopSignal, TakenPort, TaskEvent,
 };
-use crate::process::{Leftovers, Signal, UnendedProcess};
+use crate::model::{Leftovers, Signal, UnendedProcess};
 use crate::terminal::Size;
 
 /// A task about to be created: its id, the request and what was resolved from it.

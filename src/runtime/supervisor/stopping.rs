@@ -6,8 +6,8 @@ use super::message::{HostOrder, SupervisorAction};
 use super::task::SupervisedTask;
 use crate::clock::Moment;
 use crate::envelope::Actor;
+use crate::model::Leftovers;
 use crate::model::{CloseReason, Stop, StopEffect, StopSignal, TaskFact, TaskStatus};
-use crate::process::Leftovers;
 
 impl SupervisedTask {
     /// Returns what a stop or a signal does to the task as it stands.
@@ -92,7 +92,7 @@ impl SupervisedTask {
 
 #[cfg(test)]
 mod tests {
-    use crate::process::Signal;
+    use crate::model::Signal;
     use jiff::Timestamp;
 
     use super::*;

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::*;
 use crate::model::{ExecRequest, Exit, ProgramStep, STEP_GRACE, StopSignal, TaskEnd, TaskStatus};
-use crate::process::{Leftovers, Signal};
+use crate::model::{Leftovers, Signal};
 
 pub(in crate::runtime) fn at(ms: u64) -> Moment {
     Moment { mono: Duration::from_millis(ms), wall: Timestamp::UNIX_EPOCH }

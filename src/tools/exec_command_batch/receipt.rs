@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::result::{BatchResult, ItemError, ItemResult, ItemStatus, SkipReason};
 use crate::envelope::preview::ReadOn;
 use crate::envelope::{SafeText, mask};
-use crate::process::UnendedProcesses;
+use crate::model::UnendedProcesses;
 use crate::tools::budget::Room;
 use crate::tools::receipt::{LEFT_OUT, Receipt, ReceiptBlock, ReceiptLine, fit_output, safe_line};
 use crate::tools::task::{self, Notes};

@@ -11,18 +11,19 @@ mod rooms;
 
 /// The layers from top to bottom. A layer imports only from those below it; layers in the same row never import
 /// each other.
-const LAYERS: [&[&str]; 14] = [
+const LAYERS: [&[&str]; 15] = [
     &["cli", "fuzz"],
     &["console", "agent", "dispatch"],
     &["link"],
     &["prose", "tools"],
     &["runtime"],
     &["ledger"],
-    &["model"],
     &["journal"],
     &["process"],
+    &["agents"],
+    &["model"],
     &["terminal"],
-    &["envelope", "agents"],
+    &["envelope"],
     &["config", "clock", "paths"],
     &["consequence"],
     &["files"],

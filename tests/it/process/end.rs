@@ -3,7 +3,8 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
-use pilothouse::process::{EndReason, Exit, ExitRecord, HostEvent, Leftovers, Signal, Stdio};
+use pilothouse::model::{Exit, Leftovers, Signal};
+use pilothouse::process::{EndReason, ExitRecord, HostEvent, Stdio};
 use tokio::time::timeout;
 
 use super::{Bench, PATIENCE, PIPES, pty};

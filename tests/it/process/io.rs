@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use pilothouse::process::{Exit, HostEvent, Leftovers, Signal, SignalScope, Stdio};
+use pilothouse::model::{Exit, Leftovers, Signal};
+use pilothouse::process::{HostEvent, SignalScope, Stdio};
 use pilothouse::terminal::Size;
 
 use super::{Bench, Output, PIPES, pty};

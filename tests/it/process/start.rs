@@ -4,7 +4,8 @@ use std::os::fd::AsRawFd as _;
 use std::path::Path;
 
 use pilothouse::envelope::TaskId;
-use pilothouse::process::{Exit, ShellProfile, Signal, SpawnError, Spawner, StartStage};
+use pilothouse::model::{Exit, Signal};
+use pilothouse::process::{ShellProfile, SpawnError, Spawner, StartStage};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 
 use super::{Bench, PIPES, Task, pty};

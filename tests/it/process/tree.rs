@@ -6,7 +6,8 @@ use std::process::Stdio as Streams;
 use std::time::Duration;
 
 use pilothouse::envelope::TaskId;
-use pilothouse::process::{EndReason, ExitRecord, HostEvent, Leftovers, OrphanedTasks, Orphans};
+use pilothouse::model::Leftovers;
+use pilothouse::process::{EndReason, ExitRecord, HostEvent, OrphanedTasks, Orphans};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{Bench, PIPES, Task, pty};
@@ -94,7 +95,7 @@ async fn a_host_shrugs_off_what_would_end_it() {
     let task = bench
         .start("kill -HUP $PPID; kill -TERM $PPID; kill -INT $PPID; kill -USR1 $PPID; exit 6", PIPES)
         .await;
-    assert_eq!(task.outcome().await.exit, pilothouse::process::Exit::Code(6));
+    assert_eq!(task.outcome().await.exit, pilothouse::model::Exit::Code(6));
 }
 
 fn parent(pid: u32) -> Pid {

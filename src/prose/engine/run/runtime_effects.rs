@@ -10,11 +10,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::envelope::{Actor, TaskId};
+use crate::model::Signal;
 use crate::model::{
     Error, ExecOutcome, ExecRequest, Exit, NewQuestion, ProgramStep, QuestionOutcome, STEP_GRACE, Stop,
     TaskFact, TaskStatus, TaskView, Until,
 };
-use crate::process::{Signal, script};
+use crate::process::script;
 use crate::prose::engine::record::command_result::{CAPTURED_CHARS, CommandResult};
 use crate::prose::engine::record::decision::RecordedDecision;
 use crate::prose::engine::vm::effects::{Audience, CommandSpec, Effects, NoEffect, RunEvent};

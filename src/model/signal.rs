@@ -40,18 +40,13 @@ impl Signal {
     pub const STOP: Self = Self(libc::SIGSTOP);
 
     /// Returns the signal with this number, as found in a wait status.
-    pub(super) fn from_number(number: i32) -> Self {
+    pub fn from_number(number: i32) -> Self {
         Self(number)
     }
 
     /// Returns the number.
     pub fn number(self) -> i32 {
         self.0
-    }
-
-    /// Returns the signal as rustix sends it; `None` for real-time signals, which are never sent here.
-    pub(super) fn sendable(self) -> Option<rustix::process::Signal> {
-        rustix::process::Signal::from_named_raw(self.0)
     }
 }
 
