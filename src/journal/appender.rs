@@ -53,7 +53,7 @@ pub(super) struct Appender {
     segment: Option<Segment>,
     next_segment: u32,
     /// Full segments, oldest first.
-    full: VecDeque<Segment>,
+    full: VecDeque<FullSegment>,
     line: Vec<u8>,
     /// The lines since the last sync, to be rewritten if a sync fails.
     unsynced: Vec<u8>,
@@ -82,6 +82,14 @@ impl Segment {
     fn bytes(&self) -> u64 {
         self.lines.length() + self.parts_bytes
     }
+}
+
+/// A segment to which nothing is appended any more; its file is closed.
+struct FullSegment {
+    number: u32,
+    bytes: u64,
+    last: (u64, Hash),
+    parts: Vec<String>,
 }
 
 /// Where a chain continues after a repair.
@@ -303,17 +311,23 @@ impl Appender {
     }
 
     fn seal(&mut self) {
-        self.full.extend(self.segment.take());
+        let full = self.segment.take().map(|segment| FullSegment {
+            number: segment.number,
+            bytes: segment.bytes(),
+            last: segment.last,
+            parts: segment.parts,
+        });
+        self.full.extend(full);
     }
 
     /// Removes the oldest segments while there are too many; a row records where the chain now begins.
     fn prune(&mut self) -> io::Result<()> {
-        let size = |appender: &Self| appender.full.iter().map(Segment::bytes).sum::<u64>();
+        let size = |appender: &Self| appender.full.iter().map(|full| full.bytes).sum::<u64>();
         while size(self) + self.bounds.segment > self.bounds.journal {
             let Some(oldest) = self.full.pop_front() else { break };
             let (seq, hash) = oldest.last;
             let data = json!({
-                "segment": layout::segment_name(oldest.number), "seq": seq, "hash": hash, "bytes": oldest.bytes(),
+                "segment": layout::segment_name(oldest.number), "seq": seq, "hash": hash, "bytes": oldest.bytes,
             });
             self.write_line(&own_row("pruned", &data, self.ts))?;
             self.sync()?;
