@@ -17,8 +17,8 @@ use super::server::RuntimeServer;
 use super::signals::EndSignals;
 use crate::dispatch::cli_only::ServeInput;
 use crate::dispatch::{Code, Failure, Response};
-use crate::link::{Error, Holder, Operator, Reply, Request};
-use crate::model::{CloseReason, Snapshot};
+use crate::link::{Act, Error, Holder, Operator, Reply};
+use crate::model::{CloseReason, Snapshot, Subject};
 use crate::paths::Places;
 use crate::process::UnendedProcesses;
 
@@ -135,7 +135,7 @@ async fn stop(start: &ProgramStart, form: Form) -> Result<ExitCode> {
         Err(error) => return Err(error.into()),
     };
     let held = Holder::of(&start.places);
-    let unended = match operator.ask(Request::Shutdown { closing: CloseReason::StopCommand }).await {
+    let unended = match operator.ask(Act::Shutdown(CloseReason::StopCommand).on(Subject::Home)).await {
         Ok(Reply::Shutdown(unended)) => unended,
         // A console that ends with its runtime may hang up before the reply is written.
         Ok(_) | Err(Error::Gone) => {

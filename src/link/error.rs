@@ -200,6 +200,11 @@ impl Error {
         Self::Handshake { problem: problem.into() }
     }
 
+    /// The other side has replied to something else than it was asked.
+    pub(super) fn unexpected() -> Self {
+        Self::frame("an unexpected reply")
+    }
+
     pub(super) fn frame(problem: impl Into<String>) -> Self {
         Self::Frame { problem: problem.into() }
     }

@@ -14,7 +14,7 @@ use super::{Error, LineReader, ReceivedLine, socket};
 use crate::process::environment::{Environment, MAX_BYTES};
 
 /// The protocol version of the hello and of everything that follows it.
-pub const VERSION: u32 = 11;
+pub const VERSION: u32 = 12;
 /// The length limit of a hello or ack, in bytes.
 pub(super) const MAX_HELLO: usize = 1 << 20;
 /// The time limit of a handshake.

@@ -48,7 +48,7 @@ pub use operator::{
     ASKED_FOR, ConsoleConnection, Fleet, Operator, StopRequest, StopRequests, Successors, remove_left_copies,
     serve as serve_operator,
 };
-pub use protocol::{ConsoleView, Reply, Request};
+pub use protocol::{Act, ConsoleView, Reply, Request};
 pub use relay::{Relay, refusal};
 pub use route::{
     CarriedRoute, CarrierLink, Door, HostListing, ListedRuntime, OpenConnection, RemoteHost, RuntimeRoute,

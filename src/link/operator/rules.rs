@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use super::connection::RuntimeConnection;
 use crate::config::LoadedSettings;
-use crate::link::protocol::Request;
+use crate::link::protocol::Act;
 use crate::link::{Error, RunningRuntime};
+use crate::model::Subject;
 
 /// Hands over this person's approval rules, which apply to every runtime on this machine whatever settings it was
 /// started with.
@@ -21,5 +22,5 @@ pub(super) async fn hand_over_rules(
     let folder = config.clone();
     let read = tokio::task::spawn_blocking(move || LoadedSettings::read(&folder, &workspace)).await;
     let rules = read.ok().and_then(Result::ok).map(|loaded| loaded.settings.approvals).unwrap_or_default();
-    runtime.ask_at(None, Request::Rules { config, rules }).await.map(|_| ())
+    runtime.ask_at(None, Act::Rules { config, rules }.on(Subject::Runtime)).await.map(|_| ())
 }

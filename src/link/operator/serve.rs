@@ -21,7 +21,7 @@ use super::update::SentItems;
 use crate::envelope::TaskId;
 use crate::link::frame::{Frame, MAX_FROM_CONSOLE, MAX_FROM_RUNTIME};
 use crate::link::lines::ConnectionReader;
-use crate::link::protocol::{ClientMessage, ConsoleView, Request, ServerMessage};
+use crate::link::protocol::{Act, ClientMessage, ConsoleView, Reply, Request, ServerMessage};
 use crate::link::{Client, Error};
 use crate::model::{CloseReason, Snapshot};
 use crate::process::ConsoleProcess;
@@ -115,15 +115,15 @@ impl ConsoleReader {
                 ClientMessage::Stream(_) | ClientMessage::Cut { .. } => {
                     return Err(Error::frame("a message for scripts"));
                 }
-                ClientMessage::Ask { id, ask } => {
-                    if matches!(ask, Request::Send { .. }) {
+                ClientMessage::Ask { id, nonce, ask } => {
+                    if matches!(ask.act, Act::Send(_)) {
                         self.typed.send_replace(Some(Instant::now()));
                     }
                     let Ok(place) = Arc::clone(&room).acquire_owned().await else { return Ok(()) };
                     let (local, replies) = (self.local.clone(), self.replies.clone());
                     let requests = self.requests.clone();
                     self.asks.spawn(async move {
-                        let reply = answer(&local, &requests, id, ask).await;
+                        let reply = answer(&local, &requests, id, (ask, nonce)).await;
                         // A console that has disconnected needs no reply.
                         let _ = replies.send(reply).await;
                         drop(place);
@@ -136,27 +136,30 @@ impl ConsoleReader {
 }
 
 /// Carries out a request.
-async fn answer(local: &LocalRuntime, requests: &StopRequests, id: u64, ask: Request) -> OutgoingReply {
+async fn answer(
+    local: &LocalRuntime,
+    requests: &StopRequests,
+    id: u64,
+    (ask, nonce): (Request, Option<String>),
+) -> OutgoingReply {
     let is_embedded = !local.runtime.snapshot().borrow().headless;
-    let refusal = match &ask {
-        Request::Shutdown { closing: CloseReason::StopCommand } if is_embedded => {
+    let refusal = match &ask.act {
+        Act::Shutdown(CloseReason::StopCommand) if is_embedded => {
             let ends = requests.ask(local.console.to_string()).await;
             (!ends).then_some("the person at the console that this runtime lives in keeps it running")
         }
-        Request::Shutdown { .. } if is_embedded => {
+        Act::Shutdown(_) if is_embedded => {
             Some("this runtime lives in another console; quit that one, or run `pilothouse serve --stop`")
         }
         _ => None,
     };
-    let shutdown = matches!(ask, Request::Shutdown { .. });
     let reply = match refusal {
         Some(refusal) => Err(refusal.to_owned()),
-        None => local.handle(ask).await.map_err(|error| error.to_string()),
+        None => local.handle(ask, nonce.as_deref()).await.map_err(|error| error.to_string()),
     };
-    if shutdown && reply.is_ok() {
-        OutgoingReply::Last(ServerMessage::Reply { id, reply })
-    } else {
-        OutgoingReply::Reply(ServerMessage::Reply { id, reply })
+    match reply {
+        Ok(Reply::Shutdown(_)) => OutgoingReply::Last(ServerMessage::Reply { id, reply }),
+        _ => OutgoingReply::Reply(ServerMessage::Reply { id, reply }),
     }
 }
 
@@ -378,11 +381,10 @@ mod tests {
     use crate::journal::Durability;
     use crate::link::operator::remote::RemoteRuntime;
     use crate::link::operator::update::KnownItems;
-    use crate::link::protocol::Reply;
     use crate::link::{ClientRole, Hello, LineReader, MAX_FRAME, Peer, RuntimeRoute, VERSION, hello};
     use crate::model::{
         AgentPeer, AnswerInput, AnswerValue, Evidence, LineRange, LoopView, NewQuestion, ProgramView,
-        QuestionKind, QuestionOrigin, RunState, StreamView,
+        QuestionKind, QuestionOrigin, RunState, StreamView, Subject,
     };
     use crate::runtime::Options;
     use crate::tools::{self, Caller};
@@ -431,7 +433,7 @@ mod tests {
         let name = which.is_multiple_of(2).then(|| format!("name {which}"));
         let command = json!({"cmd": "true"});
         match (what, task, question) {
-            (0, ..) => drop(local.handle(Request::call("ExecCommand", command)).await),
+            (0, ..) => drop(local.handle(Request::call("ExecCommand", command), None).await),
             (1, Some(task), _) => runtime.rename(&task, name).await,
             (2, Some(task), _) => runtime.dismiss(&task).await,
             (3, ..) => {
@@ -442,7 +444,7 @@ mod tests {
             (6, ..) => runtime.abandon_call(call),
             (7, ..) => drop(runtime.agent_connected(&agent, &peer)),
             (8, ..) => runtime.agent_gone(&agent, &peer),
-            (9, ..) => drop(local.handle(Request::Tell { agent, text: "go on".into() }).await),
+            (9, ..) => drop(local.handle(Act::Tell("go on".into()).on(Subject::Agent(agent)), None).await),
             (10, ..) => runtime.notice(format!("notice {which}"), false),
             (11, ..) => runtime.show_program(program(which)),
             (12, ..) => {
@@ -497,7 +499,7 @@ mod tests {
         for round in 0..16 {
             let (mut console, ours) = tokio::net::UnixStream::pair().expect("a pair");
             let paused = round % 2 == 0;
-            let ask = ClientMessage::Ask { id: 1, ask: Request::Pause { paused, nonce: None } };
+            let ask = ClientMessage::Ask { id: 1, nonce: None, ask: Act::Pause(paused).on(Subject::Gate) };
             Frame::json(&ask).expect("a frame").write(&mut console).await.expect("sent");
             drop(console);
             let (reader, writer) = ours.into_split();
@@ -554,7 +556,8 @@ mod tests {
                 let task = "task_00000000".parse().ok();
                 console.show(ConsoleView { focus: task, ..ConsoleView::default() });
             };
-            let (replied, ()) = tokio::join!(console.ask_at(None, Request::EndPermissions), replies);
+            let (replied, ()) =
+                tokio::join!(console.ask_at(None, Act::EndPermissions.on(Subject::Runtime)), replies);
             assert!(matches!(replied, Ok(Reply::Done)), "round {round}: {replied:?}");
         }
     }

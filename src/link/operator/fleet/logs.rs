@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::Fleet;
 use super::log_copies::LogCopies;
 use crate::link::Error;
-use crate::link::protocol::{Reply, Request};
+use crate::link::protocol::{Act, Reply};
 use crate::model::TaskView;
 use crate::runtime::LogPart;
 
@@ -42,9 +42,8 @@ impl Fleet {
     async fn copy_piece(&self, task: &TaskView, part: LogPart) -> Result<bool, Error> {
         let folder = task.folder.clone();
         let from = part.copied(&folder);
-        let Reply::Log(piece) = self.send(None, Request::Log { task: task.id.clone(), part, from }).await?
-        else {
-            return Err(Error::frame("an unexpected reply"));
+        let Reply::Log(piece) = self.send(None, Act::Log { part, from }.on(task.id.clone())).await? else {
+            return Err(Error::unexpected());
         };
         let path = folder.clone();
         let failed = |source| Error::Io { verb: "copy the log to", path, source };
