@@ -28,7 +28,7 @@ pub(super) async fn run(start: &ProgramStart) -> Result<ExitCode> {
     // Reports invalid settings.
     settings(start)?;
     if is_background(start) {
-        let (operator, _) = start.access().join(attach).await?;
+        let (operator, _) = start.access().join(true, attach).await?;
         return attached(start, operator).await;
     }
     match open_or_join(start, false, attach).await? {

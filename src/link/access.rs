@@ -32,34 +32,14 @@ pub struct Access {
 }
 
 impl Access {
-    /// Connects to the workspace's runtime using `dial`, starting a runtime if there is none. Waits for a runtime
-    /// that is just starting or shutting down. Also returns what was started, if anything.
+    /// Connects to the workspace's runtime using `dial`; if none serves it, one is started if it `may_start`, otherwise
+    /// this fails with [`Error::NoRuntime`]. Waits for a runtime that is just starting or shutting down. Also returns
+    /// what was started, if anything.
     ///
     /// # Errors
     /// If the runtime refuses, cannot be reached from here, or does not answer within 10 s (30 s while it is
     /// starting).
-    pub async fn join<T, D, F>(&self, dial: D) -> Result<(T, Option<StartedRuntime>), Error>
-    where
-        D: Fn(Places) -> F,
-        F: Future<Output = Result<T, Error>>,
-    {
-        self.enter(true, dial).await
-    }
-
-    /// Connects to the runtime that serves the workspace using `dial`, without starting one; fails with
-    /// [`Error::NoRuntime`] if none serves it any more.
-    ///
-    /// # Errors
-    /// As for [`Access::join`].
-    pub async fn join_running<T, D, F>(&self, dial: D) -> Result<T, Error>
-    where
-        D: Fn(Places) -> F,
-        F: Future<Output = Result<T, Error>>,
-    {
-        self.enter(false, dial).await.map(|(joined, _)| joined)
-    }
-
-    async fn enter<T, D, F>(&self, may_start: bool, dial: D) -> Result<(T, Option<StartedRuntime>), Error>
+    pub async fn join<T, D, F>(&self, may_start: bool, dial: D) -> Result<(T, Option<StartedRuntime>), Error>
     where
         D: Fn(Places) -> F,
         F: Future<Output = Result<T, Error>>,

@@ -2,11 +2,9 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use super::connection_kind::ConnectionKind;
 use super::transport_error::TransportError;
-use crate::config::Period;
 use crate::process::environment::MAX_BYTES;
 
 /// A failure of a socket, a handshake or a conversation.
@@ -189,11 +187,6 @@ impl Error {
             Some(cause) => format!("{self}: {cause}"),
             None => self.to_string(),
         }
-    }
-
-    /// The other side has not sent something that it should have sent at once.
-    pub(super) fn late(what: &str, patience: Duration) -> Self {
-        Self::handshake(format!("no {what} within {}", Period(patience)))
     }
 
     pub(super) fn handshake(problem: impl Into<String>) -> Self {

@@ -1,7 +1,7 @@
 //! The handshake, one line in each direction: who connects, and whether the runtime accepts. The caller's environment
 //! follows its line in a separate frame: a length (u32, big endian), then bytes as in `/proc/PID/environ`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,8 @@ use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use super::connection_kind::ConnectionKind;
-use super::{Error, LineReader, ReceivedLine, socket};
+use super::{Error, LineReader, ReceivedLine};
+use crate::config::Period;
 use crate::process::environment::{Environment, MAX_BYTES};
 
 /// The protocol version of the hello and of everything that follows it.
@@ -139,6 +140,46 @@ pub struct Ack {
     pub runtime_pid: u32,
 }
 
+impl Ack {
+    /// Creates the answer of this program: an admission, unless there is a reason for a refusal.
+    pub(super) fn new(workspace: PathBuf, refusal: Option<&Error>) -> Self {
+        let (connection_limit, connection_kind) = match refusal {
+            Some(Error::TooManyConnections { limit, of }) => (Some(*limit), Some(*of)),
+            _ => (None, None),
+        };
+        Self {
+            v: VERSION,
+            ok: refusal.is_none(),
+            reason: refusal.map(ToString::to_string),
+            connection_limit,
+            connection_kind,
+            no_runtime: false,
+            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            workspace,
+            runtime_pid: std::process::id(),
+        }
+    }
+
+    /// Returns itself if the connection is admitted.
+    ///
+    /// # Errors
+    /// What the refusal says.
+    pub(super) fn admission(self) -> Result<Self, Error> {
+        if self.ok {
+            return Ok(self);
+        }
+        if let Some(limit) = self.connection_limit {
+            return Err(Error::TooManyConnections { limit, of: self.connection_kind.unwrap_or_default() });
+        }
+        let reason = self.reason.unwrap_or_else(|| "no reason given".into());
+        Err(match self.v {
+            _ if self.no_runtime => Error::NoRuntime { path: self.workspace },
+            VERSION => Error::Refused { reason },
+            theirs => Error::OtherVersion { theirs, reason },
+        })
+    }
+}
+
 impl Hello {
     /// Creates the hello of the current process.
     #[must_use]
@@ -218,19 +259,6 @@ impl Hello {
     }
 }
 
-/// Connects to the runtime at `socket`, sends `hello` and waits to be admitted. The other end must be a process of
-/// the same user.
-///
-/// # Errors
-/// If no process listens, the other end belongs to another user or is slow, or the runtime refuses.
-pub async fn dial(
-    socket: &Path,
-    hello: &Hello,
-) -> Result<(Ack, LineReader<OwnedReadHalf>, OwnedWriteHalf), Error> {
-    let hello = hello.to_bytes()?;
-    shake(socket::connect(socket).await?, &hello, PATIENCE, 0).await
-}
-
 /// Sends a hello on a stream and waits to be admitted. Up to `noise` lines before the answer are skipped, because a
 /// login may print a greeting.
 pub(super) async fn shake(
@@ -247,19 +275,7 @@ pub(super) async fn shake(
         receive_ack(&mut lines, noise).await.map_err(|error| sent.err().unwrap_or(error))
     });
     let late = || Error::handshake(format!("no answer within {} s", patience.as_secs()));
-    let ack = shaken.await.map_err(|_| late())??;
-    if ack.ok {
-        return Ok((ack, lines, writer));
-    }
-    if let Some(limit) = ack.connection_limit {
-        return Err(Error::TooManyConnections { limit, of: ack.connection_kind.unwrap_or_default() });
-    }
-    let reason = ack.reason.unwrap_or_else(|| "no reason given".into());
-    Err(match ack.v {
-        _ if ack.no_runtime => Error::NoRuntime { path: ack.workspace },
-        VERSION => Error::Refused { reason },
-        theirs => Error::OtherVersion { theirs, reason },
-    })
+    Ok((shaken.await.map_err(|_| late())??.admission()?, lines, writer))
 }
 
 async fn receive_ack(lines: &mut LineReader<OwnedReadHalf>, noise: usize) -> Result<Ack, Error> {
@@ -281,6 +297,19 @@ pub(super) async fn receive(lines: &mut LineReader<OwnedReadHalf>) -> Result<Vec
         }
         None => Err(Error::handshake("the other end hung up")),
     }
+}
+
+/// Waits for what the other side should send at once.
+///
+/// # Errors
+/// If it fails, or is late.
+pub(super) async fn within<T>(
+    what: &str,
+    patience: Duration,
+    receiving: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    let received = tokio::time::timeout(patience, receiving).await;
+    received.unwrap_or_else(|_| Err(Error::handshake(format!("no {what} within {}", Period(patience)))))
 }
 
 /// Writes the single line of a handshake.

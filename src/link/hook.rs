@@ -9,9 +9,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::io::AsyncWriteExt as _;
 
-use super::hello::{MAX_HELLO, PATIENCE};
+use super::hello::{self, MAX_HELLO, PATIENCE, within};
 use super::shell::ShellCall;
-use super::{Client, Error, Hello, LineReader, ReceivedLine};
+use super::{Client, Error, Hello};
 use crate::agents::{HookEvent, HookReport, PromptVerdict};
 
 /// How long a runtime that is there may take to admit a hook, for which an agent may be waiting.
@@ -104,8 +104,7 @@ impl HookLine {
     /// # Errors
     /// If it sends something else, too much, or nothing.
     pub async fn receive(mut client: Client) -> Result<(Self, HookReport, Timestamp), Error> {
-        let line = tokio::time::timeout(PATIENCE, next(&mut client.lines)).await;
-        let line = line.unwrap_or_else(|_| Err(Error::late("report", PATIENCE)))?;
+        let line = within("report", PATIENCE, hello::receive(&mut client.lines)).await?;
         let TimedReport { at, report } =
             serde_json::from_slice(&line).map_err(|error| Error::frame(error.to_string()))?;
         Ok((Self { client }, report, at))
@@ -126,13 +125,5 @@ impl HookLine {
         let Ok(mut line) = serde_json::to_vec(reply) else { return false };
         line.push(b'\n');
         self.client.writer.write_all(&line).await.is_ok()
-    }
-}
-
-async fn next<R: tokio::io::AsyncRead + Unpin>(lines: &mut LineReader<R>) -> Result<Vec<u8>, Error> {
-    match lines.next().await.map_err(Error::Talk)? {
-        Some(ReceivedLine::Whole(line)) => Ok(line),
-        Some(ReceivedLine::TooLong) => Err(Error::frame("a report that is too long")),
-        None => Err(Error::Gone),
     }
 }

@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use super::lock::{Holder, MOST_LOCKS, RuntimeAddress};
+use super::{ClientRole, Error, Hello, OpenConnection, dial};
 use crate::config::ConfigWatch;
 use crate::files;
 use crate::paths::Locks;
@@ -40,6 +41,15 @@ impl RunningRuntime {
         let holder = Holder::at(&locks.file(&id));
         let address = holder.address().filter(|address| locks.counts(&address.runtime))?.clone();
         Some(Self { id, address })
+    }
+
+    /// Connects to it as a script that starts nothing.
+    ///
+    /// # Errors
+    /// If it does not answer or refuses.
+    pub async fn dial(&self) -> Result<OpenConnection, Error> {
+        let hello = Hello::new(ClientRole::Cli, PathBuf::from("/")).without_environment();
+        dial(&self.address.runtime.join("agent.sock"), &hello).await
     }
 
     /// Returns the path of its operator socket.

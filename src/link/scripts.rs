@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use futures_util::future::OptionFuture;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -14,16 +14,14 @@ use super::frame::{Frame, MAX_FRAME, MAX_FROM_RUNTIME};
 use super::lines::ConnectionReader;
 use super::operator::{answer, declined};
 use super::protocol::{Act, ClientMessage, Reply, Request, ServerMessage};
-use super::{Client, ClientRole, Error, Hello, LineReader, dial};
-use crate::envelope::{Actor, Envelope, TaskId};
+use super::{Client, ClientRole, Error, Hello, OpenConnection, dial};
+use crate::envelope::{Actor, Envelope};
 use crate::journal::Durability;
-use crate::model::{
-    Metrics, ParentTask, PortHolder, STREAM_CALL, StatusCounts, StreamView, Subject, UndoReport, UndoRequest,
-};
+use crate::model::{ParentTask, STREAM_CALL, StreamView, Subject};
 use crate::process::EnclosingTask;
 use crate::prose::engine::run::{ProgramRun, RunOutcome, RunRefusal, RunRequest};
 use crate::prose::engine::vm::effects::RunEvent;
-use crate::runtime::{Handle, StoredStreams};
+use crate::runtime::Handle;
 use crate::tools::{self, CallAnswer, Caller, CutHandle, IdempotencyKeys};
 
 /// Events of a program that may be queued for sending; beyond this, the program waits.
@@ -43,12 +41,11 @@ impl Scripts {
     /// # Errors
     /// If no process listens there or the runtime refuses.
     pub async fn dial(socket: &Path, cwd: PathBuf) -> Result<Self, Error> {
-        let (_, lines, writer) = dial(socket, &Hello::new(ClientRole::Cli, cwd)).await?;
-        Ok(Self::over(lines, writer))
+        dial(socket, &Hello::new(ClientRole::Cli, cwd)).await.map(Self::over)
     }
 
     /// Continues on a connection whose handshake is complete.
-    pub fn over(lines: LineReader<OwnedReadHalf>, writer: OwnedWriteHalf) -> Self {
+    pub fn over(OpenConnection { lines, writer, .. }: OpenConnection) -> Self {
         Self { reader: lines.into_reader(), writer, asked: 0 }
     }
 
@@ -89,39 +86,6 @@ impl Scripts {
         }
     }
 
-    /// Reads the metrics.
-    ///
-    /// # Errors
-    /// If the connection is lost or the reply is unexpected.
-    pub async fn metrics(&mut self) -> Result<Metrics, Error> {
-        match self.ask(Act::Metrics.on(Subject::Runtime)).await? {
-            Reply::Metrics(metrics) => Ok(*metrics),
-            _ => Err(Error::unexpected()),
-        }
-    }
-
-    /// Reads the counts of what is running and waiting.
-    ///
-    /// # Errors
-    /// If the connection is lost or the reply is unexpected.
-    pub async fn standing(&mut self) -> Result<StatusCounts, Error> {
-        match self.ask(Act::Standing.on(Subject::Runtime)).await? {
-            Reply::Standing(standing) => Ok(standing),
-            _ => Err(Error::unexpected()),
-        }
-    }
-
-    /// Returns the task of the runtime that holds a port of this machine.
-    ///
-    /// # Errors
-    /// If the connection is lost or the reply is unexpected.
-    pub async fn holder_of(&mut self, port: u16) -> Result<Option<PortHolder>, Error> {
-        match self.ask(Act::Holder(port).on(Subject::Runtime)).await? {
-            Reply::Holder(holder) => Ok(holder),
-            _ => Err(Error::unexpected()),
-        }
-    }
-
     /// Runs a program in the runtime and reports its events. Cancelling `stop` disconnects, which ends the program;
     /// the outcome is still reported.
     ///
@@ -140,30 +104,12 @@ impl Scripts {
         }
     }
 
-    /// Returns the files with a task's exact output.
+    /// Sends a request that a script may make, and returns its reply.
     ///
     /// # Errors
-    /// If there is no such task or its output is gone.
-    pub async fn streams(&mut self, task: &TaskId) -> Result<StoredStreams, Error> {
-        match self.ask(Act::Streams.on(task.clone())).await? {
-            Reply::Streams(streams) => Ok(streams),
-            _ => Err(Error::unexpected()),
-        }
-    }
-
-    /// Undoes what differs in the workspace's tree since a task began, or tells what that would do.
-    ///
-    /// # Errors
-    /// If the runtime knows nothing that could be undone, or the connection is lost.
-    pub async fn undo(&mut self, request: UndoRequest) -> Result<UndoReport, Error> {
-        match self.ask(request).await? {
-            Reply::Undo(report) => Ok(report),
-            _ => Err(Error::unexpected()),
-        }
-    }
-
-    async fn ask(&mut self, request: impl Into<Request>) -> Result<Reply, Error> {
-        self.converse(request.into(), &CutHandle::default(), None).await
+    /// If the runtime refuses or the connection is lost.
+    pub async fn ask(&mut self, request: Request) -> Result<Reply, Error> {
+        self.converse(request, &CutHandle::default(), None).await
     }
 
     /// Sends a request and waits for its reply. Meanwhile, asks for its end once `cut` does; and passes on the events of a

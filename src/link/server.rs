@@ -13,9 +13,9 @@ use tokio_util::task::TaskTracker;
 
 use super::connection_kind::ConnectionKind;
 use super::connections::{ConnectionOrigin, ConnectionSlot, Connections};
-use super::hello::{self, MAX_HELLO, PATIENCE};
+use super::hello::{self, MAX_HELLO, PATIENCE, within};
 use super::socket::Socket;
-use super::{Ack, ClientRole, Error, Hello, LineReader, Sockets, VERSION};
+use super::{Ack, ClientRole, Error, Hello, LineReader, Sockets};
 use crate::config::ConnectionLimits;
 use crate::envelope::{SafeText, one_line};
 use crate::process::{Ancestry, EnclosingTask, Lineage, ancestry};
@@ -270,8 +270,7 @@ impl Admission {
             _ => ConnectionOrigin::Process(peer.pid),
         };
         let place = self.entry(socket).connections.enter(origin).await?;
-        let greeted = tokio::time::timeout(self.patience, hello::receive(lines)).await;
-        let line = greeted.unwrap_or_else(|_| Err(Error::late("hello", self.patience)))?;
+        let line = within("hello", self.patience, hello::receive(lines)).await?;
         let mut hello = Hello::parse(&line)?;
         hello.from = hello.from.as_deref().map(whence).filter(|from| !from.is_empty());
         // A client on another machine may not know a path of this one.
@@ -281,8 +280,7 @@ impl Admission {
         if !socket.admits(hello.role) {
             return refuse("this socket is not for that role");
         }
-        let handed = tokio::time::timeout(self.patience, hello.receive_environment(lines.reader())).await;
-        handed.unwrap_or_else(|_| Err(Error::late("environment", self.patience)))?;
+        within("environment", self.patience, hello.receive_environment(lines.reader())).await?;
         Ok((hello, place))
     }
 
@@ -298,21 +296,7 @@ impl Admission {
     }
 
     fn ack(&self, refusal: Option<&Error>) -> Ack {
-        let (connection_limit, connection_kind) = match refusal {
-            Some(Error::TooManyConnections { limit, of }) => (Some(*limit), Some(*of)),
-            _ => (None, None),
-        };
-        Ack {
-            v: VERSION,
-            ok: refusal.is_none(),
-            reason: refusal.map(ToString::to_string),
-            connection_limit,
-            connection_kind,
-            no_runtime: false,
-            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
-            workspace: self.workspace.clone(),
-            runtime_pid: std::process::id(),
-        }
+        Ack::new(self.workspace.clone(), refusal)
     }
 }
 
@@ -321,7 +305,7 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     use super::*;
-    use crate::link::dial;
+    use crate::link::{VERSION, dial};
     use crate::paths::Places;
     use crate::process::environment::{Environment, MAX_BYTES};
 
@@ -368,7 +352,7 @@ mod tests {
     async fn each_socket_admits_its_own_roles_only() {
         let house = house(ConnectionLimits::default(), PATIENCE);
         let (agent, operator) = (house.places.agent_socket(), house.places.operator_socket());
-        let (ack, ..) = dial(&agent, &hello(ClientRole::Mcp)).await.expect("an agent comes in");
+        let ack = dial(&agent, &hello(ClientRole::Mcp)).await.expect("an agent comes in").ack;
         assert_eq!((ack.runtime_pid, ack.workspace), (std::process::id(), house.places.workspace.clone()));
         dial(&agent, &hello(ClientRole::Cli)).await.expect("a script comes in");
         dial(&operator, &hello(ClientRole::Operator)).await.expect("a console comes in");

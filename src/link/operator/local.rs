@@ -118,7 +118,10 @@ impl LocalRuntime {
 }
 
 /// Carries out a request that a script may make too, for this actor.
-pub(in crate::link) async fn answer(runtime: &Handle, by: &Actor, request: Request) -> Result<Reply, Error> {
+///
+/// # Errors
+/// If it may not, or the runtime refuses.
+pub async fn answer(runtime: &Handle, by: &Actor, request: Request) -> Result<Reply, Error> {
     match (request.subject, request.act) {
         (Subject::Runtime, Act::Metrics) => Ok(Reply::Metrics(Box::new(runtime.metrics()))),
         (Subject::Runtime, Act::Standing) => Ok(Reply::Standing(runtime.standing())),

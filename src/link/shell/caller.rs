@@ -58,15 +58,7 @@ impl ShellCall {
         let sent = call.stream.write_all(&hello).map_err(Error::Talk);
         // A runtime that refuses before reading the hello has still sent its reason.
         let line = call.line().map_err(|error| sent.err().unwrap_or(error))?;
-        let ack: Ack = parse(&line)?;
-        if !ack.ok {
-            return Err(match ack.connection_limit {
-                Some(limit) => {
-                    Error::TooManyConnections { limit, of: ack.connection_kind.unwrap_or_default() }
-                }
-                None => Error::Refused { reason: ack.reason.unwrap_or_else(|| "no reason given".into()) },
-            });
-        }
+        parse::<Ack>(&line)?.admission()?;
         call.stream.set_read_timeout(None).map_err(Error::Talk)?;
         Ok(call)
     }
@@ -160,10 +152,7 @@ impl ShellCall {
     /// # Errors
     /// If the runtime breaks the protocol.
     pub fn next_reply(&mut self) -> Result<Option<ShellReply>, Error> {
-        let Some((body, rest)) = super::part(&self.unread, MAX_HELLO)? else { return Ok(None) };
-        let (reply, left) = (parse(body)?, rest.len());
-        self.unread.drain(..self.unread.len() - left);
-        Ok(Some(reply))
+        super::take(&mut self.unread, MAX_HELLO)
     }
 
     /// Sends a line.

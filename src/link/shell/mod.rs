@@ -15,6 +15,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::PathBuf;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::Error;
@@ -124,6 +125,14 @@ fn part(bytes: &[u8], limit: usize) -> Result<Option<Split<'_>>, Error> {
         return Err(Error::frame(format!("{length} bytes announced, {limit} allowed")));
     }
     Ok(rest.split_at_checked(length))
+}
+
+/// Takes the next message off what was received; `None` while it is incomplete.
+fn take<T: DeserializeOwned>(unread: &mut Vec<u8>, limit: usize) -> Result<Option<T>, Error> {
+    let Some((body, rest)) = part(unread, limit)? else { return Ok(None) };
+    let (message, left) = (caller::parse(body)?, rest.len());
+    unread.drain(..unread.len() - left);
+    Ok(Some(message))
 }
 
 /// A message from the runtime to the caller.

@@ -8,7 +8,7 @@ use crate::config::{ExecPolicy, SessionSettings};
 use crate::prose::engine::vm::SessionBudget;
 
 /// What to run, and how.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRequest {
     /// The program's file, absolute; none when a run is resumed as it is.
     pub program: Option<PathBuf>,
