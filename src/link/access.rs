@@ -63,7 +63,9 @@ impl Access {
                 }
                 starting = match starting {
                     None => self.start().await?,
-                    Some((_, started)) if !started.is_alive() => started.failure().map_or(Ok(None), Err)?,
+                    Some((_, started)) if !started.is_alive() => {
+                        background::failure(&started.log).map_or(Ok(None), Err)?
+                    }
                     starting => starting,
                 };
             }
@@ -91,8 +93,7 @@ impl Access {
     /// Takes the turn to start a runtime, held until the file is closed; `None` while another process has it.
     fn turn(&self) -> Result<Option<File>, Error> {
         let log = background::log_path(&self.places);
-        let file =
-            background::open_log(&log).map_err(|source| Error::Io { verb: "open", path: log, source })?;
+        let file = background::open_log(&log).map_err(Error::io("open", &log))?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Err(Errno::WOULDBLOCK) => Ok(None),
             // If files cannot be locked, any caller may start one: the runtimes settle it among themselves.

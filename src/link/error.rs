@@ -1,7 +1,7 @@
 //! Errors of the link between two processes of this program.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::connection_kind::ConnectionKind;
 use super::transport_error::TransportError;
@@ -163,6 +163,12 @@ pub enum Error {
     },
 }
 
+impl From<serde_json::Error> for Error {
+    fn from(error: serde_json::Error) -> Self {
+        Self::frame(error.to_string())
+    }
+}
+
 impl Error {
     /// Tells whether the error means that there is no runtime, or that one is just shutting down.
     pub fn is_absence(&self) -> bool {
@@ -187,6 +193,11 @@ impl Error {
             Some(cause) => format!("{self}: {cause}"),
             None => self.to_string(),
         }
+    }
+
+    /// Returns what makes the error of a call on a path.
+    pub(super) fn io(verb: &'static str, path: &Path) -> impl Fn(io::Error) -> Self {
+        move |source| Self::Io { verb, path: path.to_owned(), source }
     }
 
     pub(super) fn handshake(problem: impl Into<String>) -> Self {

@@ -68,7 +68,6 @@ pub struct ClientName {
     /// Its name, e.g. `claude-code`.
     pub name: String,
     /// Its version.
-    #[serde(default)]
     pub version: String,
 }
 
@@ -97,18 +96,14 @@ pub struct Hello {
     #[serde(default)]
     pub has_environment: bool,
     /// The file mode creation mask, also set from the environment.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub umask: Option<u32>,
     /// The agent's label, if its user chose one (roles `mcp` and `launch`).
-    #[serde(default)]
     pub label: Option<String>,
     /// Who uses the connection and how, as reported by the other end: `ada@laptop via ssh`. Set for connections from
     /// another machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// The agent's program, if it identified itself before the shim connected (role `mcp`): the agent is then known
     /// immediately and gets its label in the first line. In the role `launch`, the program's name on the command line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<ClientName>,
 }
 
@@ -120,19 +115,15 @@ pub struct Ack {
     /// Whether the connection is admitted.
     pub ok: bool,
     /// If not, the reason.
-    #[serde(default)]
     pub reason: Option<String>,
     /// The connection limit, if that is the reason.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection_limit: Option<usize>,
     /// Which connections that limit counts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection_kind: Option<ConnectionKind>,
     /// Set if no runtime exists: the answer then comes from the command that should have led to one.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub no_runtime: bool,
     /// The version of the answering program; `None` if it is too old to report it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// The runtime's workspace.
     pub workspace: PathBuf,

@@ -53,7 +53,7 @@ impl HookCall {
     /// # Errors
     /// If there is none, or it does not admit the hook within half a second.
     pub fn dial(socket: &Path, hello: &Hello) -> Result<Self, Error> {
-        ShellCall::dial_within(socket, hello, ADMISSION).map(Self)
+        ShellCall::dial(socket, hello, ADMISSION).map(Self)
     }
 
     /// Sends a report. For a prompt, waits for its answer, however long it takes; at the end of a call or of calls, half a
@@ -62,15 +62,12 @@ impl HookCall {
     /// # Errors
     /// If the connection is lost, or the other end breaks the protocol.
     pub fn report(mut self, report: HookReport, at: Timestamp) -> Result<Option<HookReply>, Error> {
-        let written = |report: &TimedReport| {
-            serde_json::to_vec(report).map_err(|error| Error::frame(error.to_string()))
-        };
         let mut report = TimedReport { at, report };
-        let mut line = written(&report)?;
+        let mut line = serde_json::to_vec(&report)?;
         if line.len() > MAX_HELLO {
             // What a call was is worth more than what came of it.
             report.report = report.report.without_texts();
-            line = written(&report)?;
+            line = serde_json::to_vec(&report)?;
         }
         self.0.send_line(&line)?;
         let report = report.report;
@@ -83,7 +80,7 @@ impl HookCall {
             Err(Error::Gone) => return Ok(None),
             line => line?,
         };
-        let reply = serde_json::from_slice(&line).map_err(|error| Error::frame(error.to_string()))?;
+        let reply = serde_json::from_slice(&line)?;
         Ok(match reply {
             HookReply::Answered(answer) if hash.as_ref() != Some(&answer.hash) => None,
             HookReply::Words(_) if hash.is_some() => None,
@@ -105,8 +102,7 @@ impl HookLine {
     /// If it sends something else, too much, or nothing.
     pub async fn receive(mut client: Client) -> Result<(Self, HookReport, Timestamp), Error> {
         let line = within("report", PATIENCE, hello::receive(&mut client.lines)).await?;
-        let TimedReport { at, report } =
-            serde_json::from_slice(&line).map_err(|error| Error::frame(error.to_string()))?;
+        let TimedReport { at, report } = serde_json::from_slice(&line)?;
         Ok((Self { client }, report, at))
     }
 

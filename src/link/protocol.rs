@@ -30,7 +30,6 @@ pub(super) enum ClientMessage {
         /// Identifies the reply.
         id: u64,
         /// The one that the runtime sent with the card of the request's subject on the same connection, if it did.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         nonce: Option<String>,
         /// The request.
         ask: Request,
@@ -58,10 +57,8 @@ pub struct ConsoleView {
     /// The task that has the focus: the one whose echo matters most.
     pub focus: Option<TaskId>,
     /// The width in columns of tasks to be shown as a terminal of that width would show them, where possible.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub columns: BTreeMap<TaskId, u16>,
     /// The colours of the console's terminal, if they are known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub colours: Option<DefaultColours>,
 }
 
@@ -86,7 +83,6 @@ pub enum Act {
         /// Its input.
         input: Value,
         /// The request's idempotency key.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         once: Option<String>,
     },
     /// Type into a task.

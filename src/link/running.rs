@@ -63,22 +63,12 @@ impl RunningRuntime {
     }
 }
 
-/// Watches for runtimes that may have started or ended.
-pub(super) struct Arrivals(ConfigWatch);
-
-impl Arrivals {
-    /// Watches the folder of the locks, creating it if necessary.
-    pub(super) fn watch(locks: &Locks) -> Self {
-        if let Err(error) = files::create_folder(&locks.folder) {
-            tracing::warn!(%error, folder = %locks.folder.display(), "runtimes that come are not seen");
-        }
-        Self(ConfigWatch::folder(&locks.folder))
+/// Watches for runtimes that may have started or ended: the folder of the locks, which is created if necessary.
+pub(super) fn arrivals(locks: &Locks) -> ConfigWatch {
+    if let Err(error) = files::create_folder(&locks.folder) {
+        tracing::warn!(%error, folder = %locks.folder.display(), "runtimes that come are not seen");
     }
-
-    /// Waits for a change.
-    pub(super) async fn changed(&mut self) {
-        self.0.changed().await
-    }
+    ConfigWatch::folder(&locks.folder)
 }
 
 #[cfg(test)]
@@ -152,7 +142,7 @@ mod tests {
         let temp = tempfile::tempdir().expect("temp dir");
         let own = places(temp.path(), "one");
         let locks = own.locks();
-        let mut arrivals = Arrivals::watch(&locks);
+        let mut arrivals = arrivals(&locks);
         let lock = WorkspaceLock::take(&own).expect("takes");
         while RunningRuntime::all(&locks).is_empty() {
             arrivals.changed().await;

@@ -14,8 +14,7 @@ use tokio_util::task::TaskTracker;
 use super::connection_kind::ConnectionKind;
 use super::connections::{ConnectionOrigin, ConnectionSlot, Connections};
 use super::hello::{self, MAX_HELLO, PATIENCE, within};
-use super::socket::Socket;
-use super::{Ack, ClientRole, Error, Hello, LineReader, Sockets};
+use super::{Ack, ClientRole, Door, Error, Hello, LineReader, Sockets};
 use crate::config::ConnectionLimits;
 use crate::envelope::{SafeText, one_line};
 use crate::process::{Ancestry, EnclosingTask, Lineage, ancestry};
@@ -91,7 +90,7 @@ struct SocketAdmission {
 }
 
 impl SocketAdmission {
-    fn new(socket: Socket, limits: ConnectionLimits) -> Self {
+    fn new(socket: Door, limits: ConnectionLimits) -> Self {
         let connections = Connections::new(socket, limits);
         Self { arrivals: Arc::new(Semaphore::new(ARRIVALS)), connections }
     }
@@ -199,7 +198,7 @@ impl Drop for ClientCount {
     }
 }
 
-impl Socket {
+impl Door {
     fn admits(self, role: ClientRole) -> bool {
         match self {
             Self::Agent => role != ClientRole::Operator,
@@ -211,14 +210,14 @@ impl Socket {
 impl Admission {
     fn new(workspace: PathBuf, limits: ConnectionLimits, patience: Duration) -> Self {
         let [agents, operators] =
-            [Socket::Agent, Socket::Operator].map(|socket| SocketAdmission::new(socket, limits));
+            [Door::Agent, Door::Operator].map(|socket| SocketAdmission::new(socket, limits));
         Self { workspace, agents, operators, patience }
     }
 
-    fn entry(&self, socket: Socket) -> &SocketAdmission {
+    fn entry(&self, socket: Door) -> &SocketAdmission {
         match socket {
-            Socket::Agent => &self.agents,
-            Socket::Operator => &self.operators,
+            Door::Agent => &self.agents,
+            Door::Operator => &self.operators,
         }
     }
 
@@ -226,7 +225,7 @@ impl Admission {
     /// that sends nothing occupies a slot meanwhile; its arrival permit is released once it has a slot.
     async fn admit(
         &self,
-        socket: Socket,
+        socket: Door,
         stream: UnixStream,
         arrival: OwnedSemaphorePermit,
     ) -> Result<(Client, ConnectionSlot), Error> {
@@ -251,14 +250,14 @@ impl Admission {
     /// Finds a slot for a peer, and receives its hello.
     async fn receive_hello(
         &self,
-        socket: Socket,
+        socket: Door,
         peer: Peer,
         lines: &mut LineReader<OwnedReadHalf>,
         arrival: OwnedSemaphorePermit,
     ) -> Result<(Hello, ConnectionSlot), Error> {
         let refuse = |reason: &str| Err(Error::Refused { reason: reason.into() });
         // Refused before it could take one of the few slots reserved for consoles.
-        if socket == Socket::Operator
+        if socket == Door::Operator
             && let Some(lineage) = peer.lineage
         {
             return refuse(&format!("this process cannot act as the operator: {lineage}"));
@@ -408,7 +407,7 @@ mod tests {
                 ours.shutdown().await.expect("hung up");
             }
         };
-        let (admitted, ()) = tokio::join!(gate.admit(Socket::Agent, theirs, arrival), say);
+        let (admitted, ()) = tokio::join!(gate.admit(Door::Agent, theirs, arrival), say);
         let admitted = admitted.map(|(client, _place)| client);
         // An admitted connection stays open.
         let mut answer = vec![0; 4096];

@@ -99,7 +99,8 @@ impl LocalRuntime {
                 runtime.decide(shown, decision, Some(console)).await.or_else(declined)?;
             }
             (Subject::Question(question), Act::Answer { cost, given }) => {
-                runtime.answer_at(console, (&question, cost), given).await.map(drop).or_else(declined)?;
+                let at = Some((console, cost));
+                runtime.answer(&caller.actor, at, &question, given).await.map(drop).or_else(declined)?;
             }
             (Subject::Question(question), Act::LetAgents(may)) => {
                 runtime.let_agents(&question, may).await.or_else(declined)?;

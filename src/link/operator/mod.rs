@@ -89,7 +89,7 @@ impl Operator {
     pub fn recording(&self) -> Option<&str> {
         match self {
             Self::Recorded(recorded) => Some(recorded.name()),
-            Self::Runtime(_) | Self::Fleet(_) => None,
+            _ => None,
         }
     }
 
@@ -97,7 +97,7 @@ impl Operator {
     pub fn fleet(&self) -> Option<&Fleet> {
         match self {
             Self::Fleet(fleet) => Some(fleet),
-            Self::Runtime(_) | Self::Recorded(_) => None,
+            _ => None,
         }
     }
 

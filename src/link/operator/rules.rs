@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use super::connection::RuntimeConnection;
 use crate::config::LoadedSettings;
+use crate::link::RunningRuntime;
 use crate::link::protocol::Act;
-use crate::link::{Error, RunningRuntime};
 use crate::model::Subject;
 
 /// Hands over this person's approval rules, which apply to every runtime on this machine whatever settings it was
@@ -14,13 +14,15 @@ pub(super) async fn hand_over_rules(
     config: Option<&PathBuf>,
     running: &RunningRuntime,
     runtime: &RuntimeConnection,
-) -> Result<(), Error> {
+) {
     let Some(config) = config.filter(|config| running.address.config != **config).cloned() else {
-        return Ok(());
+        return;
     };
     let workspace = runtime.snapshot().borrow().workspace.clone();
     let folder = config.clone();
     let read = tokio::task::spawn_blocking(move || LoadedSettings::read(&folder, &workspace)).await;
     let rules = read.ok().and_then(Result::ok).map(|loaded| loaded.settings.approvals).unwrap_or_default();
-    runtime.ask_at(None, Act::Rules { config, rules }.on(Subject::Runtime)).await.map(|_| ())
+    if let Err(error) = runtime.ask_at(None, Act::Rules { config, rules }.on(Subject::Runtime)).await {
+        tracing::warn!(%error, "the approval rules are not handed over");
+    }
 }

@@ -93,12 +93,8 @@ struct ConsoleReader {
     asks: TaskTracker,
 }
 
-/// A reply on its way to the writer.
-enum OutgoingReply {
-    Reply(ServerMessage),
-    /// The reply to a shutdown: nothing follows.
-    Last(ServerMessage),
-}
+/// A reply on its way to the writer, and whether it is the one to a shutdown, after which nothing follows.
+type OutgoingReply = (ServerMessage, bool);
 
 impl ConsoleReader {
     async fn run(self, mut reader: ConnectionReader) -> Result<(), Error> {
@@ -157,10 +153,8 @@ async fn answer(
         Some(refusal) => Err(refusal.to_owned()),
         None => local.handle(ask, nonce.as_deref()).await.map_err(|error| error.to_string()),
     };
-    match reply {
-        Ok(Reply::Shutdown(_)) => OutgoingReply::Last(ServerMessage::Reply { id, reply }),
-        _ => OutgoingReply::Reply(ServerMessage::Reply { id, reply }),
-    }
+    let is_last = matches!(reply, Ok(Reply::Shutdown(_)));
+    (ServerMessage::Reply { id, reply }, is_last)
 }
 
 /// What was written last.
@@ -184,13 +178,14 @@ async fn write(
     loop {
         let frames = tokio::select! {
             biased;
-            Some(outgoing) = replied.recv() => match outgoing {
-                OutgoingReply::Reply(message) => vec![reply_frame(message)?],
-                OutgoingReply::Last(message) => {
-                    reply_frame(message)?.write(&mut writer).await?;
+            Some((message, is_last)) = replied.recv() => {
+                let frame = reply_frame(message)?;
+                if is_last {
+                    frame.write(&mut writer).await?;
                     return Ok(LastWritten::Shutdown);
                 }
-            },
+                vec![frame]
+            }
             () = stop.cancelled() => {
                 for frame in updates.newest()?.0 {
                     frame.write(&mut writer).await?;
@@ -462,7 +457,7 @@ mod tests {
             }
             (13, _, Some(question)) => {
                 let given = AnswerInput { value: AnswerValue::Yes, note: None };
-                drop(runtime.answer(&Actor::Operator, &question, given).await);
+                drop(runtime.answer(&Actor::Operator, None, &question, given).await);
             }
             (14, _, Some(question)) => {
                 drop(runtime.comment(&Actor::Cli, &question, "why?".into()).await);

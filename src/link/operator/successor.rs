@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use super::connection::RuntimeConnection;
 use super::remote::RemoteRuntime;
 use super::rules::hand_over_rules;
-use crate::link::running::{Arrivals, RunningRuntime};
+use crate::link::running::{RunningRuntime, arrivals};
 use crate::link::{Error, RuntimeRoute};
 use crate::paths::Locks;
 
@@ -31,7 +31,7 @@ pub struct Successors {
 impl Successors {
     /// Waits for the next runtime, attaches to it and returns the connection. Starts none.
     pub(super) async fn connect(self) -> RuntimeConnection {
-        let mut arrivals = Arrivals::watch(&self.locks);
+        let mut arrivals = arrivals(&self.locks);
         loop {
             let (locks, workspace) = (self.locks.clone(), self.workspace.clone());
             let look = tokio::task::spawn_blocking(move || RunningRuntime::of(&locks, workspace));
@@ -51,9 +51,7 @@ impl Successors {
     async fn attach(&self, running: &RunningRuntime) -> Result<RuntimeConnection, Error> {
         let way = RuntimeRoute::Socket(running.operator_socket());
         let next = RemoteRuntime::attach(&way, self.cwd.clone()).await?;
-        if let Err(error) = hand_over_rules(self.config.as_ref(), running, &next).await {
-            tracing::warn!(%error, "the approval rules are not handed over");
-        }
+        hand_over_rules(self.config.as_ref(), running, &next).await;
         Ok(next)
     }
 }

@@ -45,8 +45,6 @@ impl Fleet {
         let Reply::Log(piece) = self.send(None, Act::Log { part, from }.on(task.id.clone())).await? else {
             return Err(Error::unexpected());
         };
-        let path = folder.clone();
-        let failed = |source| Error::Io { verb: "copy the log to", path, source };
         // The copies are removed when nothing holds them: not before this piece is written, or it would stay.
         let holds = Arc::clone(&self.inner);
         let append = move || {
@@ -55,6 +53,6 @@ impl Fleet {
             written
         };
         let written = tokio::task::spawn_blocking(append).await;
-        written.map_err(io::Error::other).flatten().map_err(failed)
+        written.map_err(io::Error::other).flatten().map_err(Error::io("copy the log to", &task.folder))
     }
 }

@@ -95,7 +95,7 @@ impl PlaceReach {
     pub(super) fn local(&self) -> Option<&RunningRuntime> {
         match self {
             Self::Local(running) => Some(running),
-            Self::Held(_) | Self::Far(_) | Self::Unreached(_) => None,
+            _ => None,
         }
     }
 
