@@ -50,7 +50,7 @@ impl CommandContext {
         // Taken out during the call: a connection with an answer still to come cannot be used for the next one.
         match std::mem::replace(&mut self.engine, Engine::Unused) {
             Engine::Joined(mut scripts) => {
-                let called = scripts.call_until(tool, input, once, cut).await;
+                let called = scripts.call(tool, input, once, cut).await;
                 let answer = called.map_err(|error| call_failure(&error, tool))?;
                 self.engine = Engine::Joined(scripts);
                 Ok(answer)

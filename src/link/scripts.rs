@@ -57,19 +57,12 @@ impl Scripts {
         Frame::json(&ClientMessage::Stream(stream))?.write(&mut self.writer).await
     }
 
-    /// Calls a tool and waits for its answer; `once` is the request's idempotency key.
+    /// Calls a tool and waits for its answer; `once` is the request's idempotency key. Once `cut` requests it, asks the
+    /// runtime to end the call and answer with what there is by then.
     ///
     /// # Errors
     /// If the connection is lost or the reply is unexpected.
-    pub async fn call(&mut self, tool: &str, input: Value, once: Option<&str>) -> Result<CallAnswer, Error> {
-        self.call_until(tool, input, once, &CutHandle::default()).await
-    }
-
-    /// Like `call`; once `cut` requests it, asks the runtime to end the call and answer with what there is by then.
-    ///
-    /// # Errors
-    /// If the connection is lost or the reply is unexpected.
-    pub async fn call_until(
+    pub async fn call(
         &mut self,
         tool: &str,
         input: Value,

@@ -66,11 +66,12 @@ pub async fn serve(
     let ended = tokio::select! {
         ended = &mut reading => ended,
         written = write(writer, replied, updates, screens, &stop) => match written {
-            Ok(LastWritten::Shutdown) => {
-                end.cancel();
+            Ok(is_shut_down) => {
+                if is_shut_down {
+                    end.cancel();
+                }
                 Ok(())
             }
-            Ok(LastWritten::Farewell) => Ok(()),
             // What a console asked for before it went has not been read yet.
             Err(error) => stop.run_until_cancelled(reading).await.unwrap_or(Ok(())).and(Err(error)),
         },
@@ -157,24 +158,15 @@ async fn answer(
     (ServerMessage::Reply { id, reply }, is_last)
 }
 
-/// What was written last.
-#[derive(PartialEq, Eq)]
-enum LastWritten {
-    /// The reply to the console that shut the runtime down.
-    Shutdown,
-    /// The final snapshot.
-    Farewell,
-}
-
-/// Writes replies, snapshots and screens, in this order of urgency. Returns after the last reply, or on `stop` after
-/// the last snapshot.
+/// Writes replies, snapshots and screens, in this order of urgency. Returns true after the reply to a shutdown, or false
+/// after the last snapshot, on `stop`.
 async fn write(
     mut writer: OwnedWriteHalf,
     mut replied: mpsc::Receiver<OutgoingReply>,
     mut updates: SnapshotFeed,
     mut screens: ScreenFeed,
     stop: &CancellationToken,
-) -> Result<LastWritten, Error> {
+) -> Result<bool, Error> {
     loop {
         let frames = tokio::select! {
             biased;
@@ -182,7 +174,7 @@ async fn write(
                 let frame = reply_frame(message)?;
                 if is_last {
                     frame.write(&mut writer).await?;
-                    return Ok(LastWritten::Shutdown);
+                    return Ok(true);
                 }
                 vec![frame]
             }
@@ -190,7 +182,7 @@ async fn write(
                 for frame in updates.newest()?.0 {
                     frame.write(&mut writer).await?;
                 }
-                return Ok(LastWritten::Farewell);
+                return Ok(false);
             }
             update = updates.next() => {
                 let (mut frames, snapshot) = update?;

@@ -23,7 +23,7 @@ impl Fleet {
     pub(in crate::link::operator) fn is_elsewhere(&self, task: &TaskView) -> bool {
         let state = self.inner.state();
         let place = state.owners.tasks.get(&task.id).and_then(|slot| state.place(*slot));
-        place.is_some_and(|place| place.host.is_some())
+        place.is_some_and(|place| place.reach.host().is_some())
     }
 
     /// Copies what is new in the log of a task on another machine to the task's folder here.

@@ -100,7 +100,7 @@ impl FleetCore {
     /// Adds a place and starts its supervisor, unless the place exists already or there are too many.
     pub(super) fn add(self: &Arc<Self>, id: PlaceId, reach: PlaceReach) {
         let mut state = self.state();
-        let of_host = |place: &&FleetPlace| place.host.is_some() && place.host.as_deref() == reach.host();
+        let of_host = |place: &&FleetPlace| reach.host().is_some() && place.reach.host() == reach.host();
         if state.places.iter().any(|place| *place.id() == id)
             || state.places.len() >= MOST_PLACES
             || state.places.iter().filter(of_host).count() >= MOST_OF_ONE_HOST
@@ -114,7 +114,7 @@ impl FleetCore {
         let name = state.name(reach.host(), &workspace);
         let mut place = FleetPlace::new(slot, id.clone(), name, reach, workspace);
         let copies = || self.copies.get().map_or_else(|| "/nowhere".into(), LogCopies::root);
-        place.translation.copies = place.host.is_some().then(copies);
+        place.translation.copies = place.reach.host().is_some().then(copies);
         place.end = self.open.child_token();
         let supervised = supervise::supervise(Arc::clone(self), id, Arc::clone(&place.kick));
         tokio::spawn(place.end.clone().run_until_cancelled_owned(supervised));
