@@ -9,7 +9,6 @@ use tokio::time::{Instant, sleep};
 
 use super::state::FleetCore;
 use crate::link::operator::connection::RuntimeConnection;
-use crate::link::operator::rules::hand_over_rules;
 use crate::model::{PlaceId, PlaceLink};
 
 /// The minimum interval between two merged snapshots: places that change within it are merged together.
@@ -37,12 +36,9 @@ pub(super) async fn supervise(inner: Arc<FleetCore>, id: PlaceId, kick: Arc<Noti
     let (mut pause, began, mut is_starting) = (FIRST, Instant::now(), true);
     loop {
         let Some(reach) = inner.state().by_id(&id).map(|(place, ..)| place.reach.clone()) else { return };
-        let why = match reach.attach().await {
+        let why = match reach.attach(inner.config.as_ref()).await {
             Ok(operator) => {
                 (pause, is_starting) = (FIRST, false);
-                if let Some(running) = reach.local() {
-                    hand_over_rules(inner.config.as_ref(), running, &operator).await;
-                }
                 follow(&inner, &id, &operator).await;
                 operator.why_lost().unwrap_or_else(|| "the link broke".to_owned())
             }
