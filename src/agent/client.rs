@@ -8,7 +8,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use super::results::ENVELOPE_KEY;
 use crate::envelope::Envelope;
-use crate::link::{self, ClientRole, Hello, LineReader, ReceivedLine, dial};
+use crate::link::{self, ClientRole, Hello, LineReader, OpenConnection, ReceivedLine, dial};
 
 /// The maximum length of a response, in bytes.
 const MAX_ANSWER: usize = 16 << 20;
@@ -53,7 +53,7 @@ impl ToolClient {
     /// # Errors
     /// When the runtime cannot be reached or refuses.
     pub async fn connect(socket: &Path, cwd: PathBuf, name: &str) -> Result<Self, ClientError> {
-        let (_, lines, writer) = dial(socket, &Hello::new(ClientRole::Mcp, cwd)).await?;
+        let OpenConnection { lines, writer, .. } = dial(socket, &Hello::new(ClientRole::Mcp, cwd)).await?;
         let mut client = Self { lines: lines.with_cap(MAX_ANSWER), writer, asked: 0 };
         let params = json!({
             "protocolVersion": REVISION,

@@ -16,8 +16,8 @@ use crate::config::{ConsoleSettings, LoadedSettings, RuntimeMode, Settings};
 use crate::console::theme::Capabilities;
 use crate::console::{self, ConsoleExit, ConsoleOptions, EmbeddedRuntime};
 use crate::dispatch::cli_only::IDLE_SECONDS;
-use crate::link::{Holder, Operator, Request};
-use crate::model::CloseReason;
+use crate::link::{Act, Holder, Operator};
+use crate::model::{CloseReason, Subject};
 use crate::paths::{Locks, Places};
 use crate::process;
 
@@ -28,7 +28,7 @@ pub(super) async fn run(start: &ProgramStart) -> Result<ExitCode> {
     // Reports invalid settings.
     settings(start)?;
     if is_background(start) {
-        let (operator, _) = start.access().join(attach).await?;
+        let (operator, _) = start.access().join(true, attach).await?;
         return attached(start, operator).await;
     }
     match open_or_join(start, false, attach).await? {
@@ -43,7 +43,8 @@ async fn attached(start: &ProgramStart, operator: Operator) -> Result<ExitCode> 
     {
         // This person's own approval rules apply, whichever settings the runtime was started with.
         let rules = readable_settings(start).approvals;
-        operator.ask(Request::Rules { config: start.places.config_dir.clone(), rules }).await?;
+        let rules = Act::Rules { config: start.places.config_dir.clone(), rules };
+        operator.ask(rules.on(Subject::Runtime)).await?;
     }
     show(start, operator, Some(start.places.layout())).await.map(leave)
 }

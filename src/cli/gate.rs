@@ -16,8 +16,8 @@ use super::program_start::ProgramStart;
 use crate::clock::Clock;
 use crate::dispatch::{Code, Failure, GateDecided, GateInput, Response, attach_operator, waiting_gates};
 use crate::envelope::SafeText;
-use crate::link::Request;
-use crate::model::{AnswerInput, AnswerValue, Question, READING};
+use crate::link::Act;
+use crate::model::{AnswerInput, AnswerValue, Question, READING, Subject};
 
 /// The letters of the confirmation word: none that can be mistaken for another.
 const LETTERS: &[u8] = b"abcdefghkmnprstuvwxyz";
@@ -61,8 +61,8 @@ async fn decide(
         return Err(Failure::new(Code::Precondition, message).fix("run it again, and type the word shown"));
     }
     let given = AnswerInput { value: verdict.clone(), note: input.note.clone() };
-    let answer = Request::Answer { question: question.id.clone(), cost: 0, given, nonce: None };
-    operator.ask(answer).await.map_err(|error| {
+    let answer = Act::Answer { cost: 0, given };
+    operator.ask(answer.on(Subject::Question(question.id.clone()))).await.map_err(|error| {
         Failure::running(Code::Precondition, format!("The gate was not decided: {error}."))
     })?;
     let decision = if verdict == AnswerValue::Approve { "approved" } else { "rejected" };

@@ -77,7 +77,7 @@ pub(super) async fn run(
         return view.embedded(RuntimeServer::private(&start.places)?, request).await;
     }
     let dial = |places: Places| async move { Scripts::dial(&places.agent_socket(), start.cwd.clone()).await };
-    let (scripts, started) = start.access().join(dial).await?;
+    let (scripts, started) = start.access().join(true, dial).await?;
     if let Some(started) = started.filter(|_| !is_seen) {
         print::say(started.notice(&start.places))?;
     }

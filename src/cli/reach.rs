@@ -31,9 +31,9 @@ where
         if let Some(server) = RuntimeServer::open(&start.places, headless)? {
             return Ok(ReachedRuntime::Opened(server));
         }
-        match start.access().join_running(&dial).await {
+        match start.access().join(false, &dial).await {
             Err(Error::NoRuntime { .. }) => {}
-            joined => return Ok(ReachedRuntime::Joined(joined?)),
+            joined => return Ok(ReachedRuntime::Joined(joined?.0)),
         }
     }
 }

@@ -17,9 +17,8 @@ use super::server::RuntimeServer;
 use super::signals::EndSignals;
 use crate::dispatch::cli_only::ServeInput;
 use crate::dispatch::{Code, Failure, Response};
-use crate::link::{Error, Holder, Operator, Reply, Request};
-use crate::model::UnendedProcesses;
-use crate::model::{CloseReason, Snapshot};
+use crate::link::{Act, Error, Holder, Operator, Reply};
+use crate::model::{CloseReason, Snapshot, Subject, UnendedProcesses};
 use crate::paths::Places;
 
 /// How long a stopped runtime may take to close its connections.
@@ -135,7 +134,7 @@ async fn stop(start: &ProgramStart, form: Form) -> Result<ExitCode> {
         Err(error) => return Err(error.into()),
     };
     let held = Holder::of(&start.places);
-    let unended = match operator.ask(Request::Shutdown { closing: CloseReason::StopCommand }).await {
+    let unended = match operator.ask(Act::Shutdown(CloseReason::StopCommand).on(Subject::Home)).await {
         Ok(Reply::Shutdown(unended)) => unended,
         // A console that ends with its runtime may hang up before the reply is written.
         Ok(_) | Err(Error::Gone) => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::envelope::TaskId;
-use crate::link::{ConsoleView, Request, RunningRuntime};
+use crate::link::{Act, ConsoleView, Request, RunningRuntime};
 use crate::model::TypedInput;
 use crate::model::{PlaceId, TaskView};
 use crate::runtime::ExportForm;
@@ -68,7 +68,7 @@ impl Effect {
 
     /// Sends what the user types to a task.
     pub fn send(task: TaskId, input: TypedInput) -> Self {
-        Self::Ask(Request::Send { task, input })
+        Self::Ask(Act::Send(input).on(task))
     }
 }
 

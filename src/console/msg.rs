@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::envelope::TaskId;
 use crate::link::{ForeignHolder, RunningRuntime};
-use crate::model::{CallRecord, ChangesReport, ChangesSince, QuestionId, Snapshot, UndoReport, UndoRequest};
+use crate::model::{CallRecord, ChangesReport, QuestionId, Snapshot, Subject, UndoReport, UndoRequest};
 use crate::runtime::TaskUsage;
 use crate::runtime::past::Durations;
 use crate::terminal::host_terminal::DefaultColours;
@@ -64,7 +64,7 @@ pub enum Msg {
     /// A call record that was requested.
     Record(Arc<CallRecord>),
     /// What differs in the tree since then.
-    Changes(ChangesSince, Box<ChangesReport>),
+    Changes(Subject, Box<ChangesReport>),
     /// What a task's command would cost if it were run now, in sentences.
     Cost(TaskId, Vec<String>),
     /// What an undo of a task would do, or has done.

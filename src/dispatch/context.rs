@@ -8,8 +8,8 @@ use super::code::Code;
 use super::host::{Host, PrivateRuntime};
 use super::response::Failure;
 use crate::envelope::{Actor, CallOutcome, TaskId};
-use crate::link::{Error, Scripts};
-use crate::model::{Metrics, StatusCounts, UndoReport, UndoRequest};
+use crate::link::{Act, Error, Reply, Request, Scripts, answer};
+use crate::model::{Metrics, StatusCounts, Subject, UndoReport, UndoRequest};
 use crate::paths::Places;
 use crate::runtime::StoredStreams;
 use crate::tools::{self, CallAnswer, Caller, CutHandle};
@@ -50,7 +50,7 @@ impl CommandContext {
         // Taken out during the call: a connection with an answer still to come cannot be used for the next one.
         match std::mem::replace(&mut self.engine, Engine::Unused) {
             Engine::Joined(mut scripts) => {
-                let called = scripts.call_until(tool, input, once, cut).await;
+                let called = scripts.call(tool, input, once, cut).await;
                 let answer = called.map_err(|error| call_failure(&error, tool))?;
                 self.engine = Engine::Joined(scripts);
                 Ok(answer)
@@ -79,14 +79,12 @@ impl CommandContext {
     /// # Errors
     /// When it is gone.
     pub async fn streams(&mut self, task: &TaskId) -> Result<StoredStreams, Failure> {
-        let gone =
-            |error: String| Failure::running(Code::NotFound, "The command's output is gone.").detail(error);
-        match &mut self.engine {
-            Engine::Joined(scripts) => scripts.streams(task).await.map_err(|error| gone(error.to_string())),
-            Engine::Embedded(embedded) => {
-                embedded.runtime.streams(task).await.map_err(|error| gone(error.to_string()))
+        match self.ask(Act::Streams.on(task.clone())).await? {
+            Ok(Reply::Streams(streams)) => Ok(streams),
+            odd => {
+                let gone = Failure::running(Code::NotFound, "The command's output is gone.");
+                Err(gone.detail(odd.err().unwrap_or(Error::Gone).to_string()))
             }
-            Engine::Unused => Err(gone("no runtime is known".to_owned())),
         }
     }
 
@@ -96,20 +94,18 @@ impl CommandContext {
     /// # Errors
     /// When nothing is known that could be undone.
     pub async fn undo(&mut self, request: UndoRequest) -> Result<UndoReport, Failure> {
-        let refused =
-            |error: String| Failure::running(Code::Precondition, "It cannot be undone.").detail(error);
         // It engages a runtime, and says if there is no such task.
         let status = json!({"task_id": request.task});
         let answer = self.call("TaskStatus", status, None, &CutHandle::default()).await?;
         if let CallOutcome::Error(error) = answer.envelope.outcome() {
             return Err(error.clone().into());
         }
-        match &mut self.engine {
-            Engine::Joined(scripts) => {
-                scripts.undo(request).await.map_err(|error| refused(error.to_string()))
+        match self.ask(request.into()).await? {
+            Ok(Reply::Undo(report)) => Ok(report),
+            odd => {
+                let refused = Failure::running(Code::Precondition, "It cannot be undone.");
+                Err(refused.detail(odd.err().unwrap_or(Error::Gone).to_string()))
             }
-            Engine::Embedded(embedded) => embedded.runtime.undo(&request, &Actor::Cli).await.map_err(refused),
-            Engine::Unused => Err(refused("no runtime is known".to_owned())),
         }
     }
 
@@ -118,25 +114,14 @@ impl CommandContext {
     /// # Errors
     /// When none runs, or it cannot be reached.
     pub async fn metrics(&mut self) -> Result<Metrics, Failure> {
-        match std::mem::replace(&mut self.engine, Engine::Unused) {
-            Engine::Embedded(embedded) => {
-                let metrics = embedded.runtime.metrics();
-                self.engine = Engine::Embedded(embedded);
-                Ok(metrics)
+        match self.ask(Act::Metrics.on(Subject::Runtime)).await? {
+            Ok(Reply::Metrics(metrics)) => Ok(*metrics),
+            Err(Error::NoRuntime { .. }) => {
+                let none = "No runtime serves this workspace, so nothing is counted.";
+                Err(Failure::new(Code::Precondition, none)
+                    .fix("start `pilothouse` or `pilothouse serve` first"))
             }
-            Engine::Joined(scripts) => self.read_metrics(scripts).await,
-            Engine::Unused => {
-                let socket = self.host.places()?.agent_socket();
-                match Scripts::dial(&socket, self.host.cwd()?).await {
-                    Ok(scripts) => self.read_metrics(scripts).await,
-                    Err(Error::NoRuntime { .. }) => Err(Failure::new(
-                        Code::Precondition,
-                        "No runtime serves this workspace, so nothing is counted.",
-                    )
-                    .fix("start `pilothouse` or `pilothouse serve` first")),
-                    Err(error) => Err(link_failure(&error)),
-                }
-            }
+            odd => Err(link_failure(&odd.err().unwrap_or(Error::Gone))),
         }
     }
 
@@ -145,26 +130,32 @@ impl CommandContext {
     /// # Errors
     /// When it cannot be reached.
     pub async fn standing(&mut self) -> Result<Option<StatusCounts>, Failure> {
-        if let Engine::Embedded(embedded) = &self.engine {
-            return Ok(Some(embedded.runtime.standing()));
+        match self.ask(Act::Standing.on(Subject::Runtime)).await? {
+            Ok(Reply::Standing(standing)) => Ok(Some(standing)),
+            Err(Error::NoRuntime { .. }) => Ok(None),
+            odd => Err(link_failure(&odd.err().unwrap_or(Error::Gone))),
         }
-        let mut scripts = match std::mem::replace(&mut self.engine, Engine::Unused) {
-            Engine::Joined(scripts) => scripts,
-            _ => match Scripts::dial(&self.host.places()?.agent_socket(), self.host.cwd()?).await {
-                Ok(scripts) => scripts,
-                Err(Error::NoRuntime { .. }) => return Ok(None),
-                Err(error) => return Err(link_failure(&error)),
-            },
-        };
-        let standing = scripts.standing().await.map_err(|error| link_failure(&error))?;
-        self.engine = Engine::Joined(scripts);
-        Ok(Some(standing))
     }
 
-    async fn read_metrics(&mut self, mut scripts: Scripts) -> Result<Metrics, Failure> {
-        let metrics = scripts.metrics().await.map_err(|error| link_failure(&error))?;
+    /// Sends a request to the runtime that is used, or else to the one that serves the workspace; starts none.
+    async fn ask(&mut self, request: Request) -> Result<Result<Reply, Error>, Failure> {
+        let mut scripts = match std::mem::replace(&mut self.engine, Engine::Unused) {
+            Engine::Joined(scripts) => scripts,
+            Engine::Embedded(embedded) => {
+                let runtime = embedded.runtime.clone();
+                self.engine = Engine::Embedded(embedded);
+                return Ok(answer(&runtime, &Actor::Cli, request).await);
+            }
+            Engine::Unused => {
+                match Scripts::dial(&self.host.places()?.agent_socket(), self.host.cwd()?).await {
+                    Ok(scripts) => scripts,
+                    Err(error) => return Ok(Err(error)),
+                }
+            }
+        };
+        let reply = scripts.ask(request).await;
         self.engine = Engine::Joined(scripts);
-        Ok(metrics)
+        Ok(reply)
     }
 
     /// Connects to the workspace's runtime, if there is one, to show something in it.
@@ -195,7 +186,7 @@ impl CommandContext {
             let cwd = cwd.clone();
             async move { Scripts::dial(&places.agent_socket(), cwd).await }
         };
-        let (scripts, started) = access.join(dial).await.map_err(|error| link_failure(&error))?;
+        let (scripts, started) = access.join(true, dial).await.map_err(|error| link_failure(&error))?;
         if let Some(started) = started {
             self.host.started(&started);
         }

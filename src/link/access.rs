@@ -32,34 +32,14 @@ pub struct Access {
 }
 
 impl Access {
-    /// Connects to the workspace's runtime using `dial`, starting a runtime if there is none. Waits for a runtime
-    /// that is just starting or shutting down. Also returns what was started, if anything.
+    /// Connects to the workspace's runtime using `dial`; if none serves it, one is started if it `may_start`, otherwise
+    /// this fails with [`Error::NoRuntime`]. Waits for a runtime that is just starting or shutting down. Also returns
+    /// what was started, if anything.
     ///
     /// # Errors
     /// If the runtime refuses, cannot be reached from here, or does not answer within 10 s (30 s while it is
     /// starting).
-    pub async fn join<T, D, F>(&self, dial: D) -> Result<(T, Option<StartedRuntime>), Error>
-    where
-        D: Fn(Places) -> F,
-        F: Future<Output = Result<T, Error>>,
-    {
-        self.enter(true, dial).await
-    }
-
-    /// Connects to the runtime that serves the workspace using `dial`, without starting one; fails with
-    /// [`Error::NoRuntime`] if none serves it any more.
-    ///
-    /// # Errors
-    /// As for [`Access::join`].
-    pub async fn join_running<T, D, F>(&self, dial: D) -> Result<T, Error>
-    where
-        D: Fn(Places) -> F,
-        F: Future<Output = Result<T, Error>>,
-    {
-        self.enter(false, dial).await.map(|(joined, _)| joined)
-    }
-
-    async fn enter<T, D, F>(&self, may_start: bool, dial: D) -> Result<(T, Option<StartedRuntime>), Error>
+    pub async fn join<T, D, F>(&self, may_start: bool, dial: D) -> Result<(T, Option<StartedRuntime>), Error>
     where
         D: Fn(Places) -> F,
         F: Future<Output = Result<T, Error>>,
@@ -83,7 +63,9 @@ impl Access {
                 }
                 starting = match starting {
                     None => self.start().await?,
-                    Some((_, started)) if !started.is_alive() => started.failure().map_or(Ok(None), Err)?,
+                    Some((_, started)) if !started.is_alive() => {
+                        background::failure(&started.log).map_or(Ok(None), Err)?
+                    }
                     starting => starting,
                 };
             }
@@ -111,8 +93,7 @@ impl Access {
     /// Takes the turn to start a runtime, held until the file is closed; `None` while another process has it.
     fn turn(&self) -> Result<Option<File>, Error> {
         let log = background::log_path(&self.places);
-        let file =
-            background::open_log(&log).map_err(|source| Error::Io { verb: "open", path: log, source })?;
+        let file = background::open_log(&log).map_err(Error::io("open", &log))?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Err(Errno::WOULDBLOCK) => Ok(None),
             // If files cannot be locked, any caller may start one: the runtimes settle it among themselves.

@@ -28,11 +28,6 @@ impl StartedRuntime {
         std::fs::read_link(Path::new("/proc").join(self.pid.to_string()).join("exe")).is_ok()
     }
 
-    /// Returns why it exited; `None` if another runtime was faster, which leaves its log empty.
-    pub(super) fn failure(&self) -> Option<Error> {
-        failure(&self.log)
-    }
-
     /// Describes what was started, in one line for a person.
     pub fn notice(&self, places: &Places) -> String {
         let Self { pid, log, ends_with_task } = self;
@@ -49,12 +44,8 @@ impl StartedRuntime {
     }
 }
 
-/// Returns why the runtime exited that was started last, if its log says so.
-pub(super) fn last_failure(places: &Places) -> Option<Error> {
-    failure(&log_path(places))
-}
-
-fn failure(log: &Path) -> Option<Error> {
+/// Returns why the runtime exited that wrote this log; `None` if another runtime was faster, which leaves it empty.
+pub(super) fn failure(log: &Path) -> Option<Error> {
     let said = files::read_text(log, OWN, LOG_BYTES).unwrap_or_default();
     let last = said.lines().rfind(|line| !line.trim().is_empty())?;
     Some(Error::Failed { said: last.trim_start_matches("pilothouse: ").to_owned(), log: log.to_owned() })

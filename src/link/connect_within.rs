@@ -12,6 +12,8 @@ use super::{Error, Hello, background};
 use crate::clock::Clock;
 use crate::paths::Places;
 
+/// How long a runtime that is there may take to answer: less is no silence on a busy machine.
+const ANSWER: Duration = Duration::from_secs(10);
 /// Pause between two attempts while a runtime starts.
 const RETRY: Duration = Duration::from_millis(5);
 /// How long a runtime may take to have room for the connection, and the longest pause between two attempts.
@@ -66,7 +68,7 @@ fn join(
     let (mut starting, mut pause) = (None, RETRY);
     loop {
         let holder = Holder::of(places);
-        let error = match ShellCall::dial(&holder.places(places).agent_socket(), hello) {
+        let error = match ShellCall::dial(&holder.places(places).agent_socket(), hello, ANSWER) {
             Ok(call) => return Ok(call),
             Err(error) => error,
         };
@@ -75,15 +77,14 @@ fn join(
             // What answers nothing at first may be starting or ending.
             ShellFallback::Silence if error.is_absence() && waited < budget => {}
             ShellFallback::Silence if error.is_absence() && holder == Holder::Nobody => {
-                return Err(background::last_failure(places).unwrap_or(error));
+                return Err(background::failure(&background::log_path(places)).unwrap_or(error));
             }
             ShellFallback::Busy if waited < room => pause = (2 * pause).min(LONGEST),
             _ => return Err(error),
         }
         if holder == Holder::Nobody && starting.is_none() {
             let path = background::log_path(places);
-            let log = background::open_log(&path);
-            let log = log.map_err(|source| Error::Io { verb: "write the log", path, source })?;
+            let log = background::open_log(&path).map_err(Error::io("write the log", &path))?;
             if flock(&log, FlockOperation::NonBlockingLockExclusive).is_ok() {
                 background::start(places, program, false)?;
                 starting = Some(log);

@@ -8,9 +8,8 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-use super::Error;
 use super::connection_kind::ConnectionKind;
-use super::socket::Socket;
+use super::{Door, Error};
 use crate::config::ConnectionLimits;
 
 /// How long a connection over the limit waits for a slot before it is refused.
@@ -34,7 +33,7 @@ pub(super) enum ConnectionOrigin {
 /// The connection slots of one socket.
 #[derive(Debug)]
 pub(super) struct Connections {
-    socket: Socket,
+    socket: Door,
     limits: ConnectionLimits,
     wait: Duration,
     counts: Mutex<SlotCounts>,
@@ -43,31 +42,31 @@ pub(super) struct Connections {
 
 #[derive(Debug, Default)]
 struct SlotCounts {
-    held: usize,
-    waiting: usize,
+    all: OriginCounts,
     clients: HashMap<ConnectionOrigin, OriginCounts>,
 }
 
-/// The slots and waiting connections of one origin.
-#[derive(Debug, Default)]
+/// The slots and waiting connections of one origin, or of all.
+#[derive(Debug, Default, PartialEq, Eq)]
 struct OriginCounts {
     held: usize,
     waiting: usize,
 }
 
-/// A connection slot, released on drop.
+/// A connection slot, or a place among the waiting connections; released on drop.
 #[derive(Debug)]
 pub(super) struct ConnectionSlot {
     connections: Arc<Connections>,
     origin: ConnectionOrigin,
+    is_waiting: bool,
 }
 
 impl Connections {
-    pub(super) fn new(socket: Socket, limits: ConnectionLimits) -> Arc<Self> {
+    pub(super) fn new(socket: Door, limits: ConnectionLimits) -> Arc<Self> {
         Self::waiting(socket, limits, WAIT)
     }
 
-    fn waiting(socket: Socket, limits: ConnectionLimits, wait: Duration) -> Arc<Self> {
+    fn waiting(socket: Door, limits: ConnectionLimits, wait: Duration) -> Arc<Self> {
         Arc::new(Self { socket, limits, wait, counts: Mutex::default(), freed: Notify::new() })
     }
 
@@ -101,11 +100,11 @@ impl Connections {
     fn take(self: &Arc<Self>, origin: ConnectionOrigin) -> Result<ConnectionSlot, (usize, ConnectionKind)> {
         let mut counts = self.counts();
         let (all, each) = match self.socket {
-            Socket::Operator => {
+            Door::Operator => {
                 let all = (self.limits.operators, ConnectionKind::Console);
                 (all, all)
             }
-            Socket::Agent => {
+            Door::Agent => {
                 let each = match origin {
                     ConnectionOrigin::Task(_) | ConnectionOrigin::Escaped => {
                         (self.limits.each_task, ConnectionKind::OfTask)
@@ -119,26 +118,24 @@ impl Connections {
         if own >= each.0 {
             return Err(each);
         }
-        if counts.held >= all.0 {
+        if counts.all.held >= all.0 {
             return Err(all);
         }
-        counts.held += 1;
+        counts.all.held += 1;
         counts.clients.entry(origin).or_default().held += 1;
-        drop(counts);
-        Ok(ConnectionSlot { connections: Arc::clone(self), origin })
+        Ok(ConnectionSlot { connections: Arc::clone(self), origin, is_waiting: false })
     }
 
     /// Queues a waiting connection; `None` if too many are waiting already.
-    fn queue(&self, origin: ConnectionOrigin) -> Option<WaitingConnection<'_>> {
+    fn queue(self: &Arc<Self>, origin: ConnectionOrigin) -> Option<ConnectionSlot> {
         let mut counts = self.counts();
         let own = counts.clients.get(&origin).map_or(0, |own| own.waiting);
-        if counts.waiting >= WAITING || own >= WAITING_EACH {
+        if counts.all.waiting >= WAITING || own >= WAITING_EACH {
             return None;
         }
-        counts.waiting += 1;
+        counts.all.waiting += 1;
         counts.clients.entry(origin).or_default().waiting += 1;
-        drop(counts);
-        Some(WaitingConnection { connections: self, origin })
+        Some(ConnectionSlot { connections: Arc::clone(self), origin, is_waiting: true })
     }
 
     /// Tells whether an origin has a connection.
@@ -151,39 +148,20 @@ impl Connections {
     }
 }
 
-impl SlotCounts {
-    /// Changes an origin's counts, and removes the origin once they are zero.
-    fn change(&mut self, origin: ConnectionOrigin, change: impl FnOnce(&mut OriginCounts)) {
-        if let Some(own) = self.clients.get_mut(&origin) {
-            change(own);
-            if own.held == 0 && own.waiting == 0 {
-                self.clients.remove(&origin);
-            }
-        }
-    }
-}
-
-/// A waiting connection, removed from the queue on drop.
-struct WaitingConnection<'a> {
-    connections: &'a Connections,
-    origin: ConnectionOrigin,
-}
-
-impl Drop for WaitingConnection<'_> {
-    fn drop(&mut self) {
-        let mut counts = self.connections.counts();
-        counts.waiting -= 1;
-        counts.change(self.origin, |own| own.waiting -= 1);
-    }
-}
-
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut counts = self.connections.counts();
-        counts.held -= 1;
-        counts.change(self.origin, |own| own.held -= 1);
+        let leave = |counts: &mut OriginCounts| match self.is_waiting {
+            true => counts.waiting -= 1,
+            false => counts.held -= 1,
+        };
+        leave(&mut counts.all);
+        counts.clients.get_mut(&self.origin).into_iter().for_each(leave);
+        counts.clients.retain(|_, own| *own != OriginCounts::default());
         drop(counts);
-        self.connections.freed.notify_waiters();
+        if !self.is_waiting {
+            self.connections.freed.notify_waiters();
+        }
     }
 }
 
@@ -193,7 +171,7 @@ mod tests {
 
     const LIMITS: ConnectionLimits = ConnectionLimits { all: 5, each_task: 2, each_process: 3, operators: 1 };
 
-    fn connections(socket: Socket) -> Arc<Connections> {
+    fn connections(socket: Door) -> Arc<Connections> {
         Connections::waiting(socket, LIMITS, Duration::from_millis(20))
     }
 
@@ -223,7 +201,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_task_a_process_and_all_together_have_their_own_limits() {
-        let connections = connections(Socket::Agent);
+        let connections = connections(Door::Agent);
         let mut held = Vec::new();
         for origin in [
             ConnectionOrigin::Task(1),
@@ -241,12 +219,12 @@ mod tests {
         held.push(connections.enter(ConnectionOrigin::Task(2)).await.expect("a place that was freed"));
         drop(held);
         assert!(connections.counts().clients.is_empty());
-        assert_eq!(connections.counts().held, 0);
+        assert_eq!(connections.counts().all.held, 0);
     }
 
     #[tokio::test]
     async fn consoles_have_places_of_their_own() {
-        let connections = connections(Socket::Operator);
+        let connections = connections(Door::Operator);
         let first = connections.enter(ConnectionOrigin::Process(1)).await.expect("a place");
         assert_eq!(limit(connections.enter(ConnectionOrigin::Process(2)).await), 1);
         drop(first);
@@ -255,23 +233,23 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_waits_gets_the_place_that_is_freed_meanwhile() {
-        let connections = Connections::new(Socket::Operator, LIMITS);
+        let connections = Connections::new(Door::Operator, LIMITS);
         let first = connections.enter(ConnectionOrigin::Process(1)).await.expect("a place");
         let waiting = tokio::spawn({
             let connections = Arc::clone(&connections);
             async move { connections.enter(ConnectionOrigin::Process(2)).await.map(drop) }
         });
-        while connections.counts().waiting == 0 {
+        while connections.counts().all.waiting == 0 {
             tokio::task::yield_now().await;
         }
         drop(first);
         waiting.await.expect("joins").expect("a place");
-        assert_eq!(connections.counts().waiting, 0);
+        assert_eq!(connections.counts().all.waiting, 0);
     }
 
     #[tokio::test]
     async fn no_more_than_so_many_wait() {
-        let connections = Connections::new(Socket::Agent, LIMITS);
+        let connections = Connections::new(Door::Agent, LIMITS);
         let _held = [
             connections.enter(ConnectionOrigin::Task(1)).await.expect("a place"),
             connections.enter(ConnectionOrigin::Task(1)).await.expect("a place"),

@@ -1,12 +1,10 @@
 //! Errors of the link between two processes of this program.
 
 use std::io;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 
 use super::connection_kind::ConnectionKind;
 use super::transport_error::TransportError;
-use crate::config::Period;
 use crate::process::environment::MAX_BYTES;
 
 /// A failure of a socket, a handshake or a conversation.
@@ -165,6 +163,12 @@ pub enum Error {
     },
 }
 
+impl From<serde_json::Error> for Error {
+    fn from(error: serde_json::Error) -> Self {
+        Self::frame(error.to_string())
+    }
+}
+
 impl Error {
     /// Tells whether the error means that there is no runtime, or that one is just shutting down.
     pub fn is_absence(&self) -> bool {
@@ -191,13 +195,18 @@ impl Error {
         }
     }
 
-    /// The other side has not sent something that it should have sent at once.
-    pub(super) fn late(what: &str, patience: Duration) -> Self {
-        Self::handshake(format!("no {what} within {}", Period(patience)))
+    /// Returns what makes the error of a call on a path.
+    pub(super) fn io(verb: &'static str, path: &Path) -> impl Fn(io::Error) -> Self {
+        move |source| Self::Io { verb, path: path.to_owned(), source }
     }
 
     pub(super) fn handshake(problem: impl Into<String>) -> Self {
         Self::Handshake { problem: problem.into() }
+    }
+
+    /// The other side has replied to something else than it was asked.
+    pub(super) fn unexpected() -> Self {
+        Self::frame("an unexpected reply")
     }
 
     pub(super) fn frame(problem: impl Into<String>) -> Self {

@@ -28,7 +28,7 @@ pub(super) struct Frame(Vec<u8>);
 impl Frame {
     /// Creates a frame with `value` as JSON.
     pub(super) fn json(value: &impl Serialize) -> Result<Self, Error> {
-        serde_json::to_vec(value).map(Self).map_err(|error| Error::frame(error.to_string()))
+        Ok(Self(serde_json::to_vec(value)?))
     }
 
     /// Returns the document's length in bytes.
@@ -41,7 +41,7 @@ impl Frame {
         if !depth_within(&self.0, MAX_DEPTH) {
             return Err(Error::frame(format!("JSON nested deeper than {MAX_DEPTH}")));
         }
-        serde_json::from_slice(&self.0).map_err(|error| Error::frame(error.to_string()))
+        Ok(serde_json::from_slice(&self.0)?)
     }
 
     /// Writes the frame and flushes.

@@ -1,7 +1,7 @@
 //! The handshake, one line in each direction: who connects, and whether the runtime accepts. The caller's environment
 //! follows its line in a separate frame: a length (u32, big endian), then bytes as in `/proc/PID/environ`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -10,11 +10,12 @@ use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use super::connection_kind::ConnectionKind;
-use super::{Error, LineReader, ReceivedLine, socket};
+use super::{Error, LineReader, ReceivedLine};
+use crate::config::Period;
 use crate::process::environment::{Environment, MAX_BYTES};
 
 /// The protocol version of the hello and of everything that follows it.
-pub const VERSION: u32 = 11;
+pub const VERSION: u32 = 12;
 /// The length limit of a hello or ack, in bytes.
 pub(super) const MAX_HELLO: usize = 1 << 20;
 /// The time limit of a handshake.
@@ -67,7 +68,6 @@ pub struct ClientName {
     /// Its name, e.g. `claude-code`.
     pub name: String,
     /// Its version.
-    #[serde(default)]
     pub version: String,
 }
 
@@ -96,18 +96,14 @@ pub struct Hello {
     #[serde(default)]
     pub has_environment: bool,
     /// The file mode creation mask, also set from the environment.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub umask: Option<u32>,
     /// The agent's label, if its user chose one (roles `mcp` and `launch`).
-    #[serde(default)]
     pub label: Option<String>,
     /// Who uses the connection and how, as reported by the other end: `ada@laptop via ssh`. Set for connections from
     /// another machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// The agent's program, if it identified itself before the shim connected (role `mcp`): the agent is then known
     /// immediately and gets its label in the first line. In the role `launch`, the program's name on the command line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<ClientName>,
 }
 
@@ -119,24 +115,60 @@ pub struct Ack {
     /// Whether the connection is admitted.
     pub ok: bool,
     /// If not, the reason.
-    #[serde(default)]
     pub reason: Option<String>,
     /// The connection limit, if that is the reason.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection_limit: Option<usize>,
     /// Which connections that limit counts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection_kind: Option<ConnectionKind>,
     /// Set if no runtime exists: the answer then comes from the command that should have led to one.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub no_runtime: bool,
     /// The version of the answering program; `None` if it is too old to report it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// The runtime's workspace.
     pub workspace: PathBuf,
     /// The runtime's process id.
     pub runtime_pid: u32,
+}
+
+impl Ack {
+    /// Creates the answer of this program: an admission, unless there is a reason for a refusal.
+    pub(super) fn new(workspace: PathBuf, refusal: Option<&Error>) -> Self {
+        let (connection_limit, connection_kind) = match refusal {
+            Some(Error::TooManyConnections { limit, of }) => (Some(*limit), Some(*of)),
+            _ => (None, None),
+        };
+        Self {
+            v: VERSION,
+            ok: refusal.is_none(),
+            reason: refusal.map(ToString::to_string),
+            connection_limit,
+            connection_kind,
+            no_runtime: false,
+            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            workspace,
+            runtime_pid: std::process::id(),
+        }
+    }
+
+    /// Returns itself if the connection is admitted.
+    ///
+    /// # Errors
+    /// What the refusal says.
+    pub(super) fn admission(self) -> Result<Self, Error> {
+        if self.ok {
+            return Ok(self);
+        }
+        if let Some(limit) = self.connection_limit {
+            return Err(Error::TooManyConnections { limit, of: self.connection_kind.unwrap_or_default() });
+        }
+        let reason = self.reason.unwrap_or_else(|| "no reason given".into());
+        Err(match self.v {
+            _ if self.no_runtime => Error::NoRuntime { path: self.workspace },
+            VERSION => Error::Refused { reason },
+            theirs => Error::OtherVersion { theirs, reason },
+        })
+    }
 }
 
 impl Hello {
@@ -218,19 +250,6 @@ impl Hello {
     }
 }
 
-/// Connects to the runtime at `socket`, sends `hello` and waits to be admitted. The other end must be a process of
-/// the same user.
-///
-/// # Errors
-/// If no process listens, the other end belongs to another user or is slow, or the runtime refuses.
-pub async fn dial(
-    socket: &Path,
-    hello: &Hello,
-) -> Result<(Ack, LineReader<OwnedReadHalf>, OwnedWriteHalf), Error> {
-    let hello = hello.to_bytes()?;
-    shake(socket::connect(socket).await?, &hello, PATIENCE, 0).await
-}
-
 /// Sends a hello on a stream and waits to be admitted. Up to `noise` lines before the answer are skipped, because a
 /// login may print a greeting.
 pub(super) async fn shake(
@@ -247,19 +266,7 @@ pub(super) async fn shake(
         receive_ack(&mut lines, noise).await.map_err(|error| sent.err().unwrap_or(error))
     });
     let late = || Error::handshake(format!("no answer within {} s", patience.as_secs()));
-    let ack = shaken.await.map_err(|_| late())??;
-    if ack.ok {
-        return Ok((ack, lines, writer));
-    }
-    if let Some(limit) = ack.connection_limit {
-        return Err(Error::TooManyConnections { limit, of: ack.connection_kind.unwrap_or_default() });
-    }
-    let reason = ack.reason.unwrap_or_else(|| "no reason given".into());
-    Err(match ack.v {
-        _ if ack.no_runtime => Error::NoRuntime { path: ack.workspace },
-        VERSION => Error::Refused { reason },
-        theirs => Error::OtherVersion { theirs, reason },
-    })
+    Ok((shaken.await.map_err(|_| late())??.admission()?, lines, writer))
 }
 
 async fn receive_ack(lines: &mut LineReader<OwnedReadHalf>, noise: usize) -> Result<Ack, Error> {
@@ -281,6 +288,19 @@ pub(super) async fn receive(lines: &mut LineReader<OwnedReadHalf>) -> Result<Vec
         }
         None => Err(Error::handshake("the other end hung up")),
     }
+}
+
+/// Waits for what the other side should send at once.
+///
+/// # Errors
+/// If it fails, or is late.
+pub(super) async fn within<T>(
+    what: &str,
+    patience: Duration,
+    receiving: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    let received = tokio::time::timeout(patience, receiving).await;
+    received.unwrap_or_else(|_| Err(Error::handshake(format!("no {what} within {}", Period(patience)))))
 }
 
 /// Writes the single line of a handshake.

@@ -1,12 +1,12 @@
 //! Finds out which task of this user's other runtimes holds a port, for a console: agents learn nothing of other workspaces.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::{ClientRole, Hello, RunningRuntime, Scripts, dial};
-use crate::model::PortHolder;
+use super::{Act, Reply, RunningRuntime, Scripts};
+use crate::model::{PortHolder, Subject};
 use crate::paths::Locks;
 
 /// How long one runtime may take to answer.
@@ -29,7 +29,7 @@ impl ForeignHolder {
             let Some(workspace) = running.workspace().filter(|workspace| **workspace != own).cloned() else {
                 continue;
             };
-            if let Ok(Some(holder)) = timeout(PATIENCE, ask(&running.address.runtime, port)).await {
+            if let Ok(Some(holder)) = timeout(PATIENCE, ask(&running, port)).await {
                 return Some(Self { workspace, holder });
             }
         }
@@ -37,8 +37,10 @@ impl ForeignHolder {
     }
 }
 
-async fn ask(runtime: &Path, port: u16) -> Option<PortHolder> {
-    let hello = Hello::new(ClientRole::Cli, PathBuf::from("/")).without_environment();
-    let (_, lines, writer) = dial(&runtime.join("agent.sock"), &hello).await.ok()?;
-    Scripts::over(lines, writer).holder_of(port).await.ok()?
+async fn ask(running: &RunningRuntime, port: u16) -> Option<PortHolder> {
+    let mut scripts = Scripts::over(running.dial().await.ok()?);
+    match scripts.ask(Act::Holder(port).on(Subject::Runtime)).await {
+        Ok(Reply::Holder(holder)) => holder,
+        _ => None,
+    }
 }

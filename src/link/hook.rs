@@ -9,9 +9,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::io::AsyncWriteExt as _;
 
-use super::hello::{MAX_HELLO, PATIENCE};
+use super::hello::{self, MAX_HELLO, PATIENCE, within};
 use super::shell::ShellCall;
-use super::{Client, Error, Hello, LineReader, ReceivedLine};
+use super::{Client, Error, Hello};
 use crate::agents::{HookEvent, HookReport, PromptVerdict};
 
 /// How long a runtime that is there may take to admit a hook, for which an agent may be waiting.
@@ -53,7 +53,7 @@ impl HookCall {
     /// # Errors
     /// If there is none, or it does not admit the hook within half a second.
     pub fn dial(socket: &Path, hello: &Hello) -> Result<Self, Error> {
-        ShellCall::dial_within(socket, hello, ADMISSION).map(Self)
+        ShellCall::dial(socket, hello, ADMISSION).map(Self)
     }
 
     /// Sends a report. For a prompt, waits for its answer, however long it takes; at the end of a call or of calls, half a
@@ -62,15 +62,12 @@ impl HookCall {
     /// # Errors
     /// If the connection is lost, or the other end breaks the protocol.
     pub fn report(mut self, report: HookReport, at: Timestamp) -> Result<Option<HookReply>, Error> {
-        let written = |report: &TimedReport| {
-            serde_json::to_vec(report).map_err(|error| Error::frame(error.to_string()))
-        };
         let mut report = TimedReport { at, report };
-        let mut line = written(&report)?;
+        let mut line = serde_json::to_vec(&report)?;
         if line.len() > MAX_HELLO {
             // What a call was is worth more than what came of it.
             report.report = report.report.without_texts();
-            line = written(&report)?;
+            line = serde_json::to_vec(&report)?;
         }
         self.0.send_line(&line)?;
         let report = report.report;
@@ -83,7 +80,7 @@ impl HookCall {
             Err(Error::Gone) => return Ok(None),
             line => line?,
         };
-        let reply = serde_json::from_slice(&line).map_err(|error| Error::frame(error.to_string()))?;
+        let reply = serde_json::from_slice(&line)?;
         Ok(match reply {
             HookReply::Answered(answer) if hash.as_ref() != Some(&answer.hash) => None,
             HookReply::Words(_) if hash.is_some() => None,
@@ -104,10 +101,8 @@ impl HookLine {
     /// # Errors
     /// If it sends something else, too much, or nothing.
     pub async fn receive(mut client: Client) -> Result<(Self, HookReport, Timestamp), Error> {
-        let line = tokio::time::timeout(PATIENCE, next(&mut client.lines)).await;
-        let line = line.unwrap_or_else(|_| Err(Error::late("report", PATIENCE)))?;
-        let TimedReport { at, report } =
-            serde_json::from_slice(&line).map_err(|error| Error::frame(error.to_string()))?;
+        let line = within("report", PATIENCE, hello::receive(&mut client.lines)).await?;
+        let TimedReport { at, report } = serde_json::from_slice(&line)?;
         Ok((Self { client }, report, at))
     }
 
@@ -126,13 +121,5 @@ impl HookLine {
         let Ok(mut line) = serde_json::to_vec(reply) else { return false };
         line.push(b'\n');
         self.client.writer.write_all(&line).await.is_ok()
-    }
-}
-
-async fn next<R: tokio::io::AsyncRead + Unpin>(lines: &mut LineReader<R>) -> Result<Vec<u8>, Error> {
-    match lines.next().await.map_err(Error::Talk)? {
-        Some(ReceivedLine::Whole(line)) => Ok(line),
-        Some(ReceivedLine::TooLong) => Err(Error::frame("a report that is too long")),
-        None => Err(Error::Gone),
     }
 }

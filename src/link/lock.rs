@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::Error;
-use super::socket::distrust;
+use super::socket::trust;
 use crate::files::{self, FileAccess, HeldFolder, OWN};
 use crate::paths::{Locks, Places};
 
@@ -117,11 +117,10 @@ impl WorkspaceLock {
     /// [`Error::Taken`] if another runtime holds it.
     pub(super) fn take(places: &Places) -> Result<Self, Error> {
         let path = &places.lock;
-        let failed = |verb| move |source: io::Error| Error::Io { verb, path: path.clone(), source };
         make_folder(path.parent().unwrap_or(path))?;
         for attempt in 1.. {
             let opened = files::open_or_create(path, FileAccess::Change);
-            let file = opened.map_err(failed("open the lock of the workspace"))?;
+            let file = opened.map_err(Error::io("open the lock of the workspace", path))?;
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => {}
                 Err(Errno::WOULDBLOCK) if attempt < ATTEMPTS => {
@@ -129,12 +128,12 @@ impl WorkspaceLock {
                     continue;
                 }
                 Err(Errno::WOULDBLOCK) => return Err(Error::Taken { pid: read(&file).map(|at| at.pid) }),
-                Err(errno) => return Err(failed("take the lock of the workspace")(errno.into())),
+                Err(errno) => return Err(Error::io("take the lock of the workspace", path)(errno.into())),
             }
             let lock = Self { file, path: path.clone() };
             // A lock file that was removed between opening and locking guards nothing.
             if lock.is_in_place() {
-                lock.write(places).map_err(failed("write the lock of the workspace"))?;
+                lock.write(places).map_err(Error::io("write the lock of the workspace", path))?;
                 return Ok(lock);
             }
         }
@@ -190,16 +189,8 @@ pub(super) fn remove_abandoned(locks: &Locks) {
 
 /// Creates the folder of the lock, or checks that no other user can replace its contents.
 fn make_folder(folder: &Path) -> Result<(), Error> {
-    let made = files::create_folder(folder);
-    made.map_err(|source| Error::Io {
-        verb: "create the folder of the lock",
-        path: folder.to_owned(),
-        source,
-    })?;
-    match distrust(folder, 0o022)? {
-        Some(problem) => Err(Error::Folder { path: folder.to_owned(), problem }),
-        None => Ok(()),
-    }
+    files::create_folder(folder).map_err(Error::io("create the folder of the lock", folder))?;
+    trust(folder, 0o022)
 }
 
 #[cfg(test)]

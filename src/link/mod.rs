@@ -39,20 +39,20 @@ pub use error::Error;
 pub use frame::{MAX_DEPTH, MAX_FRAME, depth_within};
 #[doc(hidden)]
 pub use fuzz::fuzz_frames;
-pub use hello::{Ack, ClientName, ClientRole, Hello, ResultProfile, VERSION, dial};
+pub use hello::{Ack, ClientName, ClientRole, Hello, ResultProfile, VERSION};
 pub use holder::ForeignHolder;
 pub use hook::{AnsweredPrompt, HookCall, HookLine, HookReply};
 pub use lines::{LineReader, ReceivedLine};
 pub use lock::{Holder, RuntimeAddress};
 pub use operator::{
-    ASKED_FOR, ConsoleConnection, Fleet, Operator, StopRequest, StopRequests, Successors, remove_left_copies,
-    serve as serve_operator,
+    ASKED_FOR, ConsoleConnection, Fleet, Operator, StopRequest, StopRequests, Successors, answer,
+    remove_left_copies, serve as serve_operator,
 };
-pub use protocol::{ConsoleView, Reply, Request};
+pub use protocol::{Act, ConsoleView, Reply, Request};
 pub use relay::{Relay, refusal};
 pub use route::{
     CarriedRoute, CarrierLink, Door, HostListing, ListedRuntime, OpenConnection, RemoteHost, RuntimeRoute,
-    ssh_folder,
+    dial, ssh_folder,
 };
 pub use running::RunningRuntime;
 pub use scripts::{Scripts, serve as serve_scripts};

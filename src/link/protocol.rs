@@ -12,8 +12,8 @@ use crate::config::ApprovalRule;
 use crate::envelope::TaskId;
 use crate::model::UnendedProcess;
 use crate::model::{
-    AnswerInput, CallRecord, ChangesReport, ChangesSince, CloseReason, Decision, InputOutcome, Metrics,
-    PortHolder, QuestionId, StatusCounts, StreamView, TypedInput, UndoReport, UndoRequest,
+    AnswerInput, CallRecord, ChangesReport, CloseReason, Decision, InputOutcome, Metrics, PortHolder,
+    StatusCounts, StreamView, Subject, TypedInput, UndoReport, UndoRequest,
 };
 use crate::prose::engine::run::{self, RunOutcome, RunRefusal};
 use crate::prose::engine::vm::effects::RunEvent;
@@ -29,6 +29,8 @@ pub(super) enum ClientMessage {
     Ask {
         /// Identifies the reply.
         id: u64,
+        /// The one that the runtime sent with the card of the request's subject on the same connection, if it did.
+        nonce: Option<String>,
         /// The request.
         ask: Request,
     },
@@ -55,116 +57,133 @@ pub struct ConsoleView {
     /// The task that has the focus: the one whose echo matters most.
     pub focus: Option<TaskId>,
     /// The width in columns of tasks to be shown as a terminal of that width would show them, where possible.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub columns: BTreeMap<TaskId, u16>,
     /// The colours of the console's terminal, if they are known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub colours: Option<DefaultColours>,
 }
 
-/// A request from a console or a script to the runtime. A script may only `Call`, run a `Program`, and read the
-/// `Metrics`, the `StatusCounts`, the `Streams` of a task and the `Holder` of a port, and `Undo` a task.
-///
-/// A `nonce` is the one that the runtime sent with the card being answered, on the same connection; `Operator::ask`
-/// fills it in.
+/// A request from a console or a script to the runtime.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Request {
+    /// What it concerns.
+    pub subject: Subject,
+    /// What is asked.
+    pub act: Act,
+}
+
+/// What may be asked of a runtime. A script may only `Call`, run a `Program`, and read the `Metrics`, the counts, the
+/// `Streams` of a task and the `Holder` of a port, and `Undo` a task.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "the fields say what they are")]
-pub enum Request {
+pub enum Act {
     /// Call a tool.
     Call {
+        /// Its name.
         tool: String,
+        /// Its input.
         input: Value,
         /// The request's idempotency key.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         once: Option<String>,
     },
     /// Type into a task.
-    Send { task: TaskId, input: TypedInput },
+    Send(TypedInput),
     /// Release the operator's lease on a task.
-    Release { task: TaskId },
+    Release,
     /// Let a task pass that waits for its turn in a lane.
-    LetPass { task: TaskId },
+    LetPass,
     /// Remove an ended task from the list; the record keeps it.
-    Dismiss { task: TaskId },
+    Dismiss,
     /// Name a task, or remove its name.
-    Rename { task: TaskId, name: Option<String> },
-    /// Leave a person's message for an agent, by its label.
-    Tell { agent: String, text: String },
+    Rename(Option<String>),
+    /// Leave a person's message for an agent.
+    Tell(String),
     /// Return the record of a call.
-    Record { seq: u64 },
-    /// Return what differs in the workspace's tree since then (role `operator`).
-    Changes { since: ChangesSince },
+    Record,
+    /// Return what differs in the workspace's tree since a task began, or since the first command of an agent.
+    Changes,
     /// Undo what differs in the workspace's tree since a task began; or, if it is dry, tell what that would do.
-    Undo(UndoRequest),
-    /// Return in sentences what the command of a task would cost if it were run now (role `operator`).
-    Cost { task: TaskId },
+    Undo {
+        /// Bring back what an undo of it has taken.
+        is_redo: bool,
+        /// Only tell what would be done.
+        is_dry: bool,
+    },
+    /// Return in sentences what the command of a task would cost if it were run now.
+    Cost,
     /// Return the full command of a task.
-    Command { task: TaskId },
-    /// Hold new agent calls, or release those that only the pause holds; the nonce is required if that releases
-    /// calls.
-    Pause {
-        paused: bool,
-        #[serde(default)]
-        nonce: Option<String>,
-    },
-    /// Decide on a held call; `hash` identifies the request that the operator was shown, and `cost` the revision of what
-    /// they were told that it would cost.
+    Command,
+    /// Hold new agent calls, or release those that only the pause holds; only the latter needs a nonce, if that
+    /// releases calls.
+    Pause(bool),
+    /// Decide on a held call.
     Decide {
-        ticket: u64,
+        /// Identifies the request that the operator was shown.
         hash: String,
-        #[serde(default)]
+        /// The revision of what they were told that it would cost.
         cost: u32,
+        /// The decision.
         decision: Decision,
-        #[serde(default)]
-        nonce: Option<String>,
     },
-    /// Answer a question as the operator; `cost` is the revision of what they were told that its command would cost.
+    /// Answer a question as the operator.
     Answer {
-        question: QuestionId,
-        #[serde(default)]
+        /// The revision of what they were told that its command would cost.
         cost: u32,
+        /// The answer.
         given: AnswerInput,
-        #[serde(default)]
-        nonce: Option<String>,
     },
     /// Allow agents to answer a question, or no longer.
-    LetAgents {
-        question: QuestionId,
-        may: bool,
-        #[serde(default)]
-        nonce: Option<String>,
-    },
+    LetAgents(bool),
     /// End what is permitted of agents' further prompts.
     EndPermissions,
     /// Additionally apply the approval rules of a console whose settings are stored elsewhere.
-    Rules { config: PathBuf, rules: Vec<ApprovalRule> },
-    /// Measure the current resource usage of live tasks, and of each process of the one that is `listed`.
-    Usage {
-        tasks: Vec<TaskId>,
-        #[serde(default)]
-        listed: Option<TaskId>,
+    Rules {
+        /// The folder of the settings.
+        config: PathBuf,
+        /// The rules.
+        rules: Vec<ApprovalRule>,
     },
+    /// Measure the current resource usage of live tasks, and of each process of the one that is listed.
+    Usage(Option<TaskId>),
     /// End all tasks and the runtime. A runtime embedded in another console refuses.
-    Shutdown { closing: CloseReason },
+    Shutdown(CloseReason),
     /// Return the metrics.
     Metrics,
     /// Return the counts of what is running and waiting.
     Standing,
     /// Return the task that holds a port of this machine.
-    Holder { port: u16 },
+    Holder(u16),
     /// Return the files with a task's exact output (role `cli`).
-    Streams { task: TaskId },
+    Streams,
     /// Return a piece of a task's log, starting at an offset (role `operator`).
-    Log { task: TaskId, part: LogPart, from: u64 },
+    Log {
+        /// Which part of it.
+        part: LogPart,
+        /// The offset.
+        from: u64,
+    },
     /// Run a program and report its events meanwhile (role `cli`).
     Program(Box<run::RunRequest>),
 }
 
+impl Act {
+    /// Returns the request to do this with a subject.
+    pub fn on(self, subject: impl Into<Subject>) -> Request {
+        Request { subject: subject.into(), act: self }
+    }
+}
+
 impl Request {
-    /// Creates a request to call a tool.
+    /// Creates a request to call a tool. It concerns the task that the input names, if any.
     pub fn call(tool: &str, input: Value) -> Self {
-        Self::Call { tool: tool.to_owned(), input, once: None }
+        let task = input.get("task_id").and_then(|id| id.as_str()?.parse().ok());
+        let subject = task.map_or(Subject::Runtime, Subject::Task);
+        Act::Call { tool: tool.to_owned(), input, once: None }.on(subject)
+    }
+}
+
+impl From<UndoRequest> for Request {
+    fn from(UndoRequest { task, is_redo, is_dry }: UndoRequest) -> Self {
+        Act::Undo { is_redo, is_dry }.on(task)
     }
 }
 

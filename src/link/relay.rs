@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-use super::{Access, Ack, Door, Error, VERSION, socket};
+use super::{Access, Ack, Door, Error, socket};
 use crate::envelope::with_causes;
 use crate::paths::Places;
 use crate::process::PeerReader;
@@ -38,11 +38,7 @@ impl Relay {
                 Door::Operator => socket::connect(&places.operator_socket()).await,
             }
         };
-        if may_start {
-            access.join(connect).await.map(|(stream, _)| Self { stream, door })
-        } else {
-            access.join_running(connect).await.map(|stream| Self { stream, door })
-        }
+        access.join(may_start, connect).await.map(|(stream, _)| Self { stream, door })
     }
 
     /// Carries bytes in both directions until the runtime disconnects, or until a console has been silent for longer
@@ -110,15 +106,10 @@ async fn pass_on(
 /// Returns the answer to send in the runtime's place if none could be reached.
 pub fn refusal(error: &Error) -> Vec<u8> {
     let ack = Ack {
-        v: VERSION,
-        ok: false,
         reason: Some(with_causes(error)),
-        connection_limit: None,
-        connection_kind: None,
         no_runtime: matches!(error, Error::NoRuntime { .. }),
-        version: Some(env!("CARGO_PKG_VERSION").to_owned()),
-        workspace: std::path::PathBuf::new(),
         runtime_pid: 0,
+        ..Ack::new(std::path::PathBuf::new(), Some(error))
     };
     let mut line = serde_json::to_vec(&ack).unwrap_or_default();
     line.push(b'\n');

@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use super::lock::{Holder, MOST_LOCKS, RuntimeAddress};
+use super::{ClientRole, Error, Hello, OpenConnection, dial};
 use crate::config::ConfigWatch;
 use crate::files;
 use crate::paths::Locks;
@@ -42,6 +43,15 @@ impl RunningRuntime {
         Some(Self { id, address })
     }
 
+    /// Connects to it as a script that starts nothing.
+    ///
+    /// # Errors
+    /// If it does not answer or refuses.
+    pub async fn dial(&self) -> Result<OpenConnection, Error> {
+        let hello = Hello::new(ClientRole::Cli, PathBuf::from("/")).without_environment();
+        dial(&self.address.runtime.join("agent.sock"), &hello).await
+    }
+
     /// Returns the path of its operator socket.
     pub fn operator_socket(&self) -> PathBuf {
         self.address.runtime.join("operator.sock")
@@ -53,22 +63,12 @@ impl RunningRuntime {
     }
 }
 
-/// Watches for runtimes that may have started or ended.
-pub(super) struct Arrivals(ConfigWatch);
-
-impl Arrivals {
-    /// Watches the folder of the locks, creating it if necessary.
-    pub(super) fn watch(locks: &Locks) -> Self {
-        if let Err(error) = files::create_folder(&locks.folder) {
-            tracing::warn!(%error, folder = %locks.folder.display(), "runtimes that come are not seen");
-        }
-        Self(ConfigWatch::folder(&locks.folder))
+/// Watches for runtimes that may have started or ended: the folder of the locks, which is created if necessary.
+pub(super) fn arrivals(locks: &Locks) -> ConfigWatch {
+    if let Err(error) = files::create_folder(&locks.folder) {
+        tracing::warn!(%error, folder = %locks.folder.display(), "runtimes that come are not seen");
     }
-
-    /// Waits for a change.
-    pub(super) async fn changed(&mut self) {
-        self.0.changed().await
-    }
+    ConfigWatch::folder(&locks.folder)
 }
 
 #[cfg(test)]
@@ -142,7 +142,7 @@ mod tests {
         let temp = tempfile::tempdir().expect("temp dir");
         let own = places(temp.path(), "one");
         let locks = own.locks();
-        let mut arrivals = Arrivals::watch(&locks);
+        let mut arrivals = arrivals(&locks);
         let lock = WorkspaceLock::take(&own).expect("takes");
         while RunningRuntime::all(&locks).is_empty() {
             arrivals.changed().await;

@@ -2,26 +2,26 @@
 
 use std::path::{Path, PathBuf};
 
+use futures_util::future::OptionFuture;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::call_session::CallSession;
 use super::frame::{Frame, MAX_FRAME, MAX_FROM_RUNTIME};
 use super::lines::ConnectionReader;
-use super::protocol::{ClientMessage, Reply, Request, ServerMessage};
-use super::{Client, ClientRole, Error, Hello, LineReader, dial};
-use crate::envelope::{Actor, Envelope, TaskId};
+use super::operator::{answer, declined};
+use super::protocol::{Act, ClientMessage, Reply, Request, ServerMessage};
+use super::{Client, ClientRole, Error, Hello, OpenConnection, dial};
+use crate::envelope::{Actor, Envelope};
 use crate::journal::Durability;
-use crate::model::{
-    Metrics, ParentTask, PortHolder, STREAM_CALL, StatusCounts, StreamView, UndoReport, UndoRequest,
-};
+use crate::model::{ParentTask, STREAM_CALL, StreamView, Subject};
 use crate::process::EnclosingTask;
 use crate::prose::engine::run::{ProgramRun, RunOutcome, RunRefusal, RunRequest};
 use crate::prose::engine::vm::effects::RunEvent;
-use crate::runtime::{Handle, StoredStreams};
+use crate::runtime::Handle;
 use crate::tools::{self, CallAnswer, Caller, CutHandle, IdempotencyKeys};
 
 /// Events of a program that may be queued for sending; beyond this, the program waits.
@@ -41,12 +41,11 @@ impl Scripts {
     /// # Errors
     /// If no process listens there or the runtime refuses.
     pub async fn dial(socket: &Path, cwd: PathBuf) -> Result<Self, Error> {
-        let (_, lines, writer) = dial(socket, &Hello::new(ClientRole::Cli, cwd)).await?;
-        Ok(Self::over(lines, writer))
+        dial(socket, &Hello::new(ClientRole::Cli, cwd)).await.map(Self::over)
     }
 
     /// Continues on a connection whose handshake is complete.
-    pub fn over(lines: LineReader<OwnedReadHalf>, writer: OwnedWriteHalf) -> Self {
+    pub fn over(OpenConnection { lines, writer, .. }: OpenConnection) -> Self {
         Self { reader: lines.into_reader(), writer, asked: 0 }
     }
 
@@ -58,87 +57,25 @@ impl Scripts {
         Frame::json(&ClientMessage::Stream(stream))?.write(&mut self.writer).await
     }
 
-    /// Calls a tool and waits for its answer; `once` is the request's idempotency key.
+    /// Calls a tool and waits for its answer; `once` is the request's idempotency key. Once `cut` requests it, asks the
+    /// runtime to end the call and answer with what there is by then.
     ///
     /// # Errors
     /// If the connection is lost or the reply is unexpected.
-    pub async fn call(&mut self, tool: &str, input: Value, once: Option<&str>) -> Result<CallAnswer, Error> {
-        self.call_until(tool, input, once, &CutHandle::default()).await
-    }
-
-    /// Like `call`; once `cut` requests it, asks the runtime to end the call and answer with what there is by then.
-    ///
-    /// # Errors
-    /// If the connection is lost or the reply is unexpected.
-    pub async fn call_until(
+    pub async fn call(
         &mut self,
         tool: &str,
         input: Value,
         once: Option<&str>,
         cut: &CutHandle,
     ) -> Result<CallAnswer, Error> {
-        let ask = Request::Call { tool: tool.to_owned(), input, once: once.map(str::to_owned) };
-        self.asked += 1;
-        let id = self.asked;
-        let frame = Frame::json(&ClientMessage::Ask { id, ask })?;
-        cut.sent();
-        frame.write(&mut self.writer).await?;
-        let mut is_told = false;
-        loop {
-            let reading = Frame::read(&mut self.reader, MAX_FROM_RUNTIME);
-            tokio::pin!(reading);
-            let read = tokio::select! {
-                read = &mut reading => read,
-                reason = cut.asked(), if !is_told => {
-                    is_told = true;
-                    // A runtime that is gone may have answered before.
-                    drop(Frame::json(&ClientMessage::Cut { id, reason })?.write(&mut self.writer).await);
-                    reading.await
-                }
-            };
-            match read?.ok_or(Error::Gone)?.parse()? {
-                ServerMessage::Begun { id: of, seq } if of == id => drop(cut.begun().set(seq)),
-                ServerMessage::Reply { id: of, reply } if of == id => {
-                    return match reply.map_err(|message| Error::Declined { message })? {
-                        Reply::Answer(answer) => Ok(answer),
-                        _ => Err(Error::frame("another reply than an answer")),
-                    };
-                }
-                _ => return Err(Error::frame("a message nobody asked for")),
-            }
+        let mut ask = Request::call(tool, input);
+        if let Act::Call { once: key, .. } = &mut ask.act {
+            *key = once.map(str::to_owned);
         }
-    }
-
-    /// Reads the metrics.
-    ///
-    /// # Errors
-    /// If the connection is lost or the reply is unexpected.
-    pub async fn metrics(&mut self) -> Result<Metrics, Error> {
-        match self.ask(Request::Metrics).await? {
-            Reply::Metrics(metrics) => Ok(*metrics),
-            _ => Err(Error::frame("another reply than the counters")),
-        }
-    }
-
-    /// Reads the counts of what is running and waiting.
-    ///
-    /// # Errors
-    /// If the connection is lost or the reply is unexpected.
-    pub async fn standing(&mut self) -> Result<StatusCounts, Error> {
-        match self.ask(Request::Standing).await? {
-            Reply::Standing(standing) => Ok(standing),
-            _ => Err(Error::frame("another reply than how it stands")),
-        }
-    }
-
-    /// Returns the task of the runtime that holds a port of this machine.
-    ///
-    /// # Errors
-    /// If the connection is lost or the reply is unexpected.
-    pub async fn holder_of(&mut self, port: u16) -> Result<Option<PortHolder>, Error> {
-        match self.ask(Request::Holder { port }).await? {
-            Reply::Holder(holder) => Ok(holder),
-            _ => Err(Error::frame("another reply than who holds a port")),
+        match self.converse(ask, cut, None).await? {
+            Reply::Answer(answer) => Ok(answer),
+            _ => Err(Error::unexpected()),
         }
     }
 
@@ -153,65 +90,60 @@ impl Scripts {
         events: mpsc::Sender<RunEvent>,
         stop: CancellationToken,
     ) -> Result<Result<RunOutcome, RunRefusal>, Error> {
+        let ask = Act::Program(Box::new(request)).on(Subject::Runtime);
+        match self.converse(ask, &CutHandle::default(), Some((events, stop))).await? {
+            Reply::Program(done) => Ok(*done),
+            _ => Err(Error::unexpected()),
+        }
+    }
+
+    /// Sends a request that a script may make, and returns its reply.
+    ///
+    /// # Errors
+    /// If the runtime refuses or the connection is lost.
+    pub async fn ask(&mut self, request: Request) -> Result<Reply, Error> {
+        self.converse(request, &CutHandle::default(), None).await
+    }
+
+    /// Sends a request and waits for its reply. Meanwhile, asks for its end once `cut` does; and passes on the events of a
+    /// `program`, and disconnects once that is to stop.
+    async fn converse(
+        &mut self,
+        ask: Request,
+        cut: &CutHandle,
+        program: Option<(mpsc::Sender<RunEvent>, CancellationToken)>,
+    ) -> Result<Reply, Error> {
         self.asked += 1;
-        let message = ClientMessage::Ask { id: self.asked, ask: Request::Program(Box::new(request)) };
-        Frame::json(&message)?.write(&mut self.writer).await?;
-        let mut has_hung_up = false;
+        let id = self.asked;
+        let frame = Frame::json(&ClientMessage::Ask { id, nonce: None, ask })?;
+        cut.sent();
+        frame.write(&mut self.writer).await?;
+        let stop = program.as_ref().map(|(_, stop)| stop);
+        let mut is_told = false;
         loop {
-            let frame = tokio::select! {
-                frame = Frame::read(&mut self.reader, MAX_FROM_RUNTIME) => frame?.ok_or(Error::Gone)?,
-                () = stop.cancelled(), if !has_hung_up => {
-                    has_hung_up = true;
+            let reading = Frame::read(&mut self.reader, MAX_FROM_RUNTIME);
+            tokio::pin!(reading);
+            let read = tokio::select! {
+                read = &mut reading => read,
+                reason = cut.asked(), if !is_told => {
+                    is_told = true;
+                    // A runtime that is gone may have answered before.
+                    drop(Frame::json(&ClientMessage::Cut { id, reason })?.write(&mut self.writer).await);
+                    reading.await
+                }
+                Some(()) = OptionFuture::from(stop.map(CancellationToken::cancelled)), if !is_told => {
+                    is_told = true;
                     drop(self.writer.shutdown().await);
-                    continue;
+                    reading.await
                 }
             };
-            match frame.parse()? {
+            match (read?.ok_or(Error::Gone)?.parse()?, &program) {
+                (ServerMessage::Begun { id: of, seq }, None) if of == id => drop(cut.begun().set(seq)),
                 // The receiver may be gone; the program continues until it is asked to end.
-                ServerMessage::Event(event) => drop(events.send(*event).await),
-                ServerMessage::Reply { id, reply } if id == self.asked => {
-                    return match reply.map_err(|message| Error::Declined { message })? {
-                        Reply::Program(done) => Ok(*done),
-                        _ => Err(Error::frame("another reply than how the program ended")),
-                    };
-                }
+                (ServerMessage::Event(event), Some((events, _))) => drop(events.send(*event).await),
+                (ServerMessage::Reply { id: of, reply }, _) if of == id => return reply.or_else(declined),
                 _ => return Err(Error::frame("a message nobody asked for")),
             }
-        }
-    }
-
-    /// Returns the files with a task's exact output.
-    ///
-    /// # Errors
-    /// If there is no such task or its output is gone.
-    pub async fn streams(&mut self, task: &TaskId) -> Result<StoredStreams, Error> {
-        match self.ask(Request::Streams { task: task.clone() }).await? {
-            Reply::Streams(streams) => Ok(streams),
-            _ => Err(Error::frame("another reply than where output is")),
-        }
-    }
-
-    /// Undoes what differs in the workspace's tree since a task began, or tells what that would do.
-    ///
-    /// # Errors
-    /// If the runtime knows nothing that could be undone, or the connection is lost.
-    pub async fn undo(&mut self, request: UndoRequest) -> Result<UndoReport, Error> {
-        match self.ask(Request::Undo(request)).await? {
-            Reply::Undo(report) => Ok(report),
-            _ => Err(Error::frame("another reply than what is undone")),
-        }
-    }
-
-    async fn ask(&mut self, ask: Request) -> Result<Reply, Error> {
-        self.asked += 1;
-        let message = ClientMessage::Ask { id: self.asked, ask };
-        Frame::json(&message)?.write(&mut self.writer).await?;
-        let frame = Frame::read(&mut self.reader, MAX_FROM_RUNTIME).await?.ok_or(Error::Gone)?;
-        match frame.parse()? {
-            ServerMessage::Reply { id, reply } if id == self.asked => {
-                reply.map_err(|message| Error::Declined { message })
-            }
-            _ => Err(Error::frame("a message nobody asked for")),
         }
     }
 }
@@ -250,7 +182,7 @@ pub async fn serve(
             }
         };
         let (id, ask) = match message {
-            ClientMessage::Ask { id, ask } => (id, ask),
+            ClientMessage::Ask { id, ask, .. } => (id, ask),
             ClientMessage::Stream(stream) => {
                 watched.show(stream).await;
                 continue;
@@ -259,8 +191,8 @@ pub async fn serve(
             ClientMessage::Cut { .. } => continue,
             _ => return Err(Error::frame("a message for consoles")),
         };
-        let reply = match ask {
-            Request::Call { tool, input, once } => {
+        let reply = match ask.act {
+            Act::Call { tool, input, once } => {
                 let cut = CutHandle::default();
                 let caller = Caller { begun: cut.begun().clone(), ..caller.clone() };
                 let call =
@@ -276,19 +208,10 @@ pub async fn serve(
                     None => return Ok(()),
                 }
             }
-            Request::Metrics => Ok(Reply::Metrics(Box::new(runtime.metrics()))),
-            Request::Standing => Ok(Reply::Standing(runtime.standing())),
-            Request::Holder { port } => Ok(Reply::Holder(runtime.holder_of(port))),
-            Request::Streams { task } => {
-                runtime.streams(&task).await.map(Reply::Streams).map_err(|error| error.to_string())
-            }
-            // What runs in a task works on the files itself.
-            Request::Undo(_) if runtime.is_within() => Err("a command does not undo another one".to_owned()),
-            Request::Undo(undo) => runtime.undo(&undo, &Actor::Cli).await.map(Reply::Undo),
-            Request::Program(request) => Ok(Reply::Program(Box::new(
+            Act::Program(request) => Ok(Reply::Program(Box::new(
                 program(&mut reader, &mut writer, runtime, (*request, starter.clone())).await?,
             ))),
-            _ => Err("a script may only call tools".to_owned()),
+            act => answer(runtime, &Actor::Cli, act.on(ask.subject)).await.map_err(|error| error.to_string()),
         };
         Frame::json(&ServerMessage::Reply { id, reply })?.write(&mut writer).await?;
     }

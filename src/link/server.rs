@@ -13,9 +13,8 @@ use tokio_util::task::TaskTracker;
 
 use super::connection_kind::ConnectionKind;
 use super::connections::{ConnectionOrigin, ConnectionSlot, Connections};
-use super::hello::{self, MAX_HELLO, PATIENCE};
-use super::socket::Socket;
-use super::{Ack, ClientRole, Error, Hello, LineReader, Sockets, VERSION};
+use super::hello::{self, MAX_HELLO, PATIENCE, within};
+use super::{Ack, ClientRole, Door, Error, Hello, LineReader, Sockets};
 use crate::config::ConnectionLimits;
 use crate::envelope::{SafeText, one_line};
 use crate::process::{Ancestry, EnclosingTask, Lineage, ancestry};
@@ -91,7 +90,7 @@ struct SocketAdmission {
 }
 
 impl SocketAdmission {
-    fn new(socket: Socket, limits: ConnectionLimits) -> Self {
+    fn new(socket: Door, limits: ConnectionLimits) -> Self {
         let connections = Connections::new(socket, limits);
         Self { arrivals: Arc::new(Semaphore::new(ARRIVALS)), connections }
     }
@@ -199,7 +198,7 @@ impl Drop for ClientCount {
     }
 }
 
-impl Socket {
+impl Door {
     fn admits(self, role: ClientRole) -> bool {
         match self {
             Self::Agent => role != ClientRole::Operator,
@@ -211,14 +210,14 @@ impl Socket {
 impl Admission {
     fn new(workspace: PathBuf, limits: ConnectionLimits, patience: Duration) -> Self {
         let [agents, operators] =
-            [Socket::Agent, Socket::Operator].map(|socket| SocketAdmission::new(socket, limits));
+            [Door::Agent, Door::Operator].map(|socket| SocketAdmission::new(socket, limits));
         Self { workspace, agents, operators, patience }
     }
 
-    fn entry(&self, socket: Socket) -> &SocketAdmission {
+    fn entry(&self, socket: Door) -> &SocketAdmission {
         match socket {
-            Socket::Agent => &self.agents,
-            Socket::Operator => &self.operators,
+            Door::Agent => &self.agents,
+            Door::Operator => &self.operators,
         }
     }
 
@@ -226,7 +225,7 @@ impl Admission {
     /// that sends nothing occupies a slot meanwhile; its arrival permit is released once it has a slot.
     async fn admit(
         &self,
-        socket: Socket,
+        socket: Door,
         stream: UnixStream,
         arrival: OwnedSemaphorePermit,
     ) -> Result<(Client, ConnectionSlot), Error> {
@@ -251,14 +250,14 @@ impl Admission {
     /// Finds a slot for a peer, and receives its hello.
     async fn receive_hello(
         &self,
-        socket: Socket,
+        socket: Door,
         peer: Peer,
         lines: &mut LineReader<OwnedReadHalf>,
         arrival: OwnedSemaphorePermit,
     ) -> Result<(Hello, ConnectionSlot), Error> {
         let refuse = |reason: &str| Err(Error::Refused { reason: reason.into() });
         // Refused before it could take one of the few slots reserved for consoles.
-        if socket == Socket::Operator
+        if socket == Door::Operator
             && let Some(lineage) = peer.lineage
         {
             return refuse(&format!("this process cannot act as the operator: {lineage}"));
@@ -270,8 +269,7 @@ impl Admission {
             _ => ConnectionOrigin::Process(peer.pid),
         };
         let place = self.entry(socket).connections.enter(origin).await?;
-        let greeted = tokio::time::timeout(self.patience, hello::receive(lines)).await;
-        let line = greeted.unwrap_or_else(|_| Err(Error::late("hello", self.patience)))?;
+        let line = within("hello", self.patience, hello::receive(lines)).await?;
         let mut hello = Hello::parse(&line)?;
         hello.from = hello.from.as_deref().map(whence).filter(|from| !from.is_empty());
         // A client on another machine may not know a path of this one.
@@ -281,8 +279,7 @@ impl Admission {
         if !socket.admits(hello.role) {
             return refuse("this socket is not for that role");
         }
-        let handed = tokio::time::timeout(self.patience, hello.receive_environment(lines.reader())).await;
-        handed.unwrap_or_else(|_| Err(Error::late("environment", self.patience)))?;
+        within("environment", self.patience, hello.receive_environment(lines.reader())).await?;
         Ok((hello, place))
     }
 
@@ -298,21 +295,7 @@ impl Admission {
     }
 
     fn ack(&self, refusal: Option<&Error>) -> Ack {
-        let (connection_limit, connection_kind) = match refusal {
-            Some(Error::TooManyConnections { limit, of }) => (Some(*limit), Some(*of)),
-            _ => (None, None),
-        };
-        Ack {
-            v: VERSION,
-            ok: refusal.is_none(),
-            reason: refusal.map(ToString::to_string),
-            connection_limit,
-            connection_kind,
-            no_runtime: false,
-            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
-            workspace: self.workspace.clone(),
-            runtime_pid: std::process::id(),
-        }
+        Ack::new(self.workspace.clone(), refusal)
     }
 }
 
@@ -321,7 +304,7 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     use super::*;
-    use crate::link::dial;
+    use crate::link::{VERSION, dial};
     use crate::paths::Places;
     use crate::process::environment::{Environment, MAX_BYTES};
 
@@ -368,7 +351,7 @@ mod tests {
     async fn each_socket_admits_its_own_roles_only() {
         let house = house(ConnectionLimits::default(), PATIENCE);
         let (agent, operator) = (house.places.agent_socket(), house.places.operator_socket());
-        let (ack, ..) = dial(&agent, &hello(ClientRole::Mcp)).await.expect("an agent comes in");
+        let ack = dial(&agent, &hello(ClientRole::Mcp)).await.expect("an agent comes in").ack;
         assert_eq!((ack.runtime_pid, ack.workspace), (std::process::id(), house.places.workspace.clone()));
         dial(&agent, &hello(ClientRole::Cli)).await.expect("a script comes in");
         dial(&operator, &hello(ClientRole::Operator)).await.expect("a console comes in");
@@ -424,7 +407,7 @@ mod tests {
                 ours.shutdown().await.expect("hung up");
             }
         };
-        let (admitted, ()) = tokio::join!(gate.admit(Socket::Agent, theirs, arrival), say);
+        let (admitted, ()) = tokio::join!(gate.admit(Door::Agent, theirs, arrival), say);
         let admitted = admitted.map(|(client, _place)| client);
         // An admitted connection stays open.
         let mut answer = vec![0; 4096];

@@ -1,4 +1,4 @@
-//! Socket files: the runtime folder, binding and connecting.
+//! Door files: the runtime folder, binding and connecting.
 //!
 //! Only this user may reach the sockets: the folder's mode is checked to be 0700, the sockets are created with mode
 //! 0600, and both ends verify the other's uid. Only the holder of the workspace's lock replaces a socket file.
@@ -14,8 +14,8 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use tokio::net::{UnixListener, UnixStream};
 
-use super::Error;
 use super::lock::{self, WorkspaceLock};
+use super::{Door, Error};
 use crate::files;
 use crate::paths::Places;
 
@@ -23,15 +23,6 @@ use crate::paths::Places;
 const MAX_ADDRESS: usize = 107;
 /// Connections that may wait to be accepted.
 const BACKLOG: i32 = 1024;
-
-/// One of the two sockets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Socket {
-    /// For agents and scripts.
-    Agent,
-    /// For consoles.
-    Operator,
-}
 
 /// The bound sockets of one runtime, and the lock that makes it the only one of its workspace. On drop, removes the
 /// socket files and then releases the lock.
@@ -59,11 +50,11 @@ impl Sockets {
     }
 
     /// Waits for the next connection; forever once closed.
-    pub(super) async fn accept(&self) -> (Socket, io::Result<UnixStream>) {
+    pub(super) async fn accept(&self) -> (Door, io::Result<UnixStream>) {
         let Some([agent, operator]) = &self.open else { return std::future::pending().await };
         let (socket, accepted) = tokio::select! {
-            accepted = agent.listener.accept() => (Socket::Agent, accepted),
-            accepted = operator.listener.accept() => (Socket::Operator, accepted),
+            accepted = agent.listener.accept() => (Door::Agent, accepted),
+            accepted = operator.listener.accept() => (Door::Operator, accepted),
         };
         (socket, accepted.map(|(stream, _)| stream))
     }
@@ -156,44 +147,37 @@ fn file_at(path: &Path) -> Option<(u64, u64)> {
 /// # Errors
 /// If it cannot be created or must not be trusted.
 pub fn private_folder(path: &Path, forbidden_to_parent: u32) -> Result<(), Error> {
-    let made = files::create_folder(path);
-    made.map_err(|source| Error::Io { verb: "create the folder", path: path.to_owned(), source })?;
+    files::create_folder(path).map_err(Error::io("create the folder", path))?;
     // With an untrusted parent, the folder could be replaced after the check.
     let parent = path.parent().unwrap_or(path);
-    for (folder, forbidden) in [(parent, forbidden_to_parent), (path, 0o077)] {
-        if let Some(problem) = distrust(folder, forbidden)? {
-            return Err(Error::Folder { path: folder.to_owned(), problem });
-        }
-    }
-    Ok(())
+    trust(parent, forbidden_to_parent)?;
+    trust(path, 0o077)
 }
 
-/// Returns why a folder must not hold sockets: it belongs to another user, is not a folder, or is open to others by
-/// any of the mode bits in `forbidden`.
-pub(super) fn distrust(folder: &Path, forbidden: u32) -> Result<Option<&'static str>, Error> {
-    let facts = std::fs::symlink_metadata(folder).map_err(|source| Error::Io {
-        verb: "look at the folder",
-        path: folder.to_owned(),
-        source,
-    })?;
+/// Checks that a folder may hold sockets.
+///
+/// # Errors
+/// If it belongs to another user, is not a folder, or is open to others by any of the mode bits in `forbidden`.
+pub(super) fn trust(folder: &Path, forbidden: u32) -> Result<(), Error> {
+    let facts = std::fs::symlink_metadata(folder).map_err(Error::io("look at the folder", folder))?;
     let me = rustix::process::geteuid().as_raw();
-    Ok(if facts.is_symlink() {
-        Some("is a symlink")
+    let problem = if facts.is_symlink() {
+        "is a symlink"
     } else if !facts.is_dir() {
-        Some("is not a folder")
+        "is not a folder"
     } else if facts.uid() != me {
-        Some("belongs to another user")
+        "belongs to another user"
     } else if facts.mode() & forbidden != 0 {
-        Some("is open to other users (chmod it to 0700)")
+        "is open to other users (chmod it to 0700)"
     } else {
-        None
-    })
+        return Ok(());
+    };
+    Err(Error::Folder { path: folder.to_owned(), problem })
 }
 
 /// Binds a socket whose file is created with mode 0600: on Linux the mode of the unbound socket becomes the mode of
 /// its file, so that it depends neither on the process's umask nor on a later change.
 fn bind(path: &Path) -> Result<UnixListener, Error> {
-    let failed = |verb| move |source: io::Error| Error::Io { verb, path: path.to_owned(), source };
     // Anything but a socket was put there by somebody else.
     let stale = match path.symlink_metadata() {
         Ok(facts) if facts.file_type().is_socket() => std::fs::remove_file(path),
@@ -202,7 +186,7 @@ fn bind(path: &Path) -> Result<UnixListener, Error> {
     };
     match stale {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(failed("replace the stale socket")(error));
+            return Err(Error::io("replace the stale socket", path)(error));
         }
         _ => {}
     }
@@ -215,14 +199,13 @@ fn bind(path: &Path) -> Result<UnixListener, Error> {
         rustix::net::listen(&socket, BACKLOG)?;
         Ok(socket)
     };
-    let socket = bound().map_err(|errno| failed("bind the socket")(errno.into()))?;
-    UnixListener::from_std(StdListener::from(socket)).map_err(failed("watch the socket"))
+    let socket = bound().map_err(|errno| Error::io("bind the socket", path)(errno.into()))?;
+    UnixListener::from_std(StdListener::from(socket)).map_err(Error::io("watch the socket", path))
 }
 
 /// Connects to a socket and verifies that a process of this user listens there.
 pub(super) async fn connect(path: &Path) -> Result<UnixStream, Error> {
     use io::ErrorKind::{ConnectionRefused, NotFound};
-    let failed = |verb| move |source: io::Error| Error::Io { verb, path: path.to_owned(), source };
     let nobody = || Error::NoRuntime { path: path.to_owned() };
     if !path.exists() {
         return Err(nobody());
@@ -230,9 +213,9 @@ pub(super) async fn connect(path: &Path) -> Result<UnixStream, Error> {
     let address = SocketPath::of(path)?;
     let stream = UnixStream::connect(&address.path).await.map_err(|error| match error.kind() {
         NotFound | ConnectionRefused => nobody(),
-        _ => failed("connect to")(error),
+        _ => Error::io("connect to", path)(error),
     })?;
-    let uid = stream.peer_cred().map_err(failed("ask who listens on"))?.uid();
+    let uid = stream.peer_cred().map_err(Error::io("ask who listens on", path))?.uid();
     if uid == rustix::process::geteuid().as_raw() {
         Ok(stream)
     } else {
@@ -249,18 +232,14 @@ pub(super) struct SocketPath {
 impl SocketPath {
     pub(super) fn of(path: &Path) -> Result<Self, Error> {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-            let source = io::Error::from(io::ErrorKind::InvalidInput);
-            return Err(Error::Io { verb: "name the socket", path: path.to_owned(), source });
+            return Err(Error::io("name the socket", path)(io::ErrorKind::InvalidInput.into()));
         };
         if path.as_os_str().len() <= MAX_ADDRESS {
             return Ok(Self { path: path.to_owned(), _folder: None });
         }
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let open = rustix::fs::open(folder, flags, Mode::empty()).map_err(|errno| Error::Io {
-            verb: "open the folder",
-            path: folder.to_owned(),
-            source: errno.into(),
-        })?;
+        let open = rustix::fs::open(folder, flags, Mode::empty());
+        let open = open.map_err(|errno| Error::io("open the folder", folder)(errno.into()))?;
         let path = Path::new("/proc/self/fd").join(open.as_raw_fd().to_string()).join(name);
         Ok(Self { path, _folder: Some(open) })
     }
@@ -359,7 +338,7 @@ mod tests {
         let socket = places.agent_socket();
         let (client, (socket, served)) = tokio::join!(connect(&socket), sockets.accept());
         assert!(client.is_ok() && served.is_ok());
-        assert_eq!(socket, Socket::Agent);
+        assert_eq!(socket, Door::Agent);
     }
 
     #[tokio::test]

@@ -94,14 +94,9 @@ impl TransportError {
     /// unknown program says is not taken for a passing fault.
     pub fn may_pass(&self) -> bool {
         match self {
-            Self::NoCarrier { .. }
-            | Self::NoProgram { .. }
-            | Self::NotRun { .. }
-            | Self::ChangedKey
-            | Self::Unanswered { .. }
-            | Self::NoRuntime { .. } => false,
             Self::Exited { code: Some(_), said } => PASSING.iter().any(|passing| said.contains(passing)),
             Self::Exited { code: None, .. } | Self::Silent { .. } => true,
+            _ => false,
         }
     }
 

@@ -99,16 +99,6 @@ impl UndoReport {
         "Not covered: ignored files, empty folders, times, anything outside the workspace, other processes.";
 }
 
-/// Since when the tree is compared.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ChangesSince {
-    /// Since this command began; until it ended, if it has.
-    Task(TaskId),
-    /// Since the first command of the agent with this label, until now.
-    Agent(String),
-}
-
 /// What differs, file by file.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ChangesReport {

@@ -7,19 +7,10 @@ use std::time::Duration;
 
 use crate::clock::Moment;
 use crate::consequence::ConsequenceRequest;
-use crate::model::{CallCost, QuestionId};
+use crate::model::{CallCost, Subject};
 
 /// How old a result may be when the operator lets a call run.
 const FRESH: Duration = Duration::from_secs(5);
-
-/// Something that waits for the operator and would run commands.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::runtime) enum CostSubject {
-    /// A held call, by its ticket.
-    Held(u64),
-    /// A prompt of an agent.
-    Prompt(QuestionId),
-}
 
 /// What becomes of an answer that lets something run, given what it was told that this would cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +26,7 @@ pub(in crate::runtime) enum CostCheck {
 /// What everything that waits would cost. The environments in the requests stay here.
 #[derive(Debug, Default)]
 pub(in crate::runtime) struct CallCosts {
-    all: BTreeMap<CostSubject, CostEntry>,
+    all: BTreeMap<Subject, CostEntry>,
 }
 
 #[derive(Debug)]
@@ -48,35 +39,30 @@ struct CostEntry {
 
 impl CallCosts {
     /// Adds something that waits, with its commands.
-    pub(in crate::runtime) fn add(&mut self, of: CostSubject, requests: Vec<ConsequenceRequest>) {
+    pub(in crate::runtime) fn add(&mut self, of: Subject, requests: Vec<ConsequenceRequest>) {
         let entry = CostEntry { requests: requests.into(), cost: CallCost::default(), at: None };
         self.all.insert(of, entry);
     }
 
     /// Returns the commands of something that waits.
-    pub(in crate::runtime) fn requests(&self, of: &CostSubject) -> Option<Arc<[ConsequenceRequest]>> {
+    pub(in crate::runtime) fn requests(&self, of: &Subject) -> Option<Arc<[ConsequenceRequest]>> {
         self.all.get(of).map(|entry| Arc::clone(&entry.requests))
     }
 
     /// Returns what was computed last.
-    pub(in crate::runtime) fn cost(&self, of: &CostSubject) -> Option<&CallCost> {
+    pub(in crate::runtime) fn cost(&self, of: &Subject) -> Option<&CallCost> {
         self.all.get(of).map(|entry| &entry.cost)
     }
 
     /// Takes a result; returns whether it differs from the one before.
-    pub(in crate::runtime) fn take(
-        &mut self,
-        now: Moment,
-        of: &CostSubject,
-        found: Vec<Vec<String>>,
-    ) -> bool {
+    pub(in crate::runtime) fn take(&mut self, now: Moment, of: &Subject, found: Vec<Vec<String>>) -> bool {
         let Some(entry) = self.all.get_mut(of) else { return false };
         entry.at = Some(now.mono);
         entry.cost.take(found)
     }
 
     /// Tells whether an answer counts that was given to this revision; to none if the operator was not told any.
-    pub(in crate::runtime) fn check(&self, now: Moment, of: &CostSubject, shown: Option<u32>) -> CostCheck {
+    pub(in crate::runtime) fn check(&self, now: Moment, of: &Subject, shown: Option<u32>) -> CostCheck {
         let (Some(entry), Some(shown)) = (self.all.get(of), shown) else { return CostCheck::Counts };
         if shown != entry.cost.revision {
             return CostCheck::Changed;
@@ -86,7 +72,7 @@ impl CallCosts {
     }
 
     /// Forgets what does not wait any more.
-    pub(in crate::runtime) fn keep(&mut self, waits: impl Fn(&CostSubject) -> bool) {
+    pub(in crate::runtime) fn keep(&mut self, waits: impl Fn(&Subject) -> bool) {
         self.all.retain(|of, _| waits(of));
     }
 }
@@ -96,7 +82,7 @@ mod tests {
     use super::*;
     use crate::runtime::supervisor::tests::at;
 
-    const OF: CostSubject = CostSubject::Held(1);
+    const OF: Subject = Subject::Held(1);
 
     fn costs() -> CallCosts {
         let mut costs = CallCosts::default();

@@ -165,7 +165,7 @@ pub(super) async fn answer(
         }
         return Err(Error::Question(misfit).into());
     };
-    let taken = cx.runtime.answer(by, &id, AnswerInput { value, note: comment }).await?;
+    let taken = cx.runtime.answer(by, None, &id, AnswerInput { value, note: comment }).await?;
     Ok(AnswerResult::of(&AnswerDetails { question, answer: Some((answer, taken.principal)) }))
 }
 

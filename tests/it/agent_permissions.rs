@@ -236,8 +236,9 @@ async fn ends(rounds: usize) {
         let card = desk.asked(&cmd).await;
         let value = if round % 3 == 0 { AnswerValue::Reject } else { AnswerValue::ApproveAlike };
         let closes = async { drop(viewer) };
-        let answer =
-            async { desk.runtime.answer(&Actor::Operator, &card.id, given(value.clone())).await.is_ok() };
+        let answer = async {
+            desk.runtime.answer(&Actor::Operator, None, &card.id, given(value.clone())).await.is_ok()
+        };
         let is_answered = match round % 2 {
             0 => tokio::join!(closes, answer).1,
             _ => tokio::join!(answer, closes).0,

@@ -311,7 +311,7 @@ async fn race(rounds: usize) {
         let yes = AnswerInput { value: AnswerValue::Approve, note: None };
         let used = desk.report(report(HookEvent::Used(UsedTool { call: call(&old), id: None, given: None })));
         let second = desk.report(report(HookEvent::Prompt(call(&new))));
-        let answering = || desk.runtime.answer(&Actor::Operator, &card.id, yes.clone());
+        let answering = || desk.runtime.answer(&Actor::Operator, None, &card.id, yes.clone());
         // One first, or the other, or both at once.
         let (used, is_answered) = match round % 3 {
             0 => {
@@ -333,9 +333,12 @@ async fn race(rounds: usize) {
         let verdict = first.await.expect("asked");
         assert_eq!(verdict, is_answered.then_some(PromptVerdict::Allow), "{round}");
         let next = desk.asked(&new).await;
-        assert!(desk.runtime.answer(&Actor::Operator, &card.id, yes).await.is_err(), "{round}: the old key");
+        assert!(
+            desk.runtime.answer(&Actor::Operator, None, &card.id, yes).await.is_err(),
+            "{round}: the old key"
+        );
         let no = AnswerInput { value: AnswerValue::Reject, note: None };
-        desk.runtime.answer(&Actor::Operator, &next.id, no).await.expect("taken");
+        desk.runtime.answer(&Actor::Operator, None, &next.id, no).await.expect("taken");
         let refused = PromptVerdict::Deny { note: String::new() };
         assert_eq!(second.await.expect("asked"), Some(refused), "{round}");
     }

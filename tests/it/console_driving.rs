@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pilothouse::console::app::App;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::state::focus::Mode;
-use pilothouse::link::Request;
+use pilothouse::link::{Act, Request};
 use pilothouse::model::InputNeed;
 
 use crate::console_fixture::{console, press, select, shown, snapshot};
@@ -32,13 +32,15 @@ fn a_task_is_given_a_name_and_loses_it() {
     let effects = press(&mut app, &["Enter"]);
     assert!(
         effects.iter().any(
-            |e| matches!(e, Effect::Ask(Request::Rename { name: Some(name), .. }) if name == "web server")
+            |e| matches!(e, Effect::Ask(Request { act: Act::Rename(Some(name)), .. }) if name == "web server")
         ),
         "{effects:?}"
     );
     let _ = press(&mut app, &[","]);
     let effects = press(&mut app, &["Enter"]);
-    assert!(effects.iter().any(|effect| matches!(effect, Effect::Ask(Request::Rename { name: None, .. }))));
+    assert!(
+        effects.iter().any(|effect| matches!(effect, Effect::Ask(Request { act: Act::Rename(None), .. })))
+    );
     let _ = press(&mut app, &[",", "x", "Esc"]);
     assert!(matches!(app.state.focus.mode, Mode::Observe));
 }
@@ -48,7 +50,10 @@ fn finished_tasks_are_cleared_and_live_ones_stay() {
     let mut app = opened(7);
     let ended = app.state.view.snapshot.tasks.iter().filter(|task| task.status.is_terminal()).count();
     let dismissed = |effects: &[Effect]| {
-        effects.iter().filter(|effect| matches!(effect, Effect::Ask(Request::Dismiss { .. }))).count()
+        effects
+            .iter()
+            .filter(|effect| matches!(effect, Effect::Ask(Request { act: Act::Dismiss, .. })))
+            .count()
     };
     let later =
         |app: &App, seconds| Msg::Tick(app.state.clock.now + jiff::SignedDuration::from_secs(seconds));

@@ -6,7 +6,7 @@ use pilothouse::console::app::App;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::state::export::FileName;
 use pilothouse::envelope::Envelope;
-use pilothouse::link::Request;
+use pilothouse::link::{Act, Request};
 use pilothouse::model::CallRecord;
 use pilothouse::runtime::ExportForm;
 use pilothouse::terminal::Palette;
@@ -166,7 +166,10 @@ fn one_key_takes_the_picture_of_a_dialog_and_is_the_tasks_while_typing() {
     select(&mut app, 7);
     let _ = press(&mut app, &["Enter"]);
     let effects = press(&mut app, &["F9"]);
-    assert!(effects.iter().any(|effect| matches!(effect, Effect::Ask(Request::Send { .. }))), "{effects:?}");
+    assert!(
+        effects.iter().any(|effect| matches!(effect, Effect::Ask(Request { act: Act::Send(_), .. }))),
+        "{effects:?}"
+    );
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::WriteFile { .. })), "{effects:?}");
 }
 

@@ -6,10 +6,10 @@ use pilothouse::console::app::App;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::{Actor, TaskId};
-use pilothouse::link::{Request, RunningRuntime, RuntimeAddress};
+use pilothouse::link::{Act, Request, RunningRuntime, RuntimeAddress};
 use pilothouse::model::{
     AgentView, CallRecord, CallSummary, InputEvidence, InputNeed, InputWait, Metrics, PlaceId, PlaceLink,
-    PlaceName, PlaceState, Slot, Snapshot, TaskStatus, TaskView,
+    PlaceName, PlaceState, Slot, Snapshot, Subject, TaskStatus, TaskView,
 };
 
 use crate::console_fixture::{SIZES, ago, console, ended, now, obstacle, press, record, shown, task};
@@ -157,7 +157,7 @@ fn one_list_of_what_waits_names_the_place() {
     assert!(shown(&app).contains("web-fix/t02"), "{}", shown(&app));
     let effects = press(&mut app, &["Enter", "x"]);
     let to = effects.iter().find_map(|effect| match effect {
-        Effect::Ask(Request::Send { task, .. }) => Some(task.clone()),
+        Effect::Ask(Request { subject: Subject::Task(task), act: Act::Send(_) }) => Some(task.clone()),
         _ => None,
     });
     assert_eq!(to, Some(id(0, 2)));
@@ -206,7 +206,7 @@ fn keys_typed_as_the_link_breaks_go_nowhere() {
     select(&mut app, &id(2, 1));
     let _ = press(&mut app, &["Enter"]);
     let sent = |effects: Vec<Effect>| {
-        effects.iter().any(|effect| matches!(effect, Effect::Ask(Request::Send { .. })))
+        effects.iter().any(|effect| matches!(effect, Effect::Ask(Request { act: Act::Send(_), .. })))
     };
     assert!(sent(press(&mut app, &["x"])));
     let _ = app.update(Msg::Snapshot(Arc::new(fleet(lost()))));
@@ -226,7 +226,9 @@ fn a_command_starts_where_the_line_says_whatever_happens_meanwhile() {
     let _ = app.update(Msg::Snapshot(Arc::new(next)));
     let effects = press(&mut app, &["Enter"]);
     let starts = |effect: &Effect| match effect {
-        Effect::AskAt(place, Request::Call { tool, .. }) if tool == "ExecCommand" => Some(place.clone()),
+        Effect::AskAt(place, Request { act: Act::Call { tool, .. }, .. }) if tool == "ExecCommand" => {
+            Some(place.clone())
+        }
         _ => None,
     };
     assert_eq!(effects.iter().find_map(starts), Some(PlaceId::from("api")));
@@ -278,7 +280,9 @@ fn how_long_ago_a_place_was_lost_goes_on() {
 fn agents_of_all_places_pause_together_and_go_on_at_the_place_of_a_card() {
     let mut app = opened((120, 40));
     let effects = press(&mut app, &["p"]);
-    assert!(effects.iter().any(|effect| matches!(effect, Effect::Ask(Request::Pause { paused: true, .. }))));
+    assert!(
+        effects.iter().any(|effect| matches!(effect, Effect::Ask(Request { act: Act::Pause(true), .. })))
+    );
 }
 
 #[test]
@@ -286,7 +290,7 @@ fn a_pause_of_one_place_is_not_shown_as_one_of_all_and_the_key_pauses_the_rest()
     let mut app = opened((120, 40));
     let pauses = |effects: &[Effect]| {
         effects.iter().find_map(|effect| match effect {
-            Effect::Ask(Request::Pause { paused, .. }) => Some(*paused),
+            Effect::Ask(Request { act: Act::Pause(paused), .. }) => Some(*paused),
             _ => None,
         })
     };

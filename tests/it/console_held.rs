@@ -9,9 +9,10 @@ use pilothouse::console::app::layer::Layer;
 use pilothouse::console::msg::{Effect, Msg, Notification};
 use pilothouse::console::{DemoCue, DemoView};
 use pilothouse::envelope::Actor;
-use pilothouse::link::Request;
+use pilothouse::link::{Act, Request};
 use pilothouse::model::{
-    CallCost, Decision, GateView, HeldCall, HeldCommand, HoldReason, Slot, Snapshot, TaskFact, TaskStatus,
+    CallCost, Decision, GateView, HeldCall, HeldCommand, HoldReason, Slot, Snapshot, Subject, TaskFact,
+    TaskStatus,
 };
 
 use crate::console_fixture::{
@@ -73,7 +74,9 @@ fn later(app: &mut App, ms: i64) {
 
 fn decisions(effects: &[Effect]) -> Vec<(u64, Decision)> {
     let decision = |effect: &Effect| match effect {
-        Effect::Ask(Request::Decide { ticket, decision, .. }) => Some((*ticket, decision.clone())),
+        Effect::Ask(Request { subject: Subject::Held(ticket), act: Act::Decide { decision, .. } }) => {
+            Some((*ticket, decision.clone()))
+        }
         _ => None,
     };
     effects.iter().filter_map(decision).collect()
@@ -133,7 +136,7 @@ fn a_cost_that_comes_or_changes_has_to_be_read_before_a_key_counts() {
     later(&mut app, 1);
     let asked = press(&mut app, &["y"]);
     let cost = asked.iter().find_map(|effect| match effect {
-        Effect::Ask(Request::Decide { cost, .. }) => Some(*cost),
+        Effect::Ask(Request { act: Act::Decide { cost, .. }, .. }) => Some(*cost),
         _ => None,
     });
     assert_eq!(cost, Some(1), "the answer names what it was given to");
@@ -380,9 +383,9 @@ fn a_key_pauses_and_goes_on_and_shows_first_what_waits_for_it() {
     let pauses = |effects: Vec<Effect>| -> Vec<bool> {
         effects
             .iter()
-            .filter_map(
-                |e| if let Effect::Ask(Request::Pause { paused: on, .. }) = e { Some(*on) } else { None },
-            )
+            .filter_map(|e| {
+                if let Effect::Ask(Request { act: Act::Pause(on), .. }) = e { Some(*on) } else { None }
+            })
             .collect()
     };
     let mut app = open(empty(), (80, 24));

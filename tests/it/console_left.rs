@@ -9,7 +9,7 @@ use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::state::focus::Screen;
 use pilothouse::envelope::Actor;
-use pilothouse::link::Request;
+use pilothouse::link::{Act, Request};
 use pilothouse::model::{AgentView, Snapshot, TaskStatus, TaskView};
 
 use crate::console_fixture::{ALL_SIZES, console, ended, id, obstacle, press, shown, snapshot, task};
@@ -35,8 +35,7 @@ fn departed() -> Snapshot {
 }
 
 fn stopped(effects: &[Effect]) -> usize {
-    let is_stop =
-        |effect: &&Effect| matches!(effect, Effect::Ask(Request::Call { tool, .. }) if tool == "TaskStop");
+    let is_stop = |effect: &&Effect| matches!(effect, Effect::Ask(Request { act: Act::Call { tool, .. }, .. }) if tool == "TaskStop");
     effects.iter().filter(is_stop).count()
 }
 
@@ -88,7 +87,7 @@ fn one_of_them_is_stopped_or_looked_at() {
     opened(&mut app);
     let done = press(&mut app, &["Down", "Down", "s"]);
     assert_eq!(stopped(&done), 1);
-    let names_it = |effect: &Effect| matches!(effect, Effect::Ask(Request::Call { input, .. }) if input["task_id"] == id(2).as_str());
+    let names_it = |effect: &Effect| matches!(effect, Effect::Ask(Request { act: Act::Call { input, .. }, .. }) if input["task_id"] == id(2).as_str());
     assert!(done.iter().any(names_it), "{done:?}");
     let _ = press(&mut app, &["Enter"]);
     assert_eq!(app.state.focus.screen, Screen::Focus);

@@ -14,10 +14,9 @@ use pilothouse::console::state::listing::rows::{Grouping, Sort};
 use pilothouse::console::state::search::FoundLine;
 use pilothouse::console::theme::Role;
 use pilothouse::envelope::Actor;
-use pilothouse::link::Request;
+use pilothouse::link::{Act, Request};
 use pilothouse::model::{
-    AgentView, BatchItem, ChangedFile, ChangesReport, ChangesSince, Snapshot, TaskStatus, TaskView,
-    TreeChanges,
+    AgentView, BatchItem, ChangedFile, ChangesReport, Snapshot, Subject, TaskStatus, TaskView, TreeChanges,
 };
 use pilothouse::terminal::Size;
 
@@ -408,9 +407,9 @@ fn the_time_stands_beside_each_line_of_the_pane() {
 fn what_differs_is_asked_for_since_the_task_began_or_since_the_first_command_of_an_agent() {
     let mut state = several();
     state.agents = vec![AgentView { first_call: Some(ago(60)), ..connected("claude") }];
-    let asked = |effects: &[Effect]| -> Vec<ChangesSince> {
+    let asked = |effects: &[Effect]| -> Vec<Subject> {
         let since = effects.iter().filter_map(|effect| match effect {
-            Effect::Ask(Request::Changes { since }) => Some(since.clone()),
+            Effect::Ask(Request { subject: since, act: Act::Changes }) => Some(since.clone()),
             _ => None,
         });
         since.collect()
@@ -419,14 +418,14 @@ fn what_differs_is_asked_for_since_the_task_began_or_since_the_first_command_of_
     select(&mut app, 1);
     assert_eq!(asked(&press(&mut app, &["M"])), []);
     assert!(shown(&app).contains("what differs in this tree since"), "{}", shown(&app));
-    assert_eq!(asked(&press(&mut app, &["Enter"])), [ChangesSince::Task(id(1))]);
+    assert_eq!(asked(&press(&mut app, &["Enter"])), [Subject::Task(id(1))]);
     let _ = press(&mut app, &["M"]);
     let of_agent = asked(&press(&mut app, &["c", "l", "a", "u", "d", "e", "Enter"]));
-    assert_eq!(of_agent, [ChangesSince::Agent("claude".into())]);
+    assert_eq!(of_agent, [Subject::Agent("claude".into())]);
     state.agents = Vec::new();
     let mut app = console(state, (100, 30));
     select(&mut app, 4);
-    assert_eq!(asked(&press(&mut app, &["M"])), [ChangesSince::Task(id(4))]);
+    assert_eq!(asked(&press(&mut app, &["M"])), [Subject::Task(id(4))]);
     let none = console(Snapshot { agents: Vec::new(), tasks: Vec::new(), ..several() }, (100, 30));
     assert_eq!(obstacle(&none, Action::Changes).as_deref(), Some("no command has run yet"));
 }
@@ -489,7 +488,7 @@ fn what_differs_is_listed_and_each_file_shown_with_the_lines_around_its_changes(
         let mut app = console(state.clone(), (columns, rows));
         assert!(shown(&app).contains("+1 ~1 -1"), "{}", shown(&app));
         let report = ChangesReport { changes: changes.clone(), files: files.clone(), left_out: 3 };
-        let _ = app.update(Msg::Changes(ChangesSince::Task(id(4)), Box::new(report)));
+        let _ = app.update(Msg::Changes(Subject::Task(id(4)), Box::new(report)));
         insta::assert_snapshot!(format!("changes_{columns}x{rows}"), shown(&app));
         let _ = press(&mut app, &["Esc"]);
         assert!(app.state.reader.is_none());

@@ -9,10 +9,10 @@ use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::state::search::FoundLine;
 use pilothouse::envelope::Actor;
-use pilothouse::link::Request;
+use pilothouse::link::{Act, Request};
 use pilothouse::model::{
-    GateView, HeldCall, HoldReason, PlaceLink, PlaceState, Question, QuestionKind, Slot, Snapshot, TaskEvent,
-    TaskFact, TaskStatus, TaskView,
+    GateView, HeldCall, HoldReason, PlaceLink, PlaceState, Question, QuestionKind, Slot, Snapshot, Subject,
+    TaskEvent, TaskFact, TaskStatus, TaskView,
 };
 
 use crate::console_fixture::{ago, console, ended, obstacle, press, shown};
@@ -61,9 +61,8 @@ fn mixed(is_paused: bool, held: Vec<HeldCall>) -> Snapshot {
 
 fn pauses(effects: &[Effect]) -> Vec<bool> {
     let paused = |effect: &Effect| match effect {
-        Effect::Ask(Request::Pause { paused, .. }) | Effect::AskAt(_, Request::Pause { paused, .. }) => {
-            Some(*paused)
-        }
+        Effect::Ask(Request { act: Act::Pause(paused), .. })
+        | Effect::AskAt(_, Request { act: Act::Pause(paused), .. }) => Some(*paused),
         _ => None,
     };
     effects.iter().filter_map(paused).collect()
@@ -103,7 +102,7 @@ fn a_card_of_such_a_place_says_so_and_takes_no_answer() {
     look(&mut app);
     let effects = press(&mut app, &["y"]);
     let ticket = effects.iter().find_map(|effect| match effect {
-        Effect::Ask(Request::Decide { ticket, .. }) => Some(*ticket),
+        Effect::Ask(Request { subject: Subject::Held(ticket), act: Act::Decide { .. } }) => Some(*ticket),
         _ => None,
     });
     assert_eq!(ticket, Some(held(0, 2).ticket), "{effects:?}");
@@ -120,7 +119,7 @@ fn what_is_finished_there_is_not_cleared_and_that_is_said_once() {
     let dismissed: Vec<_> = effects
         .iter()
         .filter_map(|effect| match effect {
-            Effect::Ask(Request::Dismiss { task }) => Some(task.clone()),
+            Effect::Ask(Request { subject: Subject::Task(task), act: Act::Dismiss }) => Some(task.clone()),
             _ => None,
         })
         .collect();
@@ -155,7 +154,11 @@ fn asked(question: Question, size: (u16, u16)) -> App {
 
 fn answers(effects: &[Effect]) -> usize {
     let is_answer = |effect: &&Effect| {
-        matches!(effect, Effect::Ask(Request::Answer { .. } | Request::LetAgents { .. }) | Effect::AskAt(..))
+        matches!(
+            effect,
+            Effect::Ask(Request { act: Act::Answer { .. }, .. } | Request { act: Act::LetAgents(_), .. })
+                | Effect::AskAt(..)
+        )
     };
     effects.iter().filter(is_answer).count()
 }

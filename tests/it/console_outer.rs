@@ -3,7 +3,7 @@
 use pilothouse::console::app::App;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::state::focus::Mode;
-use pilothouse::link::Request;
+use pilothouse::link::{Act, Request};
 use pilothouse::model::TypedInput;
 use pilothouse::terminal::host_terminal::DefaultColours;
 use pilothouse::terminal::{KeyPress, MouseInput, MouseKind, Size};
@@ -13,7 +13,7 @@ use crate::console_fixture::{console, id, now, picture, press, select, snapshot}
 /// Returns the reports that were sent, as text.
 fn reports(effects: &[Effect]) -> Vec<String> {
     let report = |effect: &Effect| match effect {
-        Effect::Ask(Request::Send { input: TypedInput::Report(bytes), .. }) => {
+        Effect::Ask(Request { act: Act::Send(TypedInput::Report(bytes)), .. }) => {
             String::from_utf8(bytes.clone()).ok()
         }
         _ => None,
@@ -98,7 +98,10 @@ fn keys_that_most_terminals_cannot_tell_apart_mean_the_same_to_the_console() {
     let _ = press(&mut app, &["o", "x"]);
     let effects = press(&mut app, &["C-Enter"]);
     assert!(
-        effects.iter().any(|effect| matches!(effect, Effect::Ask(Request::Call { .. }) | Effect::AskAt(..))),
+        effects.iter().any(|effect| matches!(
+            effect,
+            Effect::Ask(Request { act: Act::Call { .. }, .. }) | Effect::AskAt(..)
+        )),
         "{effects:?}"
     );
     let _ = press(&mut app, &["?", "C-["]);
@@ -106,6 +109,6 @@ fn keys_that_most_terminals_cannot_tell_apart_mean_the_same_to_the_console() {
     let _ = enter(&mut app);
     let sent = press(&mut app, &["C-Enter"]);
     let key = KeyPress::parse("C-Enter").expect("a key");
-    let is_it = |effect: &Effect| matches!(effect, Effect::Ask(Request::Send { input: TypedInput::Keys(keys), .. }) if keys == &[key]);
+    let is_it = |effect: &Effect| matches!(effect, Effect::Ask(Request { act: Act::Send(TypedInput::Keys(keys)), .. }) if keys == &[key]);
     assert!(sent.iter().any(is_it), "a program gets the key itself: {sent:?}");
 }

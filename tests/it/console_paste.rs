@@ -3,7 +3,7 @@
 use pilothouse::console::app::App;
 use pilothouse::console::app::layer::Layer;
 use pilothouse::console::msg::{Effect, Msg};
-use pilothouse::link::Request;
+use pilothouse::link::{Act, Request};
 use pilothouse::model::TypedInput;
 
 use crate::console_fixture::{console, press, select, shown, snapshot};
@@ -39,7 +39,9 @@ fn paste(app: &mut App, text: impl Into<String>) -> Vec<Effect> {
 /// Whether anything was done that changes something.
 fn acts(effects: &[Effect]) -> bool {
     effects.iter().any(|effect| match effect {
-        Effect::Ask(request) => !matches!(request, Request::Record { .. } | Request::Usage { .. }),
+        Effect::Ask(request) => {
+            !matches!(request, Request { act: Act::Record, .. } | Request { act: Act::Usage(_), .. })
+        }
         effect => matches!(effect, Effect::AskAt(..) | Effect::Quit(_) | Effect::Rerun { .. }),
     })
 }
@@ -114,7 +116,7 @@ fn f50_pasted_text_answers_no_dialog() {
 #[test]
 fn f51_a_paste_for_a_task_is_sent_up_to_its_limit_and_asked_about_as_fast_as_a_short_one() {
     let mut app = opened(&["Enter"]);
-    let sent = |effects: &[Effect], bytes: usize| matches!(effects, [Effect::Ask(Request::Send { input: TypedInput::Paste(text), .. })] if text.len() == bytes);
+    let sent = |effects: &[Effect], bytes: usize| matches!(effects, [Effect::Ask(Request { act: Act::Send(TypedInput::Paste(text)), .. })] if text.len() == bytes);
     assert!(sent(&paste(&mut app, "x".repeat(1 << 20)), 1 << 20));
     assert!(!acts(&paste(&mut app, "x".repeat((1 << 20) + 1))));
     assert!(shown(&app).contains("was not taken: a task takes 1.0 MiB at most"), "{}", shown(&app));

@@ -10,12 +10,11 @@ use pilothouse::console::keys::keymap::KeyContext;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::state::focus::{Mode, Screen};
 use pilothouse::envelope::Actor;
-use pilothouse::link::Request;
-use pilothouse::model::CallLikeness;
+use pilothouse::link::{Act, Request};
 use pilothouse::model::{
-    AgentPrompt, AlikeAnswers, AnswerValue, BindingView, BranchView, CallCost, Comment, Evidence, HeldCall,
-    LineRange, LoopView, ProgramEvent, ProgramView, Question, QuestionKind, QuestionOrigin, RunState,
-    Snapshot, StepState, StepView,
+    AgentPrompt, AlikeAnswers, AnswerValue, BindingView, BranchView, CallCost, CallLikeness, Comment,
+    Evidence, HeldCall, LineRange, LoopView, ProgramEvent, ProgramView, Question, QuestionKind,
+    QuestionOrigin, RunState, Snapshot, StepState, StepView, Subject,
 };
 use pilothouse::terminal::Size;
 use proptest::prelude::*;
@@ -256,7 +255,7 @@ pub(crate) fn in_dialog(question: Question, size: (u16, u16)) -> App {
 
 fn answers(effects: &[Effect]) -> Vec<(String, AnswerValue, Option<String>)> {
     let answer = |effect: &Effect| match effect {
-        Effect::Ask(Request::Answer { question, given, .. }) => {
+        Effect::Ask(Request { subject: Subject::Question(question), act: Act::Answer { given, .. } }) => {
             Some((question.to_string(), given.value.clone(), given.note.clone()))
         }
         _ => None,
@@ -693,7 +692,10 @@ fn the_command_of_a_program_is_typed_into_where_it_stands() {
     );
     assert_eq!(app.state.focus.screen, Screen::Program, "the source stays in sight");
     let sent = press(&mut app, &["x"]);
-    assert!(matches!(&sent[..], [Effect::Ask(Request::Send { task, .. })] if *task == id(6)), "{sent:?}");
+    assert!(
+        matches!(&sent[..], [Effect::Ask(Request { subject: Subject::Task(task), act: Act::Send(_) })] if *task == id(6)),
+        "{sent:?}"
+    );
     // The next command starts: the task that has the focus stays.
     let mut next = program();
     next.steps[3].state = StepState::Done;

@@ -7,7 +7,7 @@ use pilothouse::console::app::App;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::state::focus::Mode;
 use pilothouse::envelope::Actor;
-use pilothouse::link::Request;
+use pilothouse::link::{Act, Request};
 use pilothouse::model::{Snapshot, StopView, TaskStatus, TaskView};
 
 use crate::console_fixture::{console, ended, id, now, press, select, shown, snapshot};
@@ -19,7 +19,7 @@ fn opened() -> App {
 /// The tool calls among the effects, with their inputs.
 fn calls(effects: &[Effect]) -> Vec<String> {
     let call = |effect: &Effect| match effect {
-        Effect::Ask(Request::Call { tool, input, .. }) => Some(format!("{tool} {input}")),
+        Effect::Ask(Request { act: Act::Call { tool, input, .. }, .. }) => Some(format!("{tool} {input}")),
         _ => None,
     };
     effects.iter().filter_map(call).collect()

@@ -7,8 +7,8 @@ use pilothouse::console::app::App;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::theme::Colours;
 use pilothouse::envelope::Actor;
-use pilothouse::link::Request;
-use pilothouse::model::{CallSummary, StreamLine, StreamView};
+use pilothouse::link::{Act, Request};
+use pilothouse::model::{CallSummary, StreamLine, StreamView, Subject};
 use pilothouse::process::{ProcessUsage, Usage};
 use pilothouse::runtime::TaskUsage;
 
@@ -313,7 +313,11 @@ fn tasks_are_looked_at_while_they_are_on_screen_and_nothing_new_draws_nothing() 
     let mut app = console(snapshot(), (80, 24));
     let looked_at = |effects: Vec<Effect>| {
         let look = effects.into_iter().find_map(|effect| {
-            if let Effect::Ask(Request::Usage { tasks, .. }) = effect { Some(tasks) } else { None }
+            if let Effect::Ask(Request { subject: Subject::Tasks(tasks), act: Act::Usage(_) }) = effect {
+                Some(tasks)
+            } else {
+                None
+            }
         });
         look.unwrap_or_default().len()
     };

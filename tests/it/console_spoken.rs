@@ -9,11 +9,12 @@ use pilothouse::console::plain::{
     Circumstances, EnteredLine, OutputReading, PlainEffect, PlainEvent, PlainSession, Purpose, events,
 };
 use pilothouse::envelope::Actor;
-use pilothouse::link::Request;
+use pilothouse::link::{Act, Request};
 use pilothouse::model::{
     AgentView, AnswerValue, CallRecord, CallSummary, Decision, GateView, HeldCall, HoldReason, InputEvidence,
     InputNeed, InputWait, LineRange, LoopView, PlaceId, PlaceLink, PlaceState, ProgramEvent, ProgramView,
-    Question, QuestionKind, RunState, Slot, Snapshot, StepState, TaskEvent, TaskFact, TaskStatus, TaskView,
+    Question, QuestionKind, RunState, Slot, Snapshot, StepState, Subject, TaskEvent, TaskFact, TaskStatus,
+    TaskView,
 };
 
 use crate::console_fixture::{ago, empty, ended, id, now, record, snapshot, task};
@@ -204,7 +205,7 @@ fn foreign_text_is_one_line_and_shows_what_it_hides() {
 fn a_line_goes_to_a_task_and_a_secret_stays_unseen() {
     let mut heart = Heart::on(with(vec![waits("line")]));
     heart.writes("line t01 yes please", 10);
-    let [msg::Effect::Ask(Request::Call { tool, input, .. })] = heart.does()[..] else {
+    let [msg::Effect::Ask(Request { act: Act::Call { tool, input, .. }, .. })] = heart.does()[..] else {
         panic!("{:?}", heart.acts)
     };
     assert_eq!(tool, "TaskInput");
@@ -212,7 +213,7 @@ fn a_line_goes_to_a_task_and_a_secret_stays_unseen() {
     heart.writes("3", 10);
     assert!(heart.said().contains("write the line for t01"));
     heart.writes("  two  words ", 10);
-    let [msg::Effect::Ask(Request::Call { input, .. })] = heart.does()[..] else {
+    let [msg::Effect::Ask(Request { act: Act::Call { input, .. }, .. })] = heart.does()[..] else {
         panic!("{:?}", heart.acts)
     };
     assert_eq!(input["input"], "  two  words \r", "to the letter");
@@ -223,7 +224,7 @@ fn a_line_goes_to_a_task_and_a_secret_stays_unseen() {
     assert!(heart.acts.iter().any(|act| matches!(act, PlainEffect::Hide(true))), "{:?}", heart.acts);
     heart.writes("hunter2", 10);
     assert!(
-        matches!(heart.does()[..], [msg::Effect::Ask(Request::Send { .. })]),
+        matches!(heart.does()[..], [msg::Effect::Ask(Request { act: Act::Send(_), .. })]),
         "as raw keys, on no record"
     );
     assert!(matches!(heart.acts[0], PlainEffect::Hide(false)));
@@ -239,7 +240,7 @@ fn a_gate_takes_no_line_that_came_before_it_was_read() {
     assert!(heart.writes("approve", 399).contains("too early") && heart.does().is_empty());
     assert!(heart.writes("perhaps", 500).contains("no answer: approve or reject"));
     heart.writes("approve it was green", 10);
-    let [msg::Effect::Ask(Request::Answer { given, .. })] = heart.does()[..] else {
+    let [msg::Effect::Ask(Request { act: Act::Answer { given, .. }, .. })] = heart.does()[..] else {
         panic!("{:?}", heart.acts)
     };
     assert_eq!((&given.value, given.note.as_deref()), (&AnswerValue::Approve, Some("it was green")));
@@ -275,8 +276,12 @@ fn a_held_call_is_told_whole_and_answered_for_that_very_request() {
     assert!(shown.contains("git push --tags") && shown.contains("prefix"), "{shown}");
     assert!(heart.writes("run", 100).contains("too early"));
     heart.writes("run", 400);
-    let [msg::Effect::Ask(Request::Decide { ticket: 7, hash: sent, decision: Decision::Once, .. })] =
-        heart.does()[..]
+    let [
+        msg::Effect::Ask(Request {
+            subject: Subject::Held(7),
+            act: Act::Decide { hash: sent, decision: Decision::Once, .. },
+        }),
+    ] = heart.does()[..]
     else {
         panic!("{:?}", heart.acts)
     };
@@ -284,7 +289,8 @@ fn a_held_call_is_told_whole_and_answered_for_that_very_request() {
     let mut heart = Heart::on(state);
     heart.writes("5 1", 10);
     heart.writes("deny not on a Friday", 900);
-    let [msg::Effect::Ask(Request::Decide { decision: Decision::Deny { note }, .. })] = heart.does()[..]
+    let [msg::Effect::Ask(Request { act: Act::Decide { decision: Decision::Deny { note }, .. }, .. })] =
+        heart.does()[..]
     else {
         panic!()
     };
@@ -310,8 +316,12 @@ fn a_wider_yes_is_given_for_what_was_told_and_read() {
     assert!(heart.writes("wider yes", 900).contains("write wider first"), "not for what was told before");
     heart.writes("wider git push origin", 10);
     heart.writes("wider yes", 400);
-    let [msg::Effect::Ask(Request::Decide { ticket: 7, decision: Decision::Prefix(prefix), .. })] =
-        heart.does()[..]
+    let [
+        msg::Effect::Ask(Request {
+            subject: Subject::Held(7),
+            act: Act::Decide { decision: Decision::Prefix(prefix), .. },
+        }),
+    ] = heart.does()[..]
     else {
         panic!("{:?}", heart.acts)
     };
@@ -338,7 +348,7 @@ fn a_text_of_several_lines_ends_with_a_single_dot() {
         assert_eq!(heart.writes(line, 10), "");
     }
     heart.writes(".", 10);
-    let [msg::Effect::Ask(Request::Answer { given, .. })] = heart.does()[..] else {
+    let [msg::Effect::Ask(Request { act: Act::Answer { given, .. }, .. })] = heart.does()[..] else {
         panic!("{:?}", heart.acts)
     };
     assert_eq!(given.value, AnswerValue::Text("quit\n\n  three .".into()));
@@ -348,7 +358,7 @@ fn a_text_of_several_lines_ends_with_a_single_dot() {
     heart.writes("one", 10);
     heart.writes("two", 10);
     heart.writes(".", 10);
-    let [msg::Effect::Ask(Request::Call { tool, input, .. })] = heart.does()[..] else {
+    let [msg::Effect::Ask(Request { act: Act::Call { tool, input, .. }, .. })] = heart.does()[..] else {
         panic!("{:?}", heart.acts)
     };
     assert_eq!(tool, "TaskInput");
@@ -364,7 +374,7 @@ fn a_text_of_several_lines_ends_with_a_single_dot() {
     heart.writes("line t01", 10);
     heart.writes("/lines", 10);
     assert!(
-        matches!(heart.does()[..], [msg::Effect::Ask(Request::Send { .. })]),
+        matches!(heart.does()[..], [msg::Effect::Ask(Request { act: Act::Send(_), .. })]),
         "a secret is one line, whatever it is"
     );
 }
@@ -395,7 +405,7 @@ fn f50_lines_that_come_at_once_are_no_commands_and_no_answers() {
     heart.writes("line t01", 10);
     heart.writes("/lines", 10);
     assert!(paste(&mut heart, "one\ntwo\n.\nquit\n").contains("1 lines behind its end were not taken"));
-    let [msg::Effect::Ask(Request::Call { input, .. })] = heart.does()[..] else {
+    let [msg::Effect::Ask(Request { act: Act::Call { input, .. }, .. })] = heart.does()[..] else {
         panic!("{:?}", heart.acts)
     };
     assert_eq!(input["input"], "one\rtwo\r");
@@ -412,7 +422,7 @@ fn f50_lines_that_come_at_once_are_no_commands_and_no_answers() {
 fn a_signal_is_sent_by_its_name() {
     let mut heart = Heart::on(with(vec![task(1, "sleep 1000", 9, 3)]));
     let sent = |heart: &Heart| match heart.does()[..] {
-        [msg::Effect::Ask(Request::Call { tool, input, .. })] if tool == "TaskStop" => {
+        [msg::Effect::Ask(Request { act: Act::Call { tool, input, .. }, .. })] if tool == "TaskStop" => {
             input["signal"].as_str().map(str::to_owned)
         }
         _ => None,
@@ -469,12 +479,12 @@ fn a_task_is_named_and_its_name_taken_away() {
     let mut heart = Heart::on(state.clone());
     heart.writes("name t01 the build", 10);
     assert!(
-        matches!(heart.does()[..], [msg::Effect::Ask(Request::Rename { task, name: Some(name) })] if *task == id(1) && name == "the build")
+        matches!(heart.does()[..], [msg::Effect::Ask(Request { subject: Subject::Task(task), act: Act::Rename(Some(name)) })] if *task == id(1) && name == "the build")
     );
     assert!(heart.writes("13 t01", 10).contains("an empty line takes it away"));
     heart.writes("", 10);
     assert!(
-        matches!(heart.does()[..], [msg::Effect::Ask(Request::Rename { name: None, .. })]),
+        matches!(heart.does()[..], [msg::Effect::Ask(Request { act: Act::Rename(None), .. })]),
         "{:?}",
         heart.acts
     );
@@ -584,7 +594,7 @@ fn stopping_and_quitting_ask_first() {
     assert!(heart.does().is_empty());
     heart.writes("4 1", 10);
     heart.writes("k", 10);
-    let [msg::Effect::Ask(Request::Call { tool, input, .. })] = heart.does()[..] else {
+    let [msg::Effect::Ask(Request { act: Act::Call { tool, input, .. }, .. })] = heart.does()[..] else {
         panic!("{:?}", heart.acts)
     };
     assert_eq!(tool, "TaskStop");
@@ -740,7 +750,7 @@ fn with_several_places_a_command_starts_where_the_line_says() {
     assert!(heart.writes("start in nowhere make", 900).contains("no place is called \"nowhere\""));
     let _ = heart.writes("start in api make all", 900);
     let starts = |effect: &PlainEffect| match effect {
-        PlainEffect::Do(msg::Effect::AskAt(place, Request::Call { input, .. })) => {
+        PlainEffect::Do(msg::Effect::AskAt(place, Request { act: Act::Call { input, .. }, .. })) => {
             Some((place.clone(), input["cmd"].as_str().map(str::to_owned)))
         }
         _ => None,
@@ -763,7 +773,7 @@ fn fleet_of(links: [&PlaceLink; 2]) -> Vec<Arc<PlaceState>> {
 /// Returns which call's receipt was asked for.
 fn asked(heart: &Heart) -> Option<u64> {
     heart.does().into_iter().find_map(|effect| match effect {
-        msg::Effect::Ask(Request::Record { seq }) => Some(*seq),
+        msg::Effect::Ask(Request { subject: Subject::Call(seq), act: Act::Record }) => Some(*seq),
         _ => None,
     })
 }
@@ -839,7 +849,9 @@ fn with_several_places_a_held_call_is_opened_by_its_name() {
     assert!(news.contains("wants to run: git push; call api/311 needs approval"), "{news}");
     let decided = |heart: &Heart| {
         heart.does().into_iter().find_map(|effect| match effect {
-            msg::Effect::Ask(Request::Decide { ticket, .. }) => Some(*ticket),
+            msg::Effect::Ask(Request { subject: Subject::Held(ticket), act: Act::Decide { .. } }) => {
+                Some(*ticket)
+            }
             _ => None,
         })
     };

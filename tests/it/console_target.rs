@@ -9,8 +9,8 @@ use pilothouse::console::app::layer::Layer;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::state::focus::{Mode, Prompt, Screen};
 use pilothouse::envelope::TaskId;
-use pilothouse::link::Request;
-use pilothouse::model::{InputEvidence, InputNeed, InputWait, Snapshot, TaskStatus, TaskView};
+use pilothouse::link::{Act, Request};
+use pilothouse::model::{InputEvidence, InputNeed, InputWait, Snapshot, Subject, TaskStatus, TaskView};
 use proptest::prelude::*;
 
 use crate::console_fixture::{blindly, console, empty, ended, id, now, press, shown, task};
@@ -50,7 +50,9 @@ fn pass(app: &mut App, ms: i64) {
 /// The task that keys are typed into, or that a dialog or line is about.
 fn acted_on(app: &App, effects: &[Effect]) -> Option<TaskId> {
     let calls = effects.iter().find_map(|effect| match effect {
-        Effect::Ask(Request::Call { input, .. }) => input.get("task_id")?.as_str()?.parse().ok(),
+        Effect::Ask(Request { act: Act::Call { input, .. }, .. }) => {
+            input.get("task_id")?.as_str()?.parse().ok()
+        }
         _ => None,
     });
     match (app.layers.last(), &app.state.focus.mode) {
@@ -227,7 +229,7 @@ fn the_row_that_takes_the_place_of_a_cleared_one_is_selected() {
         let effects = press(&mut app, &["D"]);
         assert_eq!(selected(&app), Some(id(next)), "{}", shown(&app));
         let is_dismissed = |task: &Arc<TaskView>| {
-            let is_it = |effect: &Effect| matches!(effect, Effect::Ask(Request::Dismiss { task: dismissed }) if *dismissed == task.id);
+            let is_it = |effect: &Effect| matches!(effect, Effect::Ask(Request { subject: Subject::Task(dismissed), act: Act::Dismiss }) if *dismissed == task.id);
             effects.iter().any(is_it)
         };
         let mut left = Snapshot::clone(&app.state.view.snapshot);

@@ -6,8 +6,8 @@ use pilothouse::console::app::App;
 use pilothouse::console::app::layer::Layer;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
-use pilothouse::link::Request;
-use pilothouse::model::{Snapshot, TaskStatus, TreeChanges, UndoReport, UndoRequest};
+use pilothouse::link::{Act, Request};
+use pilothouse::model::{Snapshot, Subject, TaskStatus, TreeChanges, UndoReport, UndoRequest};
 
 use crate::console_fixture::{ALL_SIZES, console, ended, id, obstacle, press, select, shown, snapshot, task};
 
@@ -25,7 +25,11 @@ fn changed() -> Snapshot {
 
 fn undo_requests(effects: &[Effect]) -> Vec<bool> {
     let is_dry = |effect: &Effect| match effect {
-        Effect::Ask(Request::Undo(undo)) if undo.task == id(1) => Some(undo.is_dry),
+        Effect::Ask(Request { subject: Subject::Task(task), act: Act::Undo { is_dry, .. } })
+            if *task == id(1) =>
+        {
+            Some(*is_dry)
+        }
         _ => None,
     };
     effects.iter().filter_map(is_dry).collect()
@@ -101,7 +105,8 @@ fn a_task_that_runs_or_changed_nothing_has_no_undo_and_one_that_was_undone_comes
     select(&mut app, 1);
     let asked = press(&mut app, &["b"]);
     let redo = UndoRequest { task: id(1), is_redo: true, is_dry: true };
-    assert!(asked.iter().any(|effect| matches!(effect, Effect::Ask(Request::Undo(asked)) if *asked == redo)));
+    let is_redo = |effect: &Effect| matches!(effect, Effect::Ask(Request { subject: Subject::Task(task), act: Act::Undo { is_redo: true, is_dry: true } }) if *task == id(1));
+    assert!(asked.iter().any(is_redo));
     let report = UndoReport { steps: steps(), ..UndoReport::default() };
     let _ = app.update(Msg::Undo(redo, Box::new(report)));
     assert!(shown(&app).contains("bring back t01: 3 files?"), "{}", shown(&app));

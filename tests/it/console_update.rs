@@ -9,9 +9,9 @@ use pilothouse::console::state::focus::{Mode, Screen};
 use pilothouse::console::state::picture::Picture;
 use pilothouse::console::state::search::SearchQuery;
 use pilothouse::envelope::Actor;
-use pilothouse::link::Request;
+use pilothouse::link::{Act, Request};
 use pilothouse::model::{
-    InputEvidence, InputNeed, InputWait, Notice, Snapshot, StopSignal, TakenPort, TaskEnd, TaskFact,
+    InputEvidence, InputNeed, InputWait, Notice, Snapshot, StopSignal, Subject, TakenPort, TaskEnd, TaskFact,
     TaskStatus, TypedInput,
 };
 use pilothouse::terminal::{
@@ -30,7 +30,8 @@ fn opened() -> App {
 /// next start.
 fn acts(effects: &[Effect]) -> Vec<String> {
     let is_act = |effect: &&Effect| {
-        let is_fetched = matches!(effect, Effect::Ask(Request::Record { .. }) | Effect::Page { .. });
+        let is_fetched =
+            matches!(effect, Effect::Ask(Request { act: Act::Record, .. }) | Effect::Page { .. });
         !is_fetched && !matches!(effect, Effect::Show(_) | Effect::KeepCommand(_))
     };
     effects.iter().filter(is_act).map(say).collect()
@@ -38,11 +39,13 @@ fn acts(effects: &[Effect]) -> Vec<String> {
 
 fn say(effect: &Effect) -> String {
     match effect {
-        Effect::Ask(Request::Call { tool, input, .. }) => format!("{tool} {input}"),
-        Effect::Ask(Request::Send { task, input: TypedInput::Keys(keys) }) => {
+        Effect::Ask(Request { act: Act::Call { tool, input, .. }, .. }) => format!("{tool} {input}"),
+        Effect::Ask(Request { subject: Subject::Task(task), act: Act::Send(TypedInput::Keys(keys)) }) => {
             format!("keys {} to {task}", keys.len())
         }
-        Effect::Ask(Request::Send { task, input }) => format!("{input:?} to {task}"),
+        Effect::Ask(Request { subject: Subject::Task(task), act: Act::Send(input) }) => {
+            format!("{input:?} to {task}")
+        }
         other => format!("{other:?}"),
     }
 }
@@ -152,7 +155,7 @@ fn the_chord_pressed_again_is_typed_into_the_task() {
     let effects = press(&mut app, &["Enter", "C-]", "C-]"]);
     let chord = KeyPress::parse("C-]").expect("a key");
     assert!(
-        matches!(effects.last(), Some(Effect::Ask(Request::Send { input: TypedInput::Keys(keys), .. })) if *keys == [chord])
+        matches!(effects.last(), Some(Effect::Ask(Request { act: Act::Send(TypedInput::Keys(keys)), .. })) if *keys == [chord])
     );
     assert!(matches!(app.state.focus.mode, Mode::Input(_)));
 }

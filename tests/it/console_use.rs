@@ -7,7 +7,7 @@ use pilothouse::console::app::App;
 use pilothouse::console::msg::{Anchor, Effect, Msg, PageView};
 use pilothouse::console::state::focus::{Mode, Screen};
 use pilothouse::console::state::picture::Picture;
-use pilothouse::link::Request;
+use pilothouse::link::{Act, Request};
 use pilothouse::model::{Snapshot, TaskStatus, TaskView};
 use pilothouse::terminal::Size;
 
@@ -66,7 +66,7 @@ fn what_is_started_here_has_the_size_of_its_pane_and_is_typed_into() {
     let mut app = console(empty(), (80, 24));
     let effects = press(&mut app, &["o", "v", "i", "Enter"]);
     let asked = effects.iter().find_map(|effect| match effect {
-        Effect::Ask(Request::Call { input, .. }) => Some(input.clone()),
+        Effect::Ask(Request { act: Act::Call { input, .. }, .. }) => Some(input.clone()),
         _ => None,
     });
     let asked = asked.expect("it is started");

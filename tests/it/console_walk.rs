@@ -7,7 +7,8 @@ use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Leave, Msg};
 use pilothouse::console::state::focus::{Mode, Prompt, Screen};
 use pilothouse::console::widgets::chooser::{Chooser, ListKind};
-use pilothouse::link::Request;
+use pilothouse::link::{Act, Request};
+use pilothouse::model::Subject;
 use pilothouse::terminal::KeyPress;
 
 use crate::console_fixture::{build, console, id, press, select, snapshot};
@@ -56,7 +57,7 @@ fn list(app: &App) -> Option<&Chooser> {
 }
 
 fn calls(tool: &'static str) -> impl Fn(&Effect) -> bool {
-    move |effect| matches!(effect, Effect::Ask(Request::Call { tool: called, .. }) if *called == tool)
+    move |effect| matches!(effect, Effect::Ask(Request { act: Act::Call { tool: called, .. }, .. }) if *called == tool)
 }
 
 const SELECTING: &str = "while selecting text: select";
@@ -82,7 +83,7 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::Find => here(Why("while writing a search")),
         Action::Confirm => here(Why("when something is asked")),
         Action::Pause => {
-            here(Does(|effect| matches!(effect, Effect::Ask(Request::Pause { paused: true, .. }))))
+            here(Does(|effect| matches!(effect, Effect::Ask(Request { act: Act::Pause(true), .. }))))
         }
         Action::TellAgent => here(Is(|app| matches!(app.layers.last(), Some(Layer::Tell(_))))),
         Action::Approvals => here(Why("no call needs approval")),
@@ -127,7 +128,9 @@ fn expected(action: Action) -> (Place, Seen) {
         | Action::User2 => here(Does(|effect| calls("TaskStop")(effect))),
         Action::Release => (
             Place(5, &["1"]),
-            Does(|effect| matches!(effect, Effect::Ask(Request::Release { task }) if *task == id(5))),
+            Does(
+                |effect| matches!(effect, Effect::Ask(Request { subject: Subject::Task(task), act: Act::Release }) if *task == id(5)),
+            ),
         ),
         Action::LetPass => here(Why("the task waits in no lane")),
         Action::Fit => here(Does(|effect| calls("TaskInput")(effect))),
@@ -184,8 +187,10 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::Search => here(Is(
             |app| matches!(&app.state.focus.mode, Mode::Write(Prompt::Search(task), _) if *task == id(7)),
         )),
-        Action::Changes => here(Does(|effect| matches!(effect, Effect::Ask(Request::Changes { .. })))),
-        Action::Cost => here(Does(|effect| matches!(effect, Effect::Ask(Request::Cost { .. })))),
+        Action::Changes => {
+            here(Does(|effect| matches!(effect, Effect::Ask(Request { act: Act::Changes, .. }))))
+        }
+        Action::Cost => here(Does(|effect| matches!(effect, Effect::Ask(Request { act: Act::Cost, .. })))),
         Action::UndoChanges => here(Why("the task has not ended")),
         Action::Timestamps => here(Is(|app| app.state.reading.timestamps.are_shown)),
         Action::SearchAll => {

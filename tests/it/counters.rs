@@ -105,7 +105,7 @@ impl Bench {
         let asked = tokio::spawn(async move { runtime.ask(asking).await });
         let seen = self.seen(|snapshot| !snapshot.questions.is_empty()).await;
         let given = AnswerInput { value: AnswerValue::Approve, note: None };
-        self.runtime.answer(&Actor::Operator, &seen.questions[0].id, given).await.expect("answered");
+        self.runtime.answer(&Actor::Operator, None, &seen.questions[0].id, given).await.expect("answered");
         asked.await.expect("asks").expect("settled");
     }
 

@@ -1,7 +1,8 @@
 //! Commands that a managed task starts through the command line: a pause treats them as calls of that task's agent.
 
 use pilothouse::envelope::Actor;
-use pilothouse::link::{Operator, Request};
+use pilothouse::link::{Act, Operator};
+use pilothouse::model::Subject;
 use serde_json::json;
 
 use crate::support::{Agent, Home, program_word, wait_until};
@@ -25,7 +26,7 @@ fn a_pause_holds_what_an_agents_task_starts_through_the_command_line() {
     let operator = threads
         .block_on(Operator::attach(&home.places().operator_socket(), home.workspace()))
         .expect("attaches");
-    threads.block_on(operator.ask(Request::Pause { paused: true, nonce: None })).expect("paused");
+    threads.block_on(operator.ask(Act::Pause(true).on(Subject::Gate))).expect("paused");
     std::fs::write(home.workspace().join("go"), "").expect("written");
     let snapshot = operator.snapshot();
     let held = || snapshot.borrow().gate.held.first().cloned();
@@ -37,7 +38,7 @@ fn a_pause_holds_what_an_agents_task_starts_through_the_command_line() {
     assert!(home.run(&["command", "run", "true"]).status.success());
     // Not accepted before there has been time to read the question.
     wait_until("it is let go", || {
-        threads.block_on(operator.ask(Request::Pause { paused: false, nonce: None })).is_ok()
+        threads.block_on(operator.ask(Act::Pause(false).on(Subject::Gate))).is_ok()
     });
     wait_until("it runs then", || exists("escaped") && exists("over"));
     let escaped = || snapshot.borrow().tasks.iter().find(|task| task.cmd == "touch escaped").cloned();

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use pilothouse::link::Scripts;
+use pilothouse::tools::CutHandle;
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -207,7 +208,8 @@ async fn who_hands_nothing_over_gets_what_the_runtime_has() {
     wait_until("it listens", || home.places().operator_socket().exists());
     // This process has announced no environment: its hello is that of an older client.
     let mut script = Scripts::dial(&home.places().agent_socket(), home.workspace()).await.expect("comes in");
-    let answer = script.call("ExecCommand", json!({"cmd": "echo $MARK"}), None).await.expect("an answer");
+    let (input, cut) = (json!({"cmd": "echo $MARK"}), CutHandle::default());
+    let answer = script.call("ExecCommand", input, None, &cut).await.expect("an answer");
     assert_eq!(answer.envelope.result().expect("success")["stdout_preview"], "of the runtime\n");
     drop(script);
     home.stop(&mut served);

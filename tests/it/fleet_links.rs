@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pilothouse::envelope::TaskId;
-use pilothouse::link::{Fleet, Operator, Reply, Request};
+use pilothouse::link::{Act, Fleet, Operator, Reply};
 use pilothouse::model::{PlaceLink, Snapshot, TypedInput};
 
 use crate::hosts::start;
@@ -88,7 +88,7 @@ async fn nothing_is_lost(places: usize, tasks: usize, most_deaths: usize) {
             next += 1;
             let at = usize::try_from(next).expect("fits") % far.tasks.len();
             let input = TypedInput::Raw(format!("{next}\r").into_bytes());
-            match fleet.ask(Request::Send { task: far.tasks[at].clone(), input }).await {
+            match fleet.ask(Act::Send(input).on(far.tasks[at].clone())).await {
                 Ok(Reply::Sent(sent)) if sent.rejection.is_none() => far.taken[at].push(next),
                 Ok(_) => refused += 1,
                 Err(error) if error.to_string().contains("not known to have arrived") => unknown += 1,

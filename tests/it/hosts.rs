@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use pilothouse::config::HostSettings;
 use pilothouse::envelope::TaskId;
-use pilothouse::link::{Error, Operator, RemoteHost, Request, RuntimeRoute, VERSION};
-use pilothouse::model::{Snapshot, TypedInput};
+use pilothouse::link::{Act, Error, Operator, RemoteHost, RuntimeRoute, VERSION};
+use pilothouse::model::{Snapshot, Subject, TypedInput};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixListener;
@@ -89,14 +89,14 @@ async fn a_console_attaches_through_a_carrier_and_drives_what_runs_there() {
         snapshot.notices.iter().any(|notice| notice.text.contains("connected: ada@laptop via env (pid"))
     };
     beside.snapshot().wait_for(|snapshot| is_told(snapshot)).await.expect("told");
-    operator.ask(Request::Pause { paused: true, nonce: None }).await.expect("paused");
+    operator.ask(Act::Pause(true).on(Subject::Gate)).await.expect("paused");
     beside.snapshot().wait_for(|snapshot| snapshot.gate.paused.is_some()).await.expect("paused");
-    operator.ask(Request::Pause { paused: false, nonce: None }).await.expect("went on");
+    operator.ask(Act::Pause(false).on(Subject::Gate)).await.expect("went on");
     assert_eq!(operator.why_lost(), None);
     let task = start(&operator, "pwd; while read -r line; do echo \"<$line>\"; done").await;
     // A path of this machine means nothing there: the command runs in the workspace there.
     shows(&operator, &task, &place(&there)).await;
-    let typed = Request::Send { task: task.clone(), input: TypedInput::Raw(b"hello\r".to_vec()) };
+    let typed = Act::Send(TypedInput::Raw(b"hello\r".to_vec())).on(task.clone());
     operator.ask(typed).await.expect("typed");
     shows(&operator, &task, "<hello>").await;
     operator.call("TaskStop", json!({"task_id": task})).await.expect("stopped");

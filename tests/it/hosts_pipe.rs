@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use pilothouse::config::HostSettings;
-use pilothouse::link::{Error, Operator, RemoteHost, Reply, Request, RuntimeRoute};
+use pilothouse::link::{Act, Error, Operator, RemoteHost, Reply, RuntimeRoute};
 use pilothouse::model::TypedInput;
 use serde_json::json;
 
@@ -67,7 +67,7 @@ async fn drive(way: RuntimeRoute, number: usize, deaths: usize, home: std::path:
         loop {
             next += 1;
             let input = TypedInput::Raw(format!("{next}\r").into_bytes());
-            match operator.ask(Request::Send { task: task.clone(), input }).await {
+            match operator.ask(Act::Send(input).on(task.clone())).await {
                 Ok(Reply::Sent(_)) => told.typed.push(next),
                 Err(Error::Gone) => break,
                 other => panic!("{other:?}"),

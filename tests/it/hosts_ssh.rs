@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use pilothouse::config::HostSettings;
-use pilothouse::link::{Error, Operator, RemoteHost, Reply, Request, RuntimeRoute};
-use pilothouse::model::{Decision, TypedInput};
+use pilothouse::link::{Act, Error, Operator, RemoteHost, Reply, RuntimeRoute};
+use pilothouse::model::{Decision, Subject, TypedInput};
 use serde_json::{Value, json};
 
 use crate::hosts::{pilothouse_in, place, shows, start};
@@ -167,13 +167,13 @@ async fn a_console_lists_attaches_types_stops_holds_and_approves_over_ssh() {
     let way = RuntimeRoute::operator(machine.host(&here), there.places().id);
     let operator = Operator::attach_by(&way, "/".into()).await.expect("attaches");
     let task = start(&operator, "while read -r line; do echo \"<$line>\"; done").await;
-    let typed = Request::Send { task: task.clone(), input: TypedInput::Raw(b"over ssh\r".to_vec()) };
+    let typed = Act::Send(TypedInput::Raw(b"over ssh\r".to_vec())).on(task.clone());
     operator.ask(typed).await.expect("typed");
     shows(&operator, &task, "<over ssh>").await;
     operator.call("TaskStop", json!({"task_id": task})).await.expect("stopped");
 
     // The agent runs here; its call is held there and approved from here.
-    operator.ask(Request::Pause { paused: true, nonce: None }).await.expect("paused");
+    operator.ask(Act::Pause(true).on(Subject::Gate)).await.expect("paused");
     let to = format!("box:{}", place(there));
     let (agent_home, asked) = (here, tokio::task::spawn_blocking);
     let (agent, here) = asked(move || {
@@ -195,7 +195,7 @@ async fn a_console_lists_attaches_types_stops_holds_and_approves_over_ssh() {
         let decision = Decision::Once;
         let shown = operator.snapshot().borrow().gate.held.first().map(|held| held.cost.revision);
         let (ticket, hash, cost) = (call.ticket, call.hash.clone(), shown.unwrap_or_default());
-        match operator.ask(Request::Decide { ticket, hash, cost, decision, nonce: None }).await {
+        match operator.ask(Act::Decide { hash, cost, decision }.on(Subject::Held(ticket))).await {
             Ok(Reply::Done) => break,
             Err(Error::Declined { message })
                 if ["too soon", "lacks", "has changed"].iter().any(|why| message.contains(why)) => {}

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use pilothouse::config::{LedgerMode, Limits};
 use pilothouse::envelope::{Actor, TaskId};
-use pilothouse::model::{ChangesReport, ChangesSince, TaskView, TreeChanges};
+use pilothouse::model::{ChangesReport, Subject, TaskView, TreeChanges};
 use pilothouse::runtime::{Handle, Options};
 
 use crate::ledger::{git, has_git};
@@ -81,14 +81,14 @@ async fn each_command_has_a_list_and_files_written_in_between_are_on_none() {
     let told = changes(&bench, &third.id).await;
     assert_eq!((told.added, told.modified, told.deleted), (0, 1, 1), "{told:?}");
     assert!(told.shared_with.is_empty());
-    let report = bench.runtime.changes(ChangesSince::Task(third.id.clone())).await.expect("a report");
+    let report = bench.runtime.changes(Subject::Task(third.id.clone())).await.expect("a report");
     let lines: Vec<(String, bool)> = report.files.iter().map(|file| (file.path.clone(), file.is)).collect();
     assert_eq!(lines, [("a".to_owned(), true), ("b".to_owned(), false)]);
     assert_eq!(report.files[0].after.as_deref(), Some("one\nmore\n"));
     assert_eq!(report.files[1].before.as_deref(), Some("two\n"));
     let Actor::Agent(label) = third.started_by.clone() else { panic!("an agent") };
     let ChangesReport { changes: all, .. } =
-        bench.runtime.changes(ChangesSince::Agent(label)).await.expect("a report");
+        bench.runtime.changes(Subject::Agent(label)).await.expect("a report");
     assert_eq!((all.added, all.modified, all.deleted), (2, 0, 0), "{all:?}");
     bench.runtime.shutdown().await;
 }
@@ -136,7 +136,7 @@ async fn commands_that_overlap_share_their_changes() {
 async fn a_ledger_that_is_off_says_why_and_keeps_nothing() {
     let bench = Bench::limited(Limits { ledger: LedgerMode::Off, ..Limits::default() });
     let task = bench.completed(bench.request("echo x > a")).await;
-    let why = bench.runtime.changes(ChangesSince::Task(task.id.clone())).await.expect_err("off");
+    let why = bench.runtime.changes(Subject::Task(task.id.clone())).await.expect_err("off");
     assert!(why.contains("off"), "{why}");
     let folder = task.folder.parent().and_then(Path::parent).expect("the recording").join("ledger");
     assert!(!folder.exists());
@@ -206,7 +206,7 @@ async fn with_auto_a_ledger_that_is_slow_goes_off_and_says_how_many_files_there_
             .any(|notice| notice.text.contains("the ledger is off from now on: a snapshot of"))
     });
     tokio::time::timeout(PATIENCE, is_told).await.expect("in time").expect("a snapshot");
-    let why = bench.runtime.changes(ChangesSince::Task(runs[1].id.clone())).await.expect_err("off");
+    let why = bench.runtime.changes(Subject::Task(runs[1].id.clone())).await.expect_err("off");
     assert!(why.contains("files takes more than 150 ms of a processor"), "{why}");
     bench.runtime.shutdown().await;
 }
@@ -232,7 +232,7 @@ async fn what_moved_before_a_look_that_failed_is_found_by_the_next() {
     let told = changes(&bench, &seen.id).await;
     assert_eq!((told.added, told.total()), (1, 1), "{told:?}");
     let Actor::Agent(label) = first.started_by.clone() else { panic!("an agent") };
-    let all = bench.runtime.changes(ChangesSince::Agent(label)).await.expect("a report").changes;
+    let all = bench.runtime.changes(Subject::Agent(label)).await.expect("a report").changes;
     assert_eq!((all.added, all.total()), (2, 2), "what {} wrote is found: {all:?}", unseen.id);
     bench.runtime.shutdown().await;
 }

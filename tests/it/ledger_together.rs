@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pilothouse::envelope::{Actor, TaskId};
-use pilothouse::model::{ChangesSince, TaskView, TreeChanges, UndoReport, UndoRequest};
+use pilothouse::model::{Subject, TaskView, TreeChanges, UndoReport, UndoRequest};
 
 use crate::ledger::has_git;
 use crate::ledger_runtime::{changes, real_git, watched, with_git};
@@ -69,7 +69,7 @@ async fn commands_that_follow_each_other_at_once_are_one_entry_and_undone_togeth
     }
     let grouped = tasks.iter().zip(&entries).find(|(_, entry)| !entry.together.is_empty());
     let (task, entry) = grouped.expect("a group");
-    let shown = bench.runtime.changes(ChangesSince::Task(task.clone())).await.expect("a report").changes;
+    let shown = bench.runtime.changes(Subject::Task(task.clone())).await.expect("a report").changes;
     assert_eq!((&shown.together, shown.total()), (&entry.together, entry.total()));
     // The last first: each entry is exactly taken back.
     for (task, entry) in tasks.iter().zip(&entries).rev() {

@@ -116,7 +116,7 @@ LIES = [
     lambda: frame({"event": {"log": "x"}}),
     lambda: endless(lambda n: frame({"reply": {"id": n, "reply": {"Err": MB}}})),
     lambda: endless(lambda n: frame({"cards": [{"id": {"held": n * 9000 + at}, "nonce": "0" * 32} for at in range(9000)]})),
-    lambda: endless(lambda n: frame({"cards": [{"id": "pause", "nonce": MB}]})),
+    lambda: endless(lambda n: frame({"cards": [{"id": "gate", "nonce": MB}]})),
     lambda: endless(lambda n: frame(screen(n, 1000, 1000, [[at, {"runs": [{"text": "x" * 9_000}]}] for at in range(100)]))),
     lambda: endless(lambda n: frame(screen(1, 9, 1000, [[n % 1000, {"runs": [{"text": MB}]}]]))),
     lambda: endless(lambda n: frame(screen(1, 1000, 1000, [[n % 1000, {"runs": [{"text": "x"}] * 50_000}]]))),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pilothouse::envelope::TaskId;
-use pilothouse::link::{Fleet, Operator, Reply, Request, RunningRuntime, RuntimeAddress, Successors};
+use pilothouse::link::{Act, Fleet, Operator, Reply, Request, RunningRuntime, RuntimeAddress, Successors};
 use pilothouse::model::{PlaceId, PlaceLink, PlaceState, Slot, Snapshot, TypedInput};
 use pilothouse::paths::{Locks, Places};
 use serde_json::json;
@@ -54,7 +54,7 @@ pub(crate) async fn start(fleet: &Operator, place: &PlaceId, says: &str) -> Task
 }
 
 pub(crate) fn line(task: &TaskId, text: &str) -> Request {
-    Request::Send { task: task.clone(), input: TypedInput::Raw(format!("{text}\r").into_bytes()) }
+    Act::Send(TypedInput::Raw(format!("{text}\r").into_bytes())).on(task.clone())
 }
 
 pub(crate) async fn shows(fleet: &Operator, task: &TaskId, text: &str) {

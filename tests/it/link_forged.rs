@@ -60,8 +60,19 @@ fn of_200_forged_approvals_none_counts() {
         refused += 1;
     }
     assert_eq!(refused + late, 200);
-    let pause = json!({"pause": {"paused": true}});
-    assert!(one.ask(&pause)["Err"].is_null(), "a pause needs no card");
+    // The card of one thing answers nothing else, and an approval is one of the call that its request is about.
+    let nonce = one.nonce.clone();
+    let other = [json!("runtime"), json!("home"), json!("gate"), json!({"call": 1}), json!({"agent": "x"})];
+    for subject in other.iter().chain([&json!({"task": "task_00000000"}), &json!({"held": 9})]) {
+        assert!(one.approve_as(subject, Some(&nonce)).is_some(), "{subject}");
+    }
+    let tool =
+        json!({"call": {"tool": "QuestionAnswer", "input": {"question_id": "q", "answer": "approve"}}});
+    let (ticket, _) = one.held.clone().expect("a held call");
+    for act in [tool, json!({"pause": false}), json!({"let_agents": true}), json!("end_permissions")] {
+        assert!(one.ask(&json!({ "held": ticket }), &act, Some(&nonce))["Err"].is_string(), "{act}");
+    }
+    assert!(one.ask(&json!("gate"), &json!({"pause": true}), None)["Err"].is_null(), "a pause needs no card");
     assert!(!forged.exists(), "nothing ran");
 
     // The card's nonce, after enough time to read it, counts as an answer; it is recorded, and who gave it is reported.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use pilothouse::envelope::TaskId;
-use pilothouse::link::{ConsoleView, Error, Operator, Reply, Request};
-use pilothouse::model::{CloseReason, Snapshot, TypedInput};
+use pilothouse::link::{Act, ConsoleView, Error, Operator, Reply};
+use pilothouse::model::{CloseReason, Snapshot, Subject, TypedInput};
 use pilothouse::terminal::host_terminal::DefaultColours;
 use serde_json::json;
 
@@ -47,18 +47,12 @@ async fn two_consoles_see_the_same_task_and_both_can_type() {
     for console in [&first, &second] {
         console.show(support::panes(std::slice::from_ref(&task), &task));
     }
-    first
-        .ask(Request::Send { task: task.clone(), input: TypedInput::Raw(b"one\r".to_vec()) })
-        .await
-        .expect("typed");
+    first.ask(Act::Send(TypedInput::Raw(b"one\r".to_vec())).on(task.clone())).await.expect("typed");
     shows(&second, &task, "<one>").await;
-    second
-        .ask(Request::Send { task: task.clone(), input: TypedInput::Paste("two\r".to_owned()) })
-        .await
-        .expect("pasted");
+    second.ask(Act::Send(TypedInput::Paste("two\r".to_owned())).on(task.clone())).await.expect("pasted");
     shows(&first, &task, "<two>").await;
 
-    first.ask(Request::Rename { task: task.clone(), name: Some("echo".to_owned()) }).await.expect("renamed");
+    first.ask(Act::Rename(Some("echo".to_owned())).on(task.clone())).await.expect("renamed");
     let mut snapshot = second.snapshot();
     let named = snapshot.wait_for(|snapshot| {
         snapshot.tasks.iter().any(|view| view.id == task && view.name.as_deref() == Some("echo"))
@@ -73,7 +67,7 @@ async fn two_consoles_see_the_same_task_and_both_can_type() {
     let witness = attach(&home).await;
     let mut left_alone = witness.connected();
     second
-        .ask(Request::Shutdown { closing: CloseReason::OperatorEnded })
+        .ask(Act::Shutdown(CloseReason::OperatorEnded).on(Subject::Home))
         .await
         .expect("a headless runtime can be ended");
     left_alone.wait_for(|connected| !connected).await.expect("told");
@@ -118,7 +112,7 @@ async fn a_program_is_told_the_colours_of_the_console_that_types_into_it() {
         (&dark, "b", "a:rgb:ffff/ffff/ffff\nb:rgb:1111/1111/1111"),
         (&light, "c", "a:rgb:ffff/ffff/ffff\nb:rgb:1111/1111/1111\nc:rgb:ffff/ffff/ffff"),
     ] {
-        let key = Request::Send { task: task.clone(), input: TypedInput::Raw(key.into()) };
+        let key = Act::Send(TypedInput::Raw(key.into())).on(task.clone());
         console.ask(key).await.expect("typed");
         shows(&light, &task, told).await;
     }
@@ -140,7 +134,7 @@ async fn an_attached_console_is_sent_each_screen_at_the_width_of_its_pane() {
     show_at(&narrow, &task, 25);
     shows(&narrow, &task, &format!("{}\n{}\n{}-end", &long[..25], &long[25..50], &long[50..])).await;
     assert!(narrow.snapshot().borrow().tasks.iter().all(|view| view.size.cols() == 40), "it keeps its size");
-    let enter = Request::Send { task: task.clone(), input: TypedInput::Raw(b"\r".to_vec()) };
+    let enter = Act::Send(TypedInput::Raw(b"\r".to_vec())).on(task.clone());
     narrow.ask(enter).await.expect("typed");
     shows(&narrow, &task, &format!("{as_it_is}\nup")).await;
     home.stop(&mut served);
@@ -173,13 +167,10 @@ async fn a_console_sees_what_a_task_uses_with_all_its_processes() {
     .await;
     operator.show(support::panes(std::slice::from_ref(&task), &task));
     shows(&operator, &task, "spent").await;
-    operator
-        .ask(Request::Send { task: task.clone(), input: TypedInput::Raw(b"abc".to_vec()) })
-        .await
-        .expect("typed");
+    operator.ask(Act::Send(TypedInput::Raw(b"abc".to_vec())).on(task.clone())).await.expect("typed");
     let gone: TaskId = "task_zzzzzzzz".parse().expect("an id");
     let seen = operator
-        .ask(Request::Usage { tasks: vec![gone, task.clone()], listed: Some(task.clone()) })
+        .ask(Act::Usage(Some(task.clone())).on(Subject::Tasks(vec![gone, task.clone()])))
         .await
         .expect("looks");
     let Reply::Usage(seen) = seen else { panic!("{seen:?}") };
@@ -197,6 +188,6 @@ async fn a_console_sees_what_a_task_uses_with_all_its_processes() {
     };
     let counted = tokio::time::timeout(crate::support::PATIENCE, snapshot.wait_for(counts)).await;
     counted.expect("one task is counted").expect("connected");
-    operator.ask(Request::Shutdown { closing: CloseReason::OperatorEnded }).await.expect("ends");
+    operator.ask(Act::Shutdown(CloseReason::OperatorEnded).on(Subject::Home)).await.expect("ends");
     served.wait().expect("ends");
 }

@@ -105,16 +105,16 @@ async fn a_gate_is_opened_by_the_operator_and_on_record_before_it_is() {
     let bench = Bench::start();
     let (asked, question) = bench.ask(asking(gate(), Some(LONG))).await;
     assert!(question.deadline.is_some_and(|deadline| deadline > question.asked_at));
-    let refused = bench.runtime.answer(&Actor::Agent("claude".into()), &question.id, approve()).await;
+    let refused = bench.runtime.answer(&Actor::Agent("claude".into()), None, &question.id, approve()).await;
     assert!(matches!(refused, Err(Error::Question(AnswerRefusal::OperatorOnly { .. }))), "{refused:?}");
-    let refused = bench.runtime.answer(&Actor::Cli, &question.id, approve()).await;
+    let refused = bench.runtime.answer(&Actor::Cli, None, &question.id, approve()).await;
     assert!(matches!(refused, Err(Error::Question(AnswerRefusal::OperatorOnly { .. }))), "{refused:?}");
     let agent = Actor::Agent("claude".into());
     bench.runtime.comment(&agent, &question.id, "tests pass".into()).await.expect("a comment");
-    bench.runtime.answer(&Actor::Operator, &question.id, approve()).await.expect("taken");
+    bench.runtime.answer(&Actor::Operator, None, &question.id, approve()).await.expect("taken");
     let Ok(QuestionOutcome::Answered(answer)) = asked.await.expect("asked") else { panic!("settled") };
     assert_eq!((answer.value, answer.note.as_deref()), (AnswerValue::Approve, Some("looks right")));
-    let late = bench.runtime.answer(&Actor::Operator, &question.id, approve()).await;
+    let late = bench.runtime.answer(&Actor::Operator, None, &question.id, approve()).await;
     assert!(matches!(late, Err(Error::Question(AnswerRefusal::Settled { .. }))), "{late:?}");
     let rows = bench.record().await;
     assert_eq!(facts(&rows), ["asked", "commented", "answered"]);
@@ -126,7 +126,7 @@ async fn nobody_answers_in_time() {
     let bench = Bench::start();
     let (asked, question) = bench.ask(asking(gate(), Some(Duration::from_millis(50)))).await;
     assert!(matches!(asked.await.expect("asked"), Ok(QuestionOutcome::TimedOut { .. })));
-    let late = bench.runtime.answer(&Actor::Operator, &question.id, approve()).await;
+    let late = bench.runtime.answer(&Actor::Operator, None, &question.id, approve()).await;
     assert!(matches!(late, Err(Error::Question(AnswerRefusal::Settled { .. }))), "never approved afterwards");
     assert_eq!(facts(&bench.record().await), ["asked", "timed_out"]);
 }
@@ -137,7 +137,7 @@ async fn a_question_whose_asker_has_gone_is_taken_back() {
     let (asked, question) = bench.ask(asking(gate(), None)).await;
     asked.abort();
     bench.published(|snapshot| snapshot.questions.is_empty()).await;
-    let late = bench.runtime.answer(&Actor::Operator, &question.id, approve()).await;
+    let late = bench.runtime.answer(&Actor::Operator, None, &question.id, approve()).await;
     assert!(matches!(late, Err(Error::Question(AnswerRefusal::Settled { how, .. })) if how == "withdrawn"));
     assert_eq!(facts(&bench.record().await), ["asked", "withdrawn"]);
 }
@@ -229,7 +229,8 @@ async fn an_agents_prompt_is_told_with_what_its_command_would_cost_and_allowed_o
     assert!(!serde_json::to_string(&question).expect("JSON").contains("OF_THE_AGENT="));
 
     let console = pilothouse::process::console_process(std::process::id());
-    let answer = |cost| bench.runtime.answer_at(&console, (&question.id, cost), approve());
+    let answer =
+        |cost| bench.runtime.answer(&Actor::Operator, Some((&console, cost)), &question.id, approve());
     assert!(matches!(answer(0).await, Err(Error::CostChanged)), "given before it was told");
     assert_eq!(bench.runtime.questions().len(), 1, "it is still open");
     answer(1).await.expect("taken");

@@ -6,10 +6,10 @@ use std::time::Duration;
 use pilothouse::clock::Clock;
 use pilothouse::config::ConnectionLimits;
 use pilothouse::envelope::{Actor, Envelope};
-use pilothouse::link::{Error, Operator, Request, Server, Sockets, StopRequests, serve_operator};
+use pilothouse::link::{Act, Error, Operator, Server, Sockets, StopRequests, serve_operator};
 use pilothouse::model::{
     AnswerInput, AnswerValue, BindingView, Comment, Evidence, LineRange, NewQuestion, Principal, Question,
-    QuestionId, QuestionKind, QuestionOrigin, QuestionOutcome, READING,
+    QuestionId, QuestionKind, QuestionOrigin, QuestionOutcome, READING, Subject,
 };
 use pilothouse::paths::Places;
 use pilothouse::runtime::Handle;
@@ -268,7 +268,7 @@ async fn taken(operator: &Operator, question: &QuestionId, given: AnswerInput) {
 }
 
 async fn answer(operator: &Operator, question: &QuestionId, given: &AnswerInput) -> Result<(), Error> {
-    let request = Request::Answer { question: question.clone(), cost: 0, given: given.clone(), nonce: None };
+    let request = Act::Answer { cost: 0, given: given.clone() }.on(Subject::Question(question.clone()));
     operator.ask(request).await.map(drop)
 }
 
@@ -318,10 +318,8 @@ async fn an_attached_console_sees_a_question_and_answers_it() {
         |label: &str| AnswerInput { value: AnswerValue::Choice(label.into()), note: Some("why".into()) };
     let refused = answer(&console, &seen.id, &given("c")).await;
     assert!(matches!(refused, Err(Error::Declined { .. })), "{refused:?}");
-    read(async || {
-        console.ask(Request::LetAgents { question: seen.id.clone(), may: true, nonce: None }).await.map(drop)
-    })
-    .await;
+    read(async || console.ask(Act::LetAgents(true).on(Subject::Question(seen.id.clone()))).await.map(drop))
+        .await;
     let opened = snapshot.wait_for(|snapshot| snapshot.questions.iter().any(|question| question.agents));
     tokio::time::timeout(LONG, opened).await.expect("in time").expect("told");
     taken(&console, &seen.id, given("b")).await;

@@ -85,7 +85,7 @@ impl Shim {
     async fn start(&self, places: &Places, program: &Path) -> Result<JoinedRuntime, link::Error> {
         let access = Access { places: places.clone(), program: program.to_owned(), outlives_logout: false };
         let dial = |places: Places| async move { self.dial(&places.agent_socket()).await };
-        let (joined, started) = access.join(dial).await?;
+        let (joined, started) = access.join(true, dial).await?;
         if let Some(started) = started {
             let said = format!("pilothouse: {}", started.notice(places));
             eprintln!("{}", SafeText::lines(&said));

@@ -17,7 +17,7 @@ use crate::console::features::{
 };
 use crate::console::keys::{Action, KeyContext, Motion};
 use crate::console::state::{Column, ExportKind, Mode, Prompt, Screen, ShareForm, Shot, takes_input};
-use crate::link::Request;
+use crate::link::Act;
 use crate::model::{TaskStatus, TaskView};
 
 /// How far a key pans, in columns.
@@ -290,8 +290,8 @@ impl App {
             PreviousMatch => self.find_next_match(true),
             Restart if task.status.is_terminal() => self.state.effects.push(again(&task)),
             Restart => self.open(Layer::Restart(id)),
-            Release => self.state.effects.push(Effect::Ask(Request::Release { task: id })),
-            LetPass => self.state.effects.push(Effect::Ask(Request::LetPass { task: id })),
+            Release => self.state.effects.push(Effect::Ask(Act::Release.on(id))),
+            LetPass => self.state.effects.push(Effect::Ask(Act::LetPass.on(id))),
             Fit => self.state.effects.extend(fit::fit_call(&self.state, &task)),
             Dismiss => task_list::clear(&mut self.state, vec![id]),
             CopyId => {

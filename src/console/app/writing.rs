@@ -16,7 +16,7 @@ use crate::console::state::{
 };
 use crate::console::widgets::{Chooser, ListKind, text_field};
 use crate::envelope::TaskId;
-use crate::link::Request;
+use crate::link::Act;
 use crate::model::{MOST_INPUT, TaskView, TypedInput};
 use crate::terminal::{Key, KeyPress};
 
@@ -233,7 +233,7 @@ impl App {
             (Some(Action::Send), Prompt::Rename(task)) => {
                 let name = self.state.take_written();
                 let name = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
-                self.state.effects.push(Effect::Ask(Request::Rename { task, name }));
+                self.state.effects.push(Effect::Ask(Act::Rename(name).on(task)));
             }
             (Some(Action::Send), Prompt::Watch(task)) => {
                 let text = self.state.take_written();

@@ -9,8 +9,8 @@ use crate::console::text::{StyledPiece, count, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Chooser, ListItem, ListKind};
 use crate::envelope::Actor;
-use crate::link::Request;
-use crate::model::{AgentView, ChangedFile, ChangesReport, ChangesSince, TreeChanges};
+use crate::link::Act;
+use crate::model::{AgentView, ChangedFile, ChangesReport, Subject, TreeChanges};
 
 /// Shows what differs since the current task began, or since the first command of an agent; if there are several of
 /// these, they are listed.
@@ -28,8 +28,8 @@ pub(in crate::console) fn show_changes(state: &mut State) -> Option<Chooser> {
 }
 
 /// Asks the runtime for what differs since then.
-pub(in crate::console) fn ask(state: &mut State, since: ChangesSince) {
-    state.effects.push(Effect::Ask(Request::Changes { since }));
+pub(in crate::console) fn ask(state: &mut State, since: Subject) {
+    state.effects.push(Effect::Ask(Act::Changes.on(since)));
 }
 
 /// Tells whether there is anything since which the tree could be compared.
@@ -42,11 +42,11 @@ fn choices(state: &State) -> Vec<ListItem> {
     let own = task.map(|task| {
         let known = task.changes.as_ref().map(|changes| format!("since it began: {changes}"));
         let about = known.unwrap_or_else(|| "since it began".to_owned());
-        let since = ChangesSince::Task(task.id.clone());
+        let since = Subject::Task(task.id.clone());
         ListItem::new(short_alias(task), about, ListChoice::Changes(since))
     });
     let item = |agent: &AgentView| {
-        let since = ChangesSince::Agent(agent.label.clone());
+        let since = Subject::Agent(agent.label.clone());
         let name = visible::one_line(&agent.label).into_owned();
         ListItem::new(name, "since its first command".to_owned(), ListChoice::Changes(since))
     };
@@ -55,10 +55,11 @@ fn choices(state: &State) -> Vec<ListItem> {
 }
 
 /// Shows what the runtime has answered.
-pub(in crate::console) fn show(state: &mut State, since: &ChangesSince, report: &ChangesReport) {
+pub(in crate::console) fn show(state: &mut State, since: &Subject, report: &ChangesReport) {
     let since = match since {
-        ChangesSince::Task(id) => format!("{} began", state.name_of(id)),
-        ChangesSince::Agent(label) => format!("the first command of {}", who(&Actor::Agent(label.clone()))),
+        Subject::Task(id) => format!("{} began", state.name_of(id)),
+        Subject::Agent(label) => format!("the first command of {}", who(&Actor::Agent(label.clone()))),
+        _ => return,
     };
     state.toasts.pass();
     let title = format!("what differs in this tree since {since}");

@@ -8,7 +8,7 @@ use crate::console::text::{piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::sentences;
 use crate::envelope::TaskId;
-use crate::link::Request;
+use crate::link::Act;
 
 /// Asks what the current task's command would cost now. Of one that waits for the person, that is known already.
 pub(in crate::console) fn ask(state: &mut State) {
@@ -16,7 +16,7 @@ pub(in crate::console) fn ask(state: &mut State) {
     let held = state.view.snapshot.gate.held.iter().find(|held| held.task.as_ref() == Some(&task));
     match held.and_then(|held| held.cost.commands.first().cloned()) {
         Some(said) => show(state, &task, &said),
-        None => state.effects.push(Effect::Ask(Request::Cost { task })),
+        None => state.effects.push(Effect::Ask(Act::Cost.on(task))),
     }
 }
 

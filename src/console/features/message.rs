@@ -12,8 +12,8 @@ use crate::console::state::{State, alias, over_screen, owner, stop_of};
 use crate::console::text::{piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{DIALOG_COLUMNS, Painter};
-use crate::link::Request;
-use crate::model::TaskView;
+use crate::link::Act;
+use crate::model::{Subject, TaskView};
 use crate::runtime::WORDS_CHARS;
 
 /// Maximum number of agents listed at once.
@@ -98,7 +98,7 @@ impl MessageDialog {
         let to = self.recipients().to_vec();
         let then = self.then.as_ref().map(|(task, kill, _)| stop_of(&task.id, *kill));
         state.say(self.delivery(state).said(&to));
-        let tell = |agent| Effect::Ask(Request::Tell { agent, text: text.clone() });
+        let tell = |agent| Effect::Ask(Act::Tell(text.clone()).on(Subject::Agent(agent)));
         state.effects.extend(to.into_iter().map(tell).chain(then));
         true
     }

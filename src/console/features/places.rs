@@ -1,14 +1,11 @@
 //! Several places in one console: the list of them, where a command starts, and what is refused while a place is away.
 
-use serde_json::Value;
-
 use crate::console::effect::Effect;
 use crate::console::state::{ListChoice, Prompt, State, alias, link_word, refusal};
 use crate::console::text::{column, visible};
 use crate::console::widgets::{Chooser, ListItem, ListKind};
-use crate::envelope::TaskId;
-use crate::link::{Request, RunningRuntime};
-use crate::model::{PlaceId, PlaceLink, PlaceState, TypedInput, UndoRequest};
+use crate::link::{Act, Request, RunningRuntime};
+use crate::model::{PlaceId, PlaceLink, PlaceState, Subject, TypedInput};
 
 /// Returns the runtimes that are not shown yet, as items of the list of places.
 pub(in crate::console) fn running_items(state: &State, running: Vec<RunningRuntime>) -> Vec<ListItem> {
@@ -98,38 +95,17 @@ pub(in crate::console) fn refuse_lost(state: &mut State) {
 /// Returns why an effect cannot be carried out, if so.
 fn held_back(state: &State, effect: &Effect) -> Option<String> {
     let Effect::Ask(request) = effect else { return None };
-    let task = state.view.task(&task_of(request)?)?;
+    let Subject::Task(task) = &request.subject else { return None };
+    // What only reads is tried.
+    if matches!(request.act, Act::Changes | Act::Cost) {
+        return None;
+    }
+    let task = state.view.task(task)?;
     let place = state.place_of(task)?;
     refusal(place).map(|told| format!("{}: {told}", alias(task)))
 }
 
 /// Resizes that follow a pane were not requested by the user.
 pub(in crate::console) fn is_of_a_person(effect: &Effect) -> bool {
-    !matches!(effect, Effect::Ask(Request::Send { input: TypedInput::Resize(_), .. }))
-}
-
-/// Returns the task that a request concerns.
-pub(in crate::console) fn task_of(request: &Request) -> Option<TaskId> {
-    match request {
-        Request::Send { task, .. }
-        | Request::Release { task }
-        | Request::LetPass { task }
-        | Request::Dismiss { task }
-        | Request::Undo(UndoRequest { task, .. })
-        | Request::Rename { task, .. } => Some(task.clone()),
-        Request::Call { input, .. } => input.get("task_id").and_then(Value::as_str)?.parse().ok(),
-        // They only read, or concern a call, a question, an agent or a whole place.
-        Request::Command { .. } | Request::Log { .. } | Request::Streams { .. } | Request::Usage { .. } => {
-            None
-        }
-        Request::Decide { .. } | Request::Answer { .. } | Request::LetAgents { .. } => None,
-        Request::Changes { .. } | Request::Cost { .. } => None,
-        Request::Record { .. } | Request::Tell { .. } | Request::Pause { .. } | Request::Program(_) => None,
-        Request::EndPermissions
-        | Request::Rules { .. }
-        | Request::Shutdown { .. }
-        | Request::Metrics
-        | Request::Standing
-        | Request::Holder { .. } => None,
-    }
+    !matches!(effect, Effect::Ask(Request { act: Act::Send(TypedInput::Resize(_)), .. }))
 }

@@ -11,7 +11,6 @@ use crate::console::state::State;
 use crate::console::text::{StyledPiece, count, piece, visible, wrapped};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, has_been_read, joined, places, rows_hidden, scrolled};
-use crate::link::Request;
 use crate::model::{TaskView, UndoReport, UndoRequest};
 
 /// The rows below the text: a blank one and the keys.
@@ -34,7 +33,7 @@ pub(in crate::console) fn ask(state: &mut State) {
         is_redo: task.changes.as_ref().is_some_and(|changes| changes.undone),
         is_dry: true,
     });
-    state.effects.extend(request.map(|request| Effect::Ask(Request::Undo(request))));
+    state.effects.extend(request.map(|request| Effect::Ask(request.into())));
 }
 
 /// Returns why the current task cannot be undone, in a clause.
@@ -91,7 +90,7 @@ impl UndoCard {
             }
             Action::Confirm => {
                 let request = UndoRequest { is_dry: false, ..self.request };
-                state.effects.push(Effect::Ask(Request::Undo(request)));
+                state.effects.push(Effect::Ask(request.into()));
                 return None;
             }
             other => state.decline(format!("{}: nothing to do with it here", other.name())),

@@ -12,8 +12,8 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::envelope::TaskId;
-use crate::link::{Error, Operator, Reply, Request};
-use crate::model::{CloseReason, PlaceId, TypedInput};
+use crate::link::{Act, Error, Operator, Reply, Request};
+use crate::model::{CloseReason, PlaceId, Subject, TypedInput, UndoRequest};
 use crate::tools::CallAnswer;
 
 use crate::console::effect::{Effect, Notification};
@@ -87,7 +87,7 @@ impl Effects {
     /// Sends a request to the runtime; typed input is queued behind earlier input. Returns a message if there
     /// is one right away.
     pub(in crate::console) fn ask(&mut self, place: Option<PlaceId>, request: Request) -> Option<Msg> {
-        if let Request::Send { task, input } = request {
+        if let Request { subject: Subject::Task(task), act: Act::Send(input) } = request {
             let full = self.typed.try_send((task.clone(), input)).is_err();
             // On its way at once, on this thread: no other one has to wake for a key, and no frame comes before it. The
             // loop waits for what is left of it.
@@ -104,7 +104,7 @@ impl Effects {
         let operator = self.operator.clone();
         let place = operator.place_of(&task);
         self.running.spawn(async move {
-            match operator.ask(Request::Command { task }).await {
+            match operator.ask(Act::Command.on(task)).await {
                 Ok(Reply::Command(Some(cmd))) => {
                     input["cmd"] = cmd.into();
                     ask(&operator, place.as_ref(), Request::call("ExecCommand", input)).await
@@ -197,24 +197,26 @@ impl Effects {
 /// Sends a request to the runtime and returns the message its reply results in, if any.
 async fn ask(operator: &Operator, place: Option<&PlaceId>, request: Request) -> Option<Msg> {
     let reply = operator.ask_at(place, request.clone()).await;
-    match (request, reply) {
+    match ((request.subject, request.act), reply) {
         (_, Ok(Reply::Answer(answer))) => Some(Msg::Answered(Box::new(answer))),
-        (Request::Send { task, .. }, Ok(Reply::Sent(sent))) => {
+        ((Subject::Task(task), _), Ok(Reply::Sent(sent))) => {
             sent.rejection.map(|rejection| Msg::Refused(task, rejection.message))
         }
-        (Request::Send { task, .. }, Err(error)) => Some(Msg::Refused(task, error.to_string())),
-        (Request::Answer { question, .. }, reply) => {
+        ((Subject::Task(task), Act::Send(_)), Err(error)) => Some(Msg::Refused(task, error.to_string())),
+        ((Subject::Question(question), Act::Answer { .. }), reply) => {
             Some(Msg::AnswerTaken(question, reply.err().map(|error| error.to_string())))
         }
         // A lost runtime is reported elsewhere.
-        (Request::Usage { .. }, Err(_)) => Some(Msg::Usage(Vec::new())),
+        ((_, Act::Usage(_)), Err(_)) => Some(Msg::Usage(Vec::new())),
         (_, Ok(Reply::Usage(usage))) => Some(Msg::Usage(usage)),
         (_, Ok(Reply::Record(record))) => record.map(Msg::Record),
-        (Request::Changes { since }, Ok(Reply::Changes(report))) => Some(Msg::Changes(since, report)),
-        (Request::Cost { task }, Ok(Reply::Cost(said))) => Some(Msg::Cost(task, said)),
-        (Request::Undo(undo), Ok(Reply::Undo(report))) => Some(Msg::Undo(undo, Box::new(report))),
-        (Request::Record { .. }, Err(_)) | (_, Ok(_)) => None,
-        (request, Err(error)) => Some(Msg::Failed(failure(purpose(&request), &error))),
+        ((since, _), Ok(Reply::Changes(report))) => Some(Msg::Changes(since, report)),
+        ((Subject::Task(task), _), Ok(Reply::Cost(said))) => Some(Msg::Cost(task, said)),
+        ((Subject::Task(task), Act::Undo { is_redo, is_dry }), Ok(Reply::Undo(report))) => {
+            Some(Msg::Undo(UndoRequest { task, is_redo, is_dry }, Box::new(report)))
+        }
+        ((_, Act::Record), Err(_)) | (_, Ok(_)) => None,
+        ((_, act), Err(error)) => Some(Msg::Failed(failure(purpose(&act), &error))),
     }
 }
 
@@ -232,7 +234,7 @@ pub(super) async fn carry_out(operator: Operator, effect: Effect) -> Option<Msg>
 
 /// Sends a request to the runtime and waits until its result is visible here.
 async fn ask_to_the_end(operator: &Operator, place: Option<&PlaceId>, request: Request) -> Option<Msg> {
-    if let Request::Record { seq } = request {
+    if let Request { subject: Subject::Call(seq), act: Act::Record } = request {
         return Some(record(operator, seq).await);
     }
     let msg = ask(operator, place, request).await;
@@ -244,7 +246,7 @@ async fn ask_to_the_end(operator: &Operator, place: Option<&PlaceId>, request: R
 
 /// Asks for the record of a call; says why there is none.
 async fn record(operator: &Operator, seq: u64) -> Msg {
-    match operator.ask(Request::Record { seq }).await {
+    match operator.ask(Act::Record.on(Subject::Call(seq))).await {
         Ok(Reply::Record(Some(record))) => Msg::Record(record),
         Err(Error::Declined { message }) => Msg::Failed(message),
         Ok(_) | Err(_) => {
@@ -257,7 +259,7 @@ async fn record(operator: &Operator, seq: u64) -> Msg {
 /// Stops all tasks and ends the runtime; the link ends with it.
 async fn shut_down(operator: &Operator) -> Msg {
     let closing = if operator.is_remote() { CloseReason::OperatorEnded } else { CloseReason::ConsoleClosed };
-    match operator.ask(Request::Shutdown { closing }).await {
+    match operator.ask(Act::Shutdown(closing).on(Subject::Home)).await {
         Ok(_) => Msg::Stopped,
         Err(error) => Msg::Failed(error.to_string()),
     }
@@ -272,34 +274,23 @@ async fn is_listed(operator: &Operator, answer: &CallAnswer) {
     let _ = tokio::time::timeout(LISTED, listed).await;
 }
 
-/// Describes the purpose of a request.
-fn purpose(request: &Request) -> &str {
-    match request {
-        Request::Call { tool, .. } => tool,
-        Request::Pause { .. } => "pause agent calls",
-        Request::Decide { .. } => "answer the call",
-        Request::LetAgents { .. } => "let agents answer",
-        Request::Release { .. } => "give the turn back",
-        Request::LetPass { .. } => "let the task pass",
-        Request::Dismiss { .. } => "take the task off the list",
-        Request::Tell { .. } => "tell the agent",
-        Request::Rename { .. } => "name the task",
-        Request::Send { .. } => "type into the task",
-        Request::Record { .. } => "read the call",
-        Request::Changes { .. } => "see what differs",
-        Request::Cost { .. } => "look what it would cost",
-        Request::Undo(_) => "undo the task",
-        Request::Command { .. } => "read the command",
-        Request::Answer { .. } => "answer the question",
-        Request::EndPermissions => "end what is permitted",
-        Request::Rules { .. } => "apply the approval rules",
-        Request::Usage { .. } => "measure the tasks",
-        Request::Shutdown { .. } => "end the runtime",
-        Request::Metrics => "read the metrics",
-        Request::Standing => "read the counts",
-        Request::Holder { .. } => "look who holds the port",
-        Request::Streams { .. } | Request::Log { .. } => "read the log",
-        Request::Program(_) => "run the program",
+/// Describes the purpose of an act that may fail in sight of the person.
+fn purpose(act: &Act) -> &str {
+    match act {
+        Act::Call { tool, .. } => tool,
+        Act::Pause(_) => "pause agent calls",
+        Act::Decide { .. } => "answer the call",
+        Act::LetAgents(_) => "let agents answer",
+        Act::Release => "give the turn back",
+        Act::LetPass => "let the task pass",
+        Act::Dismiss => "take the task off the list",
+        Act::Tell(_) => "tell the agent",
+        Act::Rename(_) => "name the task",
+        Act::Changes => "see what differs",
+        Act::Cost => "look what it would cost",
+        Act::Undo { .. } => "undo the task",
+        Act::EndPermissions => "end what is permitted",
+        _ => "ask the runtime",
     }
 }
 
@@ -343,7 +334,7 @@ async fn type_in_order(
                 }
             }
         }
-        let refused = ask(&operator, None, Request::Send { task, input }).await;
+        let refused = ask(&operator, None, Act::Send(input).on(task)).await;
         // The loop has ended: nobody is left to receive this.
         if let Some(refused) = refused
             && news.send(refused).await.is_err()

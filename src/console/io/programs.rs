@@ -11,7 +11,6 @@ use crate::console::msg::Msg;
 use crate::link::Scripts;
 use crate::model::PlaceId;
 use crate::prose::engine::run::RunRequest;
-use crate::prose::engine::vm::SessionBudget;
 
 /// Capacity of the event channel; the events are discarded, because the screen shows the program.
 const EVENTS: usize = 16;
@@ -41,22 +40,11 @@ fn request(program: PathBuf, cwd: PathBuf, settings: ProgramSettings) -> RunRequ
     RunRequest {
         program: Some(program),
         cwd,
-        inputs: Vec::new(),
-        answers: None,
-        gates_from_answers: false,
-        agent_answers: false,
-        lazy: false,
-        resume: None,
-        rerun: false,
         has_operator: true,
         exec: settings.exec,
-        strict: false,
         sessions: settings.sessions,
-        session: Vec::new(),
-        allow_unenforced: false,
-        budget: SessionBudget::default(),
         path: settings.path.iter().map(PathBuf::from).collect(),
-        allow_fetch: false,
+        ..RunRequest::default()
     }
 }
 

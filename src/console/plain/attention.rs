@@ -21,9 +21,10 @@ use crate::console::state::{alias, call_name};
 use crate::console::text::document::StyledPiece;
 use crate::console::text::visible;
 use crate::console::widgets::CardLine;
-use crate::link::Request;
+use crate::link::Act;
 use crate::model::{
     AnswerInput, AnswerValue, Decision, HeldCall, HoldReason, Question, QuestionKind, READING, Snapshot,
+    Subject,
 };
 
 /// Maximum length, in characters, of a command shown in the preview of a rule.
@@ -167,11 +168,7 @@ impl PlainSession {
             return vec![reply(text)];
         };
         dialog.is_sent = true;
-        let (question, cost) = (dialog.question.id.clone(), dialog.cost());
-        vec![
-            PlainEffect::Hide(false),
-            PlainEffect::Do(msg::Effect::Ask(Request::Answer { question, cost, given, nonce: None })),
-        ]
+        vec![PlainEffect::Hide(false), PlainEffect::Do(dialog.answer(given))]
     }
 
     pub(super) fn decide(&mut self, mut word: PlainWord, line: &str, at: Timestamp) -> Vec<PlainEffect> {
@@ -211,13 +208,8 @@ impl PlainSession {
         match decision {
             Some(decision) => {
                 let PlainWord { ticket, hash, cost, .. } = word;
-                vec![PlainEffect::Do(msg::Effect::Ask(Request::Decide {
-                    ticket,
-                    hash,
-                    cost,
-                    decision,
-                    nonce: None,
-                }))]
+                let decide = Act::Decide { hash, cost, decision };
+                vec![PlainEffect::Do(msg::Effect::Ask(decide.on(Subject::Held(ticket))))]
             }
             None => {
                 self.step = DialogueStep::Held(word);

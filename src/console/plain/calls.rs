@@ -7,8 +7,8 @@ use crate::console::plain::session::{PlainEffect, PlainSession};
 use crate::console::plain::steps::reply;
 use crate::console::state::call_name;
 use crate::console::text::visible;
-use crate::link::Request;
-use crate::model::{CallSummary, PlaceState, Slot, Snapshot};
+use crate::link::Act;
+use crate::model::{CallSummary, PlaceState, Slot, Snapshot, Subject};
 
 /// Calls listed.
 const MOST_CALLS: usize = 10;
@@ -19,7 +19,7 @@ impl PlainSession {
         let calls = &self.snapshot.calls;
         if !rest.trim().is_empty() {
             return match named(&self.snapshot, calls.iter().map(|call| call.seq), rest) {
-                Ok(seq) => vec![PlainEffect::Do(msg::Effect::Ask(Request::Record { seq }))],
+                Ok(seq) => vec![PlainEffect::Do(msg::Effect::Ask(Act::Record.on(Subject::Call(seq))))],
                 Err(why) => vec![reply(why)],
             };
         }

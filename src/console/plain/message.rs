@@ -4,7 +4,8 @@ use crate::console::msg;
 use crate::console::plain::session::{PlainEffect, PlainSession};
 use crate::console::plain::steps::reply;
 use crate::console::state::delivery::MessageDelivery;
-use crate::link::Request;
+use crate::link::Act;
+use crate::model::Subject;
 
 impl PlainSession {
     pub(super) fn tell(&self, rest: &str) -> Vec<PlainEffect> {
@@ -15,7 +16,10 @@ impl PlainSession {
             let (agent, text) = (label.to_owned(), text.trim().to_owned());
             let to = std::slice::from_ref(&agent);
             let said = MessageDelivery::of(&self.snapshot, to, None).said(to);
-            return vec![reply(said), PlainEffect::Do(msg::Effect::Ask(Request::Tell { agent, text }))];
+            return vec![
+                reply(said),
+                PlainEffect::Do(msg::Effect::Ask(Act::Tell(text).on(Subject::Agent(agent)))),
+            ];
         }
         let connected: Vec<_> = agents().filter(|agent| agent.connected).map(|agent| &*agent.label).collect();
         vec![reply(match &connected[..] {

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use crate::envelope::TaskId;
-use crate::link::Request;
-use crate::model::{QuestionKind, TaskView};
+use crate::link::Act;
+use crate::model::{QuestionKind, Subject, TaskView};
 
 use crate::console::effect::Leave;
 use crate::console::features::question::permission;
@@ -188,10 +188,10 @@ impl PlainSession {
             MenuCommand::Tell => self.tell(rest),
             MenuCommand::Watch => self.watch_for(rest),
             MenuCommand::Attend => self.attend(rest),
-            MenuCommand::Pause => vec![PlainEffect::Do(msg::Effect::Ask(Request::Pause {
-                paused: !self.snapshot.is_paused(),
-                nonce: None,
-            }))],
+            MenuCommand::Pause => {
+                let pause = Act::Pause(!self.snapshot.is_paused());
+                vec![PlainEffect::Do(msg::Effect::Ask(pause.on(Subject::Gate)))]
+            }
             MenuCommand::EndPermissions if self.snapshot.permissions.is_empty() => {
                 vec![reply("each prompt is asked about already")]
             }
@@ -381,7 +381,7 @@ fn signal_named(name: &str) -> Option<&'static str> {
 
 fn rename_of(task: &TaskId, name: &str) -> msg::Effect {
     let name = Some(name.trim()).filter(|name| !name.is_empty()).map(str::to_owned);
-    msg::Effect::Ask(Request::Rename { task: task.clone(), name })
+    msg::Effect::Ask(Act::Rename(name).on(task.clone()))
 }
 
 fn is_named(task: &TaskView, name: &str) -> bool {

@@ -9,7 +9,7 @@ use crate::console::state::listing::rows::{Grouping, Sort};
 use crate::console::state::tiling::Tiling;
 use crate::envelope::TaskId;
 use crate::link::RunningRuntime;
-use crate::model::{ChangesSince, PlaceId};
+use crate::model::{PlaceId, Subject};
 
 /// What choosing an item does.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub enum ListChoice {
     /// Use this layout.
     Layout(Option<Tiling>),
     /// Show what differs in the tree since then.
-    Changes(ChangesSince),
+    Changes(Subject),
     /// Run this command in a pane.
     Run(String),
     /// Go to this search result, by index.

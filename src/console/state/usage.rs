@@ -12,8 +12,8 @@ use jiff::{SignedDuration, Timestamp};
 use crate::console::state::listing::rows::ListRows;
 use crate::console::state::load::LoadHistory;
 use crate::envelope::TaskId;
-use crate::link::Request;
-use crate::model::TaskView;
+use crate::link::{Act, Request};
+use crate::model::{Subject, TaskView};
 use crate::process::ProcessUsage;
 use crate::runtime::TaskUsage;
 
@@ -147,7 +147,7 @@ impl Usages {
         let is_due = |task: &&TaskId| self.of.get(*task).is_none_or(|used| used.due <= now + TOGETHER);
         let due: Vec<TaskId> = self.wanted.iter().filter(is_due).cloned().collect();
         self.asked = (!due.is_empty()).then(|| (now, due.clone()));
-        (!due.is_empty()).then(|| Request::Usage { tasks: due, listed: self.listed.clone() })
+        (!due.is_empty()).then(|| Act::Usage(self.listed.clone()).on(Subject::Tasks(due)))
     }
 
     /// Takes new measurements; returns whether they change what is displayed.
@@ -296,8 +296,8 @@ mod tests {
 
     /// Returns the tasks to measure now.
     fn due(usages: &mut Usages, now: Timestamp) -> Vec<TaskId> {
-        usages.due(now).map_or_else(Vec::new, |request| match request {
-            Request::Usage { tasks, .. } => tasks,
+        usages.due(now).map_or_else(Vec::new, |request| match request.subject {
+            Subject::Tasks(tasks) => tasks,
             other => panic!("{other:?}"),
         })
     }
@@ -400,7 +400,7 @@ mod tests {
         assert_eq!(due(&mut usages, at(60_500)), []);
         usages.show(Some(id()), false);
         let request = usages.due(at(60_500)).expect("at once");
-        assert!(matches!(request, Request::Usage { listed: Some(task), .. } if task == id()));
+        assert!(matches!(request.act, Act::Usage(Some(task)) if task == id()));
         let with = |cpu_ms: u64| {
             let mut seen = seen(10, 0);
             let process =

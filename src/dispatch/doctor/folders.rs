@@ -54,8 +54,8 @@ async fn others(host: &dyn Host) -> Option<DoctorFinding> {
     let mut found = BTreeMap::new();
     for folder in host.runtime_dirs() {
         let socket = folder.join("agent.sock");
-        if let Ok((ack, ..)) = dial(&socket, &Hello::new(ClientRole::Cli, cwd.clone())).await {
-            found.entry(ack.runtime_pid).or_insert(socket);
+        if let Ok(open) = dial(&socket, &Hello::new(ClientRole::Cli, cwd.clone())).await {
+            found.entry(open.ack.runtime_pid).or_insert(socket);
         }
     }
     if found.len() < 2 {

@@ -1,6 +1,5 @@
 //! `relay list`: the runtimes on this machine, or on another one.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -10,10 +9,8 @@ use tokio::time::timeout;
 use crate::dispatch::command::{Example, LocalCommand};
 use crate::dispatch::context::CommandContext;
 use crate::dispatch::{Failure, link_failure};
-use crate::link::{
-    ClientRole, Error, Hello, HostListing, ListedRuntime, RunningRuntime, Scripts, VERSION, dial,
-};
-use crate::model::StatusCounts;
+use crate::link::{Act, Error, HostListing, ListedRuntime, Reply, RunningRuntime, Scripts, VERSION};
+use crate::model::{StatusCounts, Subject};
 
 /// How long one runtime may take to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -76,23 +73,23 @@ impl LocalCommand for RelayList {
 }
 
 /// Asks a runtime for its identity and status.
-async fn look(RunningRuntime { id, address }: RunningRuntime) -> ListedRuntime {
-    let socket = address.runtime.join("agent.sock");
-    let hello = Hello::new(ClientRole::Cli, PathBuf::from("/")).without_environment();
+async fn look(running: RunningRuntime) -> ListedRuntime {
     let mut listed = ListedRuntime {
-        id,
-        workspace: address.workspace,
-        pid: address.pid,
+        id: running.id.clone(),
+        workspace: running.address.workspace.clone(),
+        pid: running.address.pid,
         version: None,
         link: None,
         tasks: None,
         needs: None,
     };
     let looked = timeout(PATIENCE, async {
-        match dial(&socket, &hello).await {
-            Ok((ack, lines, writer)) => {
-                (listed.workspace, listed.version, listed.link) = (ack.workspace, ack.version, Some(ack.v));
-                Scripts::over(lines, writer).standing().await.ok()
+        match running.dial().await {
+            Ok(mut open) => {
+                let ack = &mut open.ack;
+                listed.workspace = std::mem::take(&mut ack.workspace);
+                (listed.version, listed.link) = (ack.version.take(), Some(ack.v));
+                Scripts::over(open).ask(Act::Standing.on(Subject::Runtime)).await.ok()
             }
             Err(Error::OtherVersion { theirs, .. }) => {
                 listed.link = Some(theirs);
@@ -101,8 +98,7 @@ async fn look(RunningRuntime { id, address }: RunningRuntime) -> ListedRuntime {
             Err(_) => None,
         }
     });
-    let standing = looked.await.ok().flatten();
-    if let Some(StatusCounts { running, waiting, held, questions, .. }) = standing {
+    if let Ok(Some(Reply::Standing(StatusCounts { running, waiting, held, questions, .. }))) = looked.await {
         (listed.tasks, listed.needs) = (Some(running + waiting), Some(held + questions));
     }
     listed

@@ -4,11 +4,11 @@ use std::sync::{Arc, MutexGuard};
 
 use tokio_util::sync::CancellationToken;
 
-use super::cards::{self, Card, CardId, Cards};
-use super::local::{LocalRuntime, lock};
+use super::cards::{self, Card, Cards};
+use super::local::{LocalRuntime, declined, lock};
 use crate::link::Error;
-use crate::link::protocol::Request;
-use crate::model::Snapshot;
+use crate::link::protocol::{Act, Request};
+use crate::model::{Snapshot, Subject};
 
 impl LocalRuntime {
     /// Issues cards to an embedded console as its snapshots arrive. An attached console gets its cards with the
@@ -40,27 +40,20 @@ impl LocalRuntime {
     }
 
     /// Accepts an answer that carries its card's nonce, if there was enough time to read the card.
-    pub(super) fn check(&self, request: &Request) -> Result<(), Error> {
+    pub(super) fn check(&self, Request { subject, act }: &Request, nonce: Option<&str>) -> Result<(), Error> {
         let now = self.runtime.clock().now().mono;
-        let checked = match request {
-            Request::Decide { ticket, nonce, .. } => {
-                self.cards().check(now, &CardId::Held(*ticket), nonce.as_deref())
-            }
-            Request::Answer { question, nonce, .. } | Request::LetAgents { question, nonce, .. } => {
-                self.cards().check(now, &CardId::Question(question.clone()), nonce.as_deref())
-            }
-            Request::Pause { paused: false, nonce } => {
-                let snapshot = Arc::clone(&self.runtime.snapshot().borrow());
-                self.cards().check_resume(now, &snapshot, nonce.as_deref())
-            }
+        let checked = match (subject, act) {
             // The tool answers in the name of its caller, while the operator answers only by cards.
-            Request::Call { tool, .. } if tool.starts_with("Question") && tool != "QuestionList" => {
-                let message =
-                    "the operator answers a question where it is shown, not with the tool".to_owned();
-                return Err(Error::Declined { message });
+            (_, Act::Call { tool, .. }) if tool.starts_with("Question") && tool != "QuestionList" => {
+                return declined("the operator answers a question where it is shown, not with the tool");
+            }
+            (Subject::Held(_) | Subject::Question(_), _) => self.cards().check(now, subject, nonce),
+            (Subject::Gate, Act::Pause(false)) => {
+                let snapshot = Arc::clone(&self.runtime.snapshot().borrow());
+                self.cards().check_resume(now, &snapshot, nonce)
             }
             _ => Ok(()),
         };
-        checked.map_err(|refused| Error::Declined { message: refused.to_string() })
+        checked.or_else(declined)
     }
 }

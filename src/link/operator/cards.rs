@@ -7,27 +7,15 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{HoldReason, QuestionId, READING, Snapshot};
+use crate::model::{HoldReason, READING, Snapshot, Subject};
 
 /// The length of a nonce.
 const NONCE: usize = 32;
 
-/// An item that waits for the operator's decision.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(in crate::link) enum CardId {
-    /// A held call, by its ticket.
-    Held(u64),
-    /// A question of a program.
-    Question(QuestionId),
-    /// The pause: ending it releases every call that only the pause holds.
-    Pause,
-}
-
 /// A card as sent: the item it belongs to, and the nonce that an answer must carry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::link) struct Card {
-    pub(in crate::link) id: CardId,
+    pub(in crate::link) id: Subject,
     /// [`NONCE`] hexadecimal digits, random.
     pub(in crate::link) nonce: String,
 }
@@ -53,7 +41,7 @@ pub(in crate::link) enum CardRefusal {
 /// The cards of one connection.
 #[derive(Debug, Default)]
 pub(super) struct Cards {
-    sent: BTreeMap<CardId, SentCard>,
+    sent: BTreeMap<Subject, SentCard>,
 }
 
 #[derive(Debug)]
@@ -89,12 +77,12 @@ impl Cards {
     }
 
     /// Returns the nonce of a card that was sent.
-    pub(super) fn nonce(&self, id: &CardId) -> Option<String> {
+    pub(super) fn nonce(&self, id: &Subject) -> Option<String> {
         self.sent.get(id).map(|sent| sent.nonce.clone())
     }
 
     /// Checks whether an answer to a card counts.
-    pub(super) fn check(&self, now: Duration, id: &CardId, nonce: Option<&str>) -> Result<(), CardRefusal> {
+    pub(super) fn check(&self, now: Duration, id: &Subject, nonce: Option<&str>) -> Result<(), CardRefusal> {
         let sent = self.sent.get(id).ok_or(CardRefusal::Unknown)?;
         if nonce != Some(&*sent.nonce) {
             return Err(CardRefusal::Unknown);
@@ -114,9 +102,9 @@ impl Cards {
         if held.peek().is_none() {
             return Ok(());
         }
-        self.check(now, &CardId::Pause, nonce)?;
+        self.check(now, &Subject::Gate, nonce)?;
         held.try_for_each(|call| {
-            let sent = self.sent.get(&CardId::Held(call.ticket)).ok_or(CardRefusal::Early)?;
+            let sent = self.sent.get(&Subject::Held(call.ticket)).ok_or(CardRefusal::Early)?;
             has_been_read(now, sent)
         })
     }
@@ -127,24 +115,25 @@ fn has_been_read(now: Duration, sent: &SentCard) -> Result<(), CardRefusal> {
 }
 
 /// Returns the items that wait for the operator's decision.
-pub(super) fn waiting(snapshot: &Snapshot) -> Vec<CardId> {
-    let held = snapshot.gate.held.iter().map(|call| CardId::Held(call.ticket));
-    let questions = snapshot.questions.iter().map(|question| CardId::Question(question.id.clone()));
-    held.chain(questions).chain(snapshot.gate.paused.map(|_| CardId::Pause)).collect()
+pub(super) fn waiting(snapshot: &Snapshot) -> Vec<Subject> {
+    let held = snapshot.gate.held.iter().map(|call| Subject::Held(call.ticket));
+    let questions = snapshot.questions.iter().map(|question| Subject::Question(question.id.clone()));
+    held.chain(questions).chain(snapshot.gate.paused.map(|_| Subject::Gate)).collect()
 }
 
 /// Returns the revision of what an item says its commands would cost.
-fn cost(snapshot: &Snapshot, id: &CardId) -> u32 {
+fn cost(snapshot: &Snapshot, id: &Subject) -> u32 {
     let cost = match id {
-        CardId::Held(ticket) => {
+        Subject::Held(ticket) => {
             let held = snapshot.gate.held.iter().find(|held| held.ticket == *ticket);
             held.map(|held| &held.cost)
         }
-        CardId::Question(id) => {
+        Subject::Question(id) => {
             let question = snapshot.questions.iter().find(|question| question.id == *id);
             question.and_then(|question| question.kind.cost())
         }
-        CardId::Pause => None,
+        // Ending the pause releases every call that only the pause holds.
+        _ => None,
     };
     cost.map(|cost| cost.revision).unwrap_or_default()
 }
@@ -196,12 +185,12 @@ mod tests {
         let issued = one.issue(ms(0), &snapshot(&[1], false), random_nonce);
         let [Card { id, nonce }] = &issued[..] else { panic!("one card: {issued:?}") };
         let foreign = &other.issue(ms(0), &snapshot(&[1], false), random_nonce)[0].nonce;
-        assert_eq!((id, nonce.len()), (&CardId::Held(1), 32));
+        assert_eq!((id, nonce.len()), (&Subject::Held(1), 32));
         let now = ms(1_000);
         for wrong in [None, Some(""), Some("0"), Some(&**foreign), Some(&nonce[1..])] {
             assert_eq!(one.check(now, id, wrong), Err(CardRefusal::Unknown), "{wrong:?}");
         }
-        assert_eq!(one.check(now, &CardId::Held(2), Some(nonce)), Err(CardRefusal::Unknown));
+        assert_eq!(one.check(now, &Subject::Held(2), Some(nonce)), Err(CardRefusal::Unknown));
         assert_eq!(one.check(ms(399), id, Some(nonce)), Err(CardRefusal::Early));
         assert_eq!(one.check(ms(400), id, Some(nonce)), Ok(()));
     }
@@ -240,7 +229,7 @@ mod tests {
         let mut cards = Cards::default();
         assert_eq!(cards.check_resume(ms(0), &snapshot(&[], true), None), Ok(()), "it lets nothing run");
         cards.issue(ms(0), &snapshot(&[], true), random_nonce);
-        let nonce = cards.nonce(&CardId::Pause);
+        let nonce = cards.nonce(&Subject::Gate);
         let held = snapshot(&[1], true);
         assert_eq!(
             cards.check_resume(ms(900), &held, nonce.as_deref()),

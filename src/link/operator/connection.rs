@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use tokio::sync::{Notify, watch};
 
-use super::cards::CardId;
 use crate::envelope::TaskId;
 use crate::link::Error;
 use crate::link::protocol::{ConsoleView, Reply, Request};
@@ -64,39 +63,4 @@ pub trait ConsoleConnection: Send + Sync {
     /// # Errors
     /// If the runtime refuses, the connection is lost, or the place is not attached.
     fn ask_at<'a>(&'a self, place: Option<&'a PlaceId>, request: Request) -> PendingReply<'a>;
-}
-
-/// Returns a request with the nonce of the card that it answers.
-pub(super) fn with_nonce(mut request: Request, of: impl Fn(&CardId) -> Option<String>) -> Request {
-    match &mut request {
-        Request::Pause { nonce, .. } => *nonce = of(&CardId::Pause),
-        Request::Decide { ticket, nonce, .. } => *nonce = of(&CardId::Held(*ticket)),
-        Request::Answer { question, nonce, .. } | Request::LetAgents { question, nonce, .. } => {
-            *nonce = of(&CardId::Question(question.clone()));
-        }
-        // Nothing is answered by these.
-        Request::Call { .. }
-        | Request::Send { .. }
-        | Request::Release { .. }
-        | Request::LetPass { .. }
-        | Request::Dismiss { .. }
-        | Request::Rename { .. }
-        | Request::Tell { .. }
-        | Request::Record { .. }
-        | Request::Changes { .. }
-        | Request::Cost { .. }
-        | Request::Undo(_)
-        | Request::Command { .. }
-        | Request::EndPermissions
-        | Request::Rules { .. }
-        | Request::Usage { .. }
-        | Request::Shutdown { .. }
-        | Request::Metrics
-        | Request::Standing
-        | Request::Holder { .. }
-        | Request::Streams { .. }
-        | Request::Log { .. }
-        | Request::Program(_) => {}
-    }
-    request
 }

@@ -8,13 +8,13 @@ use tokio::sync::{Notify, watch};
 use tokio_util::sync::DropGuard;
 
 use super::cards::Cards;
-use super::connection::{ConsoleConnection, PendingReply, with_nonce};
+use super::connection::{ConsoleConnection, PendingReply};
 use super::own_notices;
 use crate::envelope::{Actor, TaskId};
 use crate::link::Error;
-use crate::link::protocol::{ConsoleView, Reply, Request};
+use crate::link::protocol::{Act, ConsoleView, Reply, Request};
 use crate::model::ConsoleProcess;
-use crate::model::{self, PlaceId, ShownCall, Snapshot};
+use crate::model::{self, PlaceId, ShownCall, Snapshot, Subject, UndoRequest};
 use crate::runtime::{Handle, LogPart, Viewer};
 use crate::terminal::Contents;
 use crate::tools::{self, Caller};
@@ -53,80 +53,92 @@ impl LocalRuntime {
         self.viewer.set_colours(shown.colours);
     }
 
-    /// Carries out a request.
-    pub(super) async fn handle(&self, request: Request) -> Result<Reply, Error> {
-        self.check(&request)?;
+    /// Carries out a request, which carries the nonce of its subject's card, if that has one.
+    pub(super) async fn handle(&self, request: Request, nonce: Option<&str>) -> Result<Reply, Error> {
+        self.check(&request, nonce)?;
         let (Self { runtime, caller, .. }, console) = (self, &*self.console);
-        let declined = |error: model::Error| Error::Declined { message: error.to_string() };
-        match request {
-            Request::Call { tool, input, .. } => {
+        match (request.subject, request.act) {
+            (_, Act::Call { tool, input, .. }) => {
                 return Ok(Reply::Answer(tools::call(runtime, caller, &tool, input).await));
             }
-            Request::Send { task, input } => {
+            (Subject::Task(task), Act::Send(input)) => {
                 if !matches!(input, model::TypedInput::Report(_)) {
                     self.viewer.types_into(&task);
                 }
-                return runtime.input(&caller.actor, &task, input).await.map(Reply::Sent).map_err(declined);
+                return runtime.input(&caller.actor, &task, input).await.map(Reply::Sent).or_else(declined);
             }
-            Request::Record { seq } => return Ok(Reply::Record(runtime.call(seq).await)),
-            Request::Changes { since } => {
+            (Subject::Call(seq), Act::Record) => return Ok(Reply::Record(runtime.call(seq).await)),
+            (since, Act::Changes) => {
                 let report = runtime.changes(since).await;
-                let declined = |message| Error::Declined { message };
-                return report.map(|report| Reply::Changes(Box::new(report))).map_err(declined);
+                return report.map(|report| Reply::Changes(Box::new(report))).or_else(declined);
             }
-            Request::Undo(undo) => {
-                let report = runtime.undo(&undo, &caller.actor).await;
-                return report.map(Reply::Undo).map_err(|message| Error::Declined { message });
-            }
-            Request::Cost { task } => {
-                let message = format!("the command of {task} is not known here in full");
-                let said = runtime.cost_of_task(&task).await;
-                return said.map(Reply::Cost).ok_or(Error::Declined { message });
-            }
-            Request::Command { task } => {
+            (Subject::Task(task), Act::Cost) => match runtime.cost_of_task(&task).await {
+                Some(said) => return Ok(Reply::Cost(said)),
+                None => return declined(format_args!("the command of {task} is not known here in full")),
+            },
+            (Subject::Task(task), Act::Command) => {
                 let whole = runtime.task(&task).filter(|task| task.cmd_chars.is_none());
                 return Ok(Reply::Command(whole.map(|task| task.cmd.clone())));
             }
-            Request::Usage { tasks, listed } => {
+            (Subject::Tasks(tasks), Act::Usage(listed)) => {
                 return Ok(Reply::Usage(runtime.usage(tasks, listed).await));
             }
-            Request::Metrics => return Ok(Reply::Metrics(Box::new(runtime.metrics()))),
-            Request::Streams { task } => {
-                return runtime.streams(&task).await.map(Reply::Streams).map_err(declined);
+            (Subject::Task(task), Act::Log { part, from }) => {
+                return log_piece(runtime, &task, part, from).await;
             }
-            Request::Log { task, part, from } => return log_piece(runtime, &task, part, from).await,
-            Request::Standing => return Ok(Reply::Standing(runtime.standing())),
-            Request::Holder { port } => return Ok(Reply::Holder(runtime.holder_of(port))),
-            Request::Program(_) => {
-                return Err(Error::Declined { message: "a console does not start programs".to_owned() });
+            (Subject::Task(task), Act::Release) => runtime.release(&task).await,
+            (Subject::Task(task), Act::LetPass) => runtime.let_pass(&task).await,
+            (Subject::Task(task), Act::Dismiss) => runtime.dismiss(&task).await,
+            (Subject::Task(task), Act::Rename(name)) => runtime.rename(&task, name).await,
+            (Subject::Agent(agent), Act::Tell(text)) => {
+                runtime.tell_agent(console, &agent, &text).await.or_else(declined)?;
             }
-            Request::Release { task } => runtime.release(&task).await,
-            Request::LetPass { task } => runtime.let_pass(&task).await,
-            Request::Dismiss { task } => runtime.dismiss(&task).await,
-            Request::Rename { task, name } => runtime.rename(&task, name).await,
-            Request::Tell { agent, text } => {
-                runtime.tell_agent(console, &agent, &text).await.map_err(declined)?;
-            }
-            Request::Pause { paused, .. } => runtime.pause(paused, Some(console)).await,
-            Request::Decide { ticket, hash, cost, decision, .. } => {
+            (Subject::Gate, Act::Pause(paused)) => runtime.pause(paused, Some(console)).await,
+            (Subject::Held(ticket), Act::Decide { hash, cost, decision }) => {
                 let shown = ShownCall { ticket, hash, cost: Some(cost) };
-                runtime.decide(shown, decision, Some(console)).await.map_err(declined)?;
+                runtime.decide(shown, decision, Some(console)).await.or_else(declined)?;
             }
-            Request::Answer { question, cost, given, .. } => {
-                runtime.answer_at(console, (&question, cost), given).await.map_err(declined)?;
+            (Subject::Question(question), Act::Answer { cost, given }) => {
+                let at = Some((console, cost));
+                runtime.answer(&caller.actor, at, &question, given).await.map(drop).or_else(declined)?;
             }
-            Request::LetAgents { question, may, .. } => {
-                runtime.let_agents(&question, may).await.map_err(declined)?;
+            (Subject::Question(question), Act::LetAgents(may)) => {
+                runtime.let_agents(&question, may).await.or_else(declined)?;
             }
-            Request::EndPermissions => runtime.revoke_permissions(console).await,
-            Request::Rules { config, rules } => runtime.hand_over(&config, &rules),
-            Request::Shutdown { closing } => {
+            (Subject::Runtime, Act::EndPermissions) => runtime.revoke_permissions(console).await,
+            (Subject::Runtime, Act::Rules { config, rules }) => runtime.hand_over(&config, &rules),
+            (Subject::Home, Act::Shutdown(closing)) => {
                 let unended = runtime.shut_down(closing).await;
                 self.connected.send_replace(false);
                 return Ok(Reply::Shutdown(unended));
             }
+            (subject, act) => return answer(runtime, &caller.actor, act.on(subject)).await,
         }
         Ok(Reply::Done)
+    }
+}
+
+/// Carries out a request that a script may make too, for this actor.
+///
+/// # Errors
+/// If it may not, or the runtime refuses.
+pub async fn answer(runtime: &Handle, by: &Actor, request: Request) -> Result<Reply, Error> {
+    match (request.subject, request.act) {
+        (Subject::Runtime, Act::Metrics) => Ok(Reply::Metrics(Box::new(runtime.metrics()))),
+        (Subject::Runtime, Act::Standing) => Ok(Reply::Standing(runtime.standing())),
+        (Subject::Runtime, Act::Holder(port)) => Ok(Reply::Holder(runtime.holder_of(port))),
+        (Subject::Task(task), Act::Streams) => {
+            runtime.streams(&task).await.map(Reply::Streams).or_else(declined)
+        }
+        // What runs in a task works on the files itself.
+        (Subject::Task(_), Act::Undo { .. }) if runtime.is_within() => {
+            declined("a command does not undo another one")
+        }
+        (Subject::Task(task), Act::Undo { is_redo, is_dry }) => {
+            let undo = UndoRequest { task, is_redo, is_dry };
+            runtime.undo(&undo, by).await.map(Reply::Undo).or_else(declined)
+        }
+        _ => declined("this cannot be asked here"),
     }
 }
 
@@ -166,18 +178,24 @@ impl ConsoleConnection for LocalRuntime {
     }
 
     fn ask_at<'a>(&'a self, _place: Option<&'a PlaceId>, request: Request) -> PendingReply<'a> {
-        Box::pin(self.handle(with_nonce(request, |card| self.cards().nonce(card))))
+        let nonce = self.cards().nonce(&request.subject);
+        Box::pin(async move { self.handle(request, nonce.as_deref()).await })
     }
 }
 
 /// Reads a piece of a task's log.
 async fn log_piece(runtime: &Handle, task: &TaskId, part: LogPart, from: u64) -> Result<Reply, Error> {
-    let declined = |message: String| Error::Declined { message };
-    let folder = runtime.task(task).map(|task| task.folder.clone());
-    let folder = folder.ok_or_else(|| declined(format!("there is no task {task}")))?;
+    let Some(folder) = runtime.task(task).map(|task| task.folder.clone()) else {
+        return declined(format_args!("there is no task {task}"));
+    };
     let read = tokio::task::spawn_blocking(move || part.read(&folder, from)).await;
     let piece = read.map_err(std::io::Error::other).flatten();
-    piece.map(Reply::Log).map_err(|error| declined(format!("read the log of {task}: {error}")))
+    piece.map(Reply::Log).or_else(|error| declined(format_args!("read the log of {task}: {error}")))
+}
+
+/// Returns the refusal of a request.
+pub(in crate::link) fn declined<T>(why: impl std::fmt::Display) -> Result<T, Error> {
+    Err(Error::Declined { message: why.to_string() })
 }
 
 /// Takes a lock. Nothing that runs under one of this room can panic in the middle of a change.

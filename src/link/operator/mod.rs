@@ -28,6 +28,8 @@ pub use connection::ConsoleConnection;
 use connection::RuntimeConnection;
 pub use fleet::{Fleet, remove_left_copies};
 use local::LocalRuntime;
+pub use local::answer;
+pub(super) use local::declined;
 use recorded::PastConnection;
 use remote::RemoteRuntime;
 pub(super) use screen::{ScreenUpdate, fuzz_screen};
@@ -36,10 +38,10 @@ pub use stopping::{ASKED_FOR, StopRequest, StopRequests};
 pub use successor::Successors;
 pub(super) use update::{Item, Update};
 
-use super::protocol::{Reply, Request};
+use super::protocol::{Act, Reply, Request};
 use super::{Error, RuntimeRoute};
 use crate::envelope::TaskId;
-use crate::model::{CallRecord, PlaceId, TaskView};
+use crate::model::{CallRecord, PlaceId, Subject, TaskView};
 use crate::runtime::Handle;
 use crate::runtime::past::Recording;
 use crate::tools::CallAnswer;
@@ -89,7 +91,7 @@ impl Operator {
     pub fn recording(&self) -> Option<&str> {
         match self {
             Self::Recorded(recorded) => Some(recorded.name()),
-            Self::Runtime(_) | Self::Fleet(_) => None,
+            _ => None,
         }
     }
 
@@ -97,7 +99,7 @@ impl Operator {
     pub fn fleet(&self) -> Option<&Fleet> {
         match self {
             Self::Fleet(fleet) => Some(fleet),
-            Self::Runtime(_) | Self::Recorded(_) => None,
+            _ => None,
         }
     }
 
@@ -129,13 +131,13 @@ impl Operator {
     pub async fn call(&self, tool: &str, input: Value) -> Result<CallAnswer, Error> {
         match self.ask(Request::call(tool, input)).await? {
             Reply::Answer(answer) => Ok(answer),
-            _ => Err(Error::frame("an unexpected reply")),
+            _ => Err(Error::unexpected()),
         }
     }
 
     /// Returns the full record of a call, if it is still available.
     pub async fn record(&self, seq: u64) -> Option<Arc<CallRecord>> {
-        match self.ask(Request::Record { seq }).await {
+        match self.ask(Act::Record.on(Subject::Call(seq))).await {
             Ok(Reply::Record(record)) => record,
             _ => None,
         }

@@ -7,8 +7,8 @@ use tokio::sync::{Notify, watch};
 
 use super::connection::{ConsoleConnection, PendingReply};
 use crate::link::Error;
-use crate::link::protocol::{Reply, Request};
-use crate::model::{CallRecord, PlaceId, Snapshot};
+use crate::link::protocol::{Act, Reply, Request};
+use crate::model::{CallRecord, PlaceId, Snapshot, Subject};
 use crate::runtime::past::Recording;
 
 /// A finished recording.
@@ -55,8 +55,8 @@ impl ConsoleConnection for PastConnection {
 
     /// Answers requests that only read; refuses all others.
     fn ask_at<'a>(&'a self, _place: Option<&'a PlaceId>, request: Request) -> PendingReply<'a> {
-        let reply = match request {
-            Request::Record { seq } => Ok(Reply::Record(self.calls.get(&seq).cloned())),
+        let reply = match (request.subject, request.act) {
+            (Subject::Call(seq), Act::Record) => Ok(Reply::Record(self.calls.get(&seq).cloned())),
             _ => Err(Error::ReadOnly),
         };
         Box::pin(std::future::ready(reply))

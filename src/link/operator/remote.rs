@@ -10,19 +10,19 @@ use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::cards::{self, Card, CardId};
-use super::connection::{ConsoleConnection, PendingReply, RuntimeConnection, with_nonce};
+use super::cards::{self, Card};
+use super::connection::{ConsoleConnection, PendingReply, RuntimeConnection};
 use super::liveness::{Silence, WatchedReader};
-use super::local::lock;
+use super::local::{declined, lock};
 use super::own_notices;
 use super::screen::{RemoteScreens, ScreenUpdate};
 use super::update::KnownItems;
 use crate::envelope::TaskId;
 use crate::link::frame::{Frame, MAX_FROM_CONSOLE, MAX_FROM_RUNTIME};
 use crate::link::lines::ConnectionReader;
-use crate::link::protocol::{ClientMessage, ConsoleView, Reply, Request, ServerMessage};
+use crate::link::protocol::{Act, ClientMessage, ConsoleView, Reply, Request, ServerMessage};
 use crate::link::{CarrierLink, ClientRole, Error, Hello, RuntimeRoute};
-use crate::model::{PlaceId, Snapshot};
+use crate::model::{PlaceId, Snapshot, Subject};
 use crate::terminal::Contents;
 
 /// Messages that may be queued for writing; beyond this, senders wait.
@@ -49,7 +49,7 @@ struct RemoteState {
     screens_changed: Arc<Notify>,
     waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Reply, String>>>>,
     /// The nonces that answers must carry.
-    nonces: Mutex<HashMap<CardId, String>>,
+    nonces: Mutex<HashMap<Subject, String>>,
     /// Whether a program carries the connection, from another machine or container.
     is_carried: bool,
     /// Why the connection broke.
@@ -100,11 +100,11 @@ impl RemoteRuntime {
 
     async fn ask(&self, ask: Request) -> Result<Reply, Error> {
         let id = self.state.next_id.fetch_add(1, Ordering::Relaxed);
-        let frame = Frame::json(&ClientMessage::Ask { id, ask })?;
+        let nonce = lock(&self.state.nonces).get(&ask.subject).cloned();
+        let frame = Frame::json(&ClientMessage::Ask { id, nonce, ask })?;
         // The runtime would close the connection.
         if frame.length() > MAX_FROM_CONSOLE {
-            let message = format!("too long: {} bytes, at most {MAX_FROM_CONSOLE}", frame.length());
-            return Err(Error::Declined { message });
+            return declined(format_args!("too long: {} bytes, at most {MAX_FROM_CONSOLE}", frame.length()));
         }
         let (answer, answered) = oneshot::channel();
         lock(&self.state.waiting).insert(id, answer);
@@ -114,7 +114,7 @@ impl RemoteRuntime {
             lock(&self.state.waiting).remove(&id);
             return Err(Error::Gone);
         }
-        answered.await.map_err(|_| Error::Gone)?.map_err(|message| Error::Declined { message })
+        answered.await.map_err(|_| Error::Gone)?.or_else(declined)
     }
 }
 
@@ -160,7 +160,7 @@ impl ConsoleConnection for RemoteRuntime {
     }
 
     fn ask_at<'a>(&'a self, _place: Option<&'a PlaceId>, request: Request) -> PendingReply<'a> {
-        Box::pin(self.ask(with_nonce(request, |card| lock(&self.state.nonces).get(card).cloned())))
+        Box::pin(self.ask(request))
     }
 }
 
@@ -293,7 +293,11 @@ impl RemoteState {
                 let id = self.next_id.fetch_add(1, Ordering::Relaxed);
                 // No call has this number, so the answer is short. If the queue is full, another message would show
                 // nothing new.
-                if let Ok(frame) = Frame::json(&ClientMessage::Ask { id, ask: Request::Record { seq: 0 } }) {
+                if let Ok(frame) = Frame::json(&ClientMessage::Ask {
+                    id,
+                    nonce: None,
+                    ask: Act::Record.on(Subject::Call(0)),
+                }) {
                     let _ = messages.try_send(frame);
                 }
             }

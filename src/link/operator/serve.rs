@@ -21,7 +21,7 @@ use super::update::SentItems;
 use crate::envelope::TaskId;
 use crate::link::frame::{Frame, MAX_FROM_CONSOLE, MAX_FROM_RUNTIME};
 use crate::link::lines::ConnectionReader;
-use crate::link::protocol::{ClientMessage, ConsoleView, Request, ServerMessage};
+use crate::link::protocol::{Act, ClientMessage, ConsoleView, Reply, Request, ServerMessage};
 use crate::link::{Client, Error};
 use crate::model::{CloseReason, Snapshot};
 use crate::runtime::Handle;
@@ -65,11 +65,12 @@ pub async fn serve(
     let ended = tokio::select! {
         ended = &mut reading => ended,
         written = write(writer, replied, updates, screens, &stop) => match written {
-            Ok(LastWritten::Shutdown) => {
-                end.cancel();
+            Ok(is_shut_down) => {
+                if is_shut_down {
+                    end.cancel();
+                }
                 Ok(())
             }
-            Ok(LastWritten::Farewell) => Ok(()),
             // What a console asked for before it went has not been read yet.
             Err(error) => stop.run_until_cancelled(reading).await.unwrap_or(Ok(())).and(Err(error)),
         },
@@ -92,12 +93,8 @@ struct ConsoleReader {
     asks: TaskTracker,
 }
 
-/// A reply on its way to the writer.
-enum OutgoingReply {
-    Reply(ServerMessage),
-    /// The reply to a shutdown: nothing follows.
-    Last(ServerMessage),
-}
+/// A reply on its way to the writer, and whether it is the one to a shutdown, after which nothing follows.
+type OutgoingReply = (ServerMessage, bool);
 
 impl ConsoleReader {
     async fn run(self, mut reader: ConnectionReader) -> Result<(), Error> {
@@ -114,15 +111,15 @@ impl ConsoleReader {
                 ClientMessage::Stream(_) | ClientMessage::Cut { .. } => {
                     return Err(Error::frame("a message for scripts"));
                 }
-                ClientMessage::Ask { id, ask } => {
-                    if matches!(ask, Request::Send { .. }) {
+                ClientMessage::Ask { id, nonce, ask } => {
+                    if matches!(ask.act, Act::Send(_)) {
                         self.typed.send_replace(Some(Instant::now()));
                     }
                     let Ok(place) = Arc::clone(&room).acquire_owned().await else { return Ok(()) };
                     let (local, replies) = (self.local.clone(), self.replies.clone());
                     let requests = self.requests.clone();
                     self.asks.spawn(async move {
-                        let reply = answer(&local, &requests, id, ask).await;
+                        let reply = answer(&local, &requests, id, (ask, nonce)).await;
                         // A console that has disconnected needs no reply.
                         let _ = replies.send(reply).await;
                         drop(place);
@@ -135,63 +132,56 @@ impl ConsoleReader {
 }
 
 /// Carries out a request.
-async fn answer(local: &LocalRuntime, requests: &StopRequests, id: u64, ask: Request) -> OutgoingReply {
+async fn answer(
+    local: &LocalRuntime,
+    requests: &StopRequests,
+    id: u64,
+    (ask, nonce): (Request, Option<String>),
+) -> OutgoingReply {
     let is_embedded = !local.runtime.snapshot().borrow().headless;
-    let refusal = match &ask {
-        Request::Shutdown { closing: CloseReason::StopCommand } if is_embedded => {
+    let refusal = match &ask.act {
+        Act::Shutdown(CloseReason::StopCommand) if is_embedded => {
             let ends = requests.ask(local.console.to_string()).await;
             (!ends).then_some("the person at the console that this runtime lives in keeps it running")
         }
-        Request::Shutdown { .. } if is_embedded => {
+        Act::Shutdown(_) if is_embedded => {
             Some("this runtime lives in another console; quit that one, or run `pilothouse serve --stop`")
         }
         _ => None,
     };
-    let shutdown = matches!(ask, Request::Shutdown { .. });
     let reply = match refusal {
         Some(refusal) => Err(refusal.to_owned()),
-        None => local.handle(ask).await.map_err(|error| error.to_string()),
+        None => local.handle(ask, nonce.as_deref()).await.map_err(|error| error.to_string()),
     };
-    if shutdown && reply.is_ok() {
-        OutgoingReply::Last(ServerMessage::Reply { id, reply })
-    } else {
-        OutgoingReply::Reply(ServerMessage::Reply { id, reply })
-    }
+    let is_last = matches!(reply, Ok(Reply::Shutdown(_)));
+    (ServerMessage::Reply { id, reply }, is_last)
 }
 
-/// What was written last.
-#[derive(PartialEq, Eq)]
-enum LastWritten {
-    /// The reply to the console that shut the runtime down.
-    Shutdown,
-    /// The final snapshot.
-    Farewell,
-}
-
-/// Writes replies, snapshots and screens, in this order of urgency. Returns after the last reply, or on `stop` after
-/// the last snapshot.
+/// Writes replies, snapshots and screens, in this order of urgency. Returns true after the reply to a shutdown, or false
+/// after the last snapshot, on `stop`.
 async fn write(
     mut writer: OwnedWriteHalf,
     mut replied: mpsc::Receiver<OutgoingReply>,
     mut updates: SnapshotFeed,
     mut screens: ScreenFeed,
     stop: &CancellationToken,
-) -> Result<LastWritten, Error> {
+) -> Result<bool, Error> {
     loop {
         let frames = tokio::select! {
             biased;
-            Some(outgoing) = replied.recv() => match outgoing {
-                OutgoingReply::Reply(message) => vec![reply_frame(message)?],
-                OutgoingReply::Last(message) => {
-                    reply_frame(message)?.write(&mut writer).await?;
-                    return Ok(LastWritten::Shutdown);
+            Some((message, is_last)) = replied.recv() => {
+                let frame = reply_frame(message)?;
+                if is_last {
+                    frame.write(&mut writer).await?;
+                    return Ok(true);
                 }
-            },
+                vec![frame]
+            }
             () = stop.cancelled() => {
                 for frame in updates.newest()?.0 {
                     frame.write(&mut writer).await?;
                 }
-                return Ok(LastWritten::Farewell);
+                return Ok(false);
             }
             update = updates.next() => {
                 let (mut frames, snapshot) = update?;
@@ -377,11 +367,10 @@ mod tests {
     use crate::journal::Durability;
     use crate::link::operator::remote::RemoteRuntime;
     use crate::link::operator::update::KnownItems;
-    use crate::link::protocol::Reply;
     use crate::link::{ClientRole, Hello, LineReader, MAX_FRAME, Peer, RuntimeRoute, VERSION, hello};
     use crate::model::{
         AgentPeer, AnswerInput, AnswerValue, Evidence, LineRange, LoopView, NewQuestion, ProgramView,
-        QuestionKind, QuestionOrigin, RunState, StreamView,
+        QuestionKind, QuestionOrigin, RunState, StreamView, Subject,
     };
     use crate::runtime::Options;
     use crate::tools::{self, Caller};
@@ -430,7 +419,7 @@ mod tests {
         let name = which.is_multiple_of(2).then(|| format!("name {which}"));
         let command = json!({"cmd": "true"});
         match (what, task, question) {
-            (0, ..) => drop(local.handle(Request::call("ExecCommand", command)).await),
+            (0, ..) => drop(local.handle(Request::call("ExecCommand", command), None).await),
             (1, Some(task), _) => runtime.rename(&task, name).await,
             (2, Some(task), _) => runtime.dismiss(&task).await,
             (3, ..) => {
@@ -441,7 +430,7 @@ mod tests {
             (6, ..) => runtime.abandon_call(call),
             (7, ..) => drop(runtime.agent_connected(&agent, &peer)),
             (8, ..) => runtime.agent_gone(&agent, &peer),
-            (9, ..) => drop(local.handle(Request::Tell { agent, text: "go on".into() }).await),
+            (9, ..) => drop(local.handle(Act::Tell("go on".into()).on(Subject::Agent(agent)), None).await),
             (10, ..) => runtime.notice(format!("notice {which}"), false),
             (11, ..) => runtime.show_program(program(which)),
             (12, ..) => {
@@ -459,7 +448,7 @@ mod tests {
             }
             (13, _, Some(question)) => {
                 let given = AnswerInput { value: AnswerValue::Yes, note: None };
-                drop(runtime.answer(&Actor::Operator, &question, given).await);
+                drop(runtime.answer(&Actor::Operator, None, &question, given).await);
             }
             (14, _, Some(question)) => {
                 drop(runtime.comment(&Actor::Cli, &question, "why?".into()).await);
@@ -496,7 +485,7 @@ mod tests {
         for round in 0..16 {
             let (mut console, ours) = tokio::net::UnixStream::pair().expect("a pair");
             let paused = round % 2 == 0;
-            let ask = ClientMessage::Ask { id: 1, ask: Request::Pause { paused, nonce: None } };
+            let ask = ClientMessage::Ask { id: 1, nonce: None, ask: Act::Pause(paused).on(Subject::Gate) };
             Frame::json(&ask).expect("a frame").write(&mut console).await.expect("sent");
             drop(console);
             let (reader, writer) = ours.into_split();
@@ -553,7 +542,8 @@ mod tests {
                 let task = "task_00000000".parse().ok();
                 console.show(ConsoleView { focus: task, ..ConsoleView::default() });
             };
-            let (replied, ()) = tokio::join!(console.ask_at(None, Request::EndPermissions), replies);
+            let (replied, ()) =
+                tokio::join!(console.ask_at(None, Act::EndPermissions.on(Subject::Runtime)), replies);
             assert!(matches!(replied, Ok(Reply::Done)), "round {round}: {replied:?}");
         }
     }

@@ -6,10 +6,8 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use super::connection::RuntimeConnection;
-use super::remote::RemoteRuntime;
-use super::rules::hand_over_rules;
-use crate::link::running::{Arrivals, RunningRuntime};
-use crate::link::{Error, RuntimeRoute};
+use super::rules;
+use crate::link::running::{RunningRuntime, arrivals};
 use crate::paths::Locks;
 
 /// How long to wait before a runtime that is there and cannot be attached is tried again.
@@ -31,13 +29,13 @@ pub struct Successors {
 impl Successors {
     /// Waits for the next runtime, attaches to it and returns the connection. Starts none.
     pub(super) async fn connect(self) -> RuntimeConnection {
-        let mut arrivals = Arrivals::watch(&self.locks);
+        let mut arrivals = arrivals(&self.locks);
         loop {
             let (locks, workspace) = (self.locks.clone(), self.workspace.clone());
             let look = tokio::task::spawn_blocking(move || RunningRuntime::of(&locks, workspace));
             let found = look.await.ok().flatten();
             if let Some(running) = &found {
-                match self.attach(running).await {
+                match rules::attach(running, self.cwd.clone(), self.config.as_ref()).await {
                     Ok(next) => return next,
                     Err(error) => tracing::info!(%error, "the next runtime is not attached yet"),
                 }
@@ -46,14 +44,5 @@ impl Successors {
             let patience = if found.is_some() { RETRY } else { Duration::MAX };
             let _ = timeout(patience, arrivals.changed()).await;
         }
-    }
-
-    async fn attach(&self, running: &RunningRuntime) -> Result<RuntimeConnection, Error> {
-        let way = RuntimeRoute::Socket(running.operator_socket());
-        let next = RemoteRuntime::attach(&way, self.cwd.clone()).await?;
-        if let Err(error) = hand_over_rules(self.config.as_ref(), running, &next).await {
-            tracing::warn!(%error, "the approval rules are not handed over");
-        }
-        Ok(next)
     }
 }

@@ -106,13 +106,8 @@ impl RemoteHost {
     pub fn argv(&self, words: &[&str]) -> Vec<String> {
         match &self.program {
             Some(program) => self.to_run(&[&[program.as_str()], words].concat()),
-            None => self.script(FIND, words),
+            None => self.to_run(&[&["sh", "-c", FIND, "pilothouse"], words].concat()),
         }
-    }
-
-    /// Returns the command line that runs a shell script there, with these words as its arguments.
-    fn script(&self, script: &str, words: &[&str]) -> Vec<String> {
-        self.to_run(&[&["sh", "-c", script, "pilothouse"], words].concat())
     }
 
     /// Returns the command line that runs these words there. OpenSSH joins its arguments with spaces for a shell;

@@ -6,7 +6,7 @@ mod host;
 mod listing;
 mod remote_command;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -129,19 +129,26 @@ impl RuntimeRoute {
     /// [`Error::Carried`] if the carrier program does not reach it.
     pub async fn dial(&self, hello: &Hello) -> Result<OpenConnection, Error> {
         match self {
-            Self::Socket(path) => {
-                // Check the size first, so that an oversized hello does not open a connection.
-                let bytes = hello.to_bytes()?;
-                let stream = socket::connect(path).await?;
-                let pid = stream.peer_cred().ok().and_then(|peer| peer.pid()).filter(|pid| *pid > 0);
-                let shaken = hello::shake(stream, &bytes, PATIENCE, 0).await;
-                let cure = |theirs| cure_here(theirs, pid);
-                let (ack, lines, writer) = shaken.map_err(|error| with_cure(error, cure))?;
-                Ok(OpenConnection { ack, lines, writer, carrier: None })
-            }
+            Self::Socket(path) => dial(path, hello).await,
             Self::Through(through) => through.dial(hello).await,
         }
     }
+}
+
+/// Connects to the runtime at a socket on this machine, sends `hello` and waits to be admitted. The other end must be a
+/// process of the same user.
+///
+/// # Errors
+/// If no process listens, the other end belongs to another user or is slow, or the runtime refuses.
+pub async fn dial(socket: &Path, hello: &Hello) -> Result<OpenConnection, Error> {
+    // Check the size first, so that an oversized hello does not open a connection.
+    let bytes = hello.to_bytes()?;
+    let stream = socket::connect(socket).await?;
+    let pid = stream.peer_cred().ok().and_then(|peer| peer.pid()).filter(|pid| *pid > 0);
+    let shaken = hello::shake(stream, &bytes, PATIENCE, 0).await;
+    let cure = |theirs| cure_here(theirs, pid);
+    let (ack, lines, writer) = shaken.map_err(|error| with_cure(error, cure))?;
+    Ok(OpenConnection { ack, lines, writer, carrier: None })
 }
 
 impl CarriedRoute {

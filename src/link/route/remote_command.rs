@@ -12,8 +12,9 @@ use super::{RemoteHost, TransportError};
 use crate::link::Error;
 use crate::process::keep_descriptors;
 
-/// Bytes kept of the output.
+/// Bytes kept of the output, and of what is written to standard error.
 const OUTPUT: u64 = 4 << 20;
+const SAID: u64 = 16 * LETTERS as u64;
 
 /// The result of a remote command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +63,7 @@ impl RemoteHost {
         }
         let mut child = command.kill_on_drop(true).spawn().map_err(failed)?;
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let talk = async { tokio::join!(read(stdout, OUTPUT), read_said(stderr), child.wait()) };
+        let talk = async { tokio::join!(read(stdout, OUTPUT), read(stderr, SAID), child.wait()) };
         let Ok((stdout, stderr, exit)) = timeout(patience, talk).await else {
             let why = TransportError::Silent { said: String::new() };
             return Err(Error::Carried { host: self.name.clone(), why });
@@ -79,9 +80,4 @@ async fn read(pipe: Option<impl AsyncRead + Unpin>, most: u64) -> Vec<u8> {
         let _ = pipe.take(most).read_to_end(&mut bytes).await;
     }
     bytes
-}
-
-/// Reads standard error until its end or a size limit.
-async fn read_said(pipe: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
-    read(pipe, (LETTERS * 16) as u64).await
 }

@@ -16,9 +16,6 @@ use crate::link::hello::{MAX_HELLO, PATIENCE};
 use crate::link::{Ack, Error, Hello, socket};
 use crate::process::is_gone;
 
-/// How long a runtime that is there may take to answer: less is no silence on a busy machine.
-const ANSWER: Duration = Duration::from_secs(10);
-
 /// A call from an agent's shell to a runtime.
 #[derive(Debug)]
 pub struct ShellCall {
@@ -27,28 +24,23 @@ pub struct ShellCall {
 }
 
 impl ShellCall {
-    /// Connects to the runtime at a socket and completes the handshake. No request is sent yet.
+    /// Connects to the runtime at a socket, which may take this long to answer, and completes the handshake. No request is
+    /// sent yet.
     ///
     /// # Errors
     /// If no process listens, the other end belongs to another user or is slow, or the runtime refuses.
-    pub fn dial(path: &Path, hello: &Hello) -> Result<Self, Error> {
-        Self::dial_within(path, hello, ANSWER)
-    }
-
-    /// Does the same with a runtime that may take this long to answer.
-    pub(in crate::link) fn dial_within(path: &Path, hello: &Hello, answer: Duration) -> Result<Self, Error> {
+    pub fn dial(path: &Path, hello: &Hello, answer: Duration) -> Result<Self, Error> {
         let hello = hello.to_bytes()?;
         let address = socket::SocketPath::of(path)?;
-        let failed = |verb| move |source| Error::Io { verb, path: path.to_owned(), source };
         let stream = UnixStream::connect(&address.path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
                 Error::NoRuntime { path: path.to_owned() }
             }
-            _ => failed("connect to")(error),
+            _ => Error::io("connect to", path)(error),
         })?;
         let peer = sockopt::socket_peercred(&stream)
             .map_err(io::Error::from)
-            .map_err(failed("ask who listens on"))?;
+            .map_err(Error::io("ask who listens on", path))?;
         if peer.uid != rustix::process::geteuid() {
             return Err(Error::Foreign { path: path.to_owned(), uid: peer.uid.as_raw() });
         }
@@ -58,15 +50,7 @@ impl ShellCall {
         let sent = call.stream.write_all(&hello).map_err(Error::Talk);
         // A runtime that refuses before reading the hello has still sent its reason.
         let line = call.line().map_err(|error| sent.err().unwrap_or(error))?;
-        let ack: Ack = parse(&line)?;
-        if !ack.ok {
-            return Err(match ack.connection_limit {
-                Some(limit) => {
-                    Error::TooManyConnections { limit, of: ack.connection_kind.unwrap_or_default() }
-                }
-                None => Error::Refused { reason: ack.reason.unwrap_or_else(|| "no reason given".into()) },
-            });
-        }
+        parse::<Ack>(&line)?.admission()?;
         call.stream.set_read_timeout(None).map_err(Error::Talk)?;
         Ok(call)
     }
@@ -160,10 +144,7 @@ impl ShellCall {
     /// # Errors
     /// If the runtime breaks the protocol.
     pub fn next_reply(&mut self) -> Result<Option<ShellReply>, Error> {
-        let Some((body, rest)) = super::part(&self.unread, MAX_HELLO)? else { return Ok(None) };
-        let (reply, left) = (parse(body)?, rest.len());
-        self.unread.drain(..self.unread.len() - left);
-        Ok(Some(reply))
+        super::take(&mut self.unread, MAX_HELLO)
     }
 
     /// Sends a line.
@@ -217,7 +198,7 @@ pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
 
 /// Returns a message as it is sent.
 pub(super) fn message(message: &ShellMessage) -> Result<Vec<u8>, Error> {
-    let message = serde_json::to_vec(message).map_err(|error| Error::frame(error.to_string()))?;
+    let message = serde_json::to_vec(message)?;
     let length = u32::try_from(message.len()).unwrap_or_default().to_be_bytes();
     Ok([&length[..], &message].concat())
 }

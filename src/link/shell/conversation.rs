@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
-use super::caller::{message, parse};
+use super::caller::message;
 use super::{ShellMessage, ShellReply};
 use crate::link::Error;
 use crate::link::hello::MAX_HELLO;
@@ -35,9 +35,7 @@ impl ShellConversation {
     /// If the connection is lost or the runtime breaks the protocol.
     pub async fn next(&mut self) -> Result<ShellReply, Error> {
         loop {
-            if let Some((body, rest)) = super::part(&self.unread, MAX_HELLO)? {
-                let (reply, left) = (parse(body)?, rest.len());
-                self.unread.drain(..self.unread.len() - left);
+            if let Some(reply) = super::take(&mut self.unread, MAX_HELLO)? {
                 return Ok(reply);
             }
             if self.reader.read_buf(&mut self.unread).await.map_err(Error::Talk)? == 0 {

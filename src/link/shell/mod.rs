@@ -15,6 +15,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::PathBuf;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::Error;
@@ -49,22 +50,16 @@ pub struct ShellRequest {
     /// What its caller would hand on to it.
     pub inherited: InheritedAttributes,
     /// The numbers of its caller's descriptors above the standard streams.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub descriptors: Vec<i32>,
     /// The source of its input.
-    #[serde(default)]
     pub input: ShellInput,
     /// The agent's id for the model's tool call.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call: Option<String>,
     /// The text shown instead of its arguments, if it stands for a command that runs elsewhere.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<String>,
     /// A description shown with the command.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Why the runtime cannot run it as its caller would: it then only says whether its caller may.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfit: Option<String>,
     /// The arguments of the shell, starting with the name it is called by.
     #[serde(skip)]
@@ -88,7 +83,7 @@ pub enum ShellInput {
 
 impl ShellRequest {
     fn to_bytes(&self) -> Result<Vec<u8>, Error> {
-        let header = serde_json::to_vec(self).map_err(|error| Error::frame(error.to_string()))?;
+        let header = serde_json::to_vec(self)?;
         let args = self.args.iter().flat_map(|arg| [arg.as_bytes(), b"\0"].concat()).collect::<Vec<_>>();
         let mut bytes = Vec::new();
         for (part, limit) in [(header, MAX_HEADER), (args, MAX_ARGUMENTS)] {
@@ -105,8 +100,7 @@ impl ShellRequest {
     fn parse(bytes: &[u8]) -> Result<Option<(Self, &[u8])>, Error> {
         let Some((header, rest)) = part(bytes, MAX_HEADER)? else { return Ok(None) };
         let Some((args, rest)) = part(rest, MAX_ARGUMENTS)? else { return Ok(None) };
-        let mut request: Self =
-            serde_json::from_slice(header).map_err(|error| Error::frame(error.to_string()))?;
+        let mut request: Self = serde_json::from_slice(header)?;
         let args = args.strip_suffix(b"\0").map(|args| args.split(|byte| *byte == 0));
         request.args = args.into_iter().flatten().map(|arg| OsString::from_vec(arg.to_vec())).collect();
         Ok(Some((request, rest)))
@@ -124,6 +118,14 @@ fn part(bytes: &[u8], limit: usize) -> Result<Option<Split<'_>>, Error> {
         return Err(Error::frame(format!("{length} bytes announced, {limit} allowed")));
     }
     Ok(rest.split_at_checked(length))
+}
+
+/// Takes the next message off what was received; `None` while it is incomplete.
+fn take<T: DeserializeOwned>(unread: &mut Vec<u8>, limit: usize) -> Result<Option<T>, Error> {
+    let Some((body, rest)) = part(unread, limit)? else { return Ok(None) };
+    let (message, left) = (caller::parse(body)?, rest.len());
+    unread.drain(..unread.len() - left);
+    Ok(Some(message))
 }
 
 /// A message from the runtime to the caller.
@@ -158,10 +160,8 @@ pub enum ShellReply {
         /// Why the runtime ended, if the command was ended with it.
         closing: Option<String>,
         /// Why some of its output could not be written to the caller's descriptors.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         unwritten: Option<String>,
         /// What a person did or said, on one line for the command's standard error.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
 }

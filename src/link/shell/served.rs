@@ -12,7 +12,7 @@ use super::{
     ALL_DESCRIPTORS, DESCRIPTORS, MAX_ARGUMENTS, MAX_HEADER, ShellMessage, ShellReply, ShellRequest,
 };
 use crate::link::frame::Frame;
-use crate::link::hello::PATIENCE;
+use crate::link::hello::{PATIENCE, within};
 use crate::link::{Client, Error};
 
 /// Size limit of a caller's message, in bytes; input is the largest.
@@ -62,8 +62,7 @@ impl ShellLine {
         let stream = reader.into_inner().into_inner().reunite(writer);
         let stream = stream.map_err(|_| Error::frame("two halves of different connections"))?;
         let mut line = Self { stream, unread: Vec::new() };
-        let asked = tokio::time::timeout(PATIENCE, line.request()).await;
-        let asked = asked.unwrap_or_else(|_| Err(Error::late("request", PATIENCE)))?;
+        let asked = within("request", PATIENCE, line.request()).await?;
         Ok((line, asked))
     }
 
@@ -108,14 +107,8 @@ impl ShellLine {
     /// Returns the next message; `None` once the caller is gone. Cancellation-safe.
     pub async fn next(&mut self) -> Option<ShellMessage> {
         loop {
-            match super::part(&self.unread, MAX_MESSAGE) {
-                Ok(Some((body, rest))) => {
-                    let (message, left) = (serde_json::from_slice(body).ok()?, rest.len());
-                    self.unread.drain(..self.unread.len() - left);
-                    return Some(message);
-                }
-                Ok(None) => {}
-                Err(_) => return None,
+            if let Some(message) = super::take(&mut self.unread, MAX_MESSAGE).ok()? {
+                return Some(message);
             }
             match self.stream.read_buf(&mut self.unread).await {
                 Ok(1..) => {}

@@ -7,9 +7,11 @@ use super::Driver;
 use super::order::{DriverOrder, Reply};
 use crate::envelope::{Actor, TaskId};
 use crate::model::ConsoleProcess;
-use crate::model::{BatchRequest, Decision, Error, GateEvent, HoldReason, ParentTask, ShownCall, TaskView};
+use crate::model::{
+    BatchRequest, Decision, Error, GateEvent, HoldReason, ParentTask, ShownCall, Subject, TaskView,
+};
 use crate::process::environment::Environment;
-use crate::runtime::call_costs::{CostCheck, CostSubject};
+use crate::runtime::call_costs::CostCheck;
 use crate::runtime::record_row::Fact;
 use crate::runtime::supervisor::{BatchVerdict, SupervisorAction, SupervisorInput};
 
@@ -64,11 +66,11 @@ impl Driver {
         let held = self.supervisor.gate().held.into_iter();
         let held = held.filter(|held| held.reason == HoldReason::Paused);
         let old = held.filter_map(|held| {
-            let of = CostSubject::Held(held.ticket);
+            let of = Subject::Held(held.ticket);
             let shown = self.costs.cost(&of)?.revision;
             (self.costs.check(now, &of, Some(shown)) == CostCheck::Old).then_some((of, shown))
         });
-        let shown: Vec<(CostSubject, u32)> = old.collect();
+        let shown: Vec<(Subject, u32)> = old.collect();
         if shown.is_empty() {
             return self.pause(false, from.as_ref());
         }
@@ -78,7 +80,7 @@ impl Driver {
     }
 
     /// Ends a pause, unless one of these calls would cost something else by now than was `shown`, or agents were paused again.
-    pub(super) fn end_pause_of(&mut self, shown: &[(CostSubject, u32)], from: Option<&ConsoleProcess>) {
+    pub(super) fn end_pause_of(&mut self, shown: &[(Subject, u32)], from: Option<&ConsoleProcess>) {
         let is_paused = self.supervisor.gate().paused.is_some();
         if !self.ends_pause {
             // Unless another order has ended it meanwhile.
@@ -86,7 +88,7 @@ impl Driver {
                 self.stay_paused("they were paused again")
             };
         }
-        let is_other = |(of, shown): &&(CostSubject, u32)| {
+        let is_other = |(of, shown): &&(Subject, u32)| {
             *shown > 0 && self.costs.cost(of).is_some_and(|cost| cost.revision != *shown)
         };
         let others = shown.iter().filter(is_other).count();

@@ -6,9 +6,8 @@ use super::order::DriverOrder;
 use crate::consequence::{Consequence, ConsequenceRequest};
 use crate::envelope::TaskId;
 use crate::ledger;
-use crate::model::{HeldCall, HeldCommand, ItemKey, NewQuestion, QuestionId, QuestionKind};
+use crate::model::{HeldCall, HeldCommand, ItemKey, NewQuestion, QuestionId, QuestionKind, Subject};
 use crate::process::environment::Environment;
-use crate::runtime::call_costs::CostSubject;
 
 impl Driver {
     /// Computes what a new task would cost, if it waits for the operator; what is `known` was computed before.
@@ -18,7 +17,7 @@ impl Driver {
         let Some(kit) = self.live.get(id).and_then(|live| live.kit.as_ref()) else { return };
         let at = (&*task.workdir, &*task.shell);
         let request = self.shared.command_place().ask(&task.request, at, &kit.environment);
-        self.begin_cost(CostSubject::Held(ticket), vec![request], known);
+        self.begin_cost(Subject::Held(ticket), vec![request], known);
     }
 
     /// Computes what a held batch would cost; what is `known` was computed before.
@@ -30,7 +29,7 @@ impl Driver {
     ) {
         let place = self.shared.command_place();
         let requests = commands.iter().map(|command| place.ask_item(command, environment)).collect();
-        self.begin_cost(CostSubject::Held(ticket), requests, known);
+        self.begin_cost(Subject::Held(ticket), requests, known);
     }
 
     /// Computes what the command of an agent's prompt would cost; what is `known` was computed before.
@@ -44,11 +43,11 @@ impl Driver {
             && let Some(cmd) = &prompt.command
         {
             let request = self.shared.command_place().ask_prompt(cmd, workdir, environment);
-            self.begin_cost(CostSubject::Prompt(id.clone()), vec![request], known);
+            self.begin_cost(Subject::Question(id.clone()), vec![request], known);
         }
     }
 
-    fn begin_cost(&mut self, of: CostSubject, requests: Vec<ConsequenceRequest>, known: Vec<Consequence>) {
+    fn begin_cost(&mut self, of: Subject, requests: Vec<ConsequenceRequest>, known: Vec<Consequence>) {
         let is_known = known.len() == requests.len();
         self.costs.add(of.clone(), requests);
         match is_known {
@@ -58,7 +57,7 @@ impl Driver {
     }
 
     /// Computes what some of what waits would cost, and then carries out an order.
-    pub(super) fn compute_costs(&mut self, of: Vec<CostSubject>, then: Option<DriverOrder>) {
+    pub(super) fn compute_costs(&mut self, of: Vec<Subject>, then: Option<DriverOrder>) {
         let (own, then) = (self.own.clone(), then.map(Box::new));
         let spawner = self.spawner.clone();
         let requests: Vec<_> = of.iter().map(|of| self.costs.requests(of).unwrap_or_default()).collect();
@@ -73,18 +72,19 @@ impl Driver {
     }
 
     /// Takes what something that waits would cost. Consoles are told of a change, and its reading time begins again.
-    pub(super) fn costed(&mut self, of: &CostSubject, found: &[Consequence]) {
+    pub(super) fn costed(&mut self, of: &Subject, found: &[Consequence]) {
         let found = found.iter().map(Consequence::sentences).collect();
         if !self.costs.take(self.now(), of, found) {
             return;
         }
         let key = match of {
-            CostSubject::Held(ticket) => Some(ItemKey::Held(*ticket)),
-            CostSubject::Prompt(id) => {
+            Subject::Held(ticket) => Some(ItemKey::Held(*ticket)),
+            Subject::Question(id) => {
                 let cost = self.costs.cost(of).cloned().unwrap_or_default();
                 self.questions.machine.costs(id, cost);
                 self.questions.machine.number(id).map(ItemKey::Question)
             }
+            _ => None,
         };
         if let Some(key) = key {
             self.shared.session().changes.note(key);
@@ -95,8 +95,9 @@ impl Driver {
     pub(super) fn keep_costs(&mut self, held: &[HeldCall]) {
         let Self { costs, questions, .. } = self;
         costs.keep(|of| match of {
-            CostSubject::Held(ticket) => held.iter().any(|held| held.ticket == *ticket),
-            CostSubject::Prompt(id) => questions.machine.question(id).is_some(),
+            Subject::Held(ticket) => held.iter().any(|held| held.ticket == *ticket),
+            Subject::Question(id) => questions.machine.question(id).is_some(),
+            _ => false,
         });
     }
 }

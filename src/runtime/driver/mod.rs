@@ -43,10 +43,10 @@ use tokio::sync::mpsc;
 use crate::clock::Moment;
 use crate::envelope::{Actor, TaskId};
 use crate::model::Signal;
-use crate::model::{Decision, Error, ExecOutcome, StopOutcome, TaskEvent, TaskUpdate};
+use crate::model::{Decision, Error, ExecOutcome, StopOutcome, Subject, TaskEvent, TaskUpdate};
 use crate::process::{HostEvent, HostHandle, SignalScope};
 use crate::runtime::bytes::ByteEvent;
-use crate::runtime::call_costs::{CostCheck, CostSubject};
+use crate::runtime::call_costs::CostCheck;
 use crate::runtime::caller_command::CallerStage;
 use crate::runtime::lanes::LaneOrder;
 use crate::runtime::record_row::Fact;
@@ -216,7 +216,7 @@ impl Driver {
                 self.admit(*batch, within.as_ref(), &env, reply);
             }
             DriverOrder::Decide { shown, decision, from, reply } => {
-                let of = CostSubject::Held(shown.ticket);
+                let of = Subject::Held(shown.ticket);
                 let check = match decision {
                     Decision::Deny { .. } => CostCheck::Counts,
                     _ => self.costs.check(self.now(), &of, shown.cost),

@@ -13,12 +13,11 @@ use crate::envelope::{Actor, TaskId};
 use crate::model::{
     AnswerInput, AnsweredPrompts, BatchRequest, CloseReason, Decision, Error, ExecOutcome, ExecRequest,
     InputOutcome, NewQuestion, ParentTask, QuestionId, QuestionOutcome, RecordedAnswer, ShownCall, Stop,
-    StopOutcome, TypedInput,
+    StopOutcome, Subject, TypedInput,
 };
 use crate::model::{ConsoleProcess, Signal, UnendedProcess};
 use crate::process::environment::Environment;
 use crate::process::{HostEvent, RunningCommand, SignalScope};
-use crate::runtime::call_costs::CostSubject;
 use crate::runtime::lanes::{LaneNews, ReturnedTicket};
 use crate::runtime::ledger::LedgerNews;
 use crate::runtime::supervisor;
@@ -39,11 +38,11 @@ pub(in crate::runtime) enum DriverOrder {
     Known { tasks: Vec<TaskId>, reply: Reply<Vec<UnmeasuredTask>> },
     Publish { reply: Reply<()> },
     Pause { paused: bool, from: Option<ConsoleProcess> },
-    EndPause { shown: Vec<(CostSubject, u32)>, from: Option<ConsoleProcess> },
+    EndPause { shown: Vec<(Subject, u32)>, from: Option<ConsoleProcess> },
     IsFree { run: Box<ExecRequest>, within: Option<ParentTask>, cost: Vec<Consequence>, reply: Reply<bool> },
     Admit { batch: Box<BatchRequest>, within: Option<ParentTask>, env: Environment, reply: Reply<()> },
     Decide { shown: ShownCall, decision: Decision, from: Option<ConsoleProcess>, reply: Reply<()> },
-    Costs { found: Vec<(CostSubject, Vec<Consequence>)>, then: Option<Box<DriverOrder>> },
+    Costs { found: Vec<(Subject, Vec<Consequence>)>, then: Option<Box<DriverOrder>> },
     PassOn { by: Actor, id: TaskId, signal: Signal, scope: SignalScope },
     CallerResized { by: Actor, id: TaskId },
     CallerGone { id: TaskId },

@@ -6,8 +6,7 @@ use std::time::Duration;
 use super::Driver;
 use crate::envelope::TaskId;
 use crate::journal::Health;
-use crate::model::{GateView, ItemKey, RecordView, Snapshot, TaskView};
-use crate::runtime::call_costs::CostSubject;
+use crate::model::{GateView, ItemKey, RecordView, Snapshot, Subject, TaskView};
 
 /// For so many seconds after something was published, each is looked at: by then it is known whether the disk answers.
 const SECONDS: u8 = 5;
@@ -68,7 +67,7 @@ impl Driver {
         let mut gate = self.supervisor.gate();
         self.keep_costs(&gate.held);
         for held in &mut gate.held {
-            held.cost = self.costs.cost(&CostSubject::Held(held.ticket)).cloned().unwrap_or_default();
+            held.cost = self.costs.cost(&Subject::Held(held.ticket)).cloned().unwrap_or_default();
         }
         gate
     }

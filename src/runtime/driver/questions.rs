@@ -13,10 +13,10 @@ use crate::journal::Durability;
 use crate::model::ConsoleProcess;
 use crate::model::{
     AnswerInput, AnswerRefusal, AnswerValue, Error, ItemKey, NewQuestion, Principal, Question, QuestionFact,
-    QuestionId, QuestionKind, QuestionOutcome,
+    QuestionId, QuestionKind, QuestionOutcome, Subject,
 };
 use crate::process::environment::Environment;
-use crate::runtime::call_costs::{CostCheck, CostSubject};
+use crate::runtime::call_costs::CostCheck;
 use crate::runtime::question::FactReply;
 use crate::runtime::record_row::Fact;
 use crate::runtime::supervisor::{PromptedCommand, SupervisorInput};
@@ -37,7 +37,7 @@ impl Driver {
                         return drop(reply.send(Err(Error::CostChanged)));
                     }
                     CostCheck::Old => {
-                        let of = CostSubject::Prompt(id.clone());
+                        let of = Subject::Question(id.clone());
                         let answer = QuestionOrder::Answer { by, from, id, cost, given, reply };
                         return self.compute_costs(vec![of], Some(DriverOrder::Question(answer)));
                     }
@@ -98,7 +98,7 @@ impl Driver {
         if !allows {
             return CostCheck::Counts;
         }
-        self.costs.check(self.now(), &CostSubject::Prompt(id.clone()), cost)
+        self.costs.check(self.now(), &Subject::Question(id.clone()), cost)
     }
 
     /// Settles the questions that have timed out, and ends the permissions that have expired.

@@ -62,32 +62,20 @@ impl Handle {
         self.shared.snapshot.borrow().questions.clone()
     }
 
-    /// Answers a question. When this returns, the answer is recorded and final.
+    /// Answers a question, at a console that told the operator what its command would cost, by its revision; or elsewhere.
+    /// When this returns, the answer is recorded and final.
     ///
     /// # Errors
-    /// If the answer is rejected; an open question stays open.
+    /// If the answer is rejected, or the command would now cost something else; an open question stays open.
     pub async fn answer(
         &self,
         by: &Actor,
+        at: Option<(&ConsoleProcess, u32)>,
         id: &QuestionId,
         given: AnswerInput,
     ) -> Result<RecordedAnswer, Error> {
         let (by, id) = (by.clone(), id.clone());
-        self.about(|reply| QuestionOrder::Answer { by, from: None, id, cost: None, given, reply }).await
-    }
-
-    /// Answers a question as the operator at a console, which told them what its command would cost, by its revision. When
-    /// this returns, the answer is recorded and final.
-    ///
-    /// # Errors
-    /// If the answer is rejected, or the command would now cost something else; an open question stays open.
-    pub async fn answer_at(
-        &self,
-        console: &ConsoleProcess,
-        (id, cost): (&QuestionId, u32),
-        given: AnswerInput,
-    ) -> Result<RecordedAnswer, Error> {
-        let (by, from, id, cost) = (Actor::Operator, Some(console.clone()), id.clone(), Some(cost));
+        let (from, cost) = at.map(|(from, cost)| (from.clone(), cost)).unzip();
         self.about(|reply| QuestionOrder::Answer { by, from, id, cost, given, reply }).await
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Handle;
 use crate::envelope::{Actor, TaskId};
 use crate::ledger::FOLDER;
-use crate::model::{ChangesReport, ChangesSince, Error, TaskView, UndoReport, UndoRequest};
+use crate::model::{ChangesReport, Error, Subject, TaskView, UndoReport, UndoRequest};
 use crate::runtime::driver::{DriverOrder, TaskUsage, UnmeasuredTask};
 use crate::runtime::output::{OutputStream, StoredOutput, StoredStreams};
 
@@ -21,11 +21,11 @@ impl Handle {
         tokio::task::spawn_blocking(look).await.unwrap_or_default()
     }
 
-    /// Returns what differs in the workspace's tree since then.
+    /// Returns what differs in the workspace's tree since a task began, or since the first command of an agent.
     ///
     /// # Errors
     /// If that is not known: why, in a clause.
-    pub async fn changes(&self, since: ChangesSince) -> Result<ChangesReport, String> {
+    pub async fn changes(&self, since: Subject) -> Result<ChangesReport, String> {
         self.shared.ledger.report(since).await
     }
 

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::envelope::{Actor, TaskId};
 use crate::ledger::{ComingStart, ComingStarts};
-use crate::model::{ChangesReport, ChangesSince, UndoReport, UndoRequest};
+use crate::model::{ChangesReport, Subject, UndoReport, UndoRequest};
 use keeper::LedgerKeeper;
 pub(super) use news::{LedgerEntry, LedgerNews};
 pub(super) use open_ledger::LedgerSetup;
@@ -58,7 +58,7 @@ pub(super) enum LedgerOrder {
         reply: oneshot::Sender<Result<UndoReport, String>>,
     },
     /// Somebody wants to see what differs.
-    Report { since: ChangesSince, reply: oneshot::Sender<Result<ChangesReport, String>> },
+    Report { since: Subject, reply: oneshot::Sender<Result<ChangesReport, String>> },
 }
 
 /// A handle to the ledger.
@@ -135,7 +135,7 @@ impl Ledger {
     ///
     /// # Errors
     /// If that is not known: why, in a clause.
-    pub(super) async fn report(&self, since: ChangesSince) -> Result<ChangesReport, String> {
+    pub(super) async fn report(&self, since: Subject) -> Result<ChangesReport, String> {
         let (reply, answer) = oneshot::channel();
         let gone = || "the runtime is ending".to_owned();
         self.orders.send(LedgerOrder::Report { since, reply }).await.map_err(|_| gone())?;

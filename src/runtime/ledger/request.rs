@@ -12,7 +12,7 @@ use super::undo_file::UndoFile;
 use crate::envelope::{Actor, TaskId};
 use crate::files::{HeldFolder, sync_file_system};
 use crate::ledger::{UndoFacts, UndoFailure, plan, report};
-use crate::model::{ChangesReport, ChangesSince, TreeChanges, UndoReport, UndoRequest};
+use crate::model::{ChangesReport, Subject, TreeChanges, UndoReport, UndoRequest};
 
 /// How long another undo in the same tree is waited for.
 const UNDONE_BY: Duration = Duration::from_secs(10);
@@ -84,23 +84,24 @@ impl LedgerKeeper {
         Ok(UndoReport { steps, is_done: true, ..report })
     }
 
-    pub(super) async fn report(&mut self, since: ChangesSince) -> Result<ChangesReport, String> {
+    pub(super) async fn report(&mut self, since: Subject) -> Result<ChangesReport, String> {
         match &self.state {
             LedgerState::On(_) => {}
             LedgerState::Off(why) => return Err(format!("the ledger is off: {why}")),
             LedgerState::Unopened => return Err("no command has run yet".to_owned()),
         }
         let (base, end, others, together) = match &since {
-            ChangesSince::Task(task) => {
+            Subject::Task(task) => {
                 let known =
                     self.tasks.get(task).ok_or("what it changed is not known any more, or never was")?;
                 let (base, others) = self.entry_of(known);
                 (base.clone(), known.end.clone(), others, known.together.clone())
             }
-            ChangesSince::Agent(label) => {
+            Subject::Agent(label) => {
                 let base = self.first.get(label).ok_or("this agent has run no command")?;
                 (base.clone(), None, Vec::new(), Vec::new())
             }
+            _ => return Err("what differs is known since a task or an agent began".to_owned()),
         };
         let LedgerState::On(open) = &mut self.state else { return Err("the ledger is off".to_owned()) };
         let end = match end {

@@ -14,7 +14,7 @@ const CEILINGS: &[(&str, usize)] = &[
     ("files in the largest import cycle", 5),
     ("functions named by a participle or pronoun alone", 586),
     ("functions over 60 lines", 39),
-    ("places that match every act", 5),
+    ("places that match every act", 1),
     ("settings", 59),
     // Counted by `.ci/run`.
     ("tests that start the program", 814),
@@ -34,7 +34,7 @@ const CEILINGS: &[(&str, usize)] = &[
     ("tokens in journal", 20_117),
     ("tokens in ledger", 28_798),
     ("tokens in lib", 105),
-    ("tokens in link", 65_651),
+    ("tokens in link", 62_959),
     ("tokens in main", 36),
     ("tokens in model", 33_539),
     ("tokens in paths", 1_716),
@@ -179,7 +179,7 @@ fn settings(schema: &serde_json::Value, at: &serde_json::Value) -> usize {
 /// The files that name nearly all variants of what may be asked of a runtime.
 fn places_that_match_every_act(sources: &BTreeMap<String, String>) -> usize {
     let protocol = bare(&sources["link/protocol.rs"]);
-    let (_, after) = protocol.split_once("pub enum Request {").expect("the requests");
+    let (_, after) = protocol.split_once("pub enum Act {").expect("the acts");
     let body = &after[..after.find("\n}").expect("its end")];
     let name = |line: &str| {
         let line = line.strip_prefix("    ")?;
@@ -189,7 +189,7 @@ fn places_that_match_every_act(sources: &BTreeMap<String, String>) -> usize {
     let acts: Vec<String> = body.lines().filter_map(name).collect();
     assert!(acts.len() > 20, "{acts:?}");
     let matches = |code: &&String| {
-        let named = acts.iter().filter(|act| code.contains(&format!("Request::{act}")));
+        let named = acts.iter().filter(|act| code.contains(&format!("Act::{act}")));
         named.count() * 10 >= acts.len() * 9
     };
     sources.values().filter(matches).count()

@@ -14,7 +14,7 @@ pub(crate) struct Script {
     reader: BufReader<UnixStream>,
     asks: u64,
     /// The ticket and hash of the held call.
-    held: Option<(u64, String)>,
+    pub(crate) held: Option<(u64, String)>,
     /// The revision of what it would cost, 0 until that is known.
     cost: u64,
     /// The nonce that an answer to the held call must carry.
@@ -72,10 +72,11 @@ impl Script {
         message
     }
 
-    /// Sends a request and returns the answer.
-    pub(crate) fn ask(&mut self, ask: &Value) -> Value {
+    /// Sends a request about a subject and returns the answer.
+    pub(crate) fn ask(&mut self, subject: &Value, act: &Value, nonce: Option<&str>) -> Value {
         self.asks += 1;
-        let ask = serde_json::to_vec(&json!({"ask": {"id": self.asks, "ask": ask}})).expect("JSON");
+        let ask = json!({"id": self.asks, "nonce": nonce, "ask": {"subject": subject, "act": act}});
+        let ask = serde_json::to_vec(&json!({ "ask": ask })).expect("JSON");
         let mut frame = u32::try_from(ask.len()).expect("short").to_be_bytes().to_vec();
         frame.extend(ask);
         self.reader.get_mut().write_all(&frame).expect("asked");
@@ -89,10 +90,14 @@ impl Script {
 
     /// Approves the held call; returns the reason if the answer was refused.
     pub(crate) fn approve(&mut self, nonce: Option<&str>) -> Option<String> {
-        let (ticket, hash) = self.held.clone().expect("a held call");
-        let decide =
-            json!({"ticket": ticket, "hash": hash, "cost": self.cost, "decision": "once", "nonce": nonce});
-        let reply = self.ask(&json!({"decide": decide}));
-        reply["Err"].as_str().map(str::to_owned)
+        let (ticket, _) = self.held.clone().expect("a held call");
+        self.approve_as(&json!({ "held": ticket }), nonce)
+    }
+
+    /// Does the same in a request about another subject than the held call.
+    pub(crate) fn approve_as(&mut self, subject: &Value, nonce: Option<&str>) -> Option<String> {
+        let (_, hash) = self.held.clone().expect("a held call");
+        let decide = json!({"decide": {"hash": hash, "cost": self.cost, "decision": "once"}});
+        self.ask(subject, &decide, nonce)["Err"].as_str().map(str::to_owned)
     }
 }

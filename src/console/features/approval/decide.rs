@@ -9,8 +9,8 @@ use crate::console::keys::Action;
 use crate::console::state::{State, owner};
 use crate::console::widgets::CardReading;
 use crate::envelope::TaskId;
-use crate::link::Request;
-use crate::model::{Decision, HeldCall, HoldReason, Slot};
+use crate::link::Act;
+use crate::model::{Decision, HeldCall, HoldReason, Slot, Subject};
 
 /// Pauses agent calls, or resumes them if they are paused at every place; before resuming, returns the card of a call
 /// that is only waiting for that.
@@ -19,7 +19,7 @@ pub(in crate::console) fn pause_or_resume(state: &mut State) -> Option<Card> {
         let key = state.setup.keymap.key(state.view_context(), Action::TellAgent);
         let why = key.filter(|_| state.has_agent()).map(|key| format!("; {key} tells why"));
         state.say(format!("agent calls are paused: new commands wait for you{}", why.unwrap_or_default()));
-        state.effects.push(Effect::Ask(Request::Pause { paused: true, nonce: None }));
+        state.effects.push(Effect::Ask(Act::Pause(true).on(Subject::Gate)));
         return None;
     }
     let waits = |held: &&HeldCall| {
@@ -28,7 +28,7 @@ pub(in crate::console) fn pause_or_resume(state: &mut State) -> Option<Card> {
     match state.view.snapshot.gate.held.iter().find(waits).map(|held| held.ticket) {
         Some(ticket) => Some(Card::of(ticket)),
         None => {
-            state.effects.push(Effect::Ask(Request::Pause { paused: false, nonce: None }));
+            state.effects.push(Effect::Ask(Act::Pause(false).on(Subject::Gate)));
             None
         }
     }
@@ -125,13 +125,8 @@ impl Card {
 
     fn decide(&mut self, state: &mut State, call: &HeldCall, decision: Decision) {
         self.is_answered = true;
-        state.effects.push(Effect::Ask(Request::Decide {
-            ticket: call.ticket,
-            hash: call.hash.clone(),
-            cost: self.cost,
-            decision,
-            nonce: None,
-        }));
+        let decide = Act::Decide { hash: call.hash.clone(), cost: self.cost, decision };
+        state.effects.push(Effect::Ask(decide.on(Subject::Held(call.ticket))));
     }
 
     /// Returns how many rows its text has, and how many of them fit on screen.
@@ -183,7 +178,7 @@ impl Card {
 
 /// Resumes the agents in the place a call belongs to.
 fn resume_place_of(state: &mut State, call: &HeldCall) {
-    let request = Request::Pause { paused: false, nonce: None };
+    let request = Act::Pause(false).on(Subject::Gate);
     let place = state.place_of_number(call.ticket).map(|place| place.name.id.clone());
     state.effects.push(match place {
         Some(place) => Effect::AskAt(place, request),

@@ -9,8 +9,8 @@ use crate::console::features::question::permission::{ANSWERED_THERE, can_permit}
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::State;
 use crate::console::widgets::CardReading;
-use crate::link::Request;
-use crate::model::{QuestionKind, Snapshot};
+use crate::link::Act;
+use crate::model::{AnswerInput, QuestionKind, Snapshot, Subject};
 
 impl QuestionDialog {
     /// Handles a key that is an action; the dialog stays open.
@@ -61,8 +61,8 @@ impl QuestionDialog {
                 self.point(if action == Up { -1 } else { 1 });
             }
             LetAgents if !self.question.kind.is_operators() && self.is_ready(state.clock.now) => {
-                let (question, may) = (self.question.id.clone(), !self.question.agents);
-                state.effects.push(Effect::Ask(Request::LetAgents { question, may, nonce: None }));
+                let question = Subject::Question(self.question.id.clone());
+                state.effects.push(Effect::Ask(Act::LetAgents(!self.question.agents).on(question)));
             }
             Choose if self.chosen.is_none() => state.say("point at a label first"),
             action => match action.motion() {
@@ -80,6 +80,12 @@ impl QuestionDialog {
     /// Returns the revision of what it says that the command would cost.
     pub(in crate::console) fn cost(&self) -> u32 {
         self.question.kind.cost().map(|cost| cost.revision).unwrap_or_default()
+    }
+
+    /// Returns what answers its question.
+    pub(in crate::console) fn answer(&self, given: AnswerInput) -> Effect {
+        let act = Act::Answer { cost: self.cost(), given };
+        Effect::Ask(act.on(Subject::Question(self.question.id.clone())))
     }
 
     fn is_agents_prompt(&self) -> bool {
@@ -100,8 +106,7 @@ impl QuestionDialog {
             return;
         }
         self.is_sent = true;
-        let (question, cost) = (self.question.id.clone(), self.cost());
-        state.effects.push(Effect::Ask(Request::Answer { question, cost, given, nonce: None }));
+        state.effects.push(self.answer(given));
     }
 
     /// Takes the current state of its question; tells whether the dialog looks different. A dialog whose question was

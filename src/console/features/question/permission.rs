@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::console::effect::Effect;
 use crate::console::state::{Obstacle, State};
 use crate::console::text::visible;
-use crate::link::Request;
+use crate::link::Act;
 use crate::model::{
-    AgentPrompt, PlaceState, PromptPermission, Question, QuestionKind, Snapshot, alike_in_words,
+    AgentPrompt, PlaceState, PromptPermission, Question, QuestionKind, Snapshot, Subject, alike_in_words,
 };
 
 /// What is said of a key that answers a prompt which only its agent can answer.
@@ -51,7 +51,7 @@ fn counted((count, how): (u32, &str)) -> String {
 /// Returns what ends all that is permitted, wherever it is, and what to say of it.
 pub(in crate::console) fn ends(snapshot: &Snapshot) -> (Vec<Effect>, String) {
     let told: Vec<String> = snapshot.permissions.iter().map(named).collect();
-    let request = || Request::EndPermissions;
+    let request = || Act::EndPermissions.on(Subject::Runtime);
     let has_some = |place: &&Arc<PlaceState>| !place.snapshot.permissions.is_empty();
     let places = snapshot.places.iter().filter(has_some);
     let mut effects: Vec<Effect> =

@@ -26,8 +26,8 @@ use crate::console::keys::{Action, Motion};
 use crate::console::state::calls::RulingFilter;
 use crate::console::state::{Column, Layout, Mode, Prompt, Screen, State, alias};
 use crate::console::text::reading::moved;
-use crate::link::Request;
-use crate::model::CallRecord;
+use crate::link::Act;
+use crate::model::{CallRecord, Subject};
 
 /// What the receipts screen keeps: the texts of the current call, and the answer that others are compared with.
 #[derive(Debug, Clone, Default)]
@@ -253,5 +253,5 @@ pub(crate) fn fetch_call(state: &mut State, layout: &Layout) -> Option<Effect> {
         return None;
     }
     state.view.asked.insert(seq, stage);
-    Some(Effect::Ask(Request::Record { seq }))
+    Some(Effect::Ask(Act::Record.on(Subject::Call(seq))))
 }

@@ -15,7 +15,7 @@ use crate::console::state::listing::short::{LEAST_SHORT, is_short};
 use crate::console::state::{Filters, ListRow, Mode, PointedRow, Prompt, Screen, SelectableRow, State};
 use crate::console::text::reading::{moved, window};
 use crate::envelope::TaskId;
-use crate::link::Request;
+use crate::link::Act;
 
 /// How long clearing tasks can be undone.
 const UNDONE: SignedDuration = SignedDuration::from_secs(10);
@@ -177,5 +177,5 @@ pub(in crate::console) fn undo(state: &mut State) {
 pub(in crate::console) fn clear_now(state: &mut State) {
     state.view.clear_at = None;
     let tasks = std::mem::take(&mut state.view.cleared);
-    state.effects.extend(tasks.into_iter().map(|task| Effect::Ask(Request::Dismiss { task })));
+    state.effects.extend(tasks.into_iter().map(|task| Effect::Ask(Act::Dismiss.on(task))));
 }

@@ -13,7 +13,7 @@ use super::reach::PlaceReach;
 use super::state::{FleetCore, FleetState};
 use crate::link::RunningRuntime;
 use crate::link::operator::connection::RuntimeConnection;
-use crate::link::running::Arrivals;
+use crate::link::running::arrivals;
 use crate::model::{PlaceId, PlaceLink};
 use crate::paths::Locks;
 
@@ -22,9 +22,9 @@ const SETTLING: Duration = Duration::from_millis(20);
 /// How long an ended runtime stays on screen.
 const FAREWELL: Duration = Duration::from_secs(10);
 
-/// Follows the runtimes of this machine until the fleet is closed.
+/// Follows the runtimes of this machine.
 pub(super) async fn discover(inner: Arc<FleetCore>, locks: Locks) {
-    let (mut arrivals, mut lost) = (Arrivals::watch(&locks), inner.rescan.subscribe());
+    let (mut arrivals, mut lost) = (arrivals(&locks), inner.rescan.subscribe());
     loop {
         let locks = locks.clone();
         let running =
@@ -33,7 +33,6 @@ pub(super) async fn discover(inner: Arc<FleetCore>, locks: Locks) {
             |running: RunningRuntime| (PlaceId::from(running.id.as_str()), PlaceReach::Local(running));
         inner.follow_changes(None, running.into_iter().map(place).collect());
         tokio::select! {
-            () = inner.open.cancelled() => return,
             () = arrivals.changed() => sleep(SETTLING).await,
             Ok(()) = lost.changed() => {}
         }
@@ -45,7 +44,7 @@ impl FleetCore {
     pub(super) fn follow_changes(self: &Arc<Self>, host: Option<&str>, found: Vec<(PlaceId, PlaceReach)>) {
         for gone in self.reconcile(host, found) {
             let inner = Arc::clone(self);
-            tokio::spawn(async move { inner.see_off(&gone).await });
+            self.run(async move { inner.see_off(&gone).await });
         }
     }
 
@@ -108,10 +107,7 @@ impl FleetCore {
     /// Removes a place whose runtime has ended after a delay long enough to read that, unless a runtime serves it
     /// again by then.
     pub(super) async fn see_off(&self, id: &PlaceId) {
-        tokio::select! {
-            () = self.open.cancelled() => return,
-            () = sleep(FAREWELL) => {}
-        }
+        sleep(FAREWELL).await;
         let is_gone = |link: &PlaceLink| matches!(link, PlaceLink::Gone { .. });
         let is_still = self.state().by_id(id).is_some_and(|(place, ..)| is_gone(&place.link));
         if is_still {

@@ -16,7 +16,7 @@ const AGAIN: Duration = Duration::from_secs(30);
 /// The pause after the first failed listing; it doubles with each further failure, up to [`AGAIN`].
 const FIRST: Duration = Duration::from_secs(1);
 
-/// Follows the runtimes of another machine until the fleet is closed.
+/// Follows the runtimes of another machine.
 pub(super) async fn follow(inner: Arc<FleetCore>, host: RemoteHost, first: Result<HostListing, Error>) {
     let (mut lost, mut pause, mut is_told) = (inner.rescan.subscribe(), FIRST, false);
     let mut listed = first;
@@ -53,14 +53,10 @@ pub(super) async fn follow(inner: Arc<FleetCore>, host: RemoteHost, first: Resul
             }
         };
         tokio::select! {
-            () = inner.open.cancelled() => return,
             Ok(()) = lost.changed() => {}
             () = sleep(rest) => {}
         }
-        listed = tokio::select! {
-            () = inner.open.cancelled() => return,
-            listed = host.runtimes() => listed,
-        };
+        listed = host.runtimes().await;
     }
 }
 

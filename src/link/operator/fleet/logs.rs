@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::Fleet;
 use super::log_copies::LogCopies;
 use crate::link::Error;
-use crate::link::protocol::{Reply, Request};
+use crate::link::protocol::{Act, Reply};
 use crate::model::TaskView;
 use crate::runtime::LogPart;
 
@@ -23,7 +23,7 @@ impl Fleet {
     pub(in crate::link::operator) fn is_elsewhere(&self, task: &TaskView) -> bool {
         let state = self.inner.state();
         let place = state.owners.tasks.get(&task.id).and_then(|slot| state.place(*slot));
-        place.is_some_and(|place| place.host.is_some())
+        place.is_some_and(|place| place.reach.host().is_some())
     }
 
     /// Copies what is new in the log of a task on another machine to the task's folder here.
@@ -42,12 +42,9 @@ impl Fleet {
     async fn copy_piece(&self, task: &TaskView, part: LogPart) -> Result<bool, Error> {
         let folder = task.folder.clone();
         let from = part.copied(&folder);
-        let Reply::Log(piece) = self.send(None, Request::Log { task: task.id.clone(), part, from }).await?
-        else {
-            return Err(Error::frame("an unexpected reply"));
+        let Reply::Log(piece) = self.send(None, Act::Log { part, from }.on(task.id.clone())).await? else {
+            return Err(Error::unexpected());
         };
-        let path = folder.clone();
-        let failed = |source| Error::Io { verb: "copy the log to", path, source };
         // The copies are removed when nothing holds them: not before this piece is written, or it would stay.
         let holds = Arc::clone(&self.inner);
         let append = move || {
@@ -56,6 +53,6 @@ impl Fleet {
             written
         };
         let written = tokio::task::spawn_blocking(append).await;
-        written.map_err(io::Error::other).flatten().map_err(failed)
+        written.map_err(io::Error::other).flatten().map_err(Error::io("copy the log to", &task.folder))
     }
 }

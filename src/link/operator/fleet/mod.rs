@@ -75,7 +75,7 @@ impl Fleet {
     }
 
     fn watch(&self, locks: &Locks) {
-        tokio::spawn(discover::discover(Arc::clone(&self.inner), locks.clone()));
+        self.inner.run(discover::discover(Arc::clone(&self.inner), locks.clone()));
     }
 
     /// Opens another runtime of this machine, unless it is open already.
@@ -87,7 +87,7 @@ impl Fleet {
     /// Also shows the runtimes of another machine as they start and end. `first` is the answer to a listing that was
     /// just requested.
     pub fn open_host(&self, host: RemoteHost, first: Result<HostListing, Error>) {
-        tokio::spawn(hosts::follow(Arc::clone(&self.inner), host, first));
+        self.inner.run(hosts::follow(Arc::clone(&self.inner), host, first));
     }
 
     /// Opens one runtime of another machine: that of the workspace with this id or at this path.

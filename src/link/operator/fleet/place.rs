@@ -21,7 +21,6 @@ use crate::model::{
 /// A place known to the console.
 pub(super) struct FleetPlace {
     pub(super) translation: Translation,
-    pub(super) host: Option<String>,
     pub(super) workspace: PathBuf,
     pub(super) reach: PlaceReach,
     pub(super) link: PlaceLink,
@@ -104,7 +103,6 @@ impl FleetPlace {
         let name = Arc::new(PlaceName { id, name });
         Self {
             translation: Translation { slot, name, copies: None },
-            host: reach.host().map(str::to_owned),
             workspace,
             reach,
             link: PlaceLink::Connecting,
@@ -194,7 +192,7 @@ impl FleetPlace {
         PlaceState {
             name: Arc::clone(&self.translation.name),
             slot: self.slot(),
-            host: self.host.clone(),
+            host: self.reach.host().map(str::to_owned),
             workspace: self.workspace.clone(),
             link: self.link.clone(),
             snapshot: Arc::clone(&self.snapshot),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::link::operator::connection::RuntimeConnection;
 use crate::link::operator::remote::RemoteRuntime;
+use crate::link::operator::rules;
 use crate::link::{Error, ListedRuntime, RemoteHost, RunningRuntime, RuntimeRoute};
 
 /// The location of a place.
@@ -47,16 +48,16 @@ impl FarRuntime {
 }
 
 impl PlaceReach {
-    /// Attaches to it. Commands that a person starts there without naming a directory start in its workspace.
+    /// Attaches to it; `config` is the folder of this person's settings. Commands that a person starts there without naming a directory start in its workspace.
     ///
     /// # Errors
     /// If nothing answers there or the runtime refuses.
-    pub(super) async fn attach(&self) -> Result<RuntimeConnection, Error> {
+    pub(super) async fn attach(&self, config: Option<&PathBuf>) -> Result<RuntimeConnection, Error> {
         match self {
             Self::Held(operator) => Ok(operator.clone()),
             Self::Local(running) => {
                 let cwd = running.workspace().cloned().unwrap_or_else(|| PathBuf::from("/"));
-                RemoteRuntime::attach(&RuntimeRoute::Socket(running.operator_socket()), cwd).await
+                rules::attach(running, cwd, config).await
             }
             Self::Far(far) => RemoteRuntime::attach(&far.way, far.workspace.clone()).await,
             Self::Unreached(_) => Err(Error::Gone),
@@ -88,14 +89,6 @@ impl PlaceReach {
             Self::Held(_) | Self::Local(_) => None,
             Self::Far(far) => Some(&far.host),
             Self::Unreached(host) => Some(host),
-        }
-    }
-
-    /// Returns the runtime on this machine that it refers to, if any.
-    pub(super) fn local(&self) -> Option<&RunningRuntime> {
-        match self {
-            Self::Local(running) => Some(running),
-            Self::Held(_) | Self::Far(_) | Self::Unreached(_) => None,
         }
     }
 

@@ -3,8 +3,6 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::Fleet;
 use super::place::FleetPlace;
 use super::state::FleetState;
@@ -12,8 +10,9 @@ use super::translate::{self, Translation};
 use crate::envelope::TaskId;
 use crate::link::Error;
 use crate::link::operator::connection::RuntimeConnection;
-use crate::link::protocol::{Reply, Request};
-use crate::model::{ChangesSince, PlaceId, PlaceLink, Slot, UndoRequest};
+use crate::link::operator::declined;
+use crate::link::protocol::{Act, Reply, Request};
+use crate::model::{PlaceId, PlaceLink, Slot, Subject};
 use crate::runtime::TaskUsage;
 
 /// The place that a request is sent to.
@@ -28,22 +27,23 @@ impl Fleet {
     /// # Errors
     /// If there is no such place, the place is not attached or refuses, or its link breaks meanwhile.
     pub(super) async fn send(&self, place: Option<&PlaceId>, request: Request) -> Result<Reply, Error> {
-        match request {
-            Request::Usage { tasks, listed } => {
+        let Request { mut subject, act } = request;
+        match subject {
+            Subject::Tasks(tasks) => {
                 let mut usage: Vec<TaskUsage> = Vec::new();
                 for (operator, tasks) in self.by_place(tasks) {
                     // A place that is lost meanwhile contributes nothing.
-                    let request = Request::Usage { tasks, listed: listed.clone() };
+                    let request = act.clone().on(Subject::Tasks(tasks));
                     if let Ok(Reply::Usage(more)) = operator.ask_at(None, request).await {
                         usage.extend(more);
                     }
                 }
                 Ok(Reply::Usage(usage))
             }
-            Request::Pause { paused, .. } if place.is_none() => self.pause_all(paused).await,
-            request => {
-                let (target, request) = self.inner.state().target(place, request)?;
-                target.ask(request).await
+            Subject::Gate if place.is_none() => self.ask_all(act).await,
+            _ => {
+                let target = self.inner.state().route(place, &mut subject)?.target()?;
+                target.ask(act.on(subject)).await
             }
         }
     }
@@ -61,13 +61,13 @@ impl Fleet {
 
     /// Pauses or resumes the agents of every place where this changes anything. Places where it fails are named in
     /// the error and do not affect the others.
-    async fn pause_all(&self, paused: bool) -> Result<Reply, Error> {
-        let request = Request::Pause { paused, nonce: None };
+    async fn ask_all(&self, act: Act) -> Result<Reply, Error> {
         let targets: Vec<Result<RequestTarget, Error>> = {
             let state = self.inner.state();
             let differs = |place: &&FleetPlace| {
                 let is_gone = matches!(place.link, PlaceLink::Gone { .. });
-                !is_gone && place.snapshot.gate.paused.is_some() != paused
+                !is_gone
+                    && !matches!(act, Act::Pause(paused) if place.snapshot.gate.paused.is_some() == paused)
             };
             state.places.iter().filter(differs).map(FleetPlace::target).collect()
         };
@@ -76,13 +76,13 @@ impl Fleet {
             match target {
                 Ok(target) => {
                     let name = target.translation.name.name.clone();
-                    let asked = target.ask(request.clone()).await;
+                    let asked = target.ask(act.clone().on(Subject::Gate)).await;
                     refused.extend(asked.err().map(|error| format!("{name}: {error}")));
                 }
                 Err(error) => refused.push(error.to_string()),
             }
         }
-        if refused.is_empty() { Ok(Reply::Done) } else { Err(declined(refused.join("; "))) }
+        if refused.is_empty() { Ok(Reply::Done) } else { declined(refused.join("; ")) }
     }
 }
 
@@ -90,10 +90,10 @@ impl RequestTarget {
     /// Sends the request, and returns the reply translated for the merged view.
     async fn ask(self, request: Request) -> Result<Reply, Error> {
         let Self { operator, translation } = self;
-        let is_input = matches!(request, Request::Send { .. });
-        let reply = operator.ask_at(None, request).await.map_err(|error| match error {
-            Error::Gone | Error::Talk(_) => unknown(&translation.name.name, is_input),
-            error => error,
+        let is_input = matches!(request.act, Act::Send(_));
+        let reply = operator.ask_at(None, request).await.or_else(|error| match error {
+            Error::Gone | Error::Talk(_) => declined(unknown(&translation.name.name, is_input)),
+            error => Err(error),
         })?;
         Ok(match reply {
             Reply::Answer(mut answer) => {
@@ -120,114 +120,70 @@ impl FleetPlace {
             }
             None => {
                 let why = self.link.refusal().unwrap_or_else(|| "not attached".to_owned());
-                Err(declined(format!("{} is {why}", self.translation.name.name)))
+                declined(format_args!("{} is {why}", self.translation.name.name))
             }
         }
     }
 }
 
 impl FleetState {
-    fn target(
-        &self,
-        chosen: Option<&PlaceId>,
-        mut request: Request,
-    ) -> Result<(RequestTarget, Request), Error> {
-        let place = self.route(chosen, &mut request)?;
-        Ok((place.target()?, request))
-    }
-
-    /// Finds the place that a request concerns, and translates the request to that place's own numbers and names.
+    /// Finds the place of a subject, and translates the subject to that place's own numbers and names.
     ///
     /// # Errors
-    /// If no place has what the request concerns, or none was chosen.
+    /// If no place has it, or none was chosen.
     pub(super) fn route(
         &self,
         chosen: Option<&PlaceId>,
-        request: &mut Request,
+        subject: &mut Subject,
     ) -> Result<&FleetPlace, Error> {
-        Ok(match request {
-            Request::Send { task, .. }
-            | Request::Release { task }
-            | Request::LetPass { task }
-            | Request::Dismiss { task }
-            | Request::Rename { task, .. }
-            | Request::Command { task }
-            | Request::Log { task, .. }
-            | Request::Undo(UndoRequest { task, .. })
-            | Request::Cost { task }
-            | Request::Changes { since: ChangesSince::Task(task) }
-            | Request::Streams { task } => self.owner(self.owners.tasks.get(task), task.as_str())?,
-            Request::Call { input, .. } if input.get("task_id").is_some() => {
-                let task = input.get("task_id").and_then(Value::as_str).unwrap_or_default();
-                let id = task.parse().map_err(|_| declined(format!("there is no task {task}")))?;
-                self.owner(self.owners.tasks.get(&id), task)?
-            }
-            Request::Record { seq } => self.numbered(seq, "call")?,
-            Request::Decide { ticket, .. } => self.numbered(ticket, "held call")?,
-            Request::Answer { question, .. } | Request::LetAgents { question, .. } => {
-                self.owner(self.owners.questions.get(question), question.as_str())?
-            }
-            Request::Tell { agent, .. } | Request::Changes { since: ChangesSince::Agent(agent) } => {
+        match subject {
+            Subject::Task(task) => self.owner(self.owners.tasks.get(task), task.as_str()),
+            Subject::Question(question) => self.owner(self.owners.questions.get(question), question.as_str()),
+            Subject::Call(seq) => self.numbered(seq, "call"),
+            Subject::Held(ticket) => self.numbered(ticket, "held call"),
+            Subject::Agent(agent) => {
                 let (name, label) = translate::parted(agent).unwrap_or(("", agent));
                 let place = self.places.iter().find(|place| place.translation.name.name == name);
-                let place = place.ok_or_else(|| declined(format!("no place has an agent {agent}")))?;
+                let Some(place) = place else {
+                    return declined(format_args!("no place has an agent {agent}"));
+                };
                 *agent = label.to_owned();
-                place
+                Ok(place)
             }
-            // Ends only the runtime that the console was opened on, never another one along with it.
-            Request::Shutdown { .. } => {
-                self.place(Slot::default()).map_or_else(|| self.chosen(chosen), Ok)?
-            }
-            Request::Call { .. }
-            | Request::Pause { .. }
-            | Request::EndPermissions
-            | Request::Rules { .. }
-            | Request::Metrics
-            | Request::Standing
-            | Request::Holder { .. }
-            | Request::Program(_)
-            | Request::Usage { .. } => self.chosen(chosen)?,
-        })
+            Subject::Home => self.place(Slot::default()).map_or_else(|| self.chosen(chosen), Ok),
+            Subject::Runtime | Subject::Gate | Subject::Tasks(_) => self.chosen(chosen),
+        }
     }
 
     fn owner(&self, slot: Option<&Slot>, what: &str) -> Result<&FleetPlace, Error> {
         let place = slot.and_then(|slot| self.place(*slot));
-        place.ok_or_else(|| declined(format!("no place has {what} any more")))
+        place.map_or_else(|| declined(format_args!("no place has {what} any more")), Ok)
     }
 
     /// Finds the place of a number, and replaces the number by that place's own.
     fn numbered(&self, number: &mut u64, what: &str) -> Result<&FleetPlace, Error> {
         let (slot, own) = Slot::of(*number);
         *number = own;
-        self.place(slot).ok_or_else(|| declined(format!("the place of this {what} is gone")))
+        self.place(slot).map_or_else(|| declined(format_args!("the place of this {what} is gone")), Ok)
     }
 
     fn chosen(&self, place: Option<&PlaceId>) -> Result<&FleetPlace, Error> {
         match (place, &self.places[..]) {
-            (Some(id), places) => places
-                .iter()
-                .find(|place| place.id() == id)
-                .ok_or_else(|| declined("that place is gone".to_owned())),
-            (None, [only]) => Ok(only),
-            (None, _) => {
-                Err(declined("choose a place first: the palette has them under `places`".to_owned()))
+            (Some(id), places) => {
+                let place = places.iter().find(|place| place.id() == id);
+                place.map_or_else(|| declined("that place is gone"), Ok)
             }
+            (None, [only]) => Ok(only),
+            (None, _) => declined("choose a place first: the palette has them under `places`"),
         }
     }
 }
 
-fn declined(message: String) -> Error {
-    Error::Declined { message }
-}
-
-/// Returns the error for a request that was in progress when its link broke.
-fn unknown(place: &str, is_input: bool) -> Error {
-    declined(match is_input {
-        true => {
-            format!("the link to {place} broke: this is not known to have arrived, and is not sent again")
-        }
-        false => {
-            format!("the link to {place} broke: whether it was done is not known, and it is not asked again")
-        }
-    })
+/// Returns what is said of a request that was in progress when its link broke.
+fn unknown(place: &str, is_input: bool) -> String {
+    let what = match is_input {
+        true => "this is not known to have arrived, and is not sent again",
+        false => "whether it was done is not known, and it is not asked again",
+    };
+    format!("the link to {place} broke: {what}")
 }

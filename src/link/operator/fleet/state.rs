@@ -83,8 +83,13 @@ impl FleetCore {
             copying: tokio::sync::Mutex::default(),
             open,
         });
-        tokio::spawn(supervise::publish(Arc::clone(&core)));
+        core.run(supervise::publish(Arc::clone(&core)));
         core
+    }
+
+    /// Runs a job until the fleet is closed.
+    pub(super) fn run(&self, job: impl Future<Output = ()> + Send + 'static) {
+        tokio::spawn(self.open.clone().run_until_cancelled_owned(job));
     }
 
     // Nothing that runs under this lock can panic in the middle of a change.
@@ -95,7 +100,7 @@ impl FleetCore {
     /// Adds a place and starts its supervisor, unless the place exists already or there are too many.
     pub(super) fn add(self: &Arc<Self>, id: PlaceId, reach: PlaceReach) {
         let mut state = self.state();
-        let of_host = |place: &&FleetPlace| place.host.is_some() && place.host.as_deref() == reach.host();
+        let of_host = |place: &&FleetPlace| reach.host().is_some() && place.reach.host() == reach.host();
         if state.places.iter().any(|place| *place.id() == id)
             || state.places.len() >= MOST_PLACES
             || state.places.iter().filter(of_host).count() >= MOST_OF_ONE_HOST
@@ -109,12 +114,12 @@ impl FleetCore {
         let name = state.name(reach.host(), &workspace);
         let mut place = FleetPlace::new(slot, id.clone(), name, reach, workspace);
         let copies = || self.copies.get().map_or_else(|| "/nowhere".into(), LogCopies::root);
-        place.translation.copies = place.host.is_some().then(copies);
-        let end = place.end.clone();
-        let kick = Arc::clone(&place.kick);
+        place.translation.copies = place.reach.host().is_some().then(copies);
+        place.end = self.open.child_token();
+        let supervised = supervise::supervise(Arc::clone(self), id, Arc::clone(&place.kick));
+        tokio::spawn(place.end.clone().run_until_cancelled_owned(supervised));
         state.insert(place);
         drop(state);
-        tokio::spawn(supervise::supervise(Arc::clone(self), id, kick, end));
         self.news.notify_one();
     }
 

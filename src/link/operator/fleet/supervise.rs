@@ -6,11 +6,9 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
-use tokio_util::sync::CancellationToken;
 
 use super::state::FleetCore;
 use crate::link::operator::connection::RuntimeConnection;
-use crate::link::operator::rules::hand_over_rules;
 use crate::model::{PlaceId, PlaceLink};
 
 /// The minimum interval between two merged snapshots: places that change within it are merged together.
@@ -24,44 +22,27 @@ const STARTING: Duration = Duration::from_secs(2);
 /// That interval.
 const MOMENT: Duration = Duration::from_millis(100);
 
-/// Publishes changes until the fleet is closed. Idle while there are none.
+/// Publishes changes. Idle while there are none.
 pub(super) async fn publish(inner: Arc<FleetCore>) {
     loop {
-        tokio::select! {
-            () = inner.open.cancelled() => return,
-            () = inner.news.notified() => {}
-        }
+        inner.news.notified().await;
         inner.publish();
         sleep(PACE).await;
     }
 }
 
-/// Keeps a place attached until it is removed or the fleet is closed.
-pub(super) async fn supervise(inner: Arc<FleetCore>, id: PlaceId, kick: Arc<Notify>, end: CancellationToken) {
+/// Keeps a place attached.
+pub(super) async fn supervise(inner: Arc<FleetCore>, id: PlaceId, kick: Arc<Notify>) {
     let (mut pause, began, mut is_starting) = (FIRST, Instant::now(), true);
     loop {
         let Some(reach) = inner.state().by_id(&id).map(|(place, ..)| place.reach.clone()) else { return };
-        let why = tokio::select! {
-            () = inner.open.cancelled() => return,
-            () = end.cancelled() => return,
-            attached = reach.attach() => match attached {
-                Ok(operator) => {
-                    (pause, is_starting) = (FIRST, false);
-                    if let Some(running) = reach.local()
-                        && let Err(error) = hand_over_rules(inner.config.as_ref(), running, &operator).await
-                    {
-                        tracing::warn!(%error, "the approval rules are not handed over");
-                    }
-                    tokio::select! {
-                        () = inner.open.cancelled() => return,
-                        () = end.cancelled() => return,
-                        () = follow(&inner, &id, &operator) => {
-                            operator.why_lost().unwrap_or_else(|| "the link broke".to_owned())
-                        }
-                    }
-                }
-                Err(error) => error.with_cause(),
-            },
+        let why = match reach.attach(inner.config.as_ref()).await {
+            Ok(operator) => {
+                (pause, is_starting) = (FIRST, false);
+                follow(&inner, &id, &operator).await;
+                operator.why_lost().unwrap_or_else(|| "the link broke".to_owned())
+            }
+            Err(error) => error.with_cause(),
         };
         is_starting &= began.elapsed() < STARTING;
         if is_starting {
@@ -72,12 +53,7 @@ pub(super) async fn supervise(inner: Arc<FleetCore>, id: PlaceId, kick: Arc<Noti
             // The runtime that the console was opened on has ended. The next one of its workspace takes its place.
             inner.say_gone(&id);
             let Some(successors) = inner.successors.clone() else { return };
-            let next = tokio::select! {
-                () = inner.open.cancelled() => return,
-                () = end.cancelled() => return,
-                next = successors.connect() => next,
-            };
-            inner.follow_next(&id, next);
+            inner.follow_next(&id, successors.connect().await);
             continue;
         }
         let now = inner.clock.now().wall;
@@ -88,8 +64,6 @@ pub(super) async fn supervise(inner: Arc<FleetCore>, id: PlaceId, kick: Arc<Noti
         inner.news.notify_one();
         inner.rescan.send_replace(());
         tokio::select! {
-            () = inner.open.cancelled() => return,
-            () = end.cancelled() => return,
             () = kick.notified() => pause = FIRST,
             () = sleep(pause) => pause = LONGEST.min(pause * 2),
         }

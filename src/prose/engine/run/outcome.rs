@@ -25,10 +25,8 @@ pub struct RunOutcome {
     /// It can be resumed.
     pub can_resume: bool,
     /// Session commands that have ended.
-    #[serde(default)]
     pub sessions: u32,
     /// What they cost, in millionths of a dollar, as far as they say.
-    #[serde(default)]
     pub cost: u64,
     /// Its outputs.
     pub outputs: Vec<(String, Value)>,

@@ -8,7 +8,7 @@ use crate::config::{ExecPolicy, SessionSettings};
 use crate::prose::engine::vm::SessionBudget;
 
 /// What to run, and how.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRequest {
     /// The program's file, absolute; none when a run is resumed as it is.
     pub program: Option<PathBuf>,
@@ -27,32 +27,24 @@ pub struct RunRequest {
     /// The run to resume.
     pub resume: Option<String>,
     /// What ended that run is run again without asking.
-    #[serde(default)]
     pub rerun: bool,
     /// A console opens with it, so an operator will be there.
     pub has_operator: bool,
     /// Which commands a person is asked about before they run. A run resumed is never asked about less.
-    #[serde(default)]
     pub exec: ExecPolicy,
     /// Reads the program by the letter.
     pub strict: bool,
     /// Who answers sessions, by the settings.
-    #[serde(default)]
     pub sessions: SessionSettings,
     /// What was typed about that; a run that is resumed without any keeps what it was begun with.
-    #[serde(default)]
     pub session: Vec<String>,
     /// Permissions of agents that nothing enforces do not keep it from running.
-    #[serde(default)]
     pub allow_unenforced: bool,
     /// What its sessions may take, each time it is run or resumed.
-    #[serde(default)]
     pub budget: SessionBudget,
     /// Folders with programs that `use` names.
-    #[serde(default)]
     pub path: Vec<PathBuf>,
     /// Programs that `use` names may be fetched.
-    #[serde(default)]
     pub allow_fetch: bool,
 }
 

@@ -15,8 +15,8 @@ use crate::link::operator::fleet::*;
 use crate::link::protocol::Request;
 use crate::link::{RunningRuntime, RuntimeAddress};
 use crate::model::{
-    AgentView, AnswerInput, AnswerValue, CallSummary, Decision, GateView, HeldCall, HoldReason, OutputView,
-    PlaceLink, Question, QuestionId, QuestionKind, TaskStatus, TaskView, TypedInput,
+    AgentView, CallSummary, GateView, HeldCall, HoldReason, OutputView, PlaceLink, Question, QuestionId,
+    QuestionKind, Subject, TaskStatus, TaskView,
 };
 use crate::terminal::Size;
 
@@ -265,10 +265,10 @@ impl World {
         merge::merged(1, Timestamp::UNIX_EPOCH, &self.state.places, &self.state.notices)
     }
 
-    /// The place that a request goes to, and the request as it arrives there.
-    fn routed(&self, mut request: Request) -> Option<(String, Request)> {
-        let place = self.state.route(None, &mut request).ok()?;
-        Some((place.snapshot.recording.display().to_string(), request))
+    /// The place that a request about a subject goes to, and the subject as it arrives there.
+    fn routed(&self, mut subject: Subject) -> Option<(String, Subject)> {
+        let place = self.state.route(None, &mut subject).ok()?;
+        Some((place.snapshot.recording.display().to_string(), subject))
     }
 
     pub(super) fn check(&mut self) -> Result<(), TestCaseError> {
@@ -276,14 +276,11 @@ impl World {
         self.check_tasks(&merged)?;
         self.check_numbers(&merged)?;
         for question in &merged.questions {
-            let given = AnswerInput { value: AnswerValue::Approve, note: None };
-            let ask = Request::Answer { question: question.id.clone(), cost: 0, given, nonce: None };
-            let (whose, _) = self.routed(ask).expect("somebody is asked");
+            let (whose, _) = self.routed(Subject::Question(question.id.clone())).expect("somebody is asked");
             prop_assert_eq!(&whose, &question.text);
         }
         for agent in &merged.agents {
-            let tell = Request::Tell { agent: agent.label.clone(), text: String::new() };
-            let Some((whose, Request::Tell { agent: own, .. })) = self.routed(tell) else {
+            let Some((whose, Subject::Agent(own))) = self.routed(Subject::Agent(agent.label.clone())) else {
                 return Err(TestCaseError::fail("an agent that nobody has"));
             };
             prop_assert_eq!(&whose, &agent.client);
@@ -299,10 +296,9 @@ impl World {
         let mut seen = std::collections::HashSet::new();
         for task in &merged.tasks {
             prop_assert!(seen.insert(task.id.clone()), "{} twice", task.id);
-            let typed = Request::Send { task: task.id.clone(), input: TypedInput::Eof };
             let stop = Request::call("TaskStop", json!({"task_id": task.id}));
-            for request in [typed, stop] {
-                let (whose, _) = self.routed(request).expect("somebody is asked");
+            for subject in [Subject::Task(task.id.clone()), stop.subject] {
+                let (whose, _) = self.routed(subject).expect("somebody is asked");
                 prop_assert_eq!(&whose, &task.cmd);
             }
         }
@@ -310,13 +306,6 @@ impl World {
     }
 
     fn check_numbers(&mut self, merged: &Snapshot) -> Result<(), TestCaseError> {
-        let decide = |ticket| Request::Decide {
-            ticket,
-            hash: String::new(),
-            cost: 0,
-            decision: Decision::Once,
-            nonce: None,
-        };
         let calls = merged.calls.iter().map(|call| ("call", call.seq, call.summary.clone()));
         let held = merged.gate.held.iter().map(|held| {
             // A card never names a task of another place.
@@ -331,12 +320,12 @@ impl World {
             prop_assert!(before.is_none_or(|before| before == whose), "a number means one thing for good");
         }
         for ((kind, number), whose) in &self.shown {
-            let request = if *kind == "call" { Request::Record { seq: *number } } else { decide(*number) };
+            let subject = if *kind == "call" { Subject::Call(*number) } else { Subject::Held(*number) };
             // A request about something that is gone may be refused, but must not reach another place.
-            let Some((asked, request)) = self.routed(request) else { continue };
+            let Some((asked, subject)) = self.routed(subject) else { continue };
             prop_assert!(asked.is_empty() || asked == *whose, "{kind} {number}: {asked} for {whose}");
-            let (Request::Record { seq: own } | Request::Decide { ticket: own, .. }) = request else {
-                return Err(TestCaseError::fail("another request"));
+            let (Subject::Call(own) | Subject::Held(own)) = subject else {
+                return Err(TestCaseError::fail("another subject"));
             };
             prop_assert!(own < 5, "its own number: {own}");
         }
