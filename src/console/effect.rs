@@ -17,6 +17,7 @@ use crate::console::state::ConsoleMemory;
 use crate::console::state::CoveredCommand;
 use crate::console::state::FileName;
 use crate::console::state::SearchQuery;
+use crate::console::text::reading::ReaderView;
 
 /// Something that waits for the user, as a notification; all of it is safe text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +50,23 @@ pub enum Leave {
     Detach,
     /// End the runtime, as `serve --stop` asked.
     AsAsked,
+}
+
+/// What a feature asks of the console when a key, or news, came to it.
+#[derive(Debug, Clone)]
+pub enum FeatureReply {
+    /// Carried out.
+    Do(Effect),
+    /// Said to the person.
+    Say(String),
+    /// Said, with the call that it is about.
+    About(String, u64),
+    /// Said of a key that did nothing, until the next one.
+    Decline(String),
+    /// An error, which stays until it is closed.
+    Fail(String),
+    /// A text that takes the screen.
+    Read(Box<ReaderView>),
 }
 
 impl Effect {

@@ -5,7 +5,7 @@ use crate::console::app::layer::Layer;
 use crate::console::features::approval::wider_for;
 use crate::console::features::pane::fit;
 use crate::console::features::question::permission;
-use crate::console::features::{changes, next, places, task_list, undo};
+use crate::console::features::{changes, next, task_list, undo};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{Breakpoint, Column, Mode, Obstacle, Prompt, Screen, takes_input};
 use crate::envelope::Actor;
@@ -43,7 +43,10 @@ impl App {
     /// Says why an action does nothing now: a key that does so silently looks like a typo.
     pub(in crate::console) fn refuse(&mut self, action: Action, why: Obstacle) {
         match why {
-            Obstacle::Place => places::say_refusal(&mut self.state),
+            Obstacle::Place => {
+                let told = self.state.refusal_at_hand();
+                told.into_iter().for_each(|told| self.state.toasts.fail(told, None));
+            }
             why => self.state.decline(format!("{}: {why}", action.name())),
         }
     }
@@ -312,13 +315,11 @@ impl App {
                 need(self.state.shown_record().is_some(), "there is no answer to compare yet")
             }
             FindText if self.state.focus.screen == Screen::Tasks => {
-                need(self.receipts.can_find(&self.state), "there are no tasks")
+                need(self.can_find(), "there are no tasks")
             }
-            FindText => {
-                receipts.and(need(self.receipts.can_find(&self.state), "there is no answer to read yet"))
-            }
+            FindText => receipts.and(need(self.can_find(), "there is no answer to read yet")),
             NextFound | PreviousFound => {
-                let is_found = self.receipts.can_find(&self.state) && self.state.calls.finding.is_some();
+                let is_found = self.can_find() && self.state.calls.finding.is_some();
                 receipts.and(need(is_found, "nothing was looked for"))
             }
 

@@ -116,7 +116,7 @@ fn screen(painter: &mut Painter<'_>, app: &App, layout: &Layout) {
         return reader::draw(painter, layout.stage, reader, state.calls.finding.as_ref());
     }
     if let Some(replay) = &state.replay {
-        return replay::draw::draw(painter, layout.stage, replay);
+        return replay::draw(painter, layout.stage, replay);
     }
     match state.focus.screen {
         Screen::Tasks | Screen::Focus if state.has_nothing() => welcome::no_places(painter, layout.stage),
@@ -145,7 +145,7 @@ fn status_facts(app: &App) -> StatusFacts {
     let reader = state.reader.as_ref().map(reader::told);
     StatusFacts {
         found_at: app.everywhere.found_at(state),
-        over_screen: reader.or_else(|| state.replay.as_ref().map(replay::draw::told)),
+        over_screen: reader.or_else(|| state.replay.as_ref().map(replay::told)),
         has_marked_call: app.receipts.marked.is_some(),
         waiting: app.attention.waiting(state),
     }

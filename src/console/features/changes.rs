@@ -1,7 +1,7 @@
 //! What differs in the workspace's tree since a task began, or since an agent's first command: the files, and their
 //! lines. It is read from the runtime's ledger, and drawn here: no other program takes part.
 
-use crate::console::effect::Effect;
+use crate::console::effect::{Effect, FeatureReply};
 use crate::console::state::{ListChoice, State, short_alias, who};
 use crate::console::text::diff::FileDiffs;
 use crate::console::text::reading::{ReaderText, ReaderView};
@@ -14,22 +14,20 @@ use crate::model::{AgentView, ChangedFile, ChangesReport, ChangesSince, TreeChan
 
 /// Shows what differs since the current task began, or since the first command of an agent; if there are several of
 /// these, they are listed.
-pub(in crate::console) fn show_changes(state: &mut State) -> Option<Chooser> {
+pub(in crate::console) fn show_changes(state: &State) -> Result<Chooser, Option<FeatureReply>> {
     let mut items = choices(state);
     match items.len() {
-        0 | 1 => {
-            if let Some(ListItem { choice: ListChoice::Changes(since), .. }) = items.pop() {
-                ask(state, since);
-            }
-            None
-        }
-        _ => Some(Chooser::new(ListKind::Changes, items)),
+        0 | 1 => Err(items.pop().and_then(|item| match item.choice {
+            ListChoice::Changes(since) => Some(ask(since)),
+            _ => None,
+        })),
+        _ => Ok(Chooser::new(ListKind::Changes, items)),
     }
 }
 
 /// Asks the runtime for what differs since then.
-pub(in crate::console) fn ask(state: &mut State, since: ChangesSince) {
-    state.effects.push(Effect::Ask(Request::Changes { since }));
+pub(in crate::console) fn ask(since: ChangesSince) -> FeatureReply {
+    FeatureReply::Do(Effect::Ask(Request::Changes { since }))
 }
 
 /// Tells whether there is anything since which the tree could be compared.
@@ -55,14 +53,13 @@ fn choices(state: &State) -> Vec<ListItem> {
 }
 
 /// Shows what the runtime has answered.
-pub(in crate::console) fn show(state: &mut State, since: &ChangesSince, report: &ChangesReport) {
+pub(in crate::console) fn show(state: &State, since: &ChangesSince, report: &ChangesReport) -> FeatureReply {
     let since = match since {
         ChangesSince::Task(id) => format!("{} began", state.name_of(id)),
         ChangesSince::Agent(label) => format!("the first command of {}", who(&Actor::Agent(label.clone()))),
     };
-    state.toasts.pass();
     let title = format!("what differs in this tree since {since}");
-    state.reader = Some(reader(title, facts(state, report), report));
+    FeatureReply::Read(Box::new(reader(title, facts(state, report), report)))
 }
 
 /// Returns what is to be said of the list as a whole, a line each.

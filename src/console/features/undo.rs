@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::console::effect::Effect;
+use crate::console::effect::{Effect, FeatureReply};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::State;
 use crate::console::text::{StyledPiece, count, piece, visible, wrapped};
@@ -28,13 +28,13 @@ pub struct UndoCard {
 }
 
 /// Asks the runtime what an undo of the current task would do.
-pub(in crate::console) fn ask(state: &mut State) {
+pub(in crate::console) fn ask(state: &State) -> Option<FeatureReply> {
     let request = candidate(state).map(|task| UndoRequest {
         task: task.id.clone(),
         is_redo: task.changes.as_ref().is_some_and(|changes| changes.undone),
         is_dry: true,
     });
-    state.effects.extend(request.map(|request| Effect::Ask(Request::Undo(request))));
+    request.map(|request| FeatureReply::Do(Effect::Ask(Request::Undo(request))))
 }
 
 /// Returns why the current task cannot be undone, in a clause.
@@ -54,10 +54,10 @@ fn candidate(state: &State) -> Option<&TaskView> {
 }
 
 /// Says what was undone.
-pub(in crate::console) fn tell(state: &mut State, request: &UndoRequest, report: &UndoReport) {
+pub(in crate::console) fn tell(state: &State, request: &UndoRequest, report: &UndoReport) -> String {
     let name = name(state, request, report);
     let done = if request.is_redo { "brought back" } else { "undone" };
-    state.say(format!("{name} {done}: {}", files(report)));
+    format!("{name} {done}: {}", files(report))
 }
 
 fn name(state: &State, request: &UndoRequest, report: &UndoReport) -> String {
@@ -77,26 +77,24 @@ impl UndoCard {
     }
 
     /// Handles a key; returns the card if it stays open.
-    pub(in crate::console) fn act(mut self, state: &mut State, action: Action) -> Option<Self> {
+    pub(in crate::console) fn act(&mut self, state: &State, action: Action) -> Option<FeatureReply> {
         if let Some(motion) = action.motion() {
             let rows = self.rows(state.outer.size);
             let shown = usize::from(places(state.outer.size, rows.len(), FOOT).1.height);
             self.top = scrolled(self.top, motion, (rows.len(), shown));
-            return Some(self);
+            return None;
         }
-        match action {
-            Action::Confirm if !self.is_possible() => state.decline("it cannot be undone"),
+        Some(match action {
+            Action::Confirm if !self.is_possible() => FeatureReply::Decline("it cannot be undone".to_owned()),
             Action::Confirm if !has_been_read(self.shown_at, state.clock.now) => {
-                state.decline("read it first, then press again");
+                FeatureReply::Decline("read it first, then press again".to_owned())
             }
             Action::Confirm => {
-                let request = UndoRequest { is_dry: false, ..self.request };
-                state.effects.push(Effect::Ask(Request::Undo(request)));
-                return None;
+                let request = UndoRequest { is_dry: false, ..self.request.clone() };
+                FeatureReply::Do(Effect::Ask(Request::Undo(request)))
             }
-            other => state.decline(format!("{}: nothing to do with it here", other.name())),
-        }
-        Some(self)
+            other => FeatureReply::Decline(format!("{}: nothing to do with it here", other.name())),
+        })
     }
 
     fn is_possible(&self) -> bool {

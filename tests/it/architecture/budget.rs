@@ -12,7 +12,7 @@ const CEILINGS: &[(&str, usize)] = &[
     ("actions", 149),
     ("commands", 67),
     ("files in the largest import cycle", 5),
-    ("functions named by a participle or pronoun alone", 586),
+    ("functions named by a participle or pronoun alone", 580),
     ("functions over 60 lines", 39),
     ("places that match every act", 5),
     ("settings", 59),
@@ -44,7 +44,7 @@ const CEILINGS: &[(&str, usize)] = &[
     ("tokens in terminal", 58_295),
     ("tokens in tools", 54_271),
     ("types of a thousand that share their name", 13),
-    ("ways to change what others read", 155),
+    ("ways to change what others read", 11),
     ("words of documentation", 62_418),
 ];
 
