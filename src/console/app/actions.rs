@@ -318,22 +318,7 @@ impl App {
                 self.state.effects.push(Effect::Copy(id.to_string()));
             }
             // Done on a screen, or meant for what lies over one.
-            Leave | Send | SendOn | Newline | Raw | Pause | TellAgent | Approvals | Approve
-            | ApproveExact | ApproveWider | Deny | NextHeld | Attention | LeftRunning | WhileAway
-            | AnswerQuestion | ApproveGate | ApproveTurn | ApproveAlike | EndPermissions | RejectGate
-            | Yes | No | Choose | RunAgain | Skip | Abort | Note | LetAgents | Start | Run | Interrupt
-            | Terminate | HangUp | QuitSignal | User1 | User2 | ClearFinished | Undo | Filter
-            | ArrangeList | Play | Faster | Slower | StepForward | StepBack | Timeline | Up | Down
-            | PageUp | PageDown | Top | Bottom | ScrollUp | ScrollDown | IntoPane | PanLeft | PanRight
-            | PreviousTask | NextTask | NextFailed | NextWaiting | WidenList | NarrowList | SelectLines
-            | SelectBlock | Yank | Left | Right | LineStart | LineEnd | SearchAll | Timestamps | Changes
-            | Cost | UndoChanges | Find | Compare | ModelSaw | Share | ShareSvg | Fold | NextPart
-            | PreviousPart | FindText | NextFound | PreviousFound | NextColumn | PreviousColumn
-            | OpenTask | SmallerBudget | LargerBudget | FullBudget | CopyText | Export | Screenshot
-            | ScreenshotHtml | ScreenshotText | ScreenshotAnsi | Layouts | NextLayout | Zoom | ShowTasks
-            | ShowFocus | ShowReceipts | ShowMetrics | ExportMetrics | ShowProgram | NextPane
-            | PreviousProgram | NextProgram | Places | Palette | Messages | Themes | EditSettings | Mouse
-            | Help | Back | Confirm | Suspend | Detach | StopAll | Quit | ToAgent => {}
+            _ => {}
         }
     }
 

@@ -66,7 +66,7 @@ pub(in crate::console) fn show(state: &State, since: &ChangesSince, report: &Cha
 fn facts(state: &State, report: &ChangesReport) -> Vec<StyledPiece> {
     let TreeChanges { by_git, shared_with, together, incomplete, .. } = &report.changes;
     let mut facts = Vec::new();
-    facts.extend(incomplete.as_ref().map(|why| piece(visible::one_line(why).into_owned(), Role::Waiting)));
+    facts.extend(incomplete.as_ref().map(|why| piece(visible::one_line(why), Role::Waiting)));
     facts.extend((*by_git > 0).then(|| piece(format!("by git: {} files", count(*by_git)), Role::Text)));
     let tasks = [state.together(together), state.shared_with(shared_with)];
     facts.extend(tasks.into_iter().flatten().map(|text| piece(text, Role::Text)));
@@ -78,7 +78,7 @@ fn reader(title: String, facts: Vec<StyledPiece>, report: &ChangesReport) -> Rea
     let mut diffs = FileDiffs::default();
     facts.into_iter().for_each(|fact| diffs.say(vec![fact]));
     for file in &report.files {
-        diffs.say(vec![mark(file), piece(visible::one_line(&file.path).into_owned(), Role::Text)]);
+        diffs.say(vec![mark(file), piece(visible::one_line(&file.path), Role::Text)]);
     }
     if report.files.is_empty() {
         diffs.say(vec![piece("nothing differs", Role::Faint)]);
@@ -88,7 +88,7 @@ fn reader(title: String, facts: Vec<StyledPiece>, report: &ChangesReport) -> Rea
     }
     for file in &report.files {
         diffs.say(Vec::new());
-        let mut head = vec![mark(file), piece(visible::one_line(&file.path).into_owned(), Role::Strong)];
+        let mut head = vec![mark(file), piece(visible::one_line(&file.path), Role::Strong)];
         let note = file.note.as_ref();
         head.extend(note.map(|note| piece(format!("  {}", visible::one_line(note)), Role::Faint)));
         diffs.part(head);

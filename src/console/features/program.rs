@@ -107,7 +107,7 @@ fn source(painter: &mut Painter<'_>, area: Rect, program: &ProgramView) {
         piece(mark, Role::Accent),
         piece("[5] ", Role::Faint),
         piece(format!("{glyph} "), role),
-        piece(visible::one_line(&name).into_owned(), Role::Title),
+        piece(visible::one_line(&name), Role::Title),
     ];
     let mut facts = vec![piece(word, role)];
     for turn in &program.loops {

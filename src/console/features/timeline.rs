@@ -70,7 +70,7 @@ fn row(painter: &Painter<'_>, task: &TaskView, event: &TaskEvent, is_narrow: boo
         piece(column(&what, if is_narrow { 9 } else { 13 }, dots), role),
         piece(by, Role::Text),
         piece(format!("{}  ", right(&bytes, if is_narrow { 5 } else { 8 })), Role::Text),
-        piece(visible::one_line(&note).into_owned(), Role::Faint),
+        piece(visible::one_line(&note), Role::Faint),
     ]);
     row
 }

@@ -10,7 +10,7 @@ use crate::console::keys::{Action, KeyContext};
 use crate::console::state::State;
 use crate::console::text::{StyledPiece, count, piece, visible, wrapped};
 use crate::console::theme::Role;
-use crate::console::widgets::{Painter, has_been_read, joined, places, rows_hidden, scrolled};
+use crate::console::widgets::{Painter, has_been_read, places, rows_hidden, scrolled};
 use crate::link::Request;
 use crate::model::{TaskView, UndoReport, UndoRequest};
 
@@ -102,7 +102,7 @@ impl UndoCard {
     }
 
     fn rows(&self, size: (u16, u16)) -> Vec<Vec<StyledPiece>> {
-        let line = |text: &String, role| vec![piece(visible::one_line(text).into_owned(), role)];
+        let line = |text: &String, role| vec![piece(visible::one_line(text), role)];
         let mut lines: Vec<_> = self.report.refused.iter().map(|why| line(why, Role::Failed)).collect();
         lines.extend(self.report.steps.iter().map(|step| line(step, Role::Text)));
         if lines.is_empty() {
@@ -127,10 +127,9 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, card: &UndoCard) {
     let top = card.top.min(rows.len().saturating_sub(shown));
     painter.rows(text, rows.iter().skip(top));
     rows_hidden(painter, whole, top, rows.len().saturating_sub(top + shown));
-    let confirm = card
-        .is_possible()
-        .then(|| painter.key(KeyContext::Undo, Action::Confirm, &format!("{verb} all of it")));
-    let back = painter.key(KeyContext::Undo, Action::Back, "leave it");
-    let keys = confirm.into_iter().chain([back]).collect();
-    painter.line(foot, 1, &joined(keys, &piece("   ", Role::Text)));
+    let confirm = format!("{verb} all of it");
+    let mut ways = vec![(Action::Confirm, &*confirm), (Action::Back, "leave it")];
+    ways.retain(|(action, _)| *action == Action::Back || card.is_possible());
+    let keys = painter.keys(KeyContext::Undo, &ways);
+    painter.line(foot, 1, &keys);
 }

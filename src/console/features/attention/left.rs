@@ -10,7 +10,7 @@ use crate::console::state::{alias, cut_bottom, over_screen, stop_of};
 use crate::console::text::reading::moved;
 use crate::console::text::{column, piece, visible};
 use crate::console::theme::Role;
-use crate::console::widgets::{Painter, joined};
+use crate::console::widgets::Painter;
 use crate::envelope::TaskId;
 use crate::model::{AgentView, Snapshot, TaskStatus, TaskView};
 
@@ -149,6 +149,6 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, dialog: &LeftDialog) {
         (Action::Choose, "look"),
         (Action::Back, "later"),
     ];
-    let keys = keys.map(|(action, hint)| painter.key(KeyContext::Left, action, hint));
-    painter.row(foot, 1, &joined(keys.into(), &piece("   ", Role::Text)));
+    let keys = painter.keys(KeyContext::Left, &keys);
+    painter.row(foot, 1, &keys);
 }

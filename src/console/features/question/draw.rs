@@ -68,8 +68,8 @@ fn foot(painter: &mut Painter<'_>, dialog: &QuestionDialog, unread: usize, area:
             (Action::ApproveTurn, "all of this turn"),
             (Action::ApproveAlike, "what is alike for 15 minutes"),
         ];
-        let keys = keys.map(|(action, word)| painter.key(KeyContext::Gate, action, word));
-        painter.line(area, 0, &joined(keys.into(), &piece("   ", Role::Text)));
+        let keys = painter.keys(KeyContext::Gate, &keys);
+        painter.line(area, 0, &keys);
     }
     let mut at = 1;
     match &dialog.question.kind {
