@@ -28,7 +28,7 @@ impl State {
     pub(super) fn start_copying(&mut self) {
         let Some((mut copying, follows)) = self.still_copy() else { return };
         let is_alternate = follows && copying.picture.modes.alternate_screen;
-        let page = self.reading.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
+        let page = self.reading.page();
         let anchor = page.map_or(Anchor::Tail, |page| Anchor::Before(page.next_line));
         let last = copying.last().0;
         copying.at = (last, 0);

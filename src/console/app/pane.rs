@@ -16,7 +16,7 @@ impl State {
         let Some(rows) = self.layout().pane(&task.id).map(|pane| u64::from(pane.cells.height)) else {
             return;
         };
-        let page = self.reading.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
+        let page = self.reading.page();
         // The top line of the pane when it follows the output.
         let bottom = task.output.lines.saturating_sub(rows.saturating_sub(1));
         let wanted = match (motion, page.map(|page| (page.first_line, page.next_line))) {
@@ -123,8 +123,7 @@ impl State {
     /// Pans the current pane by columns, as far as what it shows or, where lines are wrapped, the task's own terminal.
     pub(super) fn pan_pane(&mut self, by: i16) {
         let Some(task) = self.at_hand().map(|task| task.id.clone()) else { return };
-        let page =
-            self.reading.scroll.as_ref().and_then(|scroll| scroll.page.as_ref()).map(|page| &page.picture);
+        let page = self.reading.page().map(|page| &page.picture);
         let widest = page.or(self.view.pictures.get(&task)).map_or(0, |picture| picture.size().0);
         let shown = self.layout().pane(&task).map_or(0, |pane| pane.cells.width);
         // Wrapped lines fit the pane: panning to the right shows them as the program wrote them.

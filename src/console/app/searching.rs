@@ -174,7 +174,7 @@ impl State {
     }
 
     fn go_to_line(&mut self, task: TaskId, line: u64) {
-        let is_shown = self.reading.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
+        let is_shown = self.reading.page();
         if is_shown.is_some_and(|page| page.rows.contains(&line)) {
             self.mark_matches();
             return;

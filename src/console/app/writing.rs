@@ -320,16 +320,7 @@ impl App {
                 Layer::Approval(card) => card.writing.as_mut().map(CardText::editor),
                 Layer::Question(dialog) => dialog.editor(),
                 Layer::Tell(dialog) => Some(&mut dialog.editor),
-                Layer::Quit
-                | Layer::Attention(_)
-                | Layer::Left(_)
-                | Layer::Away(_)
-                | Layer::Paste(_)
-                | Layer::Undo(_)
-                | Layer::Stop { .. }
-                | Layer::Signal(_)
-                | Layer::Restart(_)
-                | Layer::Why(_) => None,
+                _ => None,
             };
         }
         self.state.editor()

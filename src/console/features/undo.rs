@@ -10,7 +10,7 @@ use crate::console::keys::{Action, KeyContext};
 use crate::console::state::State;
 use crate::console::text::{StyledPiece, count, piece, visible, wrapped};
 use crate::console::theme::Role;
-use crate::console::widgets::{Painter, has_been_read, places, rows_hidden, scrolled};
+use crate::console::widgets::{Painter, has_been_read, places, scrolled, scrolled_rows};
 use crate::link::Request;
 use crate::model::{TaskView, UndoReport, UndoRequest};
 
@@ -123,10 +123,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, card: &UndoCard) {
         false => format!("{name} cannot be {done}; nothing was touched"),
     };
     painter.boxed(whole, &title);
-    let shown = usize::from(text.height);
-    let top = card.top.min(rows.len().saturating_sub(shown));
-    painter.rows(text, rows.iter().skip(top));
-    rows_hidden(painter, whole, top, rows.len().saturating_sub(top + shown));
+    scrolled_rows(painter, (whole, text), &rows, card.top);
     let confirm = format!("{verb} all of it");
     let mut ways = vec![(Action::Confirm, &*confirm), (Action::Back, "leave it")];
     ways.retain(|(action, _)| *action == Action::Back || card.is_possible());

@@ -8,9 +8,11 @@ use crate::model::{QuestionKind, TaskView};
 
 use crate::console::effect::Leave;
 use crate::console::features::question::permission;
+use crate::console::keys::Action;
 use crate::console::msg;
 use crate::console::plain::line::PlainLine;
-use crate::console::plain::menu::{self, MenuCommand};
+use crate::console::plain::menu;
+use crate::console::plain::menu::MenuCommand::{self, Act};
 use crate::console::plain::output::Purpose;
 use crate::console::plain::session::{Circumstances, DialogueStep, PlainEffect, PlainSession};
 use crate::console::plain::tasks;
@@ -161,8 +163,7 @@ impl PlainSession {
             return vec![reply("a recording is only looked at")];
         }
         match verb {
-            MenuCommand::Help => self.menu().into_iter().map(PlainEffect::Say).collect(),
-            MenuCommand::Tasks => self.list(),
+            Act(Action::ShowTasks) => self.list(),
             MenuCommand::Output => self.with_task(
                 rest,
                 |_| true,
@@ -174,33 +175,35 @@ impl PlainSession {
                 self.with_task(rest, |_| true, |_, task| vec![PlainEffect::Screen(task.id.clone())])
             }
             MenuCommand::Follow => self.follow(rest),
-            MenuCommand::Line => self.write(rest),
-            MenuCommand::Start if rest.is_empty() => {
+            Act(Action::SendLine) => self.write(rest),
+            Act(Action::Start) if rest.is_empty() => {
                 self.step = DialogueStep::Start;
                 vec![reply("write the command; an empty line starts none")]
             }
-            MenuCommand::Start => self.start(rest),
-            MenuCommand::Places => self.places(),
-            MenuCommand::Left => self.left(rest),
-            MenuCommand::Stop => self.with_task(rest, |task| !task.status.is_terminal(), Self::ask_to_stop),
-            MenuCommand::Signal => self.signal(rest),
-            MenuCommand::Rename => self.rename(rest),
-            MenuCommand::Tell => self.tell(rest),
-            MenuCommand::Watch => self.watch_for(rest),
-            MenuCommand::Attend => self.attend(rest),
-            MenuCommand::Pause => vec![PlainEffect::Do(msg::Effect::Ask(Request::Pause {
+            Act(Action::Start) => self.start(rest),
+            Act(Action::Places) => self.places(),
+            Act(Action::LeftRunning) => self.left(rest),
+            Act(Action::Stop) => self.with_task(rest, |task| !task.status.is_terminal(), Self::ask_to_stop),
+            Act(Action::Signal) => self.signal(rest),
+            Act(Action::Rename) => self.rename(rest),
+            Act(Action::TellAgent) => self.tell(rest),
+            Act(Action::Watch) => self.watch_for(rest),
+            Act(Action::Attention) => self.attend(rest),
+            Act(Action::Pause) => vec![PlainEffect::Do(msg::Effect::Ask(Request::Pause {
                 paused: !self.snapshot.is_paused(),
                 nonce: None,
             }))],
-            MenuCommand::EndPermissions if self.snapshot.permissions.is_empty() => {
+            Act(Action::EndPermissions) if self.snapshot.permissions.is_empty() => {
                 vec![reply("each prompt is asked about already")]
             }
-            MenuCommand::EndPermissions => {
+            Act(Action::EndPermissions) => {
                 let (effects, told) = permission::ends(&self.snapshot);
                 effects.into_iter().map(PlainEffect::Do).chain([reply(told)]).collect()
             }
-            MenuCommand::Receipts => self.receipts(rest),
-            MenuCommand::Quit => self.quit(),
+            Act(Action::ShowReceipts) => self.receipts(rest),
+            Act(Action::Quit) => self.quit(),
+            // Help; no other action is on the menu.
+            Act(_) => self.menu().into_iter().map(PlainEffect::Say).collect(),
         }
     }
 

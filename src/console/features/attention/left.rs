@@ -6,13 +6,14 @@ use crate::console::effect::FeatureReply;
 use crate::console::features::attention::list::MOST_COLUMNS;
 use crate::console::keys::{Action, KeyContext, LeftDialogAction};
 use crate::console::state::ports::ports;
+use crate::console::state::waiting::left_by;
 use crate::console::state::{alias, cut_bottom, over_screen, stop_of};
 use crate::console::text::reading::moved;
 use crate::console::text::{column, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::envelope::TaskId;
-use crate::model::{AgentView, Snapshot, TaskStatus, TaskView};
+use crate::model::{Snapshot, TaskView};
 
 /// A departure of an agent: its label, and how many times it had connected or disconnected by then.
 pub(in crate::console) type Departure = (String, u64);
@@ -36,16 +37,6 @@ pub(in crate::console) enum LeftOutcome {
     Kept(Departure),
     /// To this task.
     Look(TaskId),
-}
-
-/// Returns the tasks that an agent that is gone left running, the oldest first.
-pub(in crate::console) fn left_by<'a>(
-    snapshot: &'a Snapshot,
-    agent: &'a AgentView,
-) -> impl Iterator<Item = &'a Arc<TaskView>> {
-    let is_left = |task: &&Arc<TaskView>| task.started_by.is_agent(&agent.label);
-    let tasks = snapshot.tasks.iter().filter(|_| !agent.connected).filter(is_left);
-    tasks.filter(|task| task.status == TaskStatus::Running)
 }
 
 impl LeftDialog {
