@@ -6,17 +6,11 @@ use serde_json::Value;
 
 use crate::envelope::TaskId;
 use crate::link::{ConsoleView, Request, RunningRuntime};
-use crate::model::TypedInput;
-use crate::model::{PlaceId, TaskView};
+use crate::model::{PlaceId, TaskView, TypedInput};
 use crate::runtime::ExportForm;
 use crate::terminal::{Palette, Size};
 
-use crate::console::state::Anchor;
-use crate::console::state::Arrangement;
-use crate::console::state::ConsoleMemory;
-use crate::console::state::CoveredCommand;
-use crate::console::state::FileName;
-use crate::console::state::SearchQuery;
+use crate::console::state::{Anchor, Arrangement, ConsoleMemory, CoveredCommand, FileName, SearchQuery};
 use crate::console::text::reading::ReaderView;
 
 /// Something that waits for the user, as a notification; all of it is safe text.

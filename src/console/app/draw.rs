@@ -12,11 +12,11 @@ use crate::console::app::layer::Layer;
 use crate::console::features::approval::card;
 use crate::console::features::attention::{left, list};
 use crate::console::features::export::drawing;
-use crate::console::features::status::StatusFacts;
-use crate::console::features::stop::restart;
+use crate::console::features::status::{self, StatusFacts};
+use crate::console::features::stop::{self, restart};
 use crate::console::features::{
-    away, message, metrics, pane, paste, program, question, reader, receipts, replay, status, stop,
-    task_list, timeline, toasts, top_bar, undo, welcome,
+    away, message, metrics, pane, paste, program, question, reader, receipts, replay, task_list, timeline,
+    toasts, top_bar, undo, welcome,
 };
 use crate::console::state::{Availability, Breakpoint, Layout, Screen};
 use crate::console::text::{piece, wrapped};

@@ -6,8 +6,8 @@ use crate::console::app::App;
 use crate::console::app::layer::Layer;
 use crate::console::effect::Effect;
 use crate::console::features::approval::card::{Card, CardText};
-use crate::console::features::paste::{UnsentPaste, line_feeds, size};
-use crate::console::features::{palette, paste};
+use crate::console::features::palette;
+use crate::console::features::paste::{self, UnsentPaste, line_feeds, size};
 use crate::console::keys::{Action, CopyAction, KeyContext};
 use crate::console::state::key_target::RESTED;
 use crate::console::state::{

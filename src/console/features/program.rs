@@ -5,8 +5,7 @@ use ratatui::layout::Rect;
 
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{Layout, State, Term, cut_top, names, questions};
-use crate::console::text;
-use crate::console::text::{StyledPiece, column, piece, visible};
+use crate::console::text::{self, StyledPiece, column, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns};
 use crate::envelope::mask;

@@ -6,8 +6,8 @@ use crate::console::state::{Layout, TextSearch, cut_left, cut_top};
 use crate::console::text::reading::ReaderView;
 use crate::console::text::{StyledPiece, count, piece};
 use crate::console::theme::Role;
-use crate::console::widgets::text::found;
-use crate::console::widgets::{Painter, text};
+use crate::console::widgets::Painter;
+use crate::console::widgets::text::{self, found};
 
 /// Wraps the reader's text for its area, and scrolls the current row into view.
 pub(in crate::console) fn lay_out_reader(reader: &mut ReaderView, layout: &Layout) {

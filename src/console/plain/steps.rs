@@ -11,17 +11,12 @@ use crate::console::features::question::permission;
 use crate::console::keys::Action;
 use crate::console::msg;
 use crate::console::plain::line::PlainLine;
-use crate::console::plain::menu;
 use crate::console::plain::menu::MenuCommand::{self, Act};
 use crate::console::plain::output::Purpose;
 use crate::console::plain::session::{Circumstances, DialogueStep, PlainEffect, PlainSession};
-use crate::console::plain::tasks;
-use crate::console::state::MOST_WRITTEN;
-use crate::console::state::alias;
+use crate::console::plain::{menu, tasks};
 use crate::console::state::input::signal_of;
-use crate::console::state::takes_input;
-use crate::console::state::{SIGNALS, stop_of};
-use crate::console::state::{line_to, wants_secret};
+use crate::console::state::{MOST_WRITTEN, SIGNALS, alias, line_to, stop_of, takes_input, wants_secret};
 
 /// Starts and ends a multi-line answer.
 pub(super) const LINES: &str = "/lines";

@@ -13,9 +13,7 @@ use crate::console::state::waiting::{WaitingItem, waiting};
 use crate::console::state::{State, alias, questions, words};
 use crate::console::text::visible;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{
-    HoldReason, InputWait, QuestionId, TaskStatus, TaskView,
-};
+use crate::model::{HoldReason, InputWait, QuestionId, TaskStatus, TaskView};
 use crate::terminal::Dialogue;
 
 /// What an attention item concerns.

@@ -1,7 +1,6 @@
 //! The line above the keys: what waits for the user, the oldest first, and beside it or alone, for a while, what the runtime
 //! has to say.
 
-
 use jiff::{SignedDuration, Timestamp};
 
 use crate::console::features::status::hints::hint;
