@@ -1,6 +1,6 @@
 //! The menu: what can be entered when no question is open, by number or by word.
 
-use self::MenuCommand::{Act, Follow, Output, Screen};
+use self::MenuCommand::{Follow, Output, Screen, Shared};
 
 use super::line::PlainLine;
 use crate::console::keys::action::Action;
@@ -8,8 +8,8 @@ use crate::console::keys::action::Action;
 /// A menu command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MenuCommand {
-    /// The equivalent action of the console.
-    Act(Action),
+    /// An action of the console on the whole screen as well.
+    Shared(Action),
     /// Show a task's output since it was last read.
     Output,
     /// Show the screen of a task as it looks now.
@@ -31,45 +31,45 @@ const fn entry(number: u8, verb: MenuCommand, word: &'static str, about: &'stati
 }
 
 const MENU: [MenuEntry; 19] = [
-    entry(1, Act(Action::ShowTasks), "tasks", "list them"),
+    entry(1, Shared(Action::ShowTasks), "tasks", "list them"),
     entry(2, Output, "output", "what a task wrote since you last asked: output t01"),
-    entry(3, Act(Action::SendLine), "line", "type a line into a task: line t01, or line t01 TEXT"),
-    entry(4, Act(Action::Stop), "stop", "stop a task: stop t01"),
-    entry(5, Act(Action::Attention), "attention", "what waits for you, oldest first; answer it"),
-    entry(6, Act(Action::Start), "start", "start a command: start COMMAND"),
+    entry(3, Shared(Action::SendLine), "line", "type a line into a task: line t01, or line t01 TEXT"),
+    entry(4, Shared(Action::Stop), "stop", "stop a task: stop t01"),
+    entry(5, Shared(Action::Attention), "attention", "what waits for you, oldest first; answer it"),
+    entry(6, Shared(Action::Start), "start", "start a command: start COMMAND"),
     entry(7, Follow, "follow", "read a task's output as it comes, or no longer: follow t01"),
     entry(8, Screen, "screen", "a task's screen as it looks now: screen t01"),
-    entry(9, Act(Action::ShowReceipts), "receipts", "what agents were told: receipts, or receipts 12"),
-    entry(10, Act(Action::Pause), "pause", "pause agents: hold new calls; or resume"),
-    entry(11, Act(Action::Help), "help", "this menu; so does an empty line"),
-    entry(12, Act(Action::Signal), "signal", "send a signal to a task: signal t01, or signal t01 INT"),
-    entry(13, Act(Action::Rename), "name", "give a task a name: name t01, or name t01 NAME"),
+    entry(9, Shared(Action::ShowReceipts), "receipts", "what agents were told: receipts, or receipts 12"),
+    entry(10, Shared(Action::Pause), "pause", "pause agents: hold new calls; or resume"),
+    entry(11, Shared(Action::Help), "help", "this menu; so does an empty line"),
+    entry(12, Shared(Action::Signal), "signal", "send a signal to a task: signal t01, or signal t01 INT"),
+    entry(13, Shared(Action::Rename), "name", "give a task a name: name t01, or name t01 NAME"),
     entry(
         14,
-        Act(Action::TellAgent),
+        Shared(Action::TellAgent),
         "tell",
         "write to an agent; without TEXT, how it will get it: tell claude-code TEXT",
     ),
     entry(
         15,
-        Act(Action::Watch),
+        Shared(Action::Watch),
         "watch",
         "say when a task fails, is silent or busy, or prints: watch t01 fail, 30 s, 90 % or PATTERN",
     ),
     entry(
         16,
-        Act(Action::Places),
+        Shared(Action::Places),
         "places",
         "list them; with several, start in PLACE COMMAND starts a command there",
     ),
     entry(
         17,
-        Act(Action::LeftRunning),
+        Shared(Action::LeftRunning),
         "left",
         "what agents that have gone left running; left end AGENT ends it",
     ),
-    entry(18, Act(Action::EndPermissions), "ask", "ask again about each of the agents' own prompts"),
-    entry(0, Act(Action::Quit), "quit", "quit the console"),
+    entry(18, Shared(Action::EndPermissions), "ask", "ask again about each of the agents' own prompts"),
+    entry(0, Shared(Action::Quit), "quit", "quit the console"),
 ];
 
 /// Returns the menu: all of it, or only what is possible in a recording.
@@ -86,12 +86,12 @@ pub fn read(line: &str) -> Option<(MenuCommand, &str)> {
     let line = line.trim();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     if word.is_empty() {
-        return Some((Act(Action::Help), ""));
+        return Some((Shared(Action::Help), ""));
     }
     let is_meant = |entry: &&MenuEntry| {
         word.parse() == Ok(entry.number)
             || word.eq_ignore_ascii_case(entry.word)
-            || matches!((entry.verb, word), (Act(Action::Help), "?"))
+            || matches!((entry.verb, word), (Shared(Action::Help), "?"))
     };
     MENU.iter().find(is_meant).map(|entry| (entry.verb, rest.trim_start()))
 }
@@ -108,8 +108,8 @@ impl MenuCommand {
     #[must_use]
     pub fn needs_a_runtime(self) -> bool {
         match self {
-            Act(Action::Attention | Action::Watch | Action::Places | Action::LeftRunning) | Follow => true,
-            Act(action) => action.changes(),
+            Shared(Action::Attention | Action::Watch | Action::Places | Action::LeftRunning) | Follow => true,
+            Shared(action) => action.changes(),
             Output | Screen => false,
         }
     }
@@ -126,7 +126,7 @@ mod tests {
             assert_eq!(read(&number), Some((entry.verb, "")));
             assert_eq!(read(&format!(" {word}  t01 a b ")), Some((entry.verb, "t01 a b")));
         }
-        assert_eq!(read(""), Some((Act(Action::Help), "")));
+        assert_eq!(read(""), Some((Shared(Action::Help), "")));
         assert_eq!(read("nothing"), None);
         assert_eq!(read("99"), None);
     }
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn words_are_those_of_the_console() {
         for entry in &MENU {
-            if let Act(action) = entry.verb {
+            if let Shared(action) = entry.verb {
                 assert!(action.hint().contains(entry.word), "{} is {}", entry.word, action.hint());
             }
         }

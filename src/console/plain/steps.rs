@@ -11,7 +11,7 @@ use crate::console::features::question::permission;
 use crate::console::keys::Action;
 use crate::console::msg;
 use crate::console::plain::line::PlainLine;
-use crate::console::plain::menu::MenuCommand::{self, Act};
+use crate::console::plain::menu::MenuCommand::{self, Shared};
 use crate::console::plain::output::Purpose;
 use crate::console::plain::session::{Circumstances, DialogueStep, PlainEffect, PlainSession};
 use crate::console::plain::{menu, tasks};
@@ -158,7 +158,7 @@ impl PlainSession {
             return vec![reply("a recording is only looked at")];
         }
         match verb {
-            Act(Action::ShowTasks) => self.list(),
+            Shared(Action::ShowTasks) => self.list(),
             MenuCommand::Output => self.with_task(
                 rest,
                 |_| true,
@@ -170,35 +170,37 @@ impl PlainSession {
                 self.with_task(rest, |_| true, |_, task| vec![PlainEffect::Screen(task.id.clone())])
             }
             MenuCommand::Follow => self.follow(rest),
-            Act(Action::SendLine) => self.write(rest),
-            Act(Action::Start) if rest.is_empty() => {
+            Shared(Action::SendLine) => self.write(rest),
+            Shared(Action::Start) if rest.is_empty() => {
                 self.step = DialogueStep::Start;
                 vec![reply("write the command; an empty line starts none")]
             }
-            Act(Action::Start) => self.start(rest),
-            Act(Action::Places) => self.places(),
-            Act(Action::LeftRunning) => self.left(rest),
-            Act(Action::Stop) => self.with_task(rest, |task| !task.status.is_terminal(), Self::ask_to_stop),
-            Act(Action::Signal) => self.signal(rest),
-            Act(Action::Rename) => self.rename(rest),
-            Act(Action::TellAgent) => self.tell(rest),
-            Act(Action::Watch) => self.watch_for(rest),
-            Act(Action::Attention) => self.attend(rest),
-            Act(Action::Pause) => vec![PlainEffect::Do(msg::Effect::Ask(Request::Pause {
+            Shared(Action::Start) => self.start(rest),
+            Shared(Action::Places) => self.places(),
+            Shared(Action::LeftRunning) => self.left(rest),
+            Shared(Action::Stop) => {
+                self.with_task(rest, |task| !task.status.is_terminal(), Self::ask_to_stop)
+            }
+            Shared(Action::Signal) => self.signal(rest),
+            Shared(Action::Rename) => self.rename(rest),
+            Shared(Action::TellAgent) => self.tell(rest),
+            Shared(Action::Watch) => self.watch_for(rest),
+            Shared(Action::Attention) => self.attend(rest),
+            Shared(Action::Pause) => vec![PlainEffect::Do(msg::Effect::Ask(Request::Pause {
                 paused: !self.snapshot.is_paused(),
                 nonce: None,
             }))],
-            Act(Action::EndPermissions) if self.snapshot.permissions.is_empty() => {
+            Shared(Action::EndPermissions) if self.snapshot.permissions.is_empty() => {
                 vec![reply("each prompt is asked about already")]
             }
-            Act(Action::EndPermissions) => {
+            Shared(Action::EndPermissions) => {
                 let (effects, told) = permission::ends(&self.snapshot);
                 effects.into_iter().map(PlainEffect::Do).chain([reply(told)]).collect()
             }
-            Act(Action::ShowReceipts) => self.receipts(rest),
-            Act(Action::Quit) => self.quit(),
+            Shared(Action::ShowReceipts) => self.receipts(rest),
+            Shared(Action::Quit) => self.quit(),
             // Help; no other action is on the menu.
-            Act(_) => self.menu().into_iter().map(PlainEffect::Say).collect(),
+            Shared(_) => self.menu().into_iter().map(PlainEffect::Say).collect(),
         }
     }
 
