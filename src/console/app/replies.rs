@@ -34,7 +34,7 @@ impl App {
         let Some(view) = self.state.view.task(task) else { return };
         match self.attention.watch_for(view, text) {
             Ok(told) => self.state.say(told),
-            Err(why) => self.state.toasts.fail(why, None),
+            Err(why) => return self.state.toasts.fail(why, None),
         }
         self.state.view.usage.renew();
         self.ring();
