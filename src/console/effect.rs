@@ -6,17 +6,12 @@ use serde_json::Value;
 
 use crate::envelope::TaskId;
 use crate::link::{Act, ConsoleView, Request, RunningRuntime};
-use crate::model::TypedInput;
-use crate::model::{PlaceId, TaskView};
+use crate::model::{PlaceId, TaskView, TypedInput};
 use crate::runtime::ExportForm;
 use crate::terminal::{Palette, Size};
 
-use crate::console::state::Anchor;
-use crate::console::state::Arrangement;
-use crate::console::state::ConsoleMemory;
-use crate::console::state::CoveredCommand;
-use crate::console::state::FileName;
-use crate::console::state::SearchQuery;
+use crate::console::state::{Anchor, Arrangement, ConsoleMemory, CoveredCommand, FileName, SearchQuery};
+use crate::console::text::reading::ReaderView;
 
 /// Something that waits for the user, as a notification; all of it is safe text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +44,23 @@ pub enum Leave {
     Detach,
     /// End the runtime, as `serve --stop` asked.
     AsAsked,
+}
+
+/// What a feature asks of the console when a key, or news, came to it.
+#[derive(Debug, Clone)]
+pub enum FeatureReply {
+    /// Carried out.
+    Do(Effect),
+    /// Said to the person.
+    Say(String),
+    /// Said, with the call that it is about.
+    About(String, u64),
+    /// Said of a key that did nothing, until the next one.
+    Decline(String),
+    /// An error, which stays until it is closed.
+    Fail(String),
+    /// A text that takes the screen.
+    Read(Box<ReaderView>),
 }
 
 impl Effect {

@@ -16,11 +16,8 @@ use crate::tools::CallAnswer;
 pub use crate::console::effect::{Effect, Leave, Notification};
 use crate::console::keys::decode::PasteTrouble;
 use crate::console::options::DemoCue;
-use crate::console::state::CommandCoverage;
-use crate::console::state::Picture;
-use crate::console::state::Reel;
 pub use crate::console::state::{Anchor, PageView};
-use crate::console::state::{FoundLine, SearchQuery};
+use crate::console::state::{CommandCoverage, FoundLine, Picture, Reel, SearchQuery};
 use crate::console::theme::Preferences;
 
 /// Where an agent runs.

@@ -304,10 +304,12 @@ impl ConsoleExit {
 mod tests {
     use super::*;
 
+    fn named(pairs: &'static [(&str, &str)]) -> impl Fn(&str) -> Option<OsString> {
+        |name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
+    }
+
     fn with(pairs: &'static [(&str, &str)]) -> Capabilities {
-        Capabilities::from_environment(|name| {
-            pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
-        })
+        Capabilities::from_environment(named(pairs))
     }
 
     #[test]
@@ -319,11 +321,7 @@ mod tests {
 
     #[test]
     fn plain_lines_are_asked_for_never_guessed() {
-        let of = |flag, pairs: &'static [(&str, &str)]| {
-            PlainReason::of(flag, |name| {
-                pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
-            })
-        };
+        let of = |flag, pairs| PlainReason::of(flag, named(pairs));
         assert_eq!(of(false, &[("TERM", "xterm")]), None);
         assert_eq!(of(false, &[("ACCESSIBLE", "0")]), None);
         assert_eq!(of(false, &[("ACCESSIBLE", "1"), ("TERM", "dumb")]), Some(PlainReason::Variable));

@@ -3,20 +3,16 @@
 use crate::console::app::App;
 use crate::console::app::draw::photo;
 use crate::console::app::layer::Layer;
-use crate::console::effect::Effect;
+use crate::console::effect::{Effect, FeatureReply};
 use crate::console::features::approval::card::Card;
 use crate::console::features::approval::decide;
-use crate::console::features::arrangement::tilings;
-use crate::console::features::pane::{copy, fit, log, reflow, search, timestamps};
+use crate::console::features::pane::fit;
 use crate::console::features::question::permission;
 use crate::console::features::stop::restart::again;
 use crate::console::features::task_list::choose;
-use crate::console::features::{
-    arrangement, changes, cost, export, help, next, palette, places, program, reader, receipts, replay,
-    task_list, undo,
-};
+use crate::console::features::{changes, cost, export, help, palette, places, receipts, tilings, undo};
 use crate::console::keys::{Action, KeyContext, Motion};
-use crate::console::state::{Column, ExportKind, Mode, Prompt, Screen, ShareForm, Shot, takes_input};
+use crate::console::state::{Anchor, Column, ExportKind, Mode, Prompt, Screen, ShareForm, Shot, takes_input};
 use crate::link::Act;
 use crate::model::{TaskStatus, TaskView};
 
@@ -27,22 +23,22 @@ impl App {
     /// Moves whatever the keys move on this screen: the selection, a text, or the pane's position in the log.
     pub(in crate::console) fn go(&mut self, motion: Motion) {
         if self.state.reader.is_some() {
-            reader::go_in_reader(&mut self.state, motion);
+            self.state.go_in_reader(motion);
             return;
         }
         match (self.state.focus.screen, self.state.calls.column) {
             (Screen::Tasks, _)
                 if self.state.focus.in_pane || matches!(motion, Motion::PageUp | Motion::PageDown) =>
             {
-                log::go_in_log(&mut self.state, motion)
+                self.state.go_in_log(motion)
             }
-            (Screen::Tasks | Screen::Metrics, _) => task_list::go_in_tasks(&mut self.state, motion),
-            (Screen::Focus, _) => log::go_in_log(&mut self.state, motion),
-            (Screen::Program, _) if self.state.programs.in_pane => log::go_in_log(&mut self.state, motion),
+            (Screen::Tasks | Screen::Metrics, _) => self.state.go_in_tasks(motion),
+            (Screen::Focus, _) => self.state.go_in_log(motion),
+            (Screen::Program, _) if self.state.programs.in_pane => self.state.go_in_log(motion),
             (Screen::Program, _) => {
-                program::go_in_source(&mut self.state, motion);
+                self.state.go_in_source(motion);
             }
-            (Screen::Receipts, Column::Calls) => receipts::go_in_calls(&mut self.state, motion),
+            (Screen::Receipts, Column::Calls) => self.state.go_in_calls(motion),
             (Screen::Receipts, column) => self.receipts.go_in_text(&self.state, column, motion),
         }
     }
@@ -59,7 +55,7 @@ impl App {
     }
 
     pub(in crate::console) fn act_in_view(&mut self, action: Action) {
-        if self.state.replay.is_some() && replay::act_on_replay(&mut self.state, action) {
+        if self.state.replay.is_some() && self.state.act_on_replay(action) {
             return;
         }
         if let Some(motion) = action.motion() {
@@ -71,48 +67,50 @@ impl App {
                 self.open_card(card);
             }
             Action::Input if self.state.agent_pointed_at().is_some() => {
-                choose::filter_by_pointed(&mut self.state);
+                self.state.filter_by_pointed();
             }
-            Action::ScrollUp => log::go_in_log(&mut self.state, Motion::Up),
-            Action::ScrollDown => log::go_in_log(&mut self.state, Motion::Down),
+            Action::ScrollUp => self.state.go_in_log(Motion::Up),
+            Action::ScrollDown => self.state.go_in_log(Motion::Down),
             Action::IntoPane => self.state.focus.in_pane = !self.state.focus.in_pane,
-            Action::NextFailed | Action::NextWaiting => next::go_to_next(&mut self.state, action),
-            Action::PreviousTask => task_list::step_task(&mut self.state, -1),
-            Action::NextTask => task_list::step_task(&mut self.state, 1),
-            Action::NextColumn => receipts::cycle_column(&mut self.state, 1),
-            Action::PreviousColumn => receipts::cycle_column(&mut self.state, 2),
+            Action::NextFailed | Action::NextWaiting => self.state.go_to_next(action),
+            Action::PreviousTask => self.state.step_task(-1),
+            Action::NextTask => self.state.step_task(1),
+            Action::NextColumn => self.state.cycle_column(1),
+            Action::PreviousColumn => self.state.cycle_column(2),
             Action::PanLeft | Action::PanRight => {
                 let by = if action == Action::PanLeft { -PAN_COLUMNS } else { PAN_COLUMNS };
                 match self.state.focus.screen == Screen::Program && !self.state.programs.in_pane {
-                    true => program::pan_source(&mut self.state, by),
-                    false => reflow::pan(&mut self.state, by),
+                    true => self.state.pan_source(by),
+                    false => self.state.pan_pane(by),
                 }
             }
             Action::ShowTasks => self.state.show(Screen::Tasks),
             Action::ShowFocus => self.state.show(Screen::Focus),
-            Action::ShowReceipts => receipts::show_calls(&mut self.state),
+            Action::ShowReceipts => self.state.show_calls(),
             Action::ShowMetrics => self.state.show(Screen::Metrics),
             Action::Timeline => self.state.division.is_overall = !self.state.division.is_overall,
-            Action::ClearFinished => task_list::clear_finished(&mut self.state),
-            Action::Undo => task_list::undo(&mut self.state),
+            Action::ClearFinished => self.state.clear_finished(),
+            Action::Undo => self.state.bring_back(),
             Action::Filter if self.state.focus.screen == Screen::Receipts => {
                 self.open_list(receipts::rulings::list_of_rulings(&self.state));
             }
             Action::Filter => self.open_list(choose::list_of_filters(&self.state)),
-            Action::Changes => {
-                let list = changes::show_changes(&mut self.state);
-                self.open_list(list);
+            Action::Changes => match changes::show_changes(&self.state) {
+                Ok(list) => self.open_list(list),
+                Err(reply) => self.state.reply(reply),
+            },
+            Action::Cost => self.state.reply(cost::ask(&self.state)),
+            Action::UndoChanges => self.state.reply(undo::ask(&self.state)),
+            Action::Timestamps => self.state.toggle_stamps(),
+            Action::SearchAll => {
+                self.state.focus.mode = Mode::Write(Prompt::SearchAll, self.everywhere.needle.clone().into());
             }
-            Action::Cost => cost::ask(&mut self.state),
-            Action::UndoChanges => undo::ask(&mut self.state),
-            Action::Timestamps => timestamps::toggle_stamps(&mut self.state),
-            Action::SearchAll => self.everywhere.write(&mut self.state),
             Action::ArrangeList => self.open_list(choose::arrangement_list(&self.state)),
-            Action::Fold if self.state.focus.screen == Screen::Tasks => task_list::fold(&mut self.state),
-            Action::WidenList => arrangement::resize_list(&mut self.state, 1),
-            Action::NarrowList => arrangement::resize_list(&mut self.state, -1),
+            Action::Fold if self.state.focus.screen == Screen::Tasks => self.state.fold_list(),
+            Action::WidenList => self.state.resize_list(1),
+            Action::NarrowList => self.state.resize_list(-1),
             Action::Layouts => self.open_list(tilings::layout_list(&self.state)),
-            Action::NextLayout => tilings::next_layout(&mut self.state),
+            Action::NextLayout => self.state.next_layout(),
             Action::Zoom => self.state.division.is_zoomed = !self.state.division.is_zoomed,
             Action::Help => {
                 let list = help::help(&self.state, &|action| self.availability(action));
@@ -122,20 +120,20 @@ impl App {
             Action::Quit => self.ask_to_quit(),
             Action::Palette => self.open_palette(),
             Action::Places => {
-                let list = places::list_of_places(&mut self.state);
-                self.open_list(list);
+                self.open_list(places::list_of_places(&self.state));
+                self.state.effects.push(Effect::ListRunning);
             }
             Action::Themes => self.open_list(palette::themes(&self.state)),
             Action::Messages => self.open_list(palette::messages(&self.state)),
             Action::EditSettings => self.run_beside("config edit"),
             Action::Start => {
                 let refused = receipts::rulings::refused_command(&self.state);
-                places::write_command(&mut self.state, refused);
+                self.state.write_command(refused);
             }
-            Action::Pause => {
-                let card = decide::pause_or_resume(&mut self.state);
-                self.open_card(card);
-            }
+            Action::Pause => match decide::pause_or_resume(&self.state) {
+                Ok(card) => self.open(Layer::Approval(card)),
+                Err(replies) => self.state.reply(replies),
+            },
             Action::TellAgent => self.open_tell(None),
             Action::ToAgent => self.go_to_agent(),
             Action::Approvals => self.show_held(),
@@ -147,35 +145,52 @@ impl App {
             }
             Action::ShowProgram => self.state.show(Screen::Program),
             Action::AnswerQuestion => self.answer_program(),
-            Action::EndPermissions => permission::end_permissions(&mut self.state),
-            Action::NextPane => program::cycle_pane(&mut self.state),
-            Action::PreviousProgram => program::step_program(&mut self.state, -1),
-            Action::NextProgram => program::step_program(&mut self.state, 1),
+            Action::EndPermissions => {
+                let (effects, told) = permission::ends(&self.state.view.snapshot);
+                self.state.effects.extend(effects);
+                self.state.say(told);
+            }
+            Action::NextPane => self.state.cycle_pane(),
+            Action::PreviousProgram => self.state.step_program(-1),
+            Action::NextProgram => self.state.step_program(1),
             Action::Mouse => {
                 self.state.outer.has_mouse = !self.state.outer.has_mouse;
                 self.state.effects.push(Effect::Mouse(self.state.outer.has_mouse));
             }
             Action::Suspend => self.state.effects.push(Effect::Suspend),
             Action::FindText | Action::NextFound | Action::PreviousFound => self.find_in_text(action),
-            Action::Compare => self.receipts.compare(&mut self.state),
-            Action::ModelSaw => self.receipts.ask_for_coverage(&mut self.state),
-            Action::Share => self.receipts.share(&mut self.state, ShareForm::Html),
-            Action::ShareSvg => self.receipts.share(&mut self.state, ShareForm::Svg),
-            Action::Fold => self.receipts.fold(&mut self.state),
+            Action::Compare => {
+                let reply = self.receipts.compare(&self.state);
+                self.state.calls.finding.take_if(|_| matches!(reply, Some(FeatureReply::Read(_))));
+                self.state.reply(reply);
+            }
+            Action::ModelSaw => {
+                let reply = self.receipts.ask_for_coverage(&self.state);
+                self.state.reply(reply);
+            }
+            Action::Share => self.share(ShareForm::Html),
+            Action::ShareSvg => self.share(ShareForm::Svg),
+            Action::Fold => self.fold_call(),
             Action::NextPart | Action::PreviousPart => {
                 self.state.reader.iter_mut().for_each(|reader| reader.jump(action == Action::NextPart));
             }
             Action::Export => self.open_list(export::export_list(&self.state)),
-            Action::ExportMetrics => export::export(&mut self.state, ExportKind::Metrics),
+            Action::ExportMetrics => {
+                self.state.effects.extend(export::export(&self.state, ExportKind::Metrics))
+            }
             Action::Screenshot => self.shoot(Shot::Svg),
             Action::ScreenshotHtml => self.shoot(Shot::Html),
             Action::ScreenshotText => self.shoot(Shot::Text),
             Action::ScreenshotAnsi => self.shoot(Shot::Ansi),
-            Action::CopyText => self.receipts.copy_text(&mut self.state),
+            Action::CopyText => self.state.reply(self.receipts.copy_text(&self.state).into_iter().flatten()),
             Action::SmallerBudget | Action::LargerBudget | Action::FullBudget => {
-                self.receipts.change_budget(&mut self.state, action)
+                match self.receipts.next_budget(&self.state, action) {
+                    Some(Ok(budget)) => self.state.calls.budget = budget,
+                    Some(Err(why)) => self.state.say(why),
+                    None => {}
+                }
             }
-            Action::OpenTask => receipts::open_task(&mut self.state),
+            Action::OpenTask => self.state.open_task(),
             other => self.act_on_task(other),
         }
     }
@@ -193,10 +208,10 @@ impl App {
         if std::mem::take(&mut self.state.focus.in_pane) {
             return;
         }
-        if self.state.focus.screen == Screen::Receipts && receipts::unfilter_calls(&mut self.state) {
+        if self.state.focus.screen == Screen::Receipts && self.state.unfilter_calls() {
             return;
         }
-        if task_list::unfilter(&mut self.state) {
+        if self.state.unfilter() {
             return;
         }
         if let Some(notice) = self.state.view.snapshot.notices.last()
@@ -228,8 +243,8 @@ impl App {
             // On the tasks screen, this filters the tasks, or searches the output once keys go to the pane.
             Action::FindText if state.view_context() == KeyContext::Tasks => {
                 match state.selected().cloned() {
-                    Some(task) if state.focus.in_pane => search::open_search(state, task.id.clone()),
-                    _ => task_list::write_task_filter(state),
+                    Some(task) if state.focus.in_pane => state.open_search(task.id.clone()),
+                    _ => state.write_task_filter(),
                 }
             }
             Action::FindText => {
@@ -237,20 +252,23 @@ impl App {
                 let is_list = state.reader.is_none() && state.calls.column == Column::Calls;
                 state.write(if is_list { Prompt::FilterCalls } else { Prompt::Find });
             }
-            _ => self.receipts.go_to_found(state, action == Action::NextFound),
+            _ => self.go_to_found(action == Action::NextFound),
         }
     }
 
     /// Exports a picture of the screen.
     pub(in crate::console) fn shoot(&mut self, shot: Shot) {
         let drawing = photo(self);
-        export::export_screen(&mut self.state, shot, &drawing);
+        self.state.effects.push(export::export_screen(&self.state, shot, &drawing));
     }
 
     /// Shows the call that has waited longest.
     pub(in crate::console) fn show_held(&mut self) {
-        let card = decide::oldest(&mut self.state);
-        self.open_card(card);
+        let oldest = self.state.view.snapshot.gate.held.first().map(|held| Card::of(held.ticket));
+        if oldest.is_none() {
+            self.state.say("no call needs approval");
+        }
+        self.open_card(oldest);
     }
 
     pub(in crate::console) fn act_on_task(&mut self, action: Action) {
@@ -273,19 +291,19 @@ impl App {
             Stop => self.open(Layer::Stop { task: id, kill: task.status == TaskStatus::Cancelling }),
             Kill => self.open(Layer::Stop { task: id, kill: true }),
             Signal => self.open(Layer::Signal(id)),
-            Pin => arrangement::toggle_pin(&mut self.state),
+            Pin => self.state.toggle_pin(),
             Rename => {
                 let name = task.name.clone().unwrap_or_default();
                 self.state.focus.mode = Mode::Write(Prompt::Rename(id), name.into());
             }
             Watch => self.state.write(Prompt::Watch(id)),
             Details => self.open(Layer::Why(id)),
-            Replay => replay::open_replay(&mut self.state, id),
-            Select => copy::start_copying(&mut self.state),
+            Replay => self.state.open_replay(id),
+            Select => self.state.start_copying(),
             YankOutput => self.state.effects.push(Effect::LastOutput(id)),
-            PreviousPrompt => search::go_to_prompt(&mut self.state, false),
-            NextPrompt => search::go_to_prompt(&mut self.state, true),
-            Search => search::open_search(&mut self.state, id),
+            PreviousPrompt => self.state.go_to_prompt(false),
+            NextPrompt => self.state.go_to_prompt(true),
+            Search => self.state.open_search(id),
             NextMatch => self.find_next_match(false),
             PreviousMatch => self.find_next_match(true),
             Restart if task.status.is_terminal() => self.state.effects.push(again(&task)),
@@ -293,28 +311,13 @@ impl App {
             Release => self.state.effects.push(Effect::Ask(Act::Release.on(id))),
             LetPass => self.state.effects.push(Effect::Ask(Act::LetPass.on(id))),
             Fit => self.state.effects.extend(fit::fit_call(&self.state, &task)),
-            Dismiss => task_list::clear(&mut self.state, vec![id]),
+            Dismiss => self.state.clear_tasks(vec![id]),
             CopyId => {
                 self.state.say(format!("copied {id}"));
                 self.state.effects.push(Effect::Copy(id.to_string()));
             }
             // Done on a screen, or meant for what lies over one.
-            Leave | Send | SendOn | Newline | Raw | Pause | TellAgent | Approvals | Approve
-            | ApproveExact | ApproveWider | Deny | NextHeld | Attention | LeftRunning | WhileAway
-            | AnswerQuestion | ApproveGate | ApproveTurn | ApproveAlike | EndPermissions | RejectGate
-            | Yes | No | Choose | RunAgain | Skip | Abort | Note | LetAgents | Start | Run | Interrupt
-            | Terminate | HangUp | QuitSignal | User1 | User2 | ClearFinished | Undo | Filter
-            | ArrangeList | Play | Faster | Slower | StepForward | StepBack | Timeline | Up | Down
-            | PageUp | PageDown | Top | Bottom | ScrollUp | ScrollDown | IntoPane | PanLeft | PanRight
-            | PreviousTask | NextTask | NextFailed | NextWaiting | WidenList | NarrowList | SelectLines
-            | SelectBlock | Yank | Left | Right | LineStart | LineEnd | SearchAll | Timestamps | Changes
-            | Cost | UndoChanges | Find | Compare | ModelSaw | Share | ShareSvg | Fold | NextPart
-            | PreviousPart | FindText | NextFound | PreviousFound | NextColumn | PreviousColumn
-            | OpenTask | SmallerBudget | LargerBudget | FullBudget | CopyText | Export | Screenshot
-            | ScreenshotHtml | ScreenshotText | ScreenshotAnsi | Layouts | NextLayout | Zoom | ShowTasks
-            | ShowFocus | ShowReceipts | ShowMetrics | ExportMetrics | ShowProgram | NextPane
-            | PreviousProgram | NextProgram | Places | Palette | Messages | Themes | EditSettings | Mouse
-            | Help | Back | Confirm | Suspend | Detach | StopAll | Quit | ToAgent => {}
+            _ => {}
         }
     }
 
@@ -364,14 +367,21 @@ impl App {
         match self.everywhere.next(&self.state, forward) {
             Some(Ok(at)) => self.go_to_place(at),
             Some(Err(none)) => self.state.say(none),
-            None => search::find_next(&mut self.state, forward),
+            None => self.state.find_next(forward),
         }
     }
 
     /// Shows a result of the search across all tasks.
     pub(in crate::console) fn go_to_place(&mut self, at: usize) {
-        if let Some((task, anchor)) = self.everywhere.go_to(&mut self.state, at) {
-            log::show_page(&mut self.state, task, anchor);
+        let Some(place) = self.everywhere.place(at) else { return };
+        if self.state.view.task(&place.task).is_none() {
+            return self.state.say("that task is no longer on the list");
         }
+        if !matches!(self.state.focus.screen, Screen::Tasks | Screen::Focus) {
+            self.state.show(Screen::Tasks);
+        }
+        self.state.select(place.task.clone());
+        self.state.reading.search = Some(self.everywhere.show(at, &place));
+        self.state.show_page(place.task, Anchor::Around(place.line));
     }
 }

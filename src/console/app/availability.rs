@@ -5,7 +5,7 @@ use crate::console::app::layer::Layer;
 use crate::console::features::approval::wider_for;
 use crate::console::features::pane::fit;
 use crate::console::features::question::permission;
-use crate::console::features::{changes, next, places, task_list, undo};
+use crate::console::features::{changes, next, task_list, undo};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{Breakpoint, Column, Mode, Obstacle, Prompt, Screen, takes_input};
 use crate::envelope::Actor;
@@ -43,7 +43,10 @@ impl App {
     /// Says why an action does nothing now: a key that does so silently looks like a typo.
     pub(in crate::console) fn refuse(&mut self, action: Action, why: Obstacle) {
         match why {
-            Obstacle::Place => places::say_refusal(&mut self.state),
+            Obstacle::Place => {
+                let told = self.state.refusal_at_hand();
+                told.into_iter().for_each(|told| self.state.toasts.fail(told, None));
+            }
             why => self.state.decline(format!("{}: {why}", action.name())),
         }
     }
@@ -59,31 +62,32 @@ impl App {
     /// Checks the preconditions of an action. Every action must be named here: there is no wildcard arm.
     fn requirements(&self, action: Action) -> Result<(), Obstacle> {
         use Action::*;
-        let task = self.state.at_hand();
-        let batch = self.state.batch_at_hand();
+        let state = &self.state;
+        let task = state.at_hand();
+        let batch = state.batch_at_hand();
         let missing = if batch.is_some() {
             "a batch has no tasks before it is approved"
         } else {
             "no task is selected"
         };
         let selected = need(task.is_some(), missing);
-        let anywhere = if self.state.view.is_lost { Err(self::Obstacle::Lost) } else { Ok(()) };
+        let anywhere = if state.view.is_lost { Err(Obstacle::Lost) } else { Ok(()) };
         // Actions on the current task require its place to be attached; for other actions, each place reports
         // this itself.
-        let runtime = anywhere.and(match self.state.setup.recording {
+        let runtime = anywhere.and(match state.setup.recording {
             Some(_) => Err(Obstacle::Recording),
-            None => self.state.place_is_attached(),
+            None => state.place_is_attached(),
         });
-        let is_listed = matches!(self.state.focus.screen, Screen::Tasks | Screen::Focus);
+        let is_listed = matches!(state.focus.screen, Screen::Tasks | Screen::Focus);
         let list = place(is_listed, "beside the list of tasks only");
-        let pane = place(is_listed || self.state.focus.screen == Screen::Program, "beside panes only");
-        let receipts = place(self.state.focus.screen == Screen::Receipts, "in receipts only");
-        let program = place(self.state.focus.screen == Screen::Program, "on the program's screen");
+        let pane = place(is_listed || state.focus.screen == Screen::Program, "beside panes only");
+        let receipts = place(state.focus.screen == Screen::Receipts, "in receipts only");
+        let program = place(state.focus.screen == Screen::Program, "on the program's screen");
         let held = self.held_call();
         let card = place(held.is_some(), "on the card of a call: approvals");
-        let answerable = held.map_or(Ok(()), |held| self.state.number_is_attached(held.ticket));
+        let answerable = held.map_or(Ok(()), |held| state.number_is_attached(held.ticket));
         let is_rule = |reason: &HoldReason| matches!(reason, HoldReason::Rule(_));
-        let prompt = if let Mode::Write(prompt, _) = &self.state.focus.mode { Some(prompt) } else { None };
+        let prompt = if let Mode::Write(prompt, _) = &state.focus.mode { Some(prompt) } else { None };
         let has_ended = task.is_some_and(|task| task.status.is_terminal());
         match action {
             Up | Down | PageUp | PageDown | Top | Bottom | ShowTasks | ShowFocus | ShowReceipts
@@ -91,34 +95,31 @@ impl App {
             | ScreenshotHtml | ScreenshotText | ScreenshotAnsi | Palette | Themes | Mouse | Suspend
             | Help | Back | Quit => Ok(()),
             Places => {
-                if self.state.setup.recording.is_some() {
-                    Err(self::Obstacle::Recording)
+                if state.setup.recording.is_some() {
+                    Err(Obstacle::Recording)
                 } else {
                     Ok(())
                 }
             }
-            Messages => place(!self.state.toasts.said().is_empty(), "nothing was said yet"),
+            Messages => place(!state.toasts.said().is_empty(), "nothing was said yet"),
             EditSettings => {
-                place(self.state.setup.program.is_some(), "this console cannot start itself")?;
+                place(state.setup.program.is_some(), "this console cannot start itself")?;
                 runtime
             }
             Detach => {
-                let may_go_on = self.state.setup.is_remote || self.state.setup.can_detach;
+                let may_go_on = state.setup.is_remote || state.setup.can_detach;
                 need(may_go_on, "the runtime cannot go on without this console")
             }
             // A runtime inside another console can only be ended there.
             StopAll => {
-                let is_ours = !self.state.setup.is_remote || self.state.view.snapshot.headless;
-                need(
-                    is_ours || !self.state.is_fleet(),
-                    "each place is ended by itself: pilothouse serve --stop",
-                )?;
+                let is_ours = !state.setup.is_remote || state.view.snapshot.headless;
+                need(is_ours || !state.is_fleet(), "each place is ended by itself: pilothouse serve --stop")?;
                 need(is_ours, "the runtime belongs to another console")
             }
 
             // Typing and selecting.
-            Action::Leave => {
-                let is_typing = !matches!(self.state.focus.mode, Mode::Observe | Mode::Copy(_));
+            Leave => {
+                let is_typing = !matches!(state.focus.mode, Mode::Observe | Mode::Copy(_));
                 place(is_typing, "nothing is typed into")
             }
             Send => place(
@@ -136,13 +137,13 @@ impl App {
                 "when something is asked",
             ),
             SelectLines | SelectBlock | Yank | Left | Right | LineStart | LineEnd => {
-                place(self.state.copying().is_some(), "while selecting text: select")
+                place(state.copying().is_some(), "while selecting text: select")
             }
 
             // Tasks.
             Input if batch.is_some() => anywhere,
-            Input if self.state.agent_pointed_at().is_some() => Ok(()),
-            Input => selected.and(self.state.place_is_attached()),
+            Input if state.agent_pointed_at().is_some() => Ok(()),
+            Input => selected.and(state.place_is_attached()),
             SendLine => {
                 runtime.and(selected)?;
                 need(!has_ended, "the task has ended")?;
@@ -163,80 +164,76 @@ impl App {
                 runtime.and(need(is_queued, "the task waits in no lane"))
             }
             Fit => {
-                let fits_badly = task.is_some_and(|task| fit::fits_badly(&self.state, task));
+                let fits_badly = task.is_some_and(|task| fit::fits_badly(state, task));
                 pane.and(runtime).and(need(fits_badly, "no task that has another size than its pane"))
             }
             Restart => runtime.and(selected),
             Dismiss => runtime.and(selected).and(need(has_ended, "the task has not ended")),
             Start => runtime,
             Pause => anywhere,
-            LeftRunning => need(
-                self.attention.departure(&self.state).is_some(),
-                "no agent has gone and left anything running",
-            ),
+            LeftRunning => {
+                need(self.attention.departure(state).is_some(), "no agent has gone and left anything running")
+            }
             WhileAway => need(self.absence.sheet.is_some(), "you have not been away"),
-            Undo => need(!self.state.view.cleared.is_empty(), "nothing was cleared just now"),
+            Undo => need(!state.view.cleared.is_empty(), "nothing was cleared just now"),
             ToAgent => need(self.agent_to_show().is_some(), "no agent and nothing of one is selected"),
-            TellAgent => anywhere.and(need(self.state.has_agent(), "no agent is connected")),
+            TellAgent => anywhere.and(need(state.has_agent(), "no agent is connected")),
             Rename => list.and(runtime).and(selected),
             Watch => list.and(selected).and(need(!has_ended, "the task has ended")),
             ClearFinished => {
-                let has_finished =
-                    self.state.view.snapshot.tasks.iter().any(|task| task.status.is_terminal());
+                let has_finished = state.view.snapshot.tasks.iter().any(|task| task.status.is_terminal());
                 list.and(anywhere).and(need(has_finished, "there is nothing to do it to"))
             }
             Timeline => {
-                let layout = self.state.layout();
+                let layout = state.layout();
                 let room = layout.breakpoint;
-                let has_room = !self.state.division.is_zoomed
-                    && match self.state.focus.screen {
+                let has_room = !state.division.is_zoomed
+                    && match state.focus.screen {
                         Screen::Focus => room != Breakpoint::Small,
-                        Screen::Tasks => room == Breakpoint::Full && self.state.division.tiling.is_none(),
+                        Screen::Tasks => room == Breakpoint::Full && state.division.tiling.is_none(),
                         _ => false,
                     };
                 let is_shown = !layout.timeline.is_empty();
                 list.and(selected).and(need(has_room || is_shown, "no room for it here: focus shows it"))
             }
             Pin => list.and(selected),
-            Filter if self.state.focus.screen == Screen::Receipts => Ok(()),
+            Filter if state.focus.screen == Screen::Receipts => Ok(()),
             Filter | ArrangeList => {
-                place(self.state.focus.screen == Screen::Tasks, "on the screen of all tasks only")?;
-                need(!self.state.view.snapshot.tasks.is_empty(), "there are no tasks")
+                place(state.focus.screen == Screen::Tasks, "on the screen of all tasks only")?;
+                need(!state.view.snapshot.tasks.is_empty(), "there are no tasks")
             }
             Layouts | NextLayout | WidenList | NarrowList => {
-                place(self.state.focus.screen == Screen::Tasks, "on the screen of all tasks only")
+                place(state.focus.screen == Screen::Tasks, "on the screen of all tasks only")
             }
             NextFailed | NextWaiting => {
-                let is_here = is_listed || self.state.focus.screen == Screen::Receipts;
+                let is_here = is_listed || state.focus.screen == Screen::Receipts;
                 place(is_here, "in the list of tasks, and of calls")?;
                 let what = if action == NextFailed { "nothing has failed" } else { "nothing waits for you" };
-                need(next::next_of(&self.state, action).is_some(), what)
+                need(next::next_of(state, action).is_some(), what)
             }
-            Changes => runtime.and(need(changes::has_choice(&self.state), "no command has run yet")),
+            Changes => runtime.and(need(changes::has_choice(state), "no command has run yet")),
             Cost => runtime.and(selected),
-            UndoChanges => runtime.and(undo::obstacle(&self.state).map_or(Ok(()), |why| need(false, why))),
+            UndoChanges => runtime.and(undo::obstacle(state).map_or(Ok(()), |why| need(false, why))),
             Timestamps => pane.and(selected),
-            SearchAll => need(!self.state.view.snapshot.tasks.is_empty(), "there are no tasks"),
-            PreviousTask | NextTask => {
-                need(self.state.view.snapshot.tasks.len() > 1, "there is no other task")
-            }
-            Zoom if self.state.focus.screen == Screen::Receipts => Ok(()),
-            CopyId if self.state.focus.screen == Screen::Receipts => Ok(()),
+            SearchAll => need(!state.view.snapshot.tasks.is_empty(), "there are no tasks"),
+            PreviousTask | NextTask => need(state.view.snapshot.tasks.len() > 1, "there is no other task"),
+            Zoom if state.focus.screen == Screen::Receipts => Ok(()),
+            CopyId if state.focus.screen == Screen::Receipts => Ok(()),
             Zoom | CopyId => selected,
 
             // Panes.
             PanLeft | PanRight => pane,
             ScrollUp | ScrollDown => list.and(selected),
-            IntoPane => place(self.state.focus.screen == Screen::Tasks, "on the screen of all tasks only")
-                .and(selected),
-            Action::Details | Select | YankOutput | Search => pane.and(selected),
+            IntoPane => {
+                place(state.focus.screen == Screen::Tasks, "on the screen of all tasks only").and(selected)
+            }
+            Details | Select | YankOutput | Search => pane.and(selected),
             PreviousPrompt | NextPrompt => {
                 let has_terminal = task.is_some_and(|task| task.tty);
                 pane.and(selected).and(need(has_terminal, "the task has no terminal, so no prompts"))
             }
             NextMatch | PreviousMatch => {
-                let is_found =
-                    self.state.reading.search.as_ref().is_some_and(|search| search.line().is_some());
+                let is_found = state.reading.search.as_ref().is_some_and(|search| search.line().is_some());
                 pane.and(need(is_found, "nothing was found"))
             }
             Replay => {
@@ -244,22 +241,19 @@ impl App {
                 pane.and(selected).and(need(has_started, "the task has not started"))
             }
             Play | Faster | Slower | StepForward | StepBack => {
-                place(self.state.replay.is_some(), "while a task is played again: replay")?;
-                let is_read = self.state.replay.as_ref().is_some_and(|replay| replay.reel.is_some());
+                place(state.replay.is_some(), "while a task is played again: replay")?;
+                let is_read = state.replay.as_ref().is_some_and(|replay| replay.reel.is_some());
                 need(is_read, "there is nothing to do it to")
             }
             NextPart | PreviousPart => {
-                place(
-                    self.state.reader.is_some() || self.state.replay.is_some(),
-                    "in a text that has parts",
-                )?;
-                let has_parts = self.state.reader.as_ref().is_some_and(|reader| !reader.parts.is_empty());
-                need(self.state.replay.is_some() || has_parts, "there is no other part")
+                place(state.reader.is_some() || state.replay.is_some(), "in a text that has parts")?;
+                let has_parts = state.reader.as_ref().is_some_and(|reader| !reader.parts.is_empty());
+                need(state.replay.is_some() || has_parts, "there is no other part")
             }
 
             // Calls.
             Approvals => {
-                anywhere.and(need(!self.state.view.snapshot.gate.held.is_empty(), "no call needs approval"))
+                anywhere.and(need(!state.view.snapshot.gate.held.is_empty(), "no call needs approval"))
             }
             NextHeld => card,
             Approve | Deny => card.and(answerable),
@@ -271,21 +265,21 @@ impl App {
                 let is_plain = self.held_call().is_some_and(|call| wider_for(call).is_some());
                 card.and(answerable).and(need(is_plain, "there is nothing to do it to"))
             }
-            Fold if self.state.focus.screen == Screen::Tasks => {
-                need(task_list::can_fold(&self.state), "the task is of no batch")
+            Fold if state.focus.screen == Screen::Tasks => {
+                need(task_list::can_fold(state), "the task is of no batch")
             }
             NextColumn | PreviousColumn | Fold => {
-                receipts.and(need(!self.state.view.snapshot.calls.is_empty(), "there is no call yet"))
+                receipts.and(need(!state.view.snapshot.calls.is_empty(), "there is no call yet"))
             }
-            OpenTask if self.state.focus.screen == Screen::Program => {
-                need(self.state.program_task().is_some(), "the call has no task")
+            OpenTask if state.focus.screen == Screen::Program => {
+                need(state.program_task().is_some(), "the call has no task")
             }
             OpenTask => {
-                let has_task = self.state.shown_call().is_some_and(|call| call.task.is_some());
+                let has_task = state.shown_call().is_some_and(|call| call.task.is_some());
                 receipts.and(need(has_task, "the call has no task"))
             }
             CopyText => {
-                let is_read = self.state.calls.column != Column::Calls && self.receipts.sheet.is_some();
+                let is_read = state.calls.column != Column::Calls && self.receipts.sheet.is_some();
                 receipts.and(need(is_read, "go to the receipt or the envelope first"))
             }
             SmallerBudget => {
@@ -295,61 +289,53 @@ impl App {
                 receipts.and(need(is_larger, "it is as small as it gets"))
             }
             LargerBudget | FullBudget => {
-                receipts.and(need(self.state.calls.budget.is_some(), "all of it is shown"))
+                receipts.and(need(state.calls.budget.is_some(), "all of it is shown"))
             }
             ModelSaw => {
                 let is_about = |call: &CallSummary| call.task.is_some() || call.tool == "ExecCommandBatch";
-                let is_about = self.state.shown_call().is_some_and(|call| is_about(call));
-                let is_there = is_about && self.state.shown_record().is_some();
+                let is_about = state.shown_call().is_some_and(|call| is_about(call));
+                let is_there = is_about && state.shown_record().is_some();
                 receipts.and(need(is_there, "there is no answer about a task here"))
             }
             Share | ShareSvg => {
-                receipts.and(need(self.state.reader.is_none(), "leave this text first"))?;
-                need(self.state.shown_record().is_some(), "there is no answer to share yet")
+                receipts.and(need(state.reader.is_none(), "leave this text first"))?;
+                need(state.shown_record().is_some(), "there is no answer to share yet")
             }
             Compare => {
-                receipts.and(need(self.state.reader.is_none(), "leave this text first"))?;
-                need(self.state.shown_record().is_some(), "there is no answer to compare yet")
+                receipts.and(need(state.reader.is_none(), "leave this text first"))?;
+                need(state.shown_record().is_some(), "there is no answer to compare yet")
             }
-            FindText if self.state.focus.screen == Screen::Tasks => {
-                need(self.receipts.can_find(&self.state), "there are no tasks")
-            }
-            FindText => {
-                receipts.and(need(self.receipts.can_find(&self.state), "there is no answer to read yet"))
-            }
+            FindText if state.focus.screen == Screen::Tasks => need(self.can_find(), "there are no tasks"),
+            FindText => receipts.and(need(self.can_find(), "there is no answer to read yet")),
             NextFound | PreviousFound => {
-                let is_found = self.receipts.can_find(&self.state) && self.state.calls.finding.is_some();
+                let is_found = self.can_find() && state.calls.finding.is_some();
                 receipts.and(need(is_found, "nothing was looked for"))
             }
 
             // Programs and their questions.
             PreviousProgram | NextProgram => {
-                need(self.state.view.snapshot.programs.len() > 1, "there is no other program")
+                need(state.view.snapshot.programs.len() > 1, "there is no other program")
             }
-            NextPane => {
-                program.and(need(self.state.program_task().is_some(), "the program has run no command"))
-            }
+            NextPane => program.and(need(state.program_task().is_some(), "the program has run no command")),
             AnswerQuestion => {
-                let asks = self.state.program_question().is_some();
+                let asks = state.program_question().is_some();
                 // Read it can be wherever it was asked; its dialog says where it cannot be answered.
                 program.and(anywhere).and(need(asks, "the program asks nothing"))
             }
             ApproveTurn | ApproveAlike => {
                 let Some(Layer::Question(dialog)) = self.layers.last() else {
-                    return Err(self::Obstacle::Elsewhere("on the card of an agent's prompt"));
+                    return Err(Obstacle::Elsewhere("on the card of an agent's prompt"));
                 };
                 permission::can_permit(&dialog.question)?;
-                self.state.question_is_attached(&dialog.question)
+                state.question_is_attached(&dialog.question)
             }
-            EndPermissions => anywhere.and(need(
-                !self.state.view.snapshot.permissions.is_empty(),
-                "each prompt is asked about already",
-            )),
+            EndPermissions => anywhere
+                .and(need(!state.view.snapshot.permissions.is_empty(), "each prompt is asked about already")),
             ApproveGate | RejectGate | Yes | No | Choose | RunAgain | Skip | Abort | Note | LetAgents => {
                 let Some(Layer::Question(dialog)) = self.layers.last() else {
-                    return Err(self::Obstacle::Elsewhere("in the dialog of a question"));
+                    return Err(Obstacle::Elsewhere("in the dialog of a question"));
                 };
-                self.state.question_is_attached(&dialog.question)
+                state.question_is_attached(&dialog.question)
             }
         }
     }

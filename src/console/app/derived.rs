@@ -1,11 +1,10 @@
 //! State that is derived after each message: what to fetch, what to show, how far lists are scrolled.
 
 use crate::console::app::App;
+use crate::console::app::glossary::TermSurroundings;
 use crate::console::app::layer::Layer;
-use crate::console::features::glossary::TermSurroundings;
-use crate::console::features::pane::{reflow, timestamps};
 use crate::console::features::question::QuestionDialog;
-use crate::console::features::{glossary, outer, reader, receipts, replay, task_list};
+use crate::console::features::reader::lay_out_reader;
 use crate::console::state::{Breakpoint, Layout, Screen};
 use crate::console::text::reading::window;
 use crate::model::{QuestionKind, TaskStatus, TaskView};
@@ -26,20 +25,20 @@ impl App {
         self.place_lists(&layout);
         self.want_usage(&layout);
         self.panes.show(&mut self.state, &layout);
-        outer::tell_programs(&mut self.state, !self.layers.is_empty());
+        self.state.tell_programs(!self.layers.is_empty());
         self.panes.fit_watched(&mut self.state, &self.own, &layout);
         self.panes.read_tails(&mut self.state, &layout);
-        reflow::read_at_width(&mut self.state, &layout);
-        timestamps::read_stamped(&mut self.state, &layout);
-        let wanted = receipts::fetch_call(&mut self.state, &layout);
+        self.state.read_at_width(&layout);
+        self.state.read_stamped(&layout);
+        let wanted = self.state.fetch_call(&layout);
         self.state.effects.extend(wanted);
         self.receipts.lay_out_sheet(&self.state, &layout);
-        reader::lay_out_reader(&mut self.state, &layout);
-        let next = replay::play_on(&mut self.state);
+        self.state.reader.iter_mut().for_each(|reader| lay_out_reader(reader, &layout));
+        let next = self.state.play_on();
         self.state.effects.extend(next);
-        self.receipts.find_in_shown_text(&mut self.state);
+        self.find_in_shown_text();
         let around = self.around();
-        glossary::meet_terms(&mut self.state, around, &layout);
+        self.state.meet_terms(around, &layout);
     }
 
     /// Tells whether the user is in a dialog or a list, types, or reads something that must not move.
@@ -64,7 +63,7 @@ impl App {
             let (at, count) = (self.state.call_at(), self.state.call_rows().len());
             self.state.calls.top = window(self.state.calls.top, at, count, shown);
         } else if self.state.focus.screen == Screen::Tasks {
-            task_list::place_list(&mut self.state, shown);
+            self.state.place_list(shown);
         }
     }
 }

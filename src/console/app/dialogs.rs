@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use crate::console::app::App;
 use crate::console::app::layer::Layer;
+use crate::console::effect::FeatureReply;
 use crate::console::features::approval::card::Card;
 use crate::console::features::approval::decide;
 use crate::console::features::attention::item::AttentionSubject;
@@ -60,7 +61,7 @@ impl App {
                 self.attention.watching.settle(&id);
                 self.state.select(task);
                 self.state.show(Screen::Focus);
-                self.attention.ring(&mut self.state)
+                self.ring()
             }
             AttentionSubject::Left(departure) => self.open(Layer::Left(LeftDialog::of(departure))),
             AttentionSubject::Prompt(id) | AttentionSubject::Capped(id) | AttentionSubject::Orphans(id) => {
@@ -83,7 +84,9 @@ impl App {
                 Some(action) => self.stop(task, kill, action),
                 None => self.keep_open(Layer::Stop { task, kill }, action),
             },
-            Layer::Restart(task) if action == Action::Restart => self.stopping.restart(&mut self.state, task),
+            Layer::Restart(task) if action == Action::Restart => {
+                self.state.effects.push(self.stopping.restart(task, self.state.clock.now));
+            }
             Layer::Signal(task) => match signal(&task, action) {
                 Some(effect) => self.state.effects.push(effect),
                 None => self.keep_open(Layer::Signal(task), action),
@@ -94,9 +97,12 @@ impl App {
                 None => self.keep_open(Layer::Quit, action),
             },
             Layer::Paste(paste) if action == Action::Confirm => self.state.effects.push(paste.send()),
-            Layer::Undo(card) => {
-                let card = card.act(&mut self.state, action);
-                self.layers.extend(card.map(|card| Layer::Undo(Box::new(card))))
+            Layer::Undo(mut card) => {
+                let reply = card.act(&self.state, action);
+                if !matches!(reply, Some(FeatureReply::Do(_))) {
+                    self.open(Layer::Undo(card));
+                }
+                self.state.reply(reply);
             }
             // Keys of a list never get here, because letters are typed into it.
             Layer::Restart(_)
@@ -107,13 +113,16 @@ impl App {
             | Layer::Away(_) => self.keep_open(layer, action),
             Layer::Approval(card) => self.act_on_card(card, action),
             Layer::Question(mut dialog) => {
-                dialog.act(&mut self.state, action);
+                self.state.reply(dialog.act(&self.state, action));
                 self.open(Layer::Question(dialog))
             }
             Layer::Attention(chosen) => self.attend(&chosen, action),
-            Layer::Left(dialog) => match dialog.act(&mut self.state, action) {
-                LeftOutcome::Open(dialog) => self.open(Layer::Left(dialog)),
-                LeftOutcome::Ended => {}
+            Layer::Left(mut dialog) => match dialog.act(&self.state.view.snapshot, action) {
+                LeftOutcome::Open(replies) => {
+                    self.state.reply(replies);
+                    self.open(Layer::Left(dialog))
+                }
+                LeftOutcome::Ended(replies) => self.state.reply(replies),
                 LeftOutcome::Kept(departure) => self.attention.kept.push(departure),
                 LeftOutcome::Look(task) => {
                     self.state.select(task);
@@ -271,8 +280,9 @@ impl App {
             StopDialogAction::Signal => self.open(Layer::Signal(task)),
             StopDialogAction::TellAgent => {
                 let task = self.state.view.task(&task).cloned();
-                let tell = task.and_then(|task| MessageDialog::open_with_stop(&mut self.state, task, kill));
-                self.layers.extend(tell.map(|tell| Layer::Tell(Box::new(tell))));
+                task.into_iter().for_each(|task| {
+                    self.open_message(MessageDialog::open_with_stop(&self.state, task, kill));
+                });
             }
             StopDialogAction::Back => {}
         }
@@ -313,8 +323,14 @@ impl App {
 
     /// Opens a message to the agent with this label, or to the current one.
     pub(in crate::console) fn open_tell(&mut self, label: Option<String>) {
-        let tell = MessageDialog::open(&mut self.state, label);
-        self.layers.extend(tell.map(|tell| Layer::Tell(Box::new(tell))));
+        self.open_message(MessageDialog::open(&self.state, label));
+    }
+
+    fn open_message(&mut self, tell: Option<MessageDialog>) {
+        match tell {
+            Some(tell) => self.open(Layer::Tell(Box::new(tell))),
+            None => self.state.say("no agent is connected that could be told"),
+        }
     }
 
     /// Opens a list to choose from.
@@ -331,7 +347,7 @@ impl App {
     }
 
     fn act_on_card(&mut self, mut card: Card, action: Action) {
-        card.act(&mut self.state, action);
+        self.state.reply(card.act(&self.state, action));
         let call = card.call(&self.state).filter(|_| action == Action::TellAgent);
         let told = call.map(decide::told_of);
         self.open(Layer::Approval(card));
@@ -346,9 +362,13 @@ impl App {
 
     /// Updates the topmost card; once it has been answered, the next one follows.
     pub(in crate::console) fn refresh_card(&mut self) {
-        while let Some(Layer::Approval(card)) = self.layers.last_mut()
-            && !card.stays(&mut self.state)
-        {
+        while let Some(Layer::Approval(card)) = self.layers.last_mut() {
+            let was_over = card.is_over;
+            let stays = card.stays(&self.state);
+            self.state.is_dirty |= !stays || card.is_over != was_over;
+            if stays {
+                return;
+            }
             let next = card.next(&self.state);
             self.layers.pop();
             let is_over = next.is_none();

@@ -12,11 +12,11 @@ use crate::console::app::layer::Layer;
 use crate::console::features::approval::card;
 use crate::console::features::attention::{left, list};
 use crate::console::features::export::drawing;
-use crate::console::features::status::StatusFacts;
-use crate::console::features::stop::restart;
+use crate::console::features::status::{self, StatusFacts};
+use crate::console::features::stop::{self, restart};
 use crate::console::features::{
-    away, message, metrics, pane, paste, program, question, reader, receipts, replay, status, stop,
-    task_list, timeline, toasts, top_bar, undo, welcome,
+    away, message, metrics, pane, paste, program, question, reader, receipts, replay, task_list, timeline,
+    toasts, top_bar, undo, welcome,
 };
 use crate::console::state::{Availability, Breakpoint, Layout, Screen};
 use crate::console::text::{piece, wrapped};
@@ -116,7 +116,7 @@ fn screen(painter: &mut Painter<'_>, app: &App, layout: &Layout) {
         return reader::draw(painter, layout.stage, reader, state.calls.finding.as_ref());
     }
     if let Some(replay) = &state.replay {
-        return replay::draw::draw(painter, layout.stage, replay);
+        return replay::draw(painter, layout.stage, replay);
     }
     match state.focus.screen {
         Screen::Tasks | Screen::Focus if state.has_nothing() => welcome::no_places(painter, layout.stage),
@@ -145,7 +145,7 @@ fn status_facts(app: &App) -> StatusFacts {
     let reader = state.reader.as_ref().map(reader::told);
     StatusFacts {
         found_at: app.everywhere.found_at(state),
-        over_screen: reader.or_else(|| state.replay.as_ref().map(replay::draw::told)),
+        over_screen: reader.or_else(|| state.replay.as_ref().map(replay::told)),
         has_marked_call: app.receipts.marked.is_some(),
         waiting: app.attention.waiting(state),
     }

@@ -5,9 +5,7 @@ use jiff::Timestamp;
 use crate::console::app::App;
 use crate::console::app::layer::Layer;
 use crate::console::effect::{Effect, Leave};
-use crate::console::features::arrangement::tilings;
-use crate::console::features::task_list::choose;
-use crate::console::features::{changes, export, palette, program, receipts};
+use crate::console::features::{changes, export, palette, tilings};
 use crate::console::keys::Action;
 use crate::console::state::{ExportKind, ListChoice, SIGNALS, Screen, program_file, signal};
 use crate::console::widgets::chooser::page;
@@ -114,7 +112,7 @@ impl App {
         {
             let file = file.to_owned();
             self.layers.pop();
-            return program::run_program(&mut self.state, &file);
+            return self.state.run_program(&file);
         }
         let Some(item) = chooser.selected().cloned() else { return };
         // The list stays open for another choice.
@@ -134,30 +132,30 @@ impl App {
                     Screen::Tasks
                 })
             }
-            ListChoice::Call(seq) => receipts::go_to_call(&mut self.state, seq),
+            ListChoice::Call(seq) => self.state.go_to_call(seq),
             ListChoice::Recording(name) => self.run_beside(&format!("open {name}")),
             ListChoice::Theme(name) => {
                 self.apply_theme(&name);
                 self.state.effects.push(Effect::SaveTheme(name));
             }
             ListChoice::Export(ExportKind::Screen(shot)) => self.shoot(shot),
-            ListChoice::Export(ExportKind::Share(form)) => self.receipts.share(&mut self.state, form),
-            ListChoice::Export(export) => export::export(&mut self.state, export),
-            ListChoice::Filter(filter) => choose::list_only(&mut self.state, filter),
-            ListChoice::Whose(whose) => choose::list_those_of(&mut self.state, whose),
+            ListChoice::Export(ExportKind::Share(form)) => self.share(form),
+            ListChoice::Export(export) => self.state.effects.extend(export::export(&self.state, export)),
+            ListChoice::Filter(filter) => self.state.list_only(filter),
+            ListChoice::Whose(whose) => self.state.list_those_of(whose),
             ListChoice::Ruling(ruling) => {
                 (self.state.calls.ruling, self.state.calls.selected) = (ruling, None);
             }
             ListChoice::Arranged(choice) => {
-                let list = choose::arrange_list(&mut self.state, choice);
+                let list = self.state.arrange_list(choice);
                 self.open_list(list);
             }
             ListChoice::Layout(pick) => {
-                tilings::pick_layout(&mut self.state, pick);
+                self.state.pick_layout(pick);
                 self.state.show(Screen::Tasks);
             }
             ListChoice::Place(at) => self.go_to_place(at),
-            ListChoice::Changes(since) => changes::ask(&mut self.state, since),
+            ListChoice::Changes(since) => self.state.reply([changes::ask(since)]),
             ListChoice::Run(cmd) => self.run_here(&cmd),
             ListChoice::Only(place) => self.state.show_only(place),
             ListChoice::Open(running) => self.state.effects.push(Effect::OpenPlace(running)),

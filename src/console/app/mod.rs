@@ -3,16 +3,32 @@
 
 mod actions;
 mod agents;
+pub mod arranging;
 pub mod availability;
 mod away;
+mod border;
+mod calls;
+mod composing;
+mod copying;
 mod derived;
 mod dialogs;
 pub mod draw;
+mod finding;
+mod glossary;
 pub mod layer;
 mod lists;
 mod mouse;
+mod outer;
+mod pane;
+mod places;
+mod programs;
 mod quitting;
+mod replaying;
+mod replies;
+mod searching;
+mod tasks;
 mod update;
+mod visible;
 mod writing;
 
 use std::collections::BTreeSet;
@@ -20,11 +36,11 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use crate::console::app::border::ListBorder;
 use crate::console::app::layer::Layer;
-use crate::console::features::arrangement::border::ListBorder;
+use crate::console::app::visible::VisiblePanes;
 use crate::console::features::attention::Attention;
 use crate::console::features::away::Absence;
-use crate::console::features::pane::visible::VisiblePanes;
 use crate::console::features::receipts::Receipts;
 use crate::console::features::search_all::AllTasksSearch;
 use crate::console::features::stop::PendingStops;

@@ -5,11 +5,10 @@ use jiff::SignedDuration;
 use ratatui::layout::Position;
 
 use crate::console::app::App;
+use crate::console::app::border::ListBorder;
 use crate::console::effect::Effect;
 use crate::console::features::approval::card::Card;
-use crate::console::features::arrangement::border::ListBorder;
-use crate::console::features::pane::{copy, log, timestamps};
-use crate::console::features::{program, reader, task_list};
+use crate::console::features::pane::timestamps;
 use crate::console::keys::{Action, Motion};
 use crate::console::state::{Column, Layout, ListRow, Mode, Pane, PointedRow, Screen};
 use crate::envelope::TaskId;
@@ -49,12 +48,12 @@ impl App {
             }
             MouseKind::Drag(MouseButton::Left) => {
                 let spot = self.spot(at);
-                self.state.is_dirty |= spot.is_some_and(|spot| copy::drag(&mut self.state, spot));
+                self.state.is_dirty |= spot.is_some_and(|spot| self.state.drag_selection(spot));
             }
             MouseKind::Release(MouseButton::Left) => {
                 self.state.is_dirty = true;
                 self.border = None;
-                copy::drop_drag(&mut self.state)
+                self.state.drop_drag()
             }
             MouseKind::ScrollUp => self.wheel(&layout, at, Motion::Up),
             MouseKind::ScrollDown => self.wheel(&layout, at, Motion::Down),
@@ -181,21 +180,19 @@ impl App {
     fn wheel(&mut self, layout: &Layout, at: Position, motion: Motion) {
         self.state.is_dirty = true;
         if self.state.reader.is_some() {
-            (0..WHEEL_ROWS).for_each(|_| reader::go_in_reader(&mut self.state, motion));
+            (0..WHEEL_ROWS).for_each(|_| self.state.go_in_reader(motion));
             return;
         }
         let over_list = layout.list.contains(at);
         match self.state.focus.screen {
-            Screen::Tasks if over_list => {
-                task_list::step_task(&mut self.state, if motion == Motion::Up { -1 } else { 1 })
-            }
+            Screen::Tasks if over_list => self.state.step_task(if motion == Motion::Up { -1 } else { 1 }),
             Screen::Tasks => {
                 if let Some(task) = layout.pane_at(at).map(|pane| pane.task.clone()) {
                     self.state.select(task);
-                    log::go_in_log(&mut self.state, motion)
+                    self.state.go_in_log(motion)
                 }
             }
-            Screen::Focus => log::go_in_log(&mut self.state, motion),
+            Screen::Focus => self.state.go_in_log(motion),
             Screen::Receipts if over_list => {
                 let kept = std::mem::replace(&mut self.state.calls.column, Column::Calls);
                 self.go(motion);
@@ -208,10 +205,10 @@ impl App {
             Screen::Program => match layout.pane_at(at).map(|pane| pane.task.clone()) {
                 Some(task) => {
                     self.state.take_up(task);
-                    log::go_in_log(&mut self.state, motion)
+                    self.state.go_in_log(motion)
                 }
                 None => {
-                    (0..WHEEL_ROWS).for_each(|_| program::go_in_source(&mut self.state, motion));
+                    (0..WHEEL_ROWS).for_each(|_| self.state.go_in_source(motion));
                 }
             },
             Screen::Metrics => {}

@@ -8,19 +8,14 @@ use crate::config::Mouse;
 use crate::console::app::App;
 use crate::console::app::layer::Layer;
 use crate::console::effect::Effect;
-use crate::console::features::pane::{copy, log, search};
 use crate::console::features::receipts::Receipts;
-use crate::console::features::status::hints;
-use crate::console::features::undo::UndoCard;
-use crate::console::features::{
-    arrangement, changes, cost, export, glossary, paste, places, replay, task_list, undo,
-};
+use crate::console::features::undo::{self, UndoCard};
+use crate::console::features::{changes, cost, export, paste, places};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::msg::Msg;
 use crate::console::options::{DemoCue, DemoView};
 use crate::console::state::calls::Calls;
 use crate::console::state::places::links;
-use crate::console::state::ports;
 use crate::console::state::{Column, FoundLine, Mode, ProgramScreen, Screen, Shot, names};
 use crate::console::text::visible;
 use crate::console::theme::Preferences;
@@ -54,16 +49,16 @@ impl App {
         }
         let listed = self.listed_task();
         self.state.note_target(listed);
-        places::refuse_lost(&mut self.state);
+        self.state.refuse_lost();
         std::mem::take(&mut self.state.effects)
     }
 
     fn take(&mut self, msg: Msg) {
         match msg {
             Msg::Tick(now) => return self.tick(now),
-            Msg::Coverage(call, commands) => self.receipts.take_coverage(&mut self.state, call, &commands),
-            Msg::Reel(task, reel) => replay::reel(&mut self.state, &task, reel),
-            Msg::Played(task, place, picture) => replay::played(&mut self.state, &task, place, picture),
+            Msg::Coverage(call, commands) => self.take_coverage(call, &commands),
+            Msg::Reel(task, reel) => self.state.take_reel(&task, reel),
+            Msg::Played(task, place, picture) => self.state.take_played(&task, place, picture),
             Msg::Picture(task, picture) => {
                 self.state.view.pictures.insert(task, picture);
             }
@@ -75,7 +70,7 @@ impl App {
             }
             Msg::Mouse(event) => return self.mouse(event),
             Msg::Paste(text) => self.paste(text),
-            Msg::PasteTrouble(trouble) => paste::paste_failed(&mut self.state, trouble),
+            Msg::PasteTrouble(trouble) => self.state.toasts.fail(paste::paste_failure(trouble), None),
             Msg::Resize(columns, rows) => self.state.outer.size = (columns, rows),
             Msg::UsageDue => {
                 let due = self.state.view.usage.due(self.state.clock.now);
@@ -85,8 +80,7 @@ impl App {
                 // Redraw only if the frame would change, and only if motion is allowed.
                 self.state.is_dirty |=
                     self.state.view.take_usage(self.state.clock.now, seen) && self.state.setup.ui.motion;
-                self.attention.watch_usage(&mut self.state);
-                return;
+                return self.state.effects.extend(self.attention.watch_usage(&self.state));
             }
             Msg::Focus(is_here) => {
                 self.state.outer.is_elsewhere = !is_here;
@@ -109,22 +103,25 @@ impl App {
             Msg::Answered(answer) => self.answered(&answer),
             Msg::Refused(task, reason) => self.refused(&task, &reason),
             Msg::Record(record) => self.state.view.keep_record(record),
-            Msg::Changes(since, report) => changes::show(&mut self.state, &since, &report),
-            Msg::Cost(task, said) => cost::show(&mut self.state, &task, &said),
-            Msg::Undo(asked, report) if report.is_done => undo::tell(&mut self.state, &asked, &report),
-            Msg::Undo(asked, report) => self.open(Layer::Undo(Box::new(UndoCard::new(asked, *report)))),
-            Msg::Watched(task, text, next) => self.attention.watched(&mut self.state, &task, &text, next),
-            Msg::WatchDue => self.attention.ring(&mut self.state),
-            Msg::Page(task, page) => log::page(&mut self.state, task, page),
-            Msg::Found(task, query, line, counted) => {
-                search::found(&mut self.state, task, &query, line, counted)
+            Msg::Changes(since, report) => self.state.reply(changes::show(&self.state, &since, &report)),
+            Msg::Cost(task, said) => self.state.reply([cost::reader(&self.state, &task, &said)]),
+            Msg::Undo(asked, report) if report.is_done => {
+                self.state.say(undo::tell(&self.state, &asked, &report))
             }
+            Msg::Undo(asked, report) => self.open(Layer::Undo(Box::new(UndoCard::new(asked, *report)))),
+            Msg::Watched(task, text, next) => {
+                let effects = self.attention.take_watched(&self.state, &task, (&text, next));
+                self.state.effects.extend(effects);
+            }
+            Msg::WatchDue => self.ring(),
+            Msg::Page(task, page) => self.state.take_page(task, page),
+            Msg::Found(task, query, line, counted) => self.state.take_found(task, &query, line, counted),
             Msg::FoundAll(ticket, places, unread) => self.found_everywhere((ticket, places, unread)),
-            Msg::Prompt { task, line, forward } => search::show_prompt(&mut self.state, task, line, forward),
-            Msg::LastOutput(text, is_marked) => copy::copy_output(&mut self.state, text, is_marked),
-            Msg::Copied(what, ways) => copy::copied(&mut self.state, &what, &ways),
+            Msg::Prompt { task, line, forward } => self.state.show_prompt(task, line, forward),
+            Msg::LastOutput(text, is_marked) => self.state.copy_output(text, is_marked),
+            Msg::Copied(what, ways) => self.state.say_copied(&what, &ways),
             Msg::FileWritten { folder, name } => {
-                export::kept(&mut self.state, &visible::one_line(&folder), &name)
+                self.state.reply(export::replies_to_file(&visible::one_line(&folder), &name))
             }
             Msg::Failed(text) => {
                 self.state.is_leaving = false;
@@ -142,7 +139,7 @@ impl App {
     fn acted(&mut self) {
         self.state.division.stage.review();
         if self.state.is_dirty && !self.sends_keys_on() {
-            self.attention.ring(&mut self.state);
+            self.ring();
         }
     }
 
@@ -150,11 +147,11 @@ impl App {
     pub(crate) fn tick(&mut self, now: Timestamp) {
         self.state.clock.now = now;
         if self.state.setup.ui.title && self.attention.title.is_none() {
-            self.attention.ring(&mut self.state);
+            self.ring();
         }
         self.state.toasts.tick(now);
         if self.state.view.clear_at.is_some_and(|at| at <= now) {
-            task_list::clear_now(&mut self.state);
+            self.state.clear_now();
             self.state.is_dirty = true;
         }
         // With motion off, a message stays until the next key.
@@ -183,11 +180,11 @@ impl App {
             self.state.select(task);
         }
         self.say_of_others(&old);
-        arrangement::keep_pins(&mut self.state);
+        self.state.keep_pins();
         self.state.division.stage.review();
         self.state.view.usual.note(&self.state.view.snapshot.tasks);
-        self.stopping.restart_ended(&mut self.state);
-        ports::find_holders(&mut self.state);
+        self.state.effects.extend(self.stopping.restart_ended(&self.state));
+        self.state.find_holders();
         // What is done in a dialog or list, or typed, may be about the selected task.
         self.follows_late = self.is_occupied() && self.state.selected().is_some();
         if !self.follows_late {
@@ -201,7 +198,7 @@ impl App {
         if let Some(cue) = self.early_cue.take() {
             self.cue(cue);
         }
-        self.attention.ring(&mut self.state)
+        self.ring()
     }
 
     fn key(&mut self, key: KeyPress) {
@@ -214,8 +211,8 @@ impl App {
             return;
         }
         self.state.toasts.pressed(self.state.clock.now);
-        hints::learn(&mut self.state, action);
-        action.into_iter().for_each(|action| glossary::learn_terms(&mut self.state, action));
+        self.state.learn_hint(action);
+        action.into_iter().for_each(|action| self.state.learn_terms(action));
         self.pressed(key, action);
     }
 
@@ -289,7 +286,7 @@ impl App {
             Some(Layer::List(chooser)) if chooser.kind == ListKind::Places => Some(&mut **chooser),
             _ => None,
         };
-        self.everywhere.found(&mut self.state, list, found);
+        self.state.reply(self.everywhere.add(&self.state.view, list, found));
     }
 
     pub(in crate::console) fn open(&mut self, layer: Layer) {
@@ -338,7 +335,7 @@ impl App {
         let mouse = preferences.ui.mouse;
         let mouse_changed = mouse != self.state.setup.ui.mouse;
         self.apply_preferences(preferences);
-        self.attention.ring(&mut self.state);
+        self.ring();
         if !changes.is_empty() {
             self.state.say(format!("settings: {}", changes.join(", ")));
         }

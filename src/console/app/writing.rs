@@ -6,9 +6,8 @@ use crate::console::app::App;
 use crate::console::app::layer::Layer;
 use crate::console::effect::Effect;
 use crate::console::features::approval::card::{Card, CardText};
-use crate::console::features::pane::{copy, search};
-use crate::console::features::paste::{UnsentPaste, line_feeds, size};
-use crate::console::features::{composer, palette, paste, program, receipts, task_list};
+use crate::console::features::palette;
+use crate::console::features::paste::{self, UnsentPaste, line_feeds, size};
 use crate::console::keys::{Action, CopyAction, KeyContext};
 use crate::console::state::key_target::RESTED;
 use crate::console::state::{
@@ -41,7 +40,10 @@ impl App {
                     return;
                 }
                 if text.len() > MOST_INPUT {
-                    return paste::refuse_paste(&mut self.state, text.len(), "a task takes", MOST_INPUT);
+                    return self
+                        .state
+                        .toasts
+                        .fail(paste::refusal(text.len(), "a task takes", MOST_INPUT), None);
                 }
                 if text.trim_end_matches(['\r', '\n']).contains(['\r', '\n']) {
                     return self.open(Layer::Paste(Box::new(UnsentPaste::new(task, text))));
@@ -59,7 +61,7 @@ impl App {
             return self.state.say("a paste is no answer here: press a key");
         };
         if editor.value().len() + text.len() > most {
-            return paste::refuse_paste(&mut self.state, text.len(), "this line holds", most);
+            return self.state.toasts.fail(paste::refusal(text.len(), "this line holds", most), None);
         }
         let (pasted, cursor) = (line_feeds(text), editor.cursor());
         let mut value = editor.value().to_owned();
@@ -68,18 +70,24 @@ impl App {
         *editor = Editor::new(value).with_cursor(cursor + pasted.chars().count());
         self.rewrite_rule();
         self.filter_list();
-        receipts::filter_calls(&mut self.state);
-        task_list::filter_tasks(&mut self.state);
-        search::find_as_written(&mut self.state);
+        self.state.filter_calls();
+        self.state.filter_tasks();
+        self.state.find_as_written();
     }
 
     /// Handles a key while a message is being typed.
     fn tell_key(&mut self, key: KeyPress, action: Option<Action>) -> bool {
         let Some(Layer::Tell(dialog)) = self.layers.last_mut() else { return false };
         match action {
-            // A blank or overlong message stays open for editing.
-            Some(Action::Send) if !dialog.send(&mut self.state) => {}
-            Some(Action::Send | Action::Leave) => drop(self.layers.pop()),
+            Some(Action::Send) => match dialog.send(&self.state) {
+                Ok(replies) => {
+                    self.layers.pop();
+                    self.state.reply(replies);
+                }
+                // It stays open for editing.
+                Err(why) => self.state.say(why),
+            },
+            Some(Action::Leave) => drop(self.layers.pop()),
             Some(Action::Up) => dialog.point(true),
             Some(Action::Down) => dialog.point(false),
             _ => self.edit_key(key),
@@ -93,7 +101,7 @@ impl App {
             return false;
         };
         match action {
-            Some(Action::Send) => card.send(&mut self.state),
+            Some(Action::Send) => self.state.reply(card.send(&self.state)),
             Some(Action::Leave) => (card.writing, card.reading.shown_at) = (None, None),
             _ => self.edit_key(key),
         }
@@ -151,7 +159,7 @@ impl App {
         match &self.state.focus.mode {
             Mode::Observe => return self.literal_chord(key, action),
             Mode::Copy(_) => match action.and_then(CopyAction::of) {
-                Some(action) => copy::act_in_copy(&mut self.state, action),
+                Some(action) => self.state.act_in_copy(action),
                 None => self.say_unbound(key),
             },
             Mode::Input(task) => self.input_key(&task.clone(), key, action),
@@ -226,10 +234,10 @@ impl App {
             (Some(Action::Raw), Prompt::Line(task)) => self.state.focus.mode = Mode::Input(task),
             (Some(Action::Newline), Prompt::Line(_)) => self.edit(InputRequest::InsertChar('\n')),
             (Some(Action::Send), Prompt::Line(task)) => {
-                composer::send_line(&mut self.state, &task);
+                self.state.send_line(&task);
                 self.state.observe();
             }
-            (Some(Action::SendOn), Prompt::Line(task)) => composer::send_line(&mut self.state, &task),
+            (Some(Action::SendOn), Prompt::Line(task)) => self.state.send_line(&task),
             (Some(Action::Send), Prompt::Rename(task)) => {
                 let name = self.state.take_written();
                 let name = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
@@ -237,35 +245,37 @@ impl App {
             }
             (Some(Action::Send), Prompt::Watch(task)) => {
                 let text = self.state.take_written();
-                self.attention.watch_for(&mut self.state, &task, &text);
+                self.watch_for(&task, &text);
             }
             (Some(Action::Run), Prompt::Start) => {
-                let cmd = composer::take_command(&mut self.state);
+                let cmd = self.state.take_command();
                 match program_file(&cmd) {
-                    Some(file) => program::run_program(&mut self.state, file),
+                    Some(file) => self.state.run_program(file),
                     None if cmd.is_empty() => {}
                     None => self.run_here(&cmd),
                 }
             }
-            (Some(Action::Find), Prompt::Search(task)) => search::find(&mut self.state, task),
+            (Some(Action::Find), Prompt::Search(task)) => self.state.find_in_pane(task),
             (Some(Action::Find), Prompt::SearchAll) => {
-                if self.everywhere.search(&mut self.state) {
+                let needle = self.state.take_written();
+                if !needle.is_empty() {
+                    self.state.effects.extend(self.everywhere.search(&self.state.view, needle));
                     self.open_list(Chooser::new(ListKind::Places, Vec::new()));
                 }
             }
-            (Some(Action::Find), Prompt::Find) => self.receipts.start_finding(&mut self.state),
+            (Some(Action::Find), Prompt::Find) => self.start_finding(),
             (Some(Action::Find), Prompt::FilterCalls | Prompt::FilterTasks) => self.state.observe(),
             (_, Prompt::FilterTasks) => self.write_filter_key(key),
             (_, Prompt::FilterCalls) => {
                 self.edit_key(key);
-                receipts::filter_calls(&mut self.state);
+                self.state.filter_calls();
             }
             (_, Prompt::Search(_)) => {
                 self.edit_key(key);
-                search::find_as_written(&mut self.state);
+                self.state.find_as_written();
             }
             // Of several lines written before, unless the input is hidden.
-            _ if has_history && composer::call_back(&mut self.state, key) => {}
+            _ if has_history && self.state.call_back(key) => {}
             _ => self.edit_key(key),
         }
     }
@@ -279,7 +289,10 @@ impl App {
 
     /// Does the same with this program and these arguments.
     pub(in crate::console) fn run_beside(&mut self, args: &str) {
-        let cmd = palette::beside(&mut self.state, args);
+        if self.state.is_far() {
+            return self.state.say("that runs beside a place of this machine only: choose one");
+        }
+        let cmd = palette::beside(&self.state, args);
         cmd.into_iter().for_each(|cmd| self.run_here(&cmd));
     }
 
@@ -307,16 +320,7 @@ impl App {
                 Layer::Approval(card) => card.writing.as_mut().map(CardText::editor),
                 Layer::Question(dialog) => dialog.editor(),
                 Layer::Tell(dialog) => Some(&mut dialog.editor),
-                Layer::Quit
-                | Layer::Attention(_)
-                | Layer::Left(_)
-                | Layer::Away(_)
-                | Layer::Paste(_)
-                | Layer::Undo(_)
-                | Layer::Stop { .. }
-                | Layer::Signal(_)
-                | Layer::Restart(_)
-                | Layer::Why(_) => None,
+                _ => None,
             };
         }
         self.state.editor()
@@ -325,11 +329,11 @@ impl App {
     /// Handles a key while the filter is being typed: up and down move through the listed tasks.
     pub(in crate::console) fn write_filter_key(&mut self, press: KeyPress) {
         match press.key {
-            Key::Up => task_list::step_task(&mut self.state, -1),
-            Key::Down => task_list::step_task(&mut self.state, 1),
+            Key::Up => self.state.step_task(-1),
+            Key::Down => self.state.step_task(1),
             _ => {
                 self.edit_key(press);
-                task_list::filter_tasks(&mut self.state);
+                self.state.filter_tasks();
             }
         }
     }

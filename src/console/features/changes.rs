@@ -1,7 +1,7 @@
 //! What differs in the workspace's tree since a task began, or since an agent's first command: the files, and their
 //! lines. It is read from the runtime's ledger, and drawn here: no other program takes part.
 
-use crate::console::effect::Effect;
+use crate::console::effect::{Effect, FeatureReply};
 use crate::console::state::{ListChoice, State, short_alias, who};
 use crate::console::text::diff::FileDiffs;
 use crate::console::text::reading::{ReaderText, ReaderView};
@@ -14,22 +14,20 @@ use crate::model::{AgentView, ChangedFile, ChangesReport, Subject, TreeChanges};
 
 /// Shows what differs since the current task began, or since the first command of an agent; if there are several of
 /// these, they are listed.
-pub(in crate::console) fn show_changes(state: &mut State) -> Option<Chooser> {
+pub(in crate::console) fn show_changes(state: &State) -> Result<Chooser, Option<FeatureReply>> {
     let mut items = choices(state);
     match items.len() {
-        0 | 1 => {
-            if let Some(ListItem { choice: ListChoice::Changes(since), .. }) = items.pop() {
-                ask(state, since);
-            }
-            None
-        }
-        _ => Some(Chooser::new(ListKind::Changes, items)),
+        0 | 1 => Err(items.pop().and_then(|item| match item.choice {
+            ListChoice::Changes(since) => Some(ask(since)),
+            _ => None,
+        })),
+        _ => Ok(Chooser::new(ListKind::Changes, items)),
     }
 }
 
 /// Asks the runtime for what differs since then.
-pub(in crate::console) fn ask(state: &mut State, since: Subject) {
-    state.effects.push(Effect::Ask(Act::Changes.on(since)));
+pub(in crate::console) fn ask(since: Subject) -> FeatureReply {
+    FeatureReply::Do(Effect::Ask(Act::Changes.on(since)))
 }
 
 /// Tells whether there is anything since which the tree could be compared.
@@ -55,22 +53,25 @@ fn choices(state: &State) -> Vec<ListItem> {
 }
 
 /// Shows what the runtime has answered.
-pub(in crate::console) fn show(state: &mut State, since: &Subject, report: &ChangesReport) {
+pub(in crate::console) fn show(
+    state: &State,
+    since: &Subject,
+    report: &ChangesReport,
+) -> Option<FeatureReply> {
     let since = match since {
         Subject::Task(id) => format!("{} began", state.name_of(id)),
         Subject::Agent(label) => format!("the first command of {}", who(&Actor::Agent(label.clone()))),
-        _ => return,
+        _ => return None,
     };
-    state.toasts.pass();
     let title = format!("what differs in this tree since {since}");
-    state.reader = Some(reader(title, facts(state, report), report));
+    Some(FeatureReply::Read(Box::new(reader(title, facts(state, report), report))))
 }
 
 /// Returns what is to be said of the list as a whole, a line each.
 fn facts(state: &State, report: &ChangesReport) -> Vec<StyledPiece> {
     let TreeChanges { by_git, shared_with, together, incomplete, .. } = &report.changes;
     let mut facts = Vec::new();
-    facts.extend(incomplete.as_ref().map(|why| piece(visible::one_line(why).into_owned(), Role::Waiting)));
+    facts.extend(incomplete.as_ref().map(|why| piece(visible::one_line(why), Role::Waiting)));
     facts.extend((*by_git > 0).then(|| piece(format!("by git: {} files", count(*by_git)), Role::Text)));
     let tasks = [state.together(together), state.shared_with(shared_with)];
     facts.extend(tasks.into_iter().flatten().map(|text| piece(text, Role::Text)));
@@ -82,7 +83,7 @@ fn reader(title: String, facts: Vec<StyledPiece>, report: &ChangesReport) -> Rea
     let mut diffs = FileDiffs::default();
     facts.into_iter().for_each(|fact| diffs.say(vec![fact]));
     for file in &report.files {
-        diffs.say(vec![mark(file), piece(visible::one_line(&file.path).into_owned(), Role::Text)]);
+        diffs.say(vec![mark(file), piece(visible::one_line(&file.path), Role::Text)]);
     }
     if report.files.is_empty() {
         diffs.say(vec![piece("nothing differs", Role::Faint)]);
@@ -92,7 +93,7 @@ fn reader(title: String, facts: Vec<StyledPiece>, report: &ChangesReport) -> Rea
     }
     for file in &report.files {
         diffs.say(Vec::new());
-        let mut head = vec![mark(file), piece(visible::one_line(&file.path).into_owned(), Role::Strong)];
+        let mut head = vec![mark(file), piece(visible::one_line(&file.path), Role::Strong)];
         let note = file.note.as_ref();
         head.extend(note.map(|note| piece(format!("  {}", visible::one_line(note)), Role::Faint)));
         diffs.part(head);

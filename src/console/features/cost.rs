@@ -1,6 +1,6 @@
 //! What a task's command would cost if it were run now: asked of the runtime, and shown in sentences.
 
-use crate::console::effect::Effect;
+use crate::console::effect::{Effect, FeatureReply};
 use crate::console::state::State;
 use crate::console::text::document::WrappedText;
 use crate::console::text::reading::{ReaderText, ReaderView};
@@ -11,17 +11,17 @@ use crate::envelope::TaskId;
 use crate::link::Act;
 
 /// Asks what the current task's command would cost now. Of one that waits for the person, that is known already.
-pub(in crate::console) fn ask(state: &mut State) {
-    let Some(task) = state.at_hand().map(|task| task.id.clone()) else { return };
+pub(in crate::console) fn ask(state: &State) -> Option<FeatureReply> {
+    let task = state.at_hand()?.id.clone();
     let held = state.view.snapshot.gate.held.iter().find(|held| held.task.as_ref() == Some(&task));
-    match held.and_then(|held| held.cost.commands.first().cloned()) {
-        Some(said) => show(state, &task, &said),
-        None => state.effects.push(Effect::Ask(Act::Cost.on(task))),
-    }
+    Some(match held.and_then(|held| held.cost.commands.first()) {
+        Some(said) => reader(state, &task, said),
+        None => FeatureReply::Do(Effect::Ask(Act::Cost.on(task))),
+    })
 }
 
 /// Shows what the runtime has answered.
-pub(in crate::console) fn show(state: &mut State, task: &TaskId, said: &[String]) {
+pub(in crate::console) fn reader(state: &State, task: &TaskId, said: &[String]) -> FeatureReply {
     let name = state.name_of(task);
     let cmd = state.view.task(task).map(|task| visible::told(&task.cmd)).unwrap_or_default();
     let mut lines = vec![vec![piece(cmd, Role::Strong)], Vec::new()];
@@ -30,13 +30,12 @@ pub(in crate::console) fn show(state: &mut State, task: &TaskId, said: &[String]
         Vec::new(),
         vec![piece("nothing was run; it is what the text tells, not a promise", Role::Faint)],
     ]);
-    state.toasts.pass();
-    state.reader = Some(ReaderView {
+    FeatureReply::Read(Box::new(ReaderView {
         title: format!("what {name} would cost, run now"),
         facts: Vec::new(),
         text: ReaderText::new(WrappedText::new(lines)),
         parts: Vec::new(),
         begin: usize::MAX,
         part: "",
-    });
+    }))
 }

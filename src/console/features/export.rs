@@ -8,7 +8,7 @@ use ratatui::style::{Color as Ink, Modifier};
 use serde_json::Value;
 use strum::VariantArray as _;
 
-use crate::console::effect::Effect;
+use crate::console::effect::{Effect, FeatureReply};
 use crate::console::state::{ExportKind, FileName, ListChoice, Screen, ShareForm, Shot, State, alias, how};
 use crate::console::text::{visible, width};
 use crate::console::theme::colour::sixteen;
@@ -74,14 +74,13 @@ fn call_exports(state: &State) -> Vec<ListItem> {
 }
 
 /// Exports something other than the screen to a file.
-pub(in crate::console) fn export(state: &mut State, export: ExportKind) {
+pub(in crate::console) fn export(state: &State, export: ExportKind) -> Option<Effect> {
     let made = match export {
         ExportKind::Task(id, form) => {
-            let Some(task) = state.view.task(&id).cloned() else { return };
+            let task = state.view.task(&id)?.clone();
             let file = FileName::of(&alias(&task), form.extension());
             let palette = state.setup.theme_set.paper();
-            state.effects.push(Effect::WriteExport { task, form, palette, file });
-            return;
+            return Some(Effect::WriteExport { task, form, palette, file });
         }
         ExportKind::Screen(_) | ExportKind::Share(_) => None,
         ExportKind::Metrics => {
@@ -103,11 +102,11 @@ pub(in crate::console) fn export(state: &mut State, export: ExportKind) {
             items.map(|items| (FileName::of(&state.call_file(seq), "jsonl"), lines(items)))
         }
     };
-    state.effects.extend(made.map(|(file, text)| Effect::WriteFile { file, text }));
+    made.map(|(file, text)| Effect::WriteFile { file, text })
 }
 
 /// Exports the screen, as it was drawn.
-pub(in crate::console) fn export_screen(state: &mut State, shot: Shot, drawing: &CellDrawing) {
+pub(in crate::console) fn export_screen(state: &State, shot: Shot, drawing: &CellDrawing) -> Effect {
     let (file, palette) =
         (FileName::of(state.focus.screen.word(), shot.extension()), state.setup.theme_set.paper());
     let title = format!("pilothouse: {}", state.focus.screen.word());
@@ -121,7 +120,7 @@ pub(in crate::console) fn export_screen(state: &mut State, shot: Shot, drawing: 
         Shot::Text => drawing.text(),
         Shot::Ansi => drawing.ansi(),
     };
-    state.effects.push(Effect::WriteFile { file, text });
+    Effect::WriteFile { file, text }
 }
 
 /// Returns what a picture of the screen is about: the command at hand, and how it ended and the date.
@@ -150,10 +149,10 @@ fn answer(state: &State, seq: u64) -> Option<&CallRecord> {
 }
 
 /// Reports where a file was saved, and copies its path.
-pub(in crate::console) fn kept(state: &mut State, folder: &str, name: &str) {
+pub(in crate::console) fn replies_to_file(folder: &str, name: &str) -> [FeatureReply; 2] {
     let path = format!("{}/{name}", folder.trim_end_matches('/'));
-    state.say(format!("{name} in {folder}"));
-    state.effects.push(Effect::Yank { text: path, what: "the path".to_owned() });
+    let copy = Effect::Yank { text: path, what: "the path".to_owned() };
+    [FeatureReply::Say(format!("{name} in {folder}")), FeatureReply::Do(copy)]
 }
 
 fn metrics_export() -> ListItem {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tui_input::Input as Editor;
 
-use crate::console::effect::Effect;
+use crate::console::effect::{Effect, FeatureReply};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::delivery::MessageDelivery;
 use crate::console::state::{State, alias, over_screen, owner, stop_of};
@@ -51,21 +51,13 @@ impl MessageDialog {
 
 impl MessageDialog {
     /// Opens the dialog with `label` or the current agent first. Says so if there is nobody to tell.
-    pub(in crate::console) fn open(state: &mut State, label: Option<String>) -> Option<Self> {
+    pub(in crate::console) fn open(state: &State, label: Option<String>) -> Option<Self> {
         let to = state.agents_to_tell(label);
-        if to.is_empty() {
-            state.say("no agent is connected that could be told");
-            return None;
-        }
-        Some(Self { to, at: 0, editor: Editor::default(), then: None })
+        (!to.is_empty()).then(|| Self { to, at: 0, editor: Editor::default(), then: None })
     }
 
     /// Opens it from the stop dialog: the owner of the task is told why.
-    pub(in crate::console) fn open_with_stop(
-        state: &mut State,
-        task: Arc<TaskView>,
-        kill: bool,
-    ) -> Option<Self> {
+    pub(in crate::console) fn open_with_stop(state: &State, task: Arc<TaskView>, kill: bool) -> Option<Self> {
         let how = if kill { "killed" } else { "stopped: TERM, then KILL" };
         let text = format!("Then {} is {how}.", alias(&task));
         let dialog = Self::open(state, owner(&task.started_by))?;
@@ -87,20 +79,17 @@ impl MessageDialog {
     }
 
     /// Sends what is written; tells whether it was sent.
-    pub(in crate::console) fn send(&self, state: &mut State) -> bool {
+    pub(in crate::console) fn send(&self, state: &State) -> Result<Vec<FeatureReply>, &'static str> {
         let text = self.editor.value().trim().to_owned();
         let chars = text.chars().count();
         if text.is_empty() || chars > WORDS_CHARS {
-            let why = if text.is_empty() { "nothing is written" } else { "too long: shorten it" };
-            state.say(why);
-            return false;
+            return Err(if text.is_empty() { "nothing is written" } else { "too long: shorten it" });
         }
         let to = self.recipients().to_vec();
         let then = self.then.as_ref().map(|(task, kill, _)| stop_of(&task.id, *kill));
-        state.say(self.delivery(state).said(&to));
+        let said = FeatureReply::Say(self.delivery(state).said(&to));
         let tell = |agent| Effect::Ask(Act::Tell(text.clone()).on(Subject::Agent(agent)));
-        state.effects.extend(to.into_iter().map(tell).chain(then));
-        true
+        Ok(to.into_iter().map(tell).chain(then).map(FeatureReply::Do).chain([said]).collect())
     }
 }
 

@@ -2,19 +2,15 @@
 //! another feature or the app that composes them.
 
 pub mod approval;
-pub mod arrangement;
 pub mod attention;
 pub mod away;
 pub mod changes;
-pub mod composer;
 pub mod cost;
 pub mod export;
-pub mod glossary;
 pub mod help;
 pub mod message;
 pub mod metrics;
 pub mod next;
-pub mod outer;
 pub mod palette;
 pub mod pane;
 pub mod paste;
@@ -28,6 +24,7 @@ pub mod search_all;
 pub mod status;
 pub mod stop;
 pub mod task_list;
+pub mod tilings;
 pub mod timeline;
 pub mod toasts;
 pub mod top_bar;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::console::keys::Action;
 use crate::console::state::call_rows::task_of;
 use crate::console::state::listing::heads::waits;
-use crate::console::state::{CallRow, CallState, Filter, Screen, State, alias, answers_no, outcome};
+use crate::console::state::{CallRow, CallState, Filter, Screen, State, answers_no, outcome};
 use crate::envelope::TaskId;
 use crate::model::TaskView;
 
@@ -45,7 +45,7 @@ pub(in crate::console) fn next_of(state: &State, action: Action) -> Option<Next>
 }
 
 /// Returns how surely a task waits for the user: 0 by evidence, 1 if it is only at a prompt; none if it does not.
-fn wait_rank(task: &TaskView) -> Option<u8> {
+pub(in crate::console) fn wait_rank(task: &TaskView) -> Option<u8> {
     Filter::Waiting.holds(task).then(|| u8::from(!waits(task)))
 }
 
@@ -67,21 +67,6 @@ fn next_ranked(ranks: &[Option<u8>], here: usize, is_failed: bool) -> Option<usi
             let higher = ranks.iter().flatten().filter(|rank| **rank > own).min().copied();
             (here + 1..ranks.len()).find(of(own)).or_else(|| from_top(higher.unwrap_or(lowest)))
         }
-    }
-}
-
-pub(in crate::console) fn go_to_next(state: &mut State, action: Action) {
-    match next_of(state, action) {
-        Some(Next::Task(task)) => {
-            let weak =
-                state.view.task(&task).filter(|task| wait_rank(task) == Some(1)).map(|task| alias(task));
-            if let Some(name) = weak.filter(|_| action == Action::NextWaiting) {
-                state.say(format!("{name} is only at a prompt: it may want nothing"));
-            }
-            state.select(task)
-        }
-        Some(Next::Call(seq)) => state.calls.selected = Some(seq),
-        None => {}
     }
 }
 

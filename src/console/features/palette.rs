@@ -113,11 +113,7 @@ pub(in crate::console) fn messages(state: &State) -> Chooser {
 }
 
 /// Returns the command line of this program with these arguments, to be run in a pane.
-pub(in crate::console) fn beside(state: &mut State, args: &str) -> Option<String> {
-    if state.is_far() {
-        state.say("that runs beside a place of this machine only: choose one");
-        return None;
-    }
+pub(in crate::console) fn beside(state: &State, args: &str) -> Option<String> {
     let quoted = state.setup.program.as_ref()?.display().to_string().replace('\'', "'\\''");
     Some(format!("'{quoted}' {args}"))
 }

@@ -5,9 +5,8 @@
 use crate::console::effect::Effect;
 use crate::console::keys::decode::{MOST_PASTE, PasteTrouble};
 use crate::console::keys::{Action, KeyContext};
-use crate::console::state::{State, alias};
-use crate::console::text;
-use crate::console::text::{piece, visible};
+use crate::console::state::alias;
+use crate::console::text::{self, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, dialog};
 use crate::envelope::TaskId;
@@ -47,21 +46,20 @@ impl UnsentPaste {
 }
 
 /// Reports a paste that did not arrive, or not to its end.
-pub(in crate::console) fn paste_failed(state: &mut State, trouble: PasteTrouble) {
+pub(in crate::console) fn paste_failure(trouble: PasteTrouble) -> String {
     match trouble {
         PasteTrouble::Stalled => {
-            state.toasts.fail("a paste has not ended: Esc drops it, any other key is part of it", None);
+            "a paste has not ended: Esc drops it, any other key is part of it".to_owned()
         }
         PasteTrouble::Dropped(bytes) => {
-            state.toasts.fail(format!("a paste without an end was dropped, {}", size(bytes)), None);
+            format!("a paste without an end was dropped, {}", size(bytes))
         }
-        PasteTrouble::TooLong(bytes) => refuse_paste(state, bytes, "a paste has", MOST_PASTE),
+        PasteTrouble::TooLong(bytes) => refusal(bytes, "a paste has", MOST_PASTE),
     }
 }
 
-pub(in crate::console) fn refuse_paste(state: &mut State, bytes: usize, what: &str, most: usize) {
-    let told = format!("the paste of {} was not taken: {what} {} at most", size(bytes), size(most));
-    state.toasts.fail(told, None);
+pub(in crate::console) fn refusal(bytes: usize, what: &str, most: usize) -> String {
+    format!("the paste of {} was not taken: {what} {} at most", size(bytes), size(most))
 }
 
 pub(in crate::console) fn line_feeds(text: &str) -> String {

@@ -1,11 +1,11 @@
 //! Several places in one console: the list of them, where a command starts, and what is refused while a place is away.
 
 use crate::console::effect::Effect;
-use crate::console::state::{ListChoice, Prompt, State, alias, link_word, refusal};
+use crate::console::state::{ListChoice, State, alias, link_word, refusal};
 use crate::console::text::{column, visible};
 use crate::console::widgets::{Chooser, ListItem, ListKind};
 use crate::link::{Act, Request, RunningRuntime};
-use crate::model::{PlaceId, PlaceLink, PlaceState, Subject, TypedInput};
+use crate::model::{PlaceId, PlaceState, Subject, TypedInput};
 
 /// Returns the runtimes that are not shown yet, as items of the list of places.
 pub(in crate::console) fn running_items(state: &State, running: Vec<RunningRuntime>) -> Vec<ListItem> {
@@ -25,26 +25,8 @@ pub(in crate::console) fn running_items(state: &State, running: Vec<RunningRunti
     items.collect()
 }
 
-/// Shows the same as a message.
-pub(in crate::console) fn say_refusal(state: &mut State) {
-    state.refusal_at_hand().into_iter().for_each(|told| state.toasts.fail(told, None));
-}
-
-/// Opens the input line for a command to run in the current place, which stays fixed while the command is
-/// typed; the line starts out as `initial`.
-pub(in crate::console) fn write_command(state: &mut State, initial: Option<String>) {
-    state.composer.start_at = state.place_at_hand();
-    if state.is_fleet() && state.composer.start_at.is_none() {
-        return state.say("choose a place first");
-    }
-    state.write(Prompt::Start);
-    if let (Some(initial), Some(editor)) = (initial, state.editor()) {
-        *editor = initial.into();
-    }
-}
-
 /// Opens the list of places, and requests the runtimes that are not shown.
-pub(in crate::console) fn list_of_places(state: &mut State) -> Chooser {
+pub(in crate::console) fn list_of_places(state: &State) -> Chooser {
     let places = &state.view.snapshot.places;
     let mut items: Vec<ListItem> = Vec::new();
     if places.len() > 1 {
@@ -56,7 +38,6 @@ pub(in crate::console) fn list_of_places(state: &mut State) -> Chooser {
     }));
     let mut chooser = Chooser::new(ListKind::Fleet, items);
     chooser.select(&ListChoice::Only(state.list.filters.place.clone()));
-    state.effects.push(Effect::ListRunning);
     chooser
 }
 
@@ -73,27 +54,8 @@ fn told_of_place(state: &State, place: &PlaceState) -> String {
     )
 }
 
-/// Drops effects on tasks whose place is not attached, and says why.
-pub(in crate::console) fn refuse_lost(state: &mut State) {
-    if state.view.snapshot.places.iter().all(|place| place.link == PlaceLink::Live) {
-        return;
-    }
-    let mut refused: Vec<String> = Vec::new();
-    for effect in std::mem::take(&mut state.effects) {
-        match held_back(state, &effect) {
-            None => state.effects.push(effect),
-            Some(told) if is_of_a_person(&effect) && !refused.contains(&told) => refused.push(told),
-            Some(_) => {}
-        }
-    }
-    for told in refused {
-        state.toasts.fail(told, None);
-        state.touch();
-    }
-}
-
 /// Returns why an effect cannot be carried out, if so.
-fn held_back(state: &State, effect: &Effect) -> Option<String> {
+pub(in crate::console) fn held_back(state: &State, effect: &Effect) -> Option<String> {
     let Effect::Ask(request) = effect else { return None };
     let Subject::Task(task) = &request.subject else { return None };
     // What only reads is tried.

@@ -3,12 +3,9 @@
 
 use ratatui::layout::Rect;
 
-use crate::console::effect::Effect;
-use crate::console::keys::{Action, KeyContext, Motion};
-use crate::console::state::{Layout, ProgramScreen, Screen, State, Term, cut_top, names, questions, words};
-use crate::console::text;
-use crate::console::text::reading::moved;
-use crate::console::text::{StyledPiece, column, piece, visible};
+use crate::console::keys::{Action, KeyContext};
+use crate::console::state::{Layout, State, Term, cut_top, names, questions};
+use crate::console::text::{self, StyledPiece, column, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns};
 use crate::envelope::mask;
@@ -40,61 +37,6 @@ pub fn program_top(state: &State, rows: usize) -> usize {
         .map_or_else(|| program.error.as_ref().map_or(1, |error| error.line), |lines| lines.first);
     let centred = usize::try_from(line).unwrap_or(1).saturating_sub(1).saturating_sub(rows / 3);
     state.programs.top.unwrap_or(centred).min(last_top)
-}
-
-/// Runs a program in this runtime and shows it.
-pub(in crate::console) fn run_program(state: &mut State, file: &str) {
-    let place = state.composer.start_at.take().or_else(|| state.place_at_hand());
-    state.effects.push(Effect::RunProgram { file: file.to_owned(), place });
-    state.programs = ProgramScreen::default();
-    // The program ends with this console, whichever process the runtime is in.
-    state.setup.shows_run = true;
-    state.show(Screen::Program);
-}
-
-/// Scrolls the source; going to the end makes it follow the current line again.
-pub(in crate::console) fn go_in_source(state: &mut State, motion: Motion) {
-    let Some(program) = state.program() else { return };
-    let rows = state.layout().source_rows();
-    let last = program.source.lines().count().saturating_sub(rows);
-    if motion == Motion::Bottom {
-        state.programs.top = None;
-    } else {
-        let top = moved(program_top(state, rows), motion, rows.max(2) - 1, last);
-        state.programs.top = Some(top);
-    }
-}
-
-/// Pans the source by columns, as far as its longest line.
-pub(in crate::console) fn pan_source(state: &mut State, by: i16) {
-    let most = source_columns(state).saturating_sub(state.layout().source_columns());
-    let before = state.programs.pan;
-    state.programs.pan = before.saturating_add_signed(by).min(most);
-    if before == state.programs.pan {
-        state.decline(words::edge(by));
-    }
-}
-
-/// Cycles from the source through the panes of the commands and back to the source.
-pub(in crate::console) fn cycle_pane(state: &mut State) {
-    state.leave_copy();
-    let at = if state.programs.in_pane { state.programs.task_at + 1 } else { 0 };
-    let has_one = at < state.program_tasks().len();
-    if has_one {
-        state.programs.task_at = at;
-    }
-    state.leave_pane();
-    state.programs.in_pane = has_one;
-}
-
-pub(in crate::console) fn step_program(state: &mut State, by: isize) {
-    let programs = &state.view.snapshot.programs;
-    let run = state.program().map(|program| program.run.clone());
-    let at = programs.iter().position(|program| Some(&program.run) == run.as_ref()).unwrap_or(0);
-    let to = at.saturating_add_signed(by).min(programs.len().saturating_sub(1));
-    state.programs.run = programs.get(to).map(|program| program.run.clone());
-    state.programs = ProgramScreen { run: state.programs.run.take(), ..ProgramScreen::default() };
-    state.leave_pane();
 }
 
 /// Returns a source line as displayed.
@@ -164,7 +106,7 @@ fn source(painter: &mut Painter<'_>, area: Rect, program: &ProgramView) {
         piece(mark, Role::Accent),
         piece("[5] ", Role::Faint),
         piece(format!("{glyph} "), role),
-        piece(visible::one_line(&name).into_owned(), Role::Title),
+        piece(visible::one_line(&name), Role::Title),
     ];
     let mut facts = vec![piece(word, role)];
     for turn in &program.loops {

@@ -2,23 +2,15 @@
 
 use ratatui::layout::Rect;
 
-use crate::console::keys::Motion;
-use crate::console::state::{Layout, State, TextSearch, cut_left, cut_top};
+use crate::console::state::{Layout, TextSearch, cut_left, cut_top};
 use crate::console::text::reading::ReaderView;
 use crate::console::text::{StyledPiece, count, piece};
 use crate::console::theme::Role;
-use crate::console::widgets::text::found;
-use crate::console::widgets::{Painter, text};
-
-/// Moves in the reader's text.
-pub(in crate::console) fn go_in_reader(state: &mut State, motion: Motion) {
-    let shown = usize::from(cut_top(state.layout().stage, 1).1.height);
-    state.reader.iter_mut().for_each(|reader| reader.text.go(motion, shown));
-}
+use crate::console::widgets::Painter;
+use crate::console::widgets::text::{self, found};
 
 /// Wraps the reader's text for its area, and scrolls the current row into view.
-pub(in crate::console) fn lay_out_reader(state: &mut State, layout: &Layout) {
-    let Some(reader) = &mut state.reader else { return };
+pub(in crate::console) fn lay_out_reader(reader: &mut ReaderView, layout: &Layout) {
     let text = &mut reader.text;
     let is_new = text.document.columns() == 0;
     text.wrap(layout.stage.width);

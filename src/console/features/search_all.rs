@@ -3,9 +3,9 @@
 
 use std::collections::VecDeque;
 
-use crate::console::effect::Effect;
+use crate::console::effect::{Effect, FeatureReply};
 use crate::console::state::{
-    Anchor, FoundLine, ListChoice, LogSearch, Mode, Prompt, Screen, SearchOutcome, SearchQuery, State, alias,
+    FoundLine, ListChoice, LogSearch, SearchOutcome, SearchQuery, State, View, alias,
 };
 use crate::console::text::{count, visible};
 use crate::console::widgets::{Chooser, ListItem};
@@ -21,7 +21,7 @@ const MOST_PLACES: usize = 500;
 #[derive(Debug, Clone, Default)]
 pub struct AllTasksSearch {
     /// The text to find.
-    needle: String,
+    pub(in crate::console) needle: String,
     /// Distinguishes one search from the next.
     ticket: u64,
     /// Tasks that have not been searched yet.
@@ -34,49 +34,38 @@ pub struct AllTasksSearch {
 }
 
 impl AllTasksSearch {
-    /// Opens the input line for the text to find.
-    pub(in crate::console) fn write(&self, state: &mut State) {
-        state.focus.mode = Mode::Write(Prompt::SearchAll, self.needle.clone().into());
-    }
-
-    /// Searches for the typed text, in the order of the list of all tasks; tells whether there is any.
-    pub(in crate::console) fn search(&mut self, state: &mut State) -> bool {
-        let needle = state.take_written();
-        if needle.is_empty() {
-            return false;
-        }
+    /// Searches for a text, in the order of the list of all tasks.
+    pub(in crate::console) fn search(&mut self, view: &View, needle: String) -> Option<Effect> {
         let ticket = self.ticket + 1;
-        let rest = state.view.all_tasks().into_iter().filter(|task| task.output.bytes > 0);
+        let rest = view.all_tasks().into_iter().filter(|task| task.output.bytes > 0);
         let rest = rest.map(|task| task.id.clone()).collect();
         *self = Self { needle, ticket, rest, ..Self::default() };
-        self.search_on(state);
-        true
+        self.search_on()
     }
 
-    fn search_on(&mut self, state: &mut State) {
+    fn search_on(&mut self) -> Option<Effect> {
         let many = self.rest.len().min(TOGETHER);
         let next: Vec<TaskId> = self.rest.drain(..many).collect();
-        if !next.is_empty() && self.places.len() < MOST_PLACES {
-            let (ticket, needle) = (self.ticket, self.needle.clone());
-            state.effects.push(Effect::SearchAll(ticket, needle, next));
-        }
+        let goes_on = !next.is_empty() && self.places.len() < MOST_PLACES;
+        goes_on.then(|| Effect::SearchAll(self.ticket, self.needle.clone(), next))
     }
 
     /// Lists the results from some tasks, and starts searching the next ones. At the end, reports why some logs were not
     /// searched.
-    pub(in crate::console) fn found(
+    pub(in crate::console) fn add(
         &mut self,
-        state: &mut State,
+        view: &View,
         list: Option<&mut Chooser>,
         (ticket, mut places, unread): (u64, Vec<FoundLine>, Vec<String>),
-    ) {
+    ) -> Vec<FeatureReply> {
+        let mut replies = Vec::new();
         if ticket != self.ticket {
-            return;
+            return replies;
         }
         let first = self.places.len();
         places.truncate(MOST_PLACES.saturating_sub(first));
         let items = places.iter().zip(first..).map(|(place, at)| {
-            let task = state.view.task(&place.task);
+            let task = view.task(&place.task);
             let name = task.map(|task| alias(task)).unwrap_or_default();
             let cmd = task.map(|task| visible::told(task.cmd.trim())).unwrap_or_default();
             ListItem {
@@ -100,40 +89,34 @@ impl AllTasksSearch {
         match list {
             Some(list) => {
                 list.add(items);
-                self.search_on(state);
+                replies.extend(self.search_on().map(FeatureReply::Do));
             }
             // If the user has closed the list, they have seen enough.
             None => self.rest.clear(),
         }
         if is_over && self.places.is_empty() {
             let whose = if self.unread.is_empty() { "no task" } else { "no task that could be searched" };
-            state.say(format!("{whose} has printed {}", visible::one_line(&self.needle)));
+            replies
+                .push(FeatureReply::Say(format!("{whose} has printed {}", visible::one_line(&self.needle))));
         }
         let unread = if is_over { std::mem::take(&mut self.unread) } else { Vec::new() };
-        for why in unread {
-            state.toasts.fail(format!("not all was searched: {}", visible::one_line(&why)), None);
-        }
+        let told =
+            |why: String| FeatureReply::Fail(format!("not all was searched: {}", visible::one_line(&why)));
+        replies.extend(unread.into_iter().map(told));
+        replies
     }
 
-    /// Goes to a result; returns what its pane is to show.
-    pub(in crate::console) fn go_to(&mut self, state: &mut State, at: usize) -> Option<(TaskId, Anchor)> {
-        let place = self.places.get(at).cloned()?;
-        if state.view.task(&place.task).is_none() {
-            state.say("that task is no longer on the list");
-            return None;
-        }
-        if !matches!(state.focus.screen, Screen::Tasks | Screen::Focus) {
-            state.show(Screen::Tasks);
-        }
-        state.select(place.task.clone());
-        let needle = self.needle.clone();
-        let query = SearchQuery { needle, from: place.line, forward: false };
-        let outcome = SearchOutcome::At(place.line);
-        let task = place.task.clone();
-        state.reading.search =
-            Some(LogSearch { task: task.clone(), query, last: None, outcome, counted: None });
+    /// Returns a result of the list.
+    pub(in crate::console) fn place(&self, at: usize) -> Option<FoundLine> {
+        self.places.get(at).cloned()
+    }
+
+    /// Notes that a result is shown, and returns the search that finds it in its pane.
+    pub(in crate::console) fn show(&mut self, at: usize, place: &FoundLine) -> LogSearch {
         self.at = Some(at);
-        Some((task, Anchor::Around(place.line)))
+        let query = SearchQuery { needle: self.needle.clone(), from: place.line, forward: false };
+        let outcome = SearchOutcome::At(place.line);
+        LogSearch { task: place.task.clone(), query, last: None, outcome, counted: None }
     }
 
     /// Returns the next or previous result while stepping through the results of all tasks, or that there is none;

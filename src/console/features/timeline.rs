@@ -4,11 +4,9 @@
 use ratatui::layout::Rect;
 
 use crate::console::keys::{Action, KeyContext};
-use crate::console::state::ports;
 use crate::console::state::rulings::ruling;
-use crate::console::state::{Layout, Term, alias, cut_top, needs, roughly, short, told, who};
-use crate::console::text;
-use crate::console::text::{StyledPiece, column, count, piece, right, visible, wrapped};
+use crate::console::state::{Layout, Term, alias, cut_top, needs, ports, roughly, short, told, who};
+use crate::console::text::{self, StyledPiece, column, count, piece, right, visible, wrapped};
 use crate::console::theme::Role;
 use crate::console::widgets::{DIALOG_COLUMNS, Painter, command_rows, dialog, in_lane, role};
 use crate::model::UnendedProcesses;
@@ -70,7 +68,7 @@ fn row(painter: &Painter<'_>, task: &TaskView, event: &TaskEvent, is_narrow: boo
         piece(column(&what, if is_narrow { 9 } else { 13 }, dots), role),
         piece(by, Role::Text),
         piece(format!("{}  ", right(&bytes, if is_narrow { 5 } else { 8 })), Role::Text),
-        piece(visible::one_line(&note).into_owned(), Role::Faint),
+        piece(visible::one_line(&note), Role::Faint),
     ]);
     row
 }

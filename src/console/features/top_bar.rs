@@ -5,8 +5,7 @@ use std::sync::Arc;
 use ratatui::layout::Rect;
 
 use crate::console::state::answers_no;
-use crate::console::text;
-use crate::console::text::{StyledPiece, piece, visible};
+use crate::console::text::{self, StyledPiece, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns, joined};
 use crate::envelope::Actor;

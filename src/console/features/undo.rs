@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::console::effect::Effect;
+use crate::console::effect::{Effect, FeatureReply};
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::State;
 use crate::console::text::{StyledPiece, count, piece, visible, wrapped};
 use crate::console::theme::Role;
-use crate::console::widgets::{Painter, has_been_read, joined, places, rows_hidden, scrolled};
+use crate::console::widgets::{Painter, has_been_read, places, scrolled, scrolled_rows};
 use crate::model::{TaskView, UndoReport, UndoRequest};
 
 /// The rows below the text: a blank one and the keys.
@@ -27,13 +27,13 @@ pub struct UndoCard {
 }
 
 /// Asks the runtime what an undo of the current task would do.
-pub(in crate::console) fn ask(state: &mut State) {
+pub(in crate::console) fn ask(state: &State) -> Option<FeatureReply> {
     let request = candidate(state).map(|task| UndoRequest {
         task: task.id.clone(),
         is_redo: task.changes.as_ref().is_some_and(|changes| changes.undone),
         is_dry: true,
     });
-    state.effects.extend(request.map(|request| Effect::Ask(request.into())));
+    request.map(|request| FeatureReply::Do(Effect::Ask(request.into())))
 }
 
 /// Returns why the current task cannot be undone, in a clause.
@@ -53,10 +53,10 @@ fn candidate(state: &State) -> Option<&TaskView> {
 }
 
 /// Says what was undone.
-pub(in crate::console) fn tell(state: &mut State, request: &UndoRequest, report: &UndoReport) {
+pub(in crate::console) fn tell(state: &State, request: &UndoRequest, report: &UndoReport) -> String {
     let name = name(state, request, report);
     let done = if request.is_redo { "brought back" } else { "undone" };
-    state.say(format!("{name} {done}: {}", files(report)));
+    format!("{name} {done}: {}", files(report))
 }
 
 fn name(state: &State, request: &UndoRequest, report: &UndoReport) -> String {
@@ -76,26 +76,24 @@ impl UndoCard {
     }
 
     /// Handles a key; returns the card if it stays open.
-    pub(in crate::console) fn act(mut self, state: &mut State, action: Action) -> Option<Self> {
+    pub(in crate::console) fn act(&mut self, state: &State, action: Action) -> Option<FeatureReply> {
         if let Some(motion) = action.motion() {
             let rows = self.rows(state.outer.size);
             let shown = usize::from(places(state.outer.size, rows.len(), FOOT).1.height);
             self.top = scrolled(self.top, motion, (rows.len(), shown));
-            return Some(self);
+            return None;
         }
-        match action {
-            Action::Confirm if !self.is_possible() => state.decline("it cannot be undone"),
+        Some(match action {
+            Action::Confirm if !self.is_possible() => FeatureReply::Decline("it cannot be undone".to_owned()),
             Action::Confirm if !has_been_read(self.shown_at, state.clock.now) => {
-                state.decline("read it first, then press again");
+                FeatureReply::Decline("read it first, then press again".to_owned())
             }
             Action::Confirm => {
-                let request = UndoRequest { is_dry: false, ..self.request };
-                state.effects.push(Effect::Ask(request.into()));
-                return None;
+                let request = UndoRequest { is_dry: false, ..self.request.clone() };
+                FeatureReply::Do(Effect::Ask(request.into()))
             }
-            other => state.decline(format!("{}: nothing to do with it here", other.name())),
-        }
-        Some(self)
+            other => FeatureReply::Decline(format!("{}: nothing to do with it here", other.name())),
+        })
     }
 
     fn is_possible(&self) -> bool {
@@ -103,7 +101,7 @@ impl UndoCard {
     }
 
     fn rows(&self, size: (u16, u16)) -> Vec<Vec<StyledPiece>> {
-        let line = |text: &String, role| vec![piece(visible::one_line(text).into_owned(), role)];
+        let line = |text: &String, role| vec![piece(visible::one_line(text), role)];
         let mut lines: Vec<_> = self.report.refused.iter().map(|why| line(why, Role::Failed)).collect();
         lines.extend(self.report.steps.iter().map(|step| line(step, Role::Text)));
         if lines.is_empty() {
@@ -124,14 +122,10 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, card: &UndoCard) {
         false => format!("{name} cannot be {done}; nothing was touched"),
     };
     painter.boxed(whole, &title);
-    let shown = usize::from(text.height);
-    let top = card.top.min(rows.len().saturating_sub(shown));
-    painter.rows(text, rows.iter().skip(top));
-    rows_hidden(painter, whole, top, rows.len().saturating_sub(top + shown));
-    let confirm = card
-        .is_possible()
-        .then(|| painter.key(KeyContext::Undo, Action::Confirm, &format!("{verb} all of it")));
-    let back = painter.key(KeyContext::Undo, Action::Back, "leave it");
-    let keys = confirm.into_iter().chain([back]).collect();
-    painter.line(foot, 1, &joined(keys, &piece("   ", Role::Text)));
+    scrolled_rows(painter, (whole, text), &rows, card.top);
+    let confirm = format!("{verb} all of it");
+    let mut ways = vec![(Action::Confirm, &*confirm), (Action::Back, "leave it")];
+    ways.retain(|(action, _)| *action == Action::Back || card.is_possible());
+    let keys = painter.keys(KeyContext::Undo, &ways);
+    painter.line(foot, 1, &keys);
 }

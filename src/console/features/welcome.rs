@@ -6,8 +6,7 @@ use crate::config::STARTER_COMMAND;
 use crate::console::keys::{Action, KeyContext};
 use crate::console::options::{FIRST_PLACE, FIRST_WAY};
 use crate::console::state::{cut_left, cut_top};
-use crate::console::text;
-use crate::console::text::{StyledPiece, piece};
+use crate::console::text::{self, StyledPiece, piece};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 

@@ -1,7 +1,5 @@
 //! What somebody wants when they look for a key: the groups of help.
 
-use super::action::Action;
-
 /// A wish that keys fulfil.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::VariantArray)]
 pub enum Wish {
@@ -29,35 +27,6 @@ impl Wish {
             Self::Stop => "stop, start",
             Self::Read => "read, keep",
             Self::Arrange => "arrange",
-        }
-    }
-}
-
-impl Action {
-    /// Returns what somebody wants who presses its key.
-    pub fn wish(self) -> Wish {
-        use Action::*;
-        match self {
-            Attention | LeftRunning | WhileAway | NextWaiting | NextFailed | Approvals | Details
-            | Timeline | ShowTasks | ShowFocus | ShowReceipts | ShowMetrics | ShowProgram | Up | Down
-            | Top | Bottom | PreviousTask | NextTask | IntoPane | OpenTask | NextColumn | PreviousColumn
-            | NextPane | PreviousProgram | NextProgram | NextHeld | Choose | Palette | Places | Messages
-            | Help | Back | ToAgent => Wish::See,
-            Input | SendLine | Leave | Send | SendOn | Newline | Raw | TellAgent | Approve | ApproveExact
-            | ApproveWider | Deny | AnswerQuestion | ApproveGate | ApproveTurn | ApproveAlike
-            | EndPermissions | RejectGate | Yes | No | Note | LetAgents | Release | Confirm => Wish::Answer,
-            LetPass | Stop | Kill | Signal | Interrupt | Terminate | HangUp | QuitSignal | User1 | User2
-            | Pause | Abort | Start | Run | Restart | RunAgain | Skip | Watch | Suspend | Detach
-            | StopAll | Quit | UndoChanges => Wish::Stop,
-            PageUp | PageDown | ScrollUp | ScrollDown | PanLeft | PanRight | Search | SearchAll | Find
-            | FindText | NextFound | PreviousFound | NextMatch | PreviousMatch | PreviousPrompt
-            | NextPrompt | Timestamps | Changes | Cost | Compare | ModelSaw | Share | ShareSvg | Fold
-            | NextPart | PreviousPart | SmallerBudget | LargerBudget | FullBudget | Replay | Play
-            | Faster | Slower | StepForward | StepBack | Select | SelectLines | SelectBlock | Yank
-            | YankOutput | Left | Right | LineStart | LineEnd | CopyText | CopyId | Export
-            | ExportMetrics | Screenshot | ScreenshotHtml | ScreenshotText | ScreenshotAnsi => Wish::Read,
-            Fit | Dismiss | ClearFinished | Undo | Filter | ArrangeList | Rename | Pin | WidenList
-            | NarrowList | Layouts | NextLayout | Zoom | Themes | EditSettings | Mouse => Wish::Arrange,
         }
     }
 }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::console::features::approval::{RulePreview, UnfitRule, card, preview, title, wider_for};
-use crate::console::features::attention::item::{AttentionSubject, WaitingItem, waiting};
+use crate::console::features::attention::item::AttentionSubject;
 use crate::console::features::question::QuestionDialog;
 use crate::console::msg;
 use crate::console::plain::line::{PlainLine, who};
@@ -14,10 +14,8 @@ use crate::console::plain::steps::{BACK, reply};
 use crate::console::plain::{calls, tasks};
 use crate::console::state::names::place_of_number;
 use crate::console::state::places::place_of_question;
-use crate::console::state::questions;
-use crate::console::state::refusal;
-use crate::console::state::words;
-use crate::console::state::{alias, call_name};
+use crate::console::state::waiting::{WaitingItem, waiting};
+use crate::console::state::{alias, call_name, questions, refusal, words};
 use crate::console::text::document::StyledPiece;
 use crate::console::text::visible;
 use crate::console::widgets::CardLine;
@@ -35,7 +33,7 @@ impl PlainSession {
     pub(super) fn waiting(&self) -> Vec<(Timestamp, AttentionSubject, String)> {
         let all = waiting(&self.snapshot, None).into_iter();
         let text = |waits| headline(&self.snapshot, waits);
-        all.filter_map(|(since, waits)| Some((since, waits.subject(), text(waits)?))).collect()
+        all.filter_map(|(since, waits)| Some((since, AttentionSubject::of(&waits), text(waits)?))).collect()
     }
 
     pub(super) fn attend(&mut self, rest: &str) -> Vec<PlainEffect> {

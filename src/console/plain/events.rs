@@ -5,12 +5,11 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::console::features::attention::left::left_by;
 use crate::console::features::question::permission;
 use crate::console::plain::line::PlainLine;
 use crate::console::plain::tasks::{after, command, end};
-use crate::console::state::{alias, call_name};
-use crate::console::state::{questions, words};
+use crate::console::state::waiting::left_by;
+use crate::console::state::{alias, call_name, questions, words};
 use crate::console::text::{self, visible};
 use crate::envelope::{Actor, TaskId};
 use crate::model::{

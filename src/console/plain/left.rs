@@ -1,9 +1,9 @@
 //! What agents that have gone left running: the list, and its end.
 
-use crate::console::features::attention::left::left_by;
 use crate::console::plain::session::{PlainEffect, PlainSession};
 use crate::console::plain::steps::reply;
 use crate::console::plain::tasks;
+use crate::console::state::waiting::left_by;
 use crate::console::state::{alias, stop_of};
 use crate::model::AgentView;
 

@@ -1,52 +1,24 @@
 //! The menu: what can be entered when no question is open, by number or by word.
 
+use self::MenuCommand::{Follow, Output, Screen, Shared};
+
 use super::line::PlainLine;
 use crate::console::keys::action::Action;
 
 /// A menu command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MenuCommand {
-    /// List the tasks.
-    Tasks,
+    /// An action of the console on the whole screen as well.
+    Shared(Action),
     /// Show a task's output since it was last read.
     Output,
     /// Show the screen of a task as it looks now.
     Screen,
     /// Start or stop following a task's output.
     Follow,
-    /// Send a line to a task.
-    Line,
-    /// Start a command.
-    Start,
-    /// Stop a task.
-    Stop,
-    /// Attend to what waits.
-    Attend,
-    /// Pause or resume agent calls.
-    Pause,
-    /// Ask again about each prompt of agents.
-    EndPermissions,
-    /// Show what agents were told.
-    Receipts,
-    /// Send a signal to a task.
-    Signal,
-    /// Name a task.
-    Rename,
-    /// Set a watch rule for a task.
-    Watch,
-    /// Send a message to an agent.
-    Tell,
-    /// List the places, where there are several.
-    Places,
-    /// List what agents that have gone left running, or end it.
-    Left,
-    /// Show this menu.
-    Help,
-    /// Quit.
-    Quit,
 }
 
-/// A line of the menu. If the console has an action with that name, it is that action.
+/// A line of the menu.
 struct MenuEntry {
     number: u8,
     verb: MenuCommand,
@@ -59,40 +31,45 @@ const fn entry(number: u8, verb: MenuCommand, word: &'static str, about: &'stati
 }
 
 const MENU: [MenuEntry; 19] = [
-    entry(1, MenuCommand::Tasks, "tasks", "list them"),
-    entry(2, MenuCommand::Output, "output", "what a task wrote since you last asked: output t01"),
-    entry(3, MenuCommand::Line, "line", "type a line into a task: line t01, or line t01 TEXT"),
-    entry(4, MenuCommand::Stop, "stop", "stop a task: stop t01"),
-    entry(5, MenuCommand::Attend, "attention", "what waits for you, oldest first; answer it"),
-    entry(6, MenuCommand::Start, "start", "start a command: start COMMAND"),
-    entry(7, MenuCommand::Follow, "follow", "read a task's output as it comes, or no longer: follow t01"),
-    entry(8, MenuCommand::Screen, "screen", "a task's screen as it looks now: screen t01"),
-    entry(9, MenuCommand::Receipts, "receipts", "what agents were told: receipts, or receipts 12"),
-    entry(10, MenuCommand::Pause, "pause", "pause agents: hold new calls; or resume"),
-    entry(11, MenuCommand::Help, "help", "this menu; so does an empty line"),
-    entry(12, MenuCommand::Signal, "signal", "send a signal to a task: signal t01, or signal t01 INT"),
-    entry(13, MenuCommand::Rename, "name", "give a task a name: name t01, or name t01 NAME"),
+    entry(1, Shared(Action::ShowTasks), "tasks", "list them"),
+    entry(2, Output, "output", "what a task wrote since you last asked: output t01"),
+    entry(3, Shared(Action::SendLine), "line", "type a line into a task: line t01, or line t01 TEXT"),
+    entry(4, Shared(Action::Stop), "stop", "stop a task: stop t01"),
+    entry(5, Shared(Action::Attention), "attention", "what waits for you, oldest first; answer it"),
+    entry(6, Shared(Action::Start), "start", "start a command: start COMMAND"),
+    entry(7, Follow, "follow", "read a task's output as it comes, or no longer: follow t01"),
+    entry(8, Screen, "screen", "a task's screen as it looks now: screen t01"),
+    entry(9, Shared(Action::ShowReceipts), "receipts", "what agents were told: receipts, or receipts 12"),
+    entry(10, Shared(Action::Pause), "pause", "pause agents: hold new calls; or resume"),
+    entry(11, Shared(Action::Help), "help", "this menu; so does an empty line"),
+    entry(12, Shared(Action::Signal), "signal", "send a signal to a task: signal t01, or signal t01 INT"),
+    entry(13, Shared(Action::Rename), "name", "give a task a name: name t01, or name t01 NAME"),
     entry(
         14,
-        MenuCommand::Tell,
+        Shared(Action::TellAgent),
         "tell",
         "write to an agent; without TEXT, how it will get it: tell claude-code TEXT",
     ),
     entry(
         15,
-        MenuCommand::Watch,
+        Shared(Action::Watch),
         "watch",
         "say when a task fails, is silent or busy, or prints: watch t01 fail, 30 s, 90 % or PATTERN",
     ),
     entry(
         16,
-        MenuCommand::Places,
+        Shared(Action::Places),
         "places",
         "list them; with several, start in PLACE COMMAND starts a command there",
     ),
-    entry(17, MenuCommand::Left, "left", "what agents that have gone left running; left end AGENT ends it"),
-    entry(18, MenuCommand::EndPermissions, "ask", "ask again about each of the agents' own prompts"),
-    entry(0, MenuCommand::Quit, "quit", "quit the console"),
+    entry(
+        17,
+        Shared(Action::LeftRunning),
+        "left",
+        "what agents that have gone left running; left end AGENT ends it",
+    ),
+    entry(18, Shared(Action::EndPermissions), "ask", "ask again about each of the agents' own prompts"),
+    entry(0, Shared(Action::Quit), "quit", "quit the console"),
 ];
 
 /// Returns the menu: all of it, or only what is possible in a recording.
@@ -109,12 +86,12 @@ pub fn read(line: &str) -> Option<(MenuCommand, &str)> {
     let line = line.trim();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     if word.is_empty() {
-        return Some((MenuCommand::Help, ""));
+        return Some((Shared(Action::Help), ""));
     }
     let is_meant = |entry: &&MenuEntry| {
         word.parse() == Ok(entry.number)
             || word.eq_ignore_ascii_case(entry.word)
-            || matches!((entry.verb, word), (MenuCommand::Help, "?"))
+            || matches!((entry.verb, word), (Shared(Action::Help), "?"))
     };
     MENU.iter().find(is_meant).map(|entry| (entry.verb, rest.trim_start()))
 }
@@ -130,32 +107,11 @@ impl MenuCommand {
     /// Tells whether it requires a running runtime; recordings refuse it.
     #[must_use]
     pub fn needs_a_runtime(self) -> bool {
-        matches!(self, Self::Attend | Self::Follow | Self::Watch | Self::Places | Self::Left)
-            || self.action().is_some_and(Action::changes)
-    }
-
-    /// Returns the equivalent action of the console, if there is one.
-    #[must_use]
-    pub fn action(self) -> Option<Action> {
-        Some(match self {
-            Self::Tasks => Action::ShowTasks,
-            Self::Line => Action::SendLine,
-            Self::Start => Action::Start,
-            Self::Stop => Action::Stop,
-            Self::Attend => Action::Attention,
-            Self::Receipts => Action::ShowReceipts,
-            Self::Help => Action::Help,
-            Self::Quit => Action::Quit,
-            Self::Signal => Action::Signal,
-            Self::Rename => Action::Rename,
-            Self::Tell => Action::TellAgent,
-            Self::Watch => Action::Watch,
-            Self::Pause => Action::Pause,
-            Self::Places => Action::Places,
-            Self::Left => Action::LeftRunning,
-            Self::EndPermissions => Action::EndPermissions,
-            Self::Output | Self::Screen | Self::Follow => return None,
-        })
+        match self {
+            Shared(Action::Attention | Action::Watch | Action::Places | Action::LeftRunning) | Follow => true,
+            Shared(action) => action.changes(),
+            Output | Screen => false,
+        }
     }
 }
 
@@ -170,7 +126,7 @@ mod tests {
             assert_eq!(read(&number), Some((entry.verb, "")));
             assert_eq!(read(&format!(" {word}  t01 a b ")), Some((entry.verb, "t01 a b")));
         }
-        assert_eq!(read(""), Some((MenuCommand::Help, "")));
+        assert_eq!(read(""), Some((Shared(Action::Help), "")));
         assert_eq!(read("nothing"), None);
         assert_eq!(read("99"), None);
     }
@@ -178,7 +134,7 @@ mod tests {
     #[test]
     fn words_are_those_of_the_console() {
         for entry in &MENU {
-            if let Some(action) = entry.verb.action() {
+            if let Shared(action) = entry.verb {
                 assert!(action.hint().contains(entry.word), "{} is {}", entry.word, action.hint());
             }
         }

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use crate::console::plain::session::{PlainEffect, PlainSession};
 use crate::console::plain::steps::reply;
-use crate::console::state::link_word;
-use crate::console::state::start_of;
+use crate::console::state::{link_word, start_of};
 use crate::console::text::visible;
 use crate::model::{PlaceState, Snapshot};
 

@@ -20,8 +20,7 @@ use crate::console::plain::events::{events, program_runs};
 use crate::console::plain::line::PlainLine;
 use crate::console::plain::output::{OutputReading, Purpose};
 use crate::console::plain::{places, tasks};
-use crate::console::state::Usages;
-use crate::console::state::call_name;
+use crate::console::state::{Usages, call_name};
 use crate::console::text::visible;
 
 /// Maximum silence while anything is running.

@@ -8,18 +8,15 @@ use crate::model::{QuestionKind, Subject, TaskView};
 
 use crate::console::effect::Leave;
 use crate::console::features::question::permission;
+use crate::console::keys::Action;
 use crate::console::msg;
 use crate::console::plain::line::PlainLine;
-use crate::console::plain::menu::{self, MenuCommand};
+use crate::console::plain::menu::MenuCommand::{self, Shared};
 use crate::console::plain::output::Purpose;
 use crate::console::plain::session::{Circumstances, DialogueStep, PlainEffect, PlainSession};
-use crate::console::plain::tasks;
-use crate::console::state::MOST_WRITTEN;
-use crate::console::state::alias;
+use crate::console::plain::{menu, tasks};
 use crate::console::state::input::signal_of;
-use crate::console::state::takes_input;
-use crate::console::state::{SIGNALS, stop_of};
-use crate::console::state::{line_to, wants_secret};
+use crate::console::state::{MOST_WRITTEN, SIGNALS, alias, line_to, stop_of, takes_input, wants_secret};
 
 /// Starts and ends a multi-line answer.
 pub(super) const LINES: &str = "/lines";
@@ -161,8 +158,7 @@ impl PlainSession {
             return vec![reply("a recording is only looked at")];
         }
         match verb {
-            MenuCommand::Help => self.menu().into_iter().map(PlainEffect::Say).collect(),
-            MenuCommand::Tasks => self.list(),
+            Shared(Action::ShowTasks) => self.list(),
             MenuCommand::Output => self.with_task(
                 rest,
                 |_| true,
@@ -174,33 +170,37 @@ impl PlainSession {
                 self.with_task(rest, |_| true, |_, task| vec![PlainEffect::Screen(task.id.clone())])
             }
             MenuCommand::Follow => self.follow(rest),
-            MenuCommand::Line => self.write(rest),
-            MenuCommand::Start if rest.is_empty() => {
+            Shared(Action::SendLine) => self.write(rest),
+            Shared(Action::Start) if rest.is_empty() => {
                 self.step = DialogueStep::Start;
                 vec![reply("write the command; an empty line starts none")]
             }
-            MenuCommand::Start => self.start(rest),
-            MenuCommand::Places => self.places(),
-            MenuCommand::Left => self.left(rest),
-            MenuCommand::Stop => self.with_task(rest, |task| !task.status.is_terminal(), Self::ask_to_stop),
-            MenuCommand::Signal => self.signal(rest),
-            MenuCommand::Rename => self.rename(rest),
-            MenuCommand::Tell => self.tell(rest),
-            MenuCommand::Watch => self.watch_for(rest),
-            MenuCommand::Attend => self.attend(rest),
-            MenuCommand::Pause => {
+            Shared(Action::Start) => self.start(rest),
+            Shared(Action::Places) => self.places(),
+            Shared(Action::LeftRunning) => self.left(rest),
+            Shared(Action::Stop) => {
+                self.with_task(rest, |task| !task.status.is_terminal(), Self::ask_to_stop)
+            }
+            Shared(Action::Signal) => self.signal(rest),
+            Shared(Action::Rename) => self.rename(rest),
+            Shared(Action::TellAgent) => self.tell(rest),
+            Shared(Action::Watch) => self.watch_for(rest),
+            Shared(Action::Attention) => self.attend(rest),
+            Shared(Action::Pause) => {
                 let pause = Act::Pause(!self.snapshot.is_paused());
                 vec![PlainEffect::Do(msg::Effect::Ask(pause.on(Subject::Gate)))]
             }
-            MenuCommand::EndPermissions if self.snapshot.permissions.is_empty() => {
+            Shared(Action::EndPermissions) if self.snapshot.permissions.is_empty() => {
                 vec![reply("each prompt is asked about already")]
             }
-            MenuCommand::EndPermissions => {
+            Shared(Action::EndPermissions) => {
                 let (effects, told) = permission::ends(&self.snapshot);
                 effects.into_iter().map(PlainEffect::Do).chain([reply(told)]).collect()
             }
-            MenuCommand::Receipts => self.receipts(rest),
-            MenuCommand::Quit => self.quit(),
+            Shared(Action::ShowReceipts) => self.receipts(rest),
+            Shared(Action::Quit) => self.quit(),
+            // Help; no other action is on the menu.
+            Shared(_) => self.menu().into_iter().map(PlainEffect::Say).collect(),
         }
     }
 

@@ -1,11 +1,9 @@
 //! Descriptions of tasks: what one runs, its state, how it ended.
 
 use crate::console::plain::line::who;
-use crate::console::state::alias;
 use crate::console::state::ports::ports;
-use crate::console::state::words;
-use crate::console::text;
-use crate::console::text::visible;
+use crate::console::state::{alias, words};
+use crate::console::text::{self, visible};
 use jiff::Timestamp;
 
 use crate::model::UnendedProcesses;

@@ -142,12 +142,16 @@ mod tests {
     use super::*;
     use crate::terminal::{ByteOrigin, LogHistory, Size};
 
-    /// Returns the text of a selection on a page ten columns wide.
-    fn copied(log: &str, anchor: Spot, at: Spot, shape: Shape) -> String {
-        let size = Size::clamped(10, 12);
+    /// Starts copying on a page ten columns wide.
+    fn on_page(log: &str, rows: u16, top: u16, at: Spot) -> CopyMode {
+        let size = Size::clamped(10, rows);
         let page = LogHistory::new(log.as_bytes(), &[], ByteOrigin::Tty, size).page(0, size).expect("a page");
-        let picture = Picture::of_page(&page);
-        let mut copying = CopyMode::new(TaskId::from_random([1; 8]), picture, 0, at);
+        CopyMode::new(TaskId::from_random([1; 8]), Picture::of_page(&page), top, at)
+    }
+
+    /// Returns the text of a selection on a page.
+    fn copied(log: &str, anchor: Spot, at: Spot, shape: Shape) -> String {
+        let mut copying = on_page(log, 12, 0, at);
         (copying.anchor, copying.shape) = (Some(anchor), shape);
         copying.text()
     }
@@ -176,10 +180,8 @@ mod tests {
 
     #[test]
     fn the_view_follows_the_cursor() {
-        let size = Size::clamped(10, 40);
         let log: String = (0..30).map(|line| format!("{line}\r\n")).collect();
-        let page = LogHistory::new(log.as_bytes(), &[], ByteOrigin::Tty, size).page(0, size).expect("a page");
-        let mut copying = CopyMode::new(TaskId::from_random([1; 8]), Picture::of_page(&page), 20, (25, 0));
+        let mut copying = on_page(&log, 40, 20, (25, 0));
         copying.go((5, 3), 10);
         assert_eq!((copying.top, copying.at), (5, (5, 1)));
         copying.go((900, 0), 10);

@@ -53,6 +53,7 @@ pub mod titles;
 pub mod toasts;
 pub mod usage;
 pub mod view;
+pub mod waiting;
 pub mod words;
 
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! What the user does in a pane: scrolling back, searching, panning, dragging.
 
-use crate::console::state::page::Scroll;
+use crate::console::state::page::{PageView, Scroll};
 use crate::console::state::search::LogSearch;
 use crate::console::state::timestamps::Timestamps;
 
@@ -19,6 +19,13 @@ pub struct PaneReading {
     pub pan: u16,
     /// Where a mouse press on a pane may start a drag.
     pub pressed: Option<(u16, u16)>,
+}
+
+impl PaneReading {
+    /// Returns the page shown of the scrolled-back pane.
+    pub(in crate::console) fn page(&self) -> Option<&PageView> {
+        self.scroll.as_ref()?.page.as_ref()
+    }
 }
 
 impl Default for PaneReading {

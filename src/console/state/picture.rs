@@ -9,8 +9,7 @@ use ratatui::style::{Color as Ink, Modifier, Style};
 use unicode_width::UnicodeWidthStr;
 
 use crate::console::text::cell;
-use crate::terminal;
-use crate::terminal::{CellStyle, Color, Contents, Cursor, Modes, Page, ScreenRow};
+use crate::terminal::{self, CellStyle, Color, Contents, Cursor, Modes, Page, ScreenRow};
 
 /// The cells, cursor and modes of a screen at one moment.
 #[derive(Debug, Clone, Default)]

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::Period;
+use crate::console::state::State;
 use crate::console::state::availability::Obstacle;
-use crate::console::state::names::at_place;
-use crate::console::state::{State, names};
-use crate::console::text;
-use crate::console::text::{visible, width};
+use crate::console::state::names::{self, at_place};
+use crate::console::text::{self, visible, width};
 use crate::envelope::TaskId;
 use crate::model::{
     CallSummary, Metrics, PlaceId, PlaceLink, PlaceState, Question, Slot, Snapshot, TaskView,

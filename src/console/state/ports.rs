@@ -1,20 +1,15 @@
 //! Words for the ports that tasks listen on, and for one that is taken.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
-use crate::console::effect::Effect;
 use crate::console::state::{State, alias, who};
 use crate::console::text::{spelled, visible};
 use crate::model::{Listener, PortHolder, TakenPort, TaskView};
 
 /// The most ports in a row of a list.
 const MOST_PORTS: usize = 3;
-
-/// How long after its failure a command's port is asked for.
-const RECENT: SignedDuration = SignedDuration::from_mins(1);
 
 /// Returns the ports of a task for its row: `:5173`; those in a container say so.
 pub(in crate::console) fn ports(task: &TaskView) -> Option<String> {
@@ -35,28 +30,6 @@ pub(in crate::console) fn ports(task: &TaskView) -> Option<String> {
 pub(in crate::console) fn listening(listener: &Listener) -> String {
     let url = listener.url.as_ref().map(|url| format!(", {url}")).unwrap_or_default();
     visible::one_line(&format!("{}{url}", listener.in_words())).into_owned()
-}
-
-/// Finds out who of this user's other workspaces holds a port that a task could not have, once for each task that has
-/// just failed: who holds it later says nothing about then.
-pub(in crate::console) fn find_holders(state: &mut State) {
-    if state.is_fleet() || state.setup.recording.is_some() {
-        return;
-    }
-    let is_foreign = |taken: &&TakenPort| taken.holders.is_empty();
-    let port = |task: &TaskView| task.ended.as_ref()?.taken_port.as_ref().filter(is_foreign)?.port;
-    let is_new = |task: &TaskView| {
-        task.ended.as_ref().is_some_and(|ended| state.clock.now.duration_since(ended.at) < RECENT)
-    };
-    let found = |task: &Arc<TaskView>| Some((task.id.clone(), port(task)?, is_new(task)));
-    let found: Vec<_> = state.view.snapshot.tasks.iter().filter_map(found).collect();
-    state.view.holders.retain(|task, _| found.iter().any(|(id, ..)| id == task));
-    for (task, port, _) in found.into_iter().filter(|(.., is_new)| *is_new) {
-        if !state.view.holders.contains_key(&task) {
-            state.view.holders.insert(task.clone(), None);
-            state.effects.push(Effect::FindHolder { task, port });
-        }
-    }
 }
 
 /// Says who holds the port that a task could not have: a task of its runtime, or of any other of this user.

@@ -49,14 +49,12 @@ impl Toasts {
 
     /// Says why a key did nothing.
     pub fn decline(&mut self, text: impl Into<String>, now: Timestamp) {
-        let until = now.checked_add(SHOWN).ok();
-        self.push(Toast { until, is_about_key: true, ..self.toast(text) });
+        self.push(Toast { until: now.checked_add(SHOWN).ok(), is_about_key: true, ..self.toast(text) });
     }
 
     /// Adds a message that stays until a key is pressed after a while.
     pub fn keep(&mut self, text: impl Into<String>, now: Timestamp) {
-        let until = now.checked_add(SHOWN).ok();
-        self.push(Toast { until, waits_for_key: true, ..self.toast(text) });
+        self.push(Toast { until: now.checked_add(SHOWN).ok(), waits_for_key: true, ..self.toast(text) });
     }
 
     /// Adds an error, which stays.

@@ -306,6 +306,27 @@ mod tests {
         Usages { wanted: vec![id()], ..Usages::default() }
     }
 
+    /// A task that was seen once.
+    fn seen_once() -> Usages {
+        let mut usages = wanting();
+        let _ = usages.take(at(0), seen(10, 0));
+        usages
+    }
+
+    /// Returns how long apart the next looks at a task are, in seconds; it prints the number of lines of each.
+    fn gaps(usages: &mut Usages, lines: impl IntoIterator<Item = u64>) -> Vec<i64> {
+        let mut now = at(0);
+        let gap = |lines| {
+            let next = usages.next().expect("a next look");
+            let gap = next.duration_since(now).as_secs();
+            now = next;
+            let _ = due(usages, now);
+            let _ = usages.take(now, seen(10, lines));
+            gap
+        };
+        lines.into_iter().map(gap).collect()
+    }
+
     #[test]
     fn usage_is_known_from_the_second_measurement() {
         let mut usages = wanting();
@@ -324,42 +345,21 @@ mod tests {
 
     #[test]
     fn an_idle_task_is_measured_less_and_less_often_and_causes_no_frame() {
-        let mut usages = wanting();
-        let _ = usages.take(at(0), seen(10, 0));
-        let mut gaps = Vec::new();
-        let mut now = at(0);
-        for _ in 0..7 {
-            let next = usages.next().expect("a next look");
-            gaps.push(next.duration_since(now).as_secs());
-            now = next;
-            let _ = due(&mut usages, now);
-            let _ = usages.take(now, seen(10, 0));
-        }
-        assert_eq!(gaps, [1, 2, 4, 8, 16, 16, 16]);
+        let mut usages = seen_once();
+        assert_eq!(gaps(&mut usages, [0; 7]), [1, 2, 4, 8, 16, 16, 16]);
         let next = usages.next().expect("a next look");
         assert!(!usages.take(next, seen(10, 0)), "nothing reads differently");
     }
 
     #[test]
     fn a_task_that_prints_but_uses_no_cpu_is_measured_every_few_seconds() {
-        let mut usages = wanting();
-        let _ = usages.take(at(0), seen(10, 0));
-        let mut gaps = Vec::new();
-        let mut now = at(0);
-        for lines in 1..=5 {
-            let next = usages.next().expect("a next look");
-            gaps.push(next.duration_since(now).as_secs());
-            now = next;
-            let _ = due(&mut usages, now);
-            let _ = usages.take(now, seen(10, lines));
-        }
-        assert_eq!(gaps, [1, 2, 4, 4, 4]);
+        let mut usages = seen_once();
+        assert_eq!(gaps(&mut usages, 1..=5), [1, 2, 4, 4, 4]);
     }
 
     #[test]
     fn nothing_is_measured_while_nothing_is_on_screen() {
-        let mut usages = wanting();
-        let _ = usages.take(at(0), seen(10, 0));
+        let mut usages = seen_once();
         usages.want(std::iter::empty());
         assert_eq!((usages.next(), due(&mut usages, at(99_000))), (None, Vec::new()));
     }
@@ -394,8 +394,7 @@ mod tests {
 
     #[test]
     fn the_task_whose_processes_are_shown_is_measured_next_and_so_is_each_of_them() {
-        let mut usages = wanting();
-        let _ = usages.take(at(0), seen(10, 0));
+        let mut usages = seen_once();
         let _ = usages.take(at(60_000), seen(10, 0));
         assert_eq!(due(&mut usages, at(60_500)), []);
         usages.show(Some(id()), false);

@@ -29,7 +29,7 @@ const SPARE_PICTURES: usize = 8;
 pub type CallStage = (bool, bool);
 
 /// The known state of one runtime.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct View {
     /// The snapshot it last published.
     pub snapshot: Arc<Snapshot>,
@@ -58,25 +58,12 @@ pub struct View {
 impl View {
     /// Returns the view of a runtime of which only the snapshot is known.
     pub fn new(snapshot: Arc<Snapshot>) -> Self {
-        Self {
-            snapshot,
-            pictures: BTreeMap::new(),
-            records: BTreeMap::new(),
-            record_bytes: BTreeMap::new(),
-            asked: BTreeMap::new(),
-            usage: Usages::default(),
-            cleared: BTreeSet::new(),
-            clear_at: None,
-            holders: BTreeMap::new(),
-            usual: UsualDurations::default(),
-            is_lost: false,
-        }
+        Self { snapshot, ..Self::default() }
     }
 
     /// Begins with the next runtime of the workspace, whose commands take as long as before.
     pub(in crate::console) fn begin_again(&mut self, snapshot: Arc<Snapshot>) {
-        let usual = std::mem::take(&mut self.usual);
-        *self = Self { usual, ..Self::new(snapshot) };
+        *self = Self { usual: std::mem::take(&mut self.usual), ..Self::new(snapshot) };
     }
 
     /// Returns a task by its id.

@@ -1,7 +1,7 @@
 //! The difference between two texts, line by line: indicated by a mark at each line, with colour only as an
 //! addition.
 
-use similar::{Algorithm, ChangeTag, capture_diff_slices};
+use similar::{Algorithm, ChangeTag, DiffOp, capture_diff_slices};
 
 use super::document::{StyledPiece, WrappedText, piece};
 use super::visible;
@@ -38,22 +38,31 @@ impl FileDiffs {
 
     /// Adds how a text differs from an earlier one.
     pub fn add(&mut self, before: &str, after: &str) {
-        let lines = |text: &str| text.lines().take(MOST_LINES).map(str::to_owned).collect::<Vec<_>>();
-        let (old, new) = (lines(before), lines(after));
-        let operations = capture_diff_slices(Algorithm::Myers, &old, &new);
+        let [old, new] = [before, after].map(|text| text.lines().collect::<Vec<_>>());
+        let (operations, is_cut) = compared(&old, &new);
         for (at, hunk) in similar::group_diff_ops(operations, CONTEXT).iter().enumerate() {
             if at > 0 {
                 self.say(vec![piece("...", Role::Faint)]);
             }
             for change in hunk.iter().flat_map(|operation| operation.iter_changes(&old, &new)) {
-                let (mark, line) = marked(change.tag(), change.value_ref());
-                self.lines.push(vec![line]);
-                self.marks.push(mark);
+                self.mark(change.tag(), change.value());
             }
         }
-        if [before, after].iter().any(|text| text.lines().nth(MOST_LINES).is_some()) {
+        if is_cut {
             self.say(vec![piece(format!("only the first {MOST_LINES} lines are compared"), Role::Faint)]);
         }
+    }
+
+    /// Adds a line with its mark.
+    fn mark(&mut self, tag: ChangeTag, line: &str) {
+        let (mark, role) = match tag {
+            ChangeTag::Equal => ("  ", Role::Faint),
+            ChangeTag::Delete => ("- ", Role::Failed),
+            ChangeTag::Insert => ("+ ", Role::Running),
+        };
+        let text = visible::in_text(line).into_owned();
+        self.marks.push(piece(mark, role));
+        self.lines.push(vec![piece(text, if role == Role::Faint { Role::Text } else { role })]);
     }
 
     /// Returns the text, and the lines at which files begin.
@@ -64,15 +73,11 @@ impl FileDiffs {
     }
 }
 
-/// Returns the mark of a line, and the line.
-fn marked(tag: ChangeTag, line: &str) -> (StyledPiece, StyledPiece) {
-    let (mark, role) = match tag {
-        ChangeTag::Equal => ("  ", Role::Faint),
-        ChangeTag::Delete => ("- ", Role::Failed),
-        ChangeTag::Insert => ("+ ", Role::Running),
-    };
-    let text = visible::in_text(line).into_owned();
-    (piece(mark, role), piece(text, if role == Role::Faint { Role::Text } else { role }))
+/// Compares the first lines of two texts; tells whether there are more.
+fn compared(old: &[&str], new: &[&str]) -> (Vec<DiffOp>, bool) {
+    let [first_old, first_new] = [old, new].map(|lines| lines.get(..MOST_LINES).unwrap_or(lines));
+    let is_cut = old.len().max(new.len()) > MOST_LINES;
+    (capture_diff_slices(Algorithm::Myers, first_old, first_new), is_cut)
 }
 
 /// The difference between two texts.
@@ -93,26 +98,21 @@ pub struct Diff {
 impl Diff {
     /// Compares two texts.
     pub fn of(before: &str, after: &str) -> Self {
-        let lines = |text: &str| text.split('\n').take(MOST_LINES).map(str::to_owned).collect::<Vec<_>>();
-        let (old, new) = (lines(before), lines(after));
-        let is_cut = [before, after].iter().any(|text| text.split('\n').nth(MOST_LINES).is_some());
-        let (mut shown, mut marks, mut changes) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut added, mut removed) = (0, 0);
-        for operation in capture_diff_slices(Algorithm::Myers, &old, &new) {
-            for change in operation.iter_changes(&old, &new) {
-                let (mark, line) = marked(change.tag(), change.value_ref());
-                removed += usize::from(change.tag() == ChangeTag::Delete);
-                added += usize::from(change.tag() == ChangeTag::Insert);
-                let last: Option<&StyledPiece> = marks.last();
-                if mark.role != Role::Faint && last.is_none_or(|last| last.role == Role::Faint) {
-                    changes.push(shown.len());
-                }
-                marks.push(mark);
-                shown.push(vec![line]);
+        let [old, new] = [before, after].map(|text| text.split('\n').collect::<Vec<_>>());
+        let (operations, is_cut) = compared(&old, &new);
+        let (mut shown, mut changes) = (FileDiffs::default(), Vec::new());
+        let (mut added, mut removed, mut was_equal) = (0, 0, true);
+        for change in operations.iter().flat_map(|operation| operation.iter_changes(&old, &new)) {
+            let is_equal = change.tag() == ChangeTag::Equal;
+            removed += usize::from(change.tag() == ChangeTag::Delete);
+            added += usize::from(change.tag() == ChangeTag::Insert);
+            if was_equal && !is_equal {
+                changes.push(shown.lines.len());
             }
+            was_equal = is_equal;
+            shown.mark(change.tag(), change.value());
         }
-        let mut document = WrappedText::new(shown);
-        document.set_gutter(marks);
+        let (document, _) = shown.finish();
         Self { document, changes, added, removed, is_cut }
     }
 }

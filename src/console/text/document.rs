@@ -51,7 +51,7 @@ impl WrappedText {
 
     /// Creates a document from plain text whose lines have these roles, counted from 0.
     pub fn with_roles(text: &str, role: impl Fn(usize) -> Role) -> Self {
-        let line = |(at, line): (usize, &str)| vec![piece(visible::in_text(line).into_owned(), role(at))];
+        let line = |(at, line): (usize, &str)| vec![piece(visible::in_text(line), role(at))];
         Self::new(text.split('\n').enumerate().map(line).collect())
     }
 

@@ -9,9 +9,8 @@ use tui_input::Input as Editor;
 
 use crate::console::keys::Motion;
 use crate::console::state::{ListChoice, cut_top, stand};
-use crate::console::text;
 use crate::console::text::reading::moved;
-use crate::console::text::{StyledPiece, column, piece, visible};
+use crate::console::text::{self, StyledPiece, column, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns};
 

@@ -32,14 +32,25 @@ pub(in crate::console) fn scrolled(top: usize, motion: Motion, (rows, shown): (u
     moved(top, motion, shown.max(2) - 1, rows.saturating_sub(shown))
 }
 
-/// Indicates on the frame of a dialog how much of its text is above and below: on no row of the text.
-pub(in crate::console) fn rows_hidden(painter: &mut Painter<'_>, whole: Rect, above: usize, below: usize) {
-    if above == 0 && below == 0 || whole.height == 0 {
-        return;
+/// Draws rows of a dialog from `top` on, and indicates on its frame how many are above and below: on no row of the text.
+/// Returns how many are below.
+pub(in crate::console) fn scrolled_rows(
+    painter: &mut Painter<'_>,
+    (whole, text): (Rect, Rect),
+    rows: &[Vec<StyledPiece>],
+    top: usize,
+) -> usize {
+    let shown = usize::from(text.height);
+    let above = top.min(rows.len().saturating_sub(shown));
+    let below = rows.len().saturating_sub(above + shown);
+    painter.rows(text, rows.iter().skip(above));
+    if above + below > 0 && whole.height > 0 {
+        let scroll =
+            if below > 0 { format!(" +{below} rows below ") } else { format!(" {above} rows above ") };
+        let frame = Rect { width: whole.width.saturating_sub(2), ..whole };
+        painter.row_right(frame, whole.height - 1, &[piece(scroll, Role::Mode)]);
     }
-    let scroll = if below > 0 { format!(" +{below} rows below ") } else { format!(" {above} rows above ") };
-    let frame = Rect { width: whole.width.saturating_sub(2), ..whole };
-    painter.row_right(frame, whole.height - 1, &[piece(scroll, Role::Mode)]);
+    below
 }
 
 /// Draws a dialog over the screen, as high as its rows and the row of keys below them.

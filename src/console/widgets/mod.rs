@@ -17,7 +17,9 @@ pub mod text_field;
 pub use card::CardReading;
 pub(super) use card::{CardLine, card_rows};
 pub use chooser::{Chooser, ListItem, ListKind};
-pub(super) use dialog::{DIALOG_COLUMNS, command_rows, dialog, has_been_read, places, rows_hidden, scrolled};
+pub(super) use dialog::{
+    DIALOG_COLUMNS, command_rows, dialog, has_been_read, places, scrolled, scrolled_rows,
+};
 pub use painter::FrameExtras;
 pub(super) use painter::Painter;
 pub(super) use pieces::{columns, joined};

@@ -12,8 +12,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{Availability, State, inside};
-use crate::console::text;
-use crate::console::text::{StyledPiece, cell, piece, visible};
+use crate::console::text::{self, StyledPiece, cell, piece, visible};
 use crate::console::theme::{Glyphs, Role};
 use crate::console::widgets::cells::ShownScreen;
 use crate::console::widgets::pieces::cut;

@@ -1,7 +1,6 @@
 //! Rows of pieces: their width, cutting and joining them.
 
-use crate::console::text;
-use crate::console::text::{StyledPiece, piece};
+use crate::console::text::{self, StyledPiece, piece};
 
 /// Returns the width of a row of pieces in columns.
 pub(crate) fn columns(pieces: &[StyledPiece]) -> u16 {

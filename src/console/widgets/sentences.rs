@@ -33,7 +33,7 @@ pub(in crate::console) fn changed(cost: &CallCost) -> Vec<CardLine> {
         return Vec::new();
     }
     let gone = cost.gone.iter().map(|sentence| {
-        vec![piece("no longer: ", Role::Faint), piece(visible::one_line(sentence).into_owned(), Role::Faint)]
+        vec![piece("no longer: ", Role::Faint), piece(visible::one_line(sentence), Role::Faint)]
     });
     let head = vec![piece("what it would cost has changed", Role::Waiting)];
     std::iter::once(head).chain(gone).chain([Vec::new()]).map(CardLine::fact).collect()
@@ -42,5 +42,5 @@ pub(in crate::console) fn changed(cost: &CallCost) -> Vec<CardLine> {
 fn said(sentence: &str) -> StyledPiece {
     let is_cost = sentence != "no cost computed" && !sentence.starts_with("not known: ");
     let role = if is_cost { Role::Waiting } else { Role::Faint };
-    piece(visible::one_line(sentence).into_owned(), role)
+    piece(visible::one_line(sentence), role)
 }

@@ -3,8 +3,7 @@
 use crate::console::state::listing::heads::StateCounts;
 use crate::console::state::ports::{ports, taken_briefly};
 use crate::console::state::{State, alias, answers_no, denial, how, last_sign, roughly, who};
-use crate::console::text;
-use crate::console::text::{StyledPiece, piece, visible};
+use crate::console::text::{self, StyledPiece, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::envelope::ErrorKind;

@@ -20,7 +20,7 @@ const FOOT: u16 = 3;
 const SHORT_HASH: usize = 12;
 
 /// A card on screen.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Card {
     /// The call it shows.
     pub ticket: u64,
@@ -61,14 +61,7 @@ impl Card {
     }
 
     pub(crate) fn of(ticket: u64) -> Self {
-        Self {
-            ticket,
-            cost: 0,
-            reading: CardReading::default(),
-            is_answered: false,
-            is_over: false,
-            writing: None,
-        }
+        Self { ticket, ..Self::default() }
     }
 
     /// Returns what keys mean on it.

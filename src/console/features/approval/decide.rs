@@ -2,7 +2,7 @@
 
 use tui_input::Input as Editor;
 
-use crate::console::effect::Effect;
+use crate::console::effect::{Effect, FeatureReply};
 use crate::console::features::approval::card::{Card, CardText, place, rows};
 use crate::console::features::approval::{preview, wider_for};
 use crate::console::keys::Action;
@@ -14,33 +14,19 @@ use crate::model::{Decision, HeldCall, HoldReason, Slot, Subject};
 
 /// Pauses agent calls, or resumes them if they are paused at every place; before resuming, returns the card of a call
 /// that is only waiting for that.
-pub(in crate::console) fn pause_or_resume(state: &mut State) -> Option<Card> {
+pub(in crate::console) fn pause_or_resume(state: &State) -> Result<Card, Vec<FeatureReply>> {
+    let ask = |paused| FeatureReply::Do(Effect::Ask(Act::Pause(paused).on(Subject::Gate)));
     if !state.view.snapshot.is_paused() {
         let key = state.setup.keymap.key(state.view_context(), Action::TellAgent);
         let why = key.filter(|_| state.has_agent()).map(|key| format!("; {key} tells why"));
-        state.say(format!("agent calls are paused: new commands wait for you{}", why.unwrap_or_default()));
-        state.effects.push(Effect::Ask(Act::Pause(true).on(Subject::Gate)));
-        return None;
+        let told = format!("agent calls are paused: new commands wait for you{}", why.unwrap_or_default());
+        return Err(vec![FeatureReply::Say(told), ask(true)]);
     }
     let waits = |held: &&HeldCall| {
         held.reason == HoldReason::Paused && state.refusal_of_number(held.ticket).is_none()
     };
-    match state.view.snapshot.gate.held.iter().find(waits).map(|held| held.ticket) {
-        Some(ticket) => Some(Card::of(ticket)),
-        None => {
-            state.effects.push(Effect::Ask(Act::Pause(false).on(Subject::Gate)));
-            None
-        }
-    }
-}
-
-/// Returns the card of the call that has waited longest.
-pub(in crate::console) fn oldest(state: &mut State) -> Option<Card> {
-    let oldest = state.view.snapshot.gate.held.first().map(|held| Card::of(held.ticket));
-    if oldest.is_none() {
-        state.say("no call needs approval");
-    }
-    oldest
+    let held = state.view.snapshot.gate.held.iter().find(waits);
+    held.map(|held| Card::of(held.ticket)).ok_or_else(|| vec![ask(false)])
 }
 
 /// Returns the card of the call that a task waits for.
@@ -56,22 +42,21 @@ pub(in crate::console) fn told_of(call: &HeldCall) -> Option<String> {
 
 impl Card {
     /// Handles a key that is an action.
-    pub(in crate::console) fn act(&mut self, state: &mut State, action: Action) {
-        let Some(call) = self.call(state).cloned() else { return };
+    pub(in crate::console) fn act(&mut self, state: &State, action: Action) -> Option<FeatureReply> {
+        let call = self.call(state)?.clone();
         let has_settled = self.has_settled(state.clock.now);
         use Action::{Approve, ApproveExact, ApproveWider, Deny};
         if matches!(action, Approve | ApproveExact | ApproveWider | Deny | Action::Pause)
             && let Some(told) = state.refusal_of_number(call.ticket)
         {
-            state.say(told);
-            return;
+            return Some(FeatureReply::Say(told));
         }
         match action {
             Approve | ApproveExact | ApproveWider
                 if !self.is_answered && self.reading.is_too_early(state.clock.now) => {}
-            Action::Approve if has_settled => self.decide(state, &call, Decision::Once),
+            Action::Approve if has_settled => return Some(self.decide(&call, Decision::Once)),
             Action::ApproveExact if has_settled && matches!(call.reason, HoldReason::Rule(_)) => {
-                self.decide(state, &call, Decision::Exact)
+                return Some(self.decide(&call, Decision::Exact));
             }
             Action::ApproveWider if has_settled => {
                 let rule = wider_for(&call).map(|prefix| CardText::Rule(prefix.text().to_owned().into()));
@@ -80,7 +65,7 @@ impl Card {
             Action::Deny if has_settled => self.writing = Some(CardText::Note(Editor::default())),
             Action::Pause if has_settled && state.view.snapshot.gate.paused.is_some() => {
                 self.is_answered = call.reason == HoldReason::Paused;
-                resume_place_of(state, &call);
+                return Some(resume_place_of(state, &call));
             }
             Action::NextHeld => {
                 let next = next_held(state, self.ticket, |_| true);
@@ -91,17 +76,18 @@ impl Card {
                 action.motion().into_iter().for_each(|motion| self.reading.scroll(motion, rows));
             }
         }
+        None
     }
 
     /// Answers with the typed text: the reason for a denial, or a rule for what else may run. A rule only
     /// counts once its preview has been seen.
-    pub(in crate::console) fn send(&mut self, state: &mut State) {
+    pub(in crate::console) fn send(&mut self, state: &State) -> Option<FeatureReply> {
         let call = self.call(state).cloned();
-        match (self.writing.take(), call) {
-            (Some(CardText::Note(note)), Some(call)) => {
-                self.decide(state, &call, Decision::Deny { note: note.value().trim().to_owned() })
+        match (self.writing.take(), call?) {
+            (Some(CardText::Note(note)), call) => {
+                Some(self.decide(&call, Decision::Deny { note: note.value().trim().to_owned() }))
             }
-            (Some(CardText::Rule(rule)), Some(call)) => {
+            (Some(CardText::Rule(rule)), call) => {
                 let preview = preview(&state.view.snapshot, &call, rule.value());
                 self.writing = Some(CardText::Rule(rule));
                 let (rows, shown) = self.rows(state, &call);
@@ -109,24 +95,24 @@ impl Card {
                 match preview {
                     Ok(preview) if fits && self.has_settled(state.clock.now) => {
                         self.writing = None;
-                        self.decide(state, &call, Decision::Prefix(preview.prefix))
+                        Some(self.decide(&call, Decision::Prefix(preview.prefix)))
                     }
                     Ok(_) => {
                         let why =
                             if fits { "look at what would run first" } else { "too little room to show it" };
-                        state.say(why);
+                        Some(FeatureReply::Say(why.to_owned()))
                     }
-                    Err(_) => {}
+                    Err(_) => None,
                 }
             }
-            (_, None) | (None, _) => {}
+            (None, _) => None,
         }
     }
 
-    fn decide(&mut self, state: &mut State, call: &HeldCall, decision: Decision) {
+    fn decide(&mut self, call: &HeldCall, decision: Decision) -> FeatureReply {
         self.is_answered = true;
         let decide = Act::Decide { hash: call.hash.clone(), cost: self.cost, decision };
-        state.effects.push(Effect::Ask(decide.on(Subject::Held(call.ticket))));
+        FeatureReply::Do(Effect::Ask(decide.on(Subject::Held(call.ticket))))
     }
 
     /// Returns how many rows its text has, and how many of them fit on screen.
@@ -143,7 +129,7 @@ impl Card {
 
     /// Tells whether it stays open. One whose call is no longer held stays and says so: no other card takes its place
     /// without a key, or a key meant for one call would answer another.
-    pub(in crate::console) fn stays(&mut self, state: &mut State) -> bool {
+    pub(in crate::console) fn stays(&mut self, state: &State) -> bool {
         if let Some(call) = self.call(state).cloned() {
             if self.cost != call.cost.revision {
                 // What was shown is not what would happen: it is read anew, and answered anew.
@@ -155,7 +141,7 @@ impl Card {
             self.reading.top = self.reading.top.min(rows.saturating_sub(shown));
             return true;
         }
-        state.is_dirty |= self.is_answered || !std::mem::replace(&mut self.is_over, true);
+        self.is_over = true;
         !self.is_answered
     }
 
@@ -177,13 +163,13 @@ impl Card {
 }
 
 /// Resumes the agents in the place a call belongs to.
-fn resume_place_of(state: &mut State, call: &HeldCall) {
+fn resume_place_of(state: &State, call: &HeldCall) -> FeatureReply {
     let request = Act::Pause(false).on(Subject::Gate);
     let place = state.place_of_number(call.ticket).map(|place| place.name.id.clone());
-    state.effects.push(match place {
+    FeatureReply::Do(match place {
         Some(place) => Effect::AskAt(place, request),
         None => Effect::Ask(request),
-    });
+    })
 }
 
 /// Returns the next held call of those, wrapping around. Tickets of several places are in no particular order.

@@ -6,8 +6,7 @@ pub mod decide;
 use std::fmt;
 
 use crate::config::{NoPrefix, Prefix};
-use crate::console::text;
-use crate::console::text::{StyledPiece, piece, visible};
+use crate::console::text::{self, StyledPiece, piece, visible};
 use crate::console::theme::Role;
 use crate::envelope::Actor;
 use crate::model::{HeldCall, HoldReason, Snapshot};

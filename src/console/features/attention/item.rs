@@ -7,14 +7,13 @@ use jiff::Timestamp;
 
 use crate::config::OnAgentEnd;
 use crate::console::effect::Notification;
-use crate::console::features::attention::left::{Departure, left_by};
+use crate::console::features::attention::left::Departure;
 use crate::console::state::titles::title;
+use crate::console::state::waiting::{WaitingItem, waiting};
 use crate::console::state::{State, alias, questions, words};
 use crate::console::text::visible;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{
-    AgentView, HeldCall, HoldReason, InputWait, Question, QuestionId, Snapshot, TaskStatus, TaskView,
-};
+use crate::model::{HoldReason, InputWait, QuestionId, TaskStatus, TaskView};
 use crate::terminal::Dialogue;
 
 /// What an attention item concerns.
@@ -38,23 +37,6 @@ pub enum AttentionSubject {
     Left(Departure),
     /// A watch rule has something to report about a task; identified by a key.
     Watched(String, TaskId),
-}
-
-/// An item in a snapshot that waits, with its data.
-#[derive(Debug, Clone, Copy)]
-pub enum WaitingItem<'a> {
-    /// A question.
-    Question(&'a Question),
-    /// A held call.
-    Held(&'a HeldCall),
-    /// A task, and what it waits for.
-    Input(&'a TaskView, &'a InputWait),
-    /// A task that wrote too much output.
-    Capped(&'a TaskView),
-    /// A task, and the number of processes it left behind.
-    Orphans(&'a TaskView, usize),
-    /// An agent that has gone, the oldest task that it left running, and how many there are.
-    Left(&'a AgentView, &'a TaskView, usize),
 }
 
 /// Something that waits for the user.
@@ -83,39 +65,6 @@ pub(in crate::console) enum Need {
     Look,
     /// It may need nothing.
     Maybe,
-}
-
-/// Returns what waits in a snapshot and since when, oldest first. A task that the user is typing into does
-/// not count as waiting for input.
-pub fn waiting<'a>(snapshot: &'a Snapshot, typing: Option<&TaskId>) -> Vec<(Timestamp, WaitingItem<'a>)> {
-    let questions = snapshot.questions.iter().filter(|question| question.needs_somebody());
-    let questions = questions.map(|question| (question.asked_at, WaitingItem::Question(question)));
-    let held = snapshot.gate.held.iter().map(|held| (held.since, WaitingItem::Held(held)));
-    let tasks = snapshot.tasks.iter().filter_map(|task| task_waits(task, typing));
-    let left = snapshot.agents.iter().filter_map(|agent| {
-        let mut tasks = left_by(snapshot, agent);
-        let first = tasks.next()?;
-        let since = agent.last_call.unwrap_or(first.created_at);
-        Some((since, WaitingItem::Left(agent, first, 1 + tasks.count())))
-    });
-    let mut all: Vec<_> = questions.chain(held).chain(tasks).chain(left).collect();
-    all.sort_by_key(|(since, _)| *since);
-    all
-}
-
-fn task_waits<'a>(task: &'a TaskView, typing: Option<&TaskId>) -> Option<(Timestamp, WaitingItem<'a>)> {
-    if let Some(waiting) = task.certain_wait().filter(|_| typing != Some(&task.id)) {
-        return Some((waiting.since, WaitingItem::Input(task, waiting)));
-    }
-    if let Some(ended) = &task.ended {
-        let is_over_limit = ended.error.as_ref().is_some_and(|(kind, _)| kind == "output_limit_exceeded");
-        return match ended.survivors.len() {
-            0 => is_over_limit.then_some((ended.at, WaitingItem::Capped(task))),
-            survivors => Some((task.updated_at, WaitingItem::Orphans(task, survivors))),
-        };
-    }
-    let is_dropping = task.status == TaskStatus::Running && task.output.dropped_bytes > 0;
-    is_dropping.then(|| (task.output.last_at.unwrap_or(task.updated_at), WaitingItem::Capped(task)))
 }
 
 /// Returns what the runtime's state says waits for the user.
@@ -186,7 +135,7 @@ fn item(state: &State, since: Timestamp, waits: &WaitingItem<'_>) -> AttentionIt
             (alias(first), what, format!("{}{more}", command(first)), "decide", asks)
         }
     };
-    AttentionItem { subject: waits.subject(), since, name, what, said, key, rings }
+    AttentionItem { subject: AttentionSubject::of(waits), since, name, what, said, key, rings }
 }
 
 /// Returns the last line of text on a task's screen.
@@ -196,24 +145,22 @@ fn prompt(state: &State, task: &TaskView) -> Option<String> {
     Some(visible::told(Dialogue::unmarked(text.trim())))
 }
 
-impl WaitingItem<'_> {
-    /// Returns what the item concerns.
-    pub fn subject(&self) -> AttentionSubject {
-        match self {
-            Self::Question(question) if question.is_of_program() => {
-                AttentionSubject::Question(question.id.clone())
+impl AttentionSubject {
+    /// Returns what a waiting item concerns.
+    pub fn of(waits: &WaitingItem<'_>) -> Self {
+        match waits {
+            WaitingItem::Question(question) if question.is_of_program() => {
+                Self::Question(question.id.clone())
             }
-            Self::Question(question) => AttentionSubject::AgentPrompt(question.id.clone()),
-            Self::Held(held) => AttentionSubject::Held(held.ticket),
-            Self::Input(task, _) => AttentionSubject::Input(task.id.clone()),
-            Self::Capped(task) => AttentionSubject::Capped(task.id.clone()),
-            Self::Orphans(task, _) => AttentionSubject::Orphans(task.id.clone()),
-            Self::Left(agent, ..) => AttentionSubject::Left((agent.label.clone(), agent.turns)),
+            WaitingItem::Question(question) => Self::AgentPrompt(question.id.clone()),
+            WaitingItem::Held(held) => Self::Held(held.ticket),
+            WaitingItem::Input(task, _) => Self::Input(task.id.clone()),
+            WaitingItem::Capped(task) => Self::Capped(task.id.clone()),
+            WaitingItem::Orphans(task, _) => Self::Orphans(task.id.clone()),
+            WaitingItem::Left(agent, ..) => Self::Left((agent.label.clone(), agent.turns)),
         }
     }
-}
 
-impl AttentionSubject {
     /// Returns who it comes from: the starter of a task, who asks or calls, the agent that has gone.
     pub(in crate::console) fn actor(&self, state: &State) -> Option<Actor> {
         let of_task = |id: &TaskId| state.view.task(id).map(|task| task.started_by.clone());

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
+use crate::console::effect::FeatureReply;
 use crate::console::features::attention::list::MOST_COLUMNS;
 use crate::console::keys::{Action, KeyContext, LeftDialogAction};
 use crate::console::state::ports::ports;
-use crate::console::state::{State, alias, cut_bottom, over_screen, stop_of};
+use crate::console::state::waiting::left_by;
+use crate::console::state::{alias, cut_bottom, over_screen, stop_of};
 use crate::console::text::reading::moved;
 use crate::console::text::{column, piece, visible};
 use crate::console::theme::Role;
-use crate::console::widgets::{Painter, joined};
+use crate::console::widgets::Painter;
 use crate::envelope::TaskId;
-use crate::model::{AgentView, Snapshot, TaskStatus, TaskView};
+use crate::model::{Snapshot, TaskView};
 
 /// A departure of an agent: its label, and how many times it had connected or disconnected by then.
 pub(in crate::console) type Departure = (String, u64);
@@ -28,23 +30,13 @@ pub struct LeftDialog {
 #[derive(Debug)]
 pub(in crate::console) enum LeftOutcome {
     /// The dialog stays.
-    Open(LeftDialog),
+    Open(Vec<FeatureReply>),
     /// All of it has been asked to end.
-    Ended,
+    Ended(Vec<FeatureReply>),
     /// It goes on, and this departure is not listed again.
     Kept(Departure),
     /// To this task.
     Look(TaskId),
-}
-
-/// Returns the tasks that an agent that is gone left running, the oldest first.
-pub(in crate::console) fn left_by<'a>(
-    snapshot: &'a Snapshot,
-    agent: &'a AgentView,
-) -> impl Iterator<Item = &'a Arc<TaskView>> {
-    let is_left = |task: &&Arc<TaskView>| task.started_by.is_agent(&agent.label);
-    let tasks = snapshot.tasks.iter().filter(|_| !agent.connected).filter(is_left);
-    tasks.filter(|task| task.status == TaskStatus::Running)
 }
 
 impl LeftDialog {
@@ -60,38 +52,39 @@ impl LeftDialog {
         agent.map(|agent| left_by(snapshot, agent).collect()).unwrap_or_default()
     }
 
-    pub(in crate::console) fn act(mut self, state: &mut State, action: Action) -> LeftOutcome {
-        let snapshot = state.view.snapshot.clone();
-        let tasks = self.tasks(&snapshot);
+    pub(in crate::console) fn act(&mut self, snapshot: &Snapshot, action: Action) -> LeftOutcome {
+        let tasks = self.tasks(snapshot);
         let rows = tasks.len() + first_row(&tasks);
         let at = self.row(&tasks);
+        let decline = |why: &str| LeftOutcome::Open(vec![FeatureReply::Decline(why.to_owned())]);
         match LeftDialogAction::of(action) {
-            Some(LeftDialogAction::Dismiss) => return LeftOutcome::Kept(self.departure),
+            Some(LeftDialogAction::Dismiss) => return LeftOutcome::Kept(self.departure.clone()),
             Some(LeftDialogAction::Up | LeftDialogAction::Down) => {
                 let to = action.motion().map_or(0, |motion| moved(at.unwrap_or(0), motion, 1, rows - 1));
                 let to = to.checked_sub(first_row(&tasks)).and_then(|to| tasks.get(to));
                 self.chosen = to.map(|task| task.id.clone());
             }
             Some(LeftDialogAction::Stop | LeftDialogAction::Choose) if at.is_none() => {
-                state.decline("that task is no longer running: choose another");
+                return decline("that task is no longer running: choose another");
             }
             Some(LeftDialogAction::Stop) => {
                 let is_it =
                     |task: &&&Arc<TaskView>| self.chosen.as_ref().is_none_or(|chosen| *chosen == task.id);
-                let ended = tasks.iter().filter(is_it).map(|task| stop_of(&task.id, false));
-                state.effects.extend(ended);
-                if self.chosen.is_none() {
-                    return LeftOutcome::Ended;
-                }
+                let ended = tasks.iter().filter(is_it).map(|task| FeatureReply::Do(stop_of(&task.id, false)));
+                let ended = ended.collect();
+                return match self.chosen {
+                    None => LeftOutcome::Ended(ended),
+                    Some(_) => LeftOutcome::Open(ended),
+                };
             }
             Some(LeftDialogAction::Choose) => match self.chosen.as_ref().or(only(&tasks)) {
                 Some(task) => return LeftOutcome::Look(task.clone()),
-                None => state.decline("look: choose one of them first"),
+                None => return decline("look: choose one of them first"),
             },
             Some(LeftDialogAction::Back) => {}
-            None => state.decline(format!("{}: end what is left, or keep it", action.hint())),
+            None => return decline(&format!("{}: end what is left, or keep it", action.hint())),
         }
-        LeftOutcome::Open(self)
+        LeftOutcome::Open(Vec::new())
     }
 
     /// Returns the row that is pointed at; `None` if its task is no longer running. A second key then reaches no other
@@ -147,6 +140,6 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, dialog: &LeftDialog) {
         (Action::Choose, "look"),
         (Action::Back, "later"),
     ];
-    let keys = keys.map(|(action, hint)| painter.key(KeyContext::Left, action, hint));
-    painter.row(foot, 1, &joined(keys.into(), &piece("   ", Role::Text)));
+    let keys = painter.keys(KeyContext::Left, &keys);
+    painter.row(foot, 1, &keys);
 }

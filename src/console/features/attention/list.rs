@@ -6,7 +6,7 @@ use crate::console::state::{cut_bottom, over_screen};
 use crate::console::text::reading::moved;
 use crate::console::text::{column, piece, visible, width};
 use crate::console::theme::Role;
-use crate::console::widgets::{Painter, joined};
+use crate::console::widgets::Painter;
 use crate::envelope::TaskId;
 
 pub(in crate::console) const MOST_COLUMNS: u16 = 110;
@@ -106,8 +106,8 @@ pub(in crate::console) fn draw(
         ];
         (row, number == at)
     });
-    let choose = items.get(at).map(|item| painter.key(KeyContext::Attention, Action::Choose, item.key));
-    let close = painter.key(KeyContext::Attention, Action::Back, "close");
-    let keys = joined(vec![choose.unwrap_or_default(), close], &piece("   ", Role::Text));
+    let choose = items.get(at).map(|item| (Action::Choose, item.key));
+    let ways: Vec<_> = choose.into_iter().chain([(Action::Back, "close")]).collect();
+    let keys = painter.keys(KeyContext::Attention, &ways);
     painter.row(foot, 1, &keys);
 }

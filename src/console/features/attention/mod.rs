@@ -19,7 +19,7 @@ use crate::console::features::attention::watch::{TaskWatches, WatchFinding, Watc
 use crate::console::state::{Screen, State, alias};
 use crate::console::text::visible;
 use crate::envelope::TaskId;
-use crate::model::needs_you;
+use crate::model::{TaskView, needs_you};
 
 /// What waits for the user.
 #[derive(Debug, Clone)]
@@ -88,47 +88,38 @@ impl Attention {
 
     /// Rings for new items while the terminal does not have the focus, and shows the number of waiting items
     /// in the window title.
-    pub(in crate::console) fn ring(&mut self, state: &mut State) {
-        self.watch(state);
+    pub(in crate::console) fn ring(&mut self, state: &State) -> Vec<Effect> {
+        let mut effects = self.watch(state);
         let items = self.items(state);
-        state.effects.extend(self.bell.ring(&items, state.outer.is_elsewhere, state.clock.now));
+        effects.extend(self.bell.ring(&items, state.outer.is_elsewhere, state.clock.now));
         let title = state.setup.ui.title.then(|| window_title(state, items.len()));
         if title != self.title {
-            state.effects.push(Effect::Title(title.clone()));
+            effects.push(Effect::Title(title.clone()));
             self.title = title;
         }
+        effects
     }
 
     /// Sets the typed text as a watch rule for a task; an empty text removes the task's rules.
-    pub(in crate::console) fn watch_for(&mut self, state: &mut State, task: &TaskId, text: &str) {
-        let Some(view) = state.view.task(task).cloned() else { return };
-        let name = alias(&view);
+    pub(in crate::console) fn watch_for(&mut self, view: &TaskView, text: &str) -> Result<String, String> {
+        let name = alias(view);
         if text.trim().is_empty() {
-            self.watching.clear(task);
-            return state.say(format!("{name}: no rule of its own"));
+            self.watching.clear(&view.id);
+            return Ok(format!("{name}: no rule of its own"));
         }
-        match WatchRule::typed(text) {
-            Ok(rule) => {
-                state.say(format!("rings when {name}: {}", visible::one_line(&rule.says())));
-                self.watching.add(&view, rule);
-                state.view.usage.renew();
-                self.ring(state);
-            }
-            Err(why) => state.toasts.fail(format!("no pattern: {}", visible::one_line(&why)), None),
-        }
+        let rule =
+            WatchRule::typed(text).map_err(|why| format!("no pattern: {}", visible::one_line(&why)))?;
+        let told = format!("rings when {name}: {}", visible::one_line(&rule.says()));
+        self.watching.add(view, rule);
+        Ok(told)
     }
 
     /// Applies the watch rules to the current state of the tasks.
-    fn watch(&mut self, state: &mut State) {
+    fn watch(&mut self, state: &State) -> Vec<Effect> {
         if state.setup.recording.is_some() {
-            return;
+            return Vec::new();
         }
-        let reads = self.watching.look(WatchInput {
-            rules: &state.setup.ui.watch,
-            tasks: &state.view.snapshot.tasks,
-            now: state.clock.now,
-        });
-        state.effects.extend(reads.into_iter().map(|(task, from)| Effect::ReadWatched { task, from }));
+        let reads = self.watching.look(watch_input(state));
         if state.focus.screen == Screen::Focus && !state.outer.is_elsewhere {
             let looked_at = state.at_hand().map(|task| task.id.clone());
             let is_looked_at = |seen: &&WatchFinding| Some(&seen.task) == looked_at.as_ref();
@@ -136,33 +127,31 @@ impl Attention {
             let seen: Vec<String> = seen.map(|(id, _)| id.clone()).collect();
             seen.iter().for_each(|id| drop(self.watching.settle(id)));
         }
+        reads.into_iter().map(|(task, from)| Effect::ReadWatched { task, from }).collect()
     }
 
     /// Applies the rules to newly read output, which consists of whole lines, and records where to continue.
-    pub(in crate::console) fn watched(&mut self, state: &mut State, id: &TaskId, text: &str, next: u64) {
-        let Some(task) = state.view.task(id).cloned() else { return };
-        let watched = WatchInput {
-            rules: &state.setup.ui.watch,
-            tasks: &state.view.snapshot.tasks,
-            now: state.clock.now,
-        };
-        self.watching.printed(watched, &task, (text, next));
-        self.ring(state);
+    pub(in crate::console) fn take_watched(
+        &mut self,
+        state: &State,
+        id: &TaskId,
+        read: (&str, u64),
+    ) -> Vec<Effect> {
+        let Some(task) = state.view.task(id) else { return Vec::new() };
+        self.watching.printed(watch_input(state), task, read);
+        self.ring(state)
     }
 
     /// Records the usage of tasks that have CPU rules.
-    pub(in crate::console) fn watch_usage(&mut self, state: &mut State) {
-        let watched = WatchInput {
-            rules: &state.setup.ui.watch,
-            tasks: &state.view.snapshot.tasks,
-            now: state.clock.now,
-        };
+    pub(in crate::console) fn watch_usage(&mut self, state: &State) -> Vec<Effect> {
         let before = self.watching.busy.clone();
-        self.watching.used(watched, |task| state.view.usage.of(task).and_then(|used| used.cpu));
-        if self.watching.busy != before {
-            self.ring(state);
-        }
+        self.watching.used(watch_input(state), |task| state.view.usage.of(task).and_then(|used| used.cpu));
+        if self.watching.busy != before { self.ring(state) } else { Vec::new() }
     }
+}
+
+fn watch_input(state: &State) -> WatchInput<'_> {
+    WatchInput { rules: &state.setup.ui.watch, tasks: &state.view.snapshot.tasks, now: state.clock.now }
 }
 
 fn sort(items: &mut [AttentionItem]) {

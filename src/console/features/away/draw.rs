@@ -2,8 +2,7 @@
 
 use crate::console::features::away::sheet::{AwayLine, AwayReason, AwaySheet, MOST_LINES};
 use crate::console::state::over_screen;
-use crate::console::text;
-use crate::console::text::{StyledPiece, column, piece};
+use crate::console::text::{self, StyledPiece, column, piece};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, joined};
 

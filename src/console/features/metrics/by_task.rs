@@ -107,7 +107,7 @@ fn process_row(
         piece(apart(&known, 5), Role::Text),
         piece(apart(&bytes(process.memory_bytes), 10), Role::Text),
         piece(format!("  {indent}{corner}"), Role::Faint),
-        piece(visible::one_line(&process.command).into_owned(), Role::Text),
+        piece(visible::one_line(&process.command), Role::Text),
     ]
 }
 

@@ -3,8 +3,7 @@
 use ratatui::layout::Rect;
 
 use crate::console::state::cut_top;
-use crate::console::text;
-use crate::console::text::{column, piece, width};
+use crate::console::text::{self, column, piece, width};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::console::widgets::place_state::standing;

@@ -11,8 +11,7 @@ use crate::console::features::pane::{empty, timestamps, typing};
 use crate::console::state::{
     CopyMode, Layout, LogSearch, Pane, Picture, Screen, Scroll, State, alias, command, last_sign, words,
 };
-use crate::console::text;
-use crate::console::text::{StyledPiece, piece};
+use crate::console::text::{self, StyledPiece, piece};
 use crate::console::theme::Role;
 use crate::console::widgets::cells::{ShownScreen, cells};
 use crate::console::widgets::{Painter, columns, place_state, usually};

@@ -1,8 +1,7 @@
 //! What an empty pane says: what is known of a task that has printed nothing, in one sentence.
 
 use crate::console::state::words::{ended_at, need};
-use crate::console::text;
-use crate::console::text::piece;
+use crate::console::text::{self, piece};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, in_lane, usually};
 use crate::model::{TaskStatus, TaskView};

@@ -2,52 +2,13 @@
 //! pane then shows the log, even while it follows; programs on the alternate screen and tasks that are being
 //! typed into keep their live screen.
 
-use crate::console::features::pane::reflow;
-use crate::console::state::timestamps::Timestamps;
-use crate::console::state::{Anchor, Layout, Mode, PageView, Pane, State, cut_left};
+use crate::console::state::{Mode, PageView, Pane, State, cut_left};
 use crate::console::text::{StyledPiece, piece};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
-use crate::envelope::TaskId;
-use crate::terminal::Size;
 
 /// Width of a timestamp and the gap after it, in columns.
 const COLUMNS: u16 = 9;
-
-/// Turns timestamps on or off.
-pub(in crate::console) fn toggle_stamps(state: &mut State) {
-    state.reading.timestamps =
-        Timestamps { are_shown: !state.reading.timestamps.are_shown, ..Timestamps::default() };
-}
-
-/// Rereads the end of the log when it has grown, one read at a time.
-pub(in crate::console) fn read_stamped(state: &mut State, layout: &Layout) {
-    let pane = state.at_hand().and_then(|task| layout.pane(&task.id)).filter(|pane| shows_log(state, pane));
-    let Some(pane) = pane.filter(|_| state.reading.timestamps.are_shown && state.reading.scroll.is_none())
-    else {
-        return;
-    };
-    let (task, size) = (pane.task.clone(), Size::clamped(reflow::columns(state, pane), pane.size().rows()));
-    let written = state.view.task(&task).map_or(0, |task| task.output.bytes);
-    let wanted = (task.clone(), written, size);
-    if let Some((asked, is_under_way)) = &state.reading.timestamps.asked
-        && (*asked == wanted || *is_under_way && asked.0 == task)
-    {
-        return;
-    }
-    state.reading.timestamps.asked = Some((wanted, true));
-    reflow::ask_for_page(state, pane, Anchor::Stamped, size.rows());
-}
-
-/// Takes a page that was read for this.
-pub(in crate::console) fn take_stamped(state: &mut State, task: TaskId, page: PageView) {
-    if let Some((asked, is_under_way)) = &mut state.reading.timestamps.asked
-        && asked.0 == task
-    {
-        *is_under_way = false;
-        state.reading.timestamps.page = Some((task, page));
-    }
-}
 
 /// Returns the page with timestamps that a pane shows instead of its screen.
 pub(in crate::console) fn stamped<'a>(state: &'a State, pane: &Pane) -> Option<&'a PageView> {
@@ -66,7 +27,7 @@ pub(in crate::console) fn stamp_columns(state: &State, pane: &Pane) -> u16 {
 
 /// Tells whether a pane can show lines of the log: nobody is typing into it, and no program uses the
 /// alternate screen.
-fn shows_log(state: &State, pane: &Pane) -> bool {
+pub(in crate::console) fn shows_log(state: &State, pane: &Pane) -> bool {
     let is_at_hand = state.at_hand().is_some_and(|task| task.id == pane.task);
     let is_busy = matches!(state.focus.mode, Mode::Input(_) | Mode::Copy(_));
     let has_screen = state.view.pictures.get(&pane.task).is_some_and(|shown| shown.modes.alternate_screen);

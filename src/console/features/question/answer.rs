@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::console::effect::Effect;
+use crate::console::effect::{Effect, FeatureReply};
 use crate::console::features::question::QuestionDialog;
 use crate::console::features::question::draw::rows;
 use crate::console::features::question::permission::{ANSWERED_THERE, can_permit};
@@ -14,25 +14,22 @@ use crate::model::{AnswerInput, QuestionKind, Snapshot, Subject};
 
 impl QuestionDialog {
     /// Handles a key that is an action; the dialog stays open.
-    pub(in crate::console) fn act(&mut self, state: &mut State, action: Action) {
+    pub(in crate::console) fn act(&mut self, state: &State, action: Action) -> Option<FeatureReply> {
         use Action::*;
         let answers = matches!(action, Note | Send | Choose | LetAgents) || self.given(action).is_some();
         if answers
             && !self.is_over
             && let Some(told) = state.refusal_of_question(&self.question)
         {
-            state.say(told);
-            return;
+            return Some(FeatureReply::Say(told));
         }
         if matches!(action, ApproveGate | RejectGate | Note)
             && matches!(&self.question.kind, QuestionKind::AgentPrompt(prompt) if prompt.is_shown_only)
         {
-            state.say(ANSWERED_THERE);
-            return;
+            return Some(FeatureReply::Say(ANSWERED_THERE.to_owned()));
         }
         if let (ApproveTurn | ApproveAlike, Err(why)) = (action, can_permit(&self.question)) {
-            state.say(why.to_string());
-            return;
+            return Some(FeatureReply::Say(why.to_string()));
         }
         let lets = !matches!(action, RejectGate | Abort) && self.given(action).is_some();
         if lets
@@ -40,7 +37,7 @@ impl QuestionDialog {
             && self.is_ready(state.clock.now)
             && self.reading.is_too_early(state.clock.now)
         {
-            return;
+            return None;
         }
         match action {
             Note if !self.is_sent => self.is_noting = true,
@@ -48,13 +45,13 @@ impl QuestionDialog {
             RejectGate if self.is_agents_prompt() && !self.is_noting => {
                 match self.is_ready(state.clock.now) {
                     true => (self.is_noting, self.is_denying) = (true, true),
-                    false => self.decide(state, action),
+                    false => return self.decide(state, action),
                 }
             }
             Action::Send | Action::Choose if self.is_noting => {
                 self.is_noting = false;
                 if std::mem::take(&mut self.is_denying) {
-                    self.decide(state, RejectGate);
+                    return self.decide(state, RejectGate);
                 }
             }
             Up | Down if self.context() == KeyContext::Choice => {
@@ -62,14 +59,18 @@ impl QuestionDialog {
             }
             LetAgents if !self.question.kind.is_operators() && self.is_ready(state.clock.now) => {
                 let question = Subject::Question(self.question.id.clone());
-                state.effects.push(Effect::Ask(Act::LetAgents(!self.question.agents).on(question)));
+                let request = Act::LetAgents(!self.question.agents).on(question);
+                return Some(FeatureReply::Do(Effect::Ask(request)));
             }
-            Choose if self.chosen.is_none() => state.say("point at a label first"),
+            Choose if self.chosen.is_none() => {
+                return Some(FeatureReply::Say("point at a label first".to_owned()));
+            }
             action => match action.motion() {
                 Some(motion) => self.reading.scroll(motion, rows(state, self)),
-                None => self.decide(state, action),
+                None => return self.decide(state, action),
             },
         }
+        None
     }
 
     /// Tells whether its last row is on screen.
@@ -92,21 +93,20 @@ impl QuestionDialog {
         matches!(self.question.kind, QuestionKind::AgentPrompt(_))
     }
 
-    fn decide(&mut self, state: &mut State, action: Action) {
-        let Some(given) = self.given(action) else { return };
+    fn decide(&mut self, state: &State, action: Action) -> Option<FeatureReply> {
+        let given = self.given(action)?;
         if self.is_sent || self.is_over {
-            return;
+            return None;
         }
         if state.setup.recording.is_some() || state.view.is_lost {
-            state.say("nobody is there to take it");
-            return;
+            return Some(FeatureReply::Say("nobody is there to take it".to_owned()));
         }
         if !self.is_ready(state.clock.now) {
-            state.say("that key came too early: read, then press it again");
-            return;
+            return Some(FeatureReply::Say("that key came too early: read, then press it again".to_owned()));
         }
         self.is_sent = true;
-        state.effects.push(self.answer(given));
+        let answer = Act::Answer { cost: self.cost(), given };
+        Some(FeatureReply::Do(Effect::Ask(answer.on(Subject::Question(self.question.id.clone())))))
     }
 
     /// Takes the current state of its question; tells whether the dialog looks different. A dialog whose question was

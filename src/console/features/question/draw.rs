@@ -8,7 +8,7 @@ use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{State, Term};
 use crate::console::text::{StyledPiece, piece};
 use crate::console::theme::Role;
-use crate::console::widgets::{Painter, joined, places, rows_hidden};
+use crate::console::widgets::{Painter, joined, places, scrolled_rows};
 use crate::model::QuestionKind;
 
 /// Maximum number of labels shown at once.
@@ -35,11 +35,8 @@ pub(crate) fn draw(painter: &mut Painter<'_>, dialog: &QuestionDialog) {
     let (whole, text, below) = places(painter.size(), rows.len(), foot_rows(dialog));
     painter.boxed(whole, &dialog.title());
     left(painter, dialog, whole);
-    let shown = usize::from(text.height);
-    let top = dialog.reading.top.min(rows.len().saturating_sub(shown));
-    painter.rows(text, rows.iter().skip(top));
-    rows_hidden(painter, whole, top, rows.len().saturating_sub(top + shown));
-    foot(painter, dialog, rows.len().saturating_sub(top + shown), below);
+    let unread = scrolled_rows(painter, (whole, text), &rows, dialog.reading.top);
+    foot(painter, dialog, unread, below);
 }
 
 /// Draws the time left into the title.
@@ -68,8 +65,8 @@ fn foot(painter: &mut Painter<'_>, dialog: &QuestionDialog, unread: usize, area:
             (Action::ApproveTurn, "all of this turn"),
             (Action::ApproveAlike, "what is alike for 15 minutes"),
         ];
-        let keys = keys.map(|(action, word)| painter.key(KeyContext::Gate, action, word));
-        painter.line(area, 0, &joined(keys.into(), &piece("   ", Role::Text)));
+        let keys = painter.keys(KeyContext::Gate, &keys);
+        painter.line(area, 0, &keys);
     }
     let mut at = 1;
     match &dialog.question.kind {

@@ -240,7 +240,7 @@ fn expected(expected: &ExpectedAnswerer) -> CardLine {
 }
 
 fn value(binding: &BindingView) -> Vec<CardLine> {
-    let mut head = vec![piece(visible::one_line(&binding.name).into_owned(), Role::Name)];
+    let mut head = vec![piece(visible::one_line(&binding.name), Role::Name)];
     if let Some(code) = binding.exit_code {
         let role = if code == 0 { Role::Completed } else { Role::Failed };
         head.push(piece(format!("  exit {code}"), role));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::console::effect::Effect;
-use crate::console::state::{Obstacle, State};
+use crate::console::state::Obstacle;
 use crate::console::text::visible;
 use crate::link::Act;
 use crate::model::{
@@ -60,13 +60,6 @@ pub(in crate::console) fn ends(snapshot: &Snapshot) -> (Vec<Effect>, String) {
         effects.push(Effect::Ask(request()));
     }
     (effects, format!("asked about again: {}", told.join("; ")))
-}
-
-/// Ends all that is permitted.
-pub(in crate::console) fn end_permissions(state: &mut State) {
-    let (effects, told) = ends(&state.view.snapshot);
-    state.effects.extend(effects);
-    state.say(told);
 }
 
 /// Returns a permission in words: whose it is, and what it permits.

@@ -10,8 +10,7 @@ use crate::console::text::{StyledPiece, WrappedText, count, piece, tokens};
 use crate::console::theme::{Glyphs, Role};
 use crate::envelope::{Envelope, compact};
 use crate::model::CallRecord;
-use crate::tools;
-use crate::tools::{ReceiptSource, RenderedReceipt};
+use crate::tools::{self, ReceiptSource, RenderedReceipt};
 
 /// Both texts of an answer, and which of their lines correspond.
 pub(super) struct AnswerTexts {

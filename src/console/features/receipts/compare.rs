@@ -1,5 +1,6 @@
 //! The difference between the answers of two calls.
 
+use crate::console::effect::FeatureReply;
 use crate::console::features::receipts::Receipts;
 use crate::console::state::{Column, State};
 use crate::console::text::diff::Diff;
@@ -11,23 +12,25 @@ use crate::model::CallRecord;
 impl Receipts {
     /// Marks the current call for comparison; if another one is marked, shows how the newer differs from the older; if
     /// it is the marked one, removes the mark.
-    pub(in crate::console) fn compare(&mut self, state: &mut State) {
-        let Some(shown) = state.shown_record() else { return };
+    pub(in crate::console) fn compare(&mut self, state: &State) -> Option<FeatureReply> {
+        let shown = state.shown_record()?;
         match self.marked.clone() {
-            Some(marked) if marked.seq == shown.seq => self.marked = None,
+            Some(marked) if marked.seq == shown.seq => {
+                self.marked = None;
+                None
+            }
             Some(marked) => {
-                state.calls.finding = None;
-                state.toasts.pass();
                 let mut records = [&*marked, &*shown];
                 records.sort_by_key(|record| (record.at, record.seq));
                 let names = records.map(|record| state.call_name(record.seq));
-                state.reader = Some(difference(records[0], records[1], names, state.calls.column));
+                let reader = difference(records[0], records[1], names, state.calls.column);
+                Some(FeatureReply::Read(Box::new(reader)))
             }
             None => {
                 let text =
                     format!("call {} is marked: go to another one and compare", state.call_name(shown.seq));
-                state.say(text);
                 self.marked = Some(shown);
+                Some(FeatureReply::Say(text))
             }
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::console::effect::Effect;
+use crate::console::effect::{Effect, FeatureReply};
 use crate::console::features::receipts::Receipts;
 use crate::console::features::receipts::covered_lines::CoveredLines;
 use crate::console::state::{CommandCoverage, CoveredCommand, CoveredStream, Screen, State, alias};
@@ -125,28 +125,30 @@ fn streams(record: &CallRecord) -> Result<Vec<CoveredStream>, &'static str> {
 
 impl Receipts {
     /// Requests the coverage of the current answer: for its task, or for the commands of its batch.
-    pub(in crate::console) fn ask_for_coverage(&mut self, state: &mut State) {
-        let Some(record) = state.shown_record() else { return };
+    pub(in crate::console) fn ask_for_coverage(&mut self, state: &State) -> Option<FeatureReply> {
+        let record = state.shown_record()?;
         let task = state.shown_call().and_then(|call| call.task.clone());
         self.sharing = None;
-        match shown(&record, task.as_ref(), &state.view.snapshot.tasks) {
-            Ok(shown) => state.effects.push(Effect::Coverage { call: record.seq, shown }),
-            Err(why) => {
-                state.toasts.say(why, Some(record.seq), state.clock.now);
-            }
-        }
+        Some(match shown(&record, task.as_ref(), &state.view.snapshot.tasks) {
+            Ok(shown) => FeatureReply::Do(Effect::Coverage { call: record.seq, shown }),
+            Err(why) => FeatureReply::About(why.to_owned(), record.seq),
+        })
     }
 
-    /// Shows the coverage of an answer, unless the user has moved on.
-    pub(super) fn show_coverage(&self, state: &mut State, call: u64, commands: &[CommandCoverage]) {
+    /// Returns the coverage of an answer, unless the user has moved on.
+    pub(in crate::console) fn coverage(
+        &self,
+        state: &State,
+        call: u64,
+        commands: &[CommandCoverage],
+    ) -> Option<Result<ReaderView, String>> {
         let shown =
             state.shown_call().filter(|shown| shown.seq == call && state.focus.screen == Screen::Receipts);
-        let Some(shown) = shown else { return };
+        let shown = shown?;
         if let [CommandCoverage { name, streams: Err(why) }] = commands
             && name.is_empty()
         {
-            state.toasts.fail(format!("what the agent saw: {why}"), None);
-            return;
+            return Some(Err(format!("what the agent saw: {why}")));
         }
         let name = shown.task.as_ref().and_then(|id| state.view.task(id)).map(|task| alias(task));
         let call = state.call_name(call);
@@ -155,8 +157,7 @@ impl Receipts {
             None => format!("what the model saw of its commands in call {call}"),
         };
         let at = self.item_read(state.calls.column).unwrap_or_default();
-        state.calls.finding = None;
         let reader = CoveredLines::of(commands).reader(title, state.setup.theme.glyphs);
-        state.reader = Some(ReaderView { begin: at, ..reader });
+        Some(Ok(ReaderView { begin: at, ..reader }))
     }
 }

@@ -1,7 +1,6 @@
 //! The most useful keys for the current context, hints for newcomers until they have used the key, and what
 //! the console remembers between runs (none of it essential: an unreadable file counts as empty).
 
-use crate::console::effect::Effect;
 use crate::console::features::status::StatusFacts;
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{Column, HINTED, Mode, Prompt, State, takes_input};
@@ -10,7 +9,7 @@ use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns, joined};
 
 /// What newcomers should learn first: the action, and what it is good for.
-const HINTS: [(Action, &str); 4] = [
+pub(in crate::console) const HINTS: [(Action, &str); 4] = [
     (Action::Help, "lists the keys that work here"),
     (Action::Input, "types into the task"),
     (Action::ShowReceipts, "shows what the agent was told"),
@@ -19,16 +18,6 @@ const HINTS: [(Action, &str); 4] = [
 
 /// Maximum number of keys shown at once.
 const MOST_HINTS: usize = 5;
-
-/// Marks the hint about this key as learnt.
-pub(in crate::console) fn learn(state: &mut State, action: Option<Action>) {
-    let hinted = action.filter(|action| HINTS.iter().any(|(hint, _)| hint == action));
-    if hinted
-        .is_some_and(|action| state.setup.ui.hints && state.memory.learnt.insert(action.name().to_owned()))
-    {
-        state.effects.push(Effect::Remember(state.memory.clone()));
-    }
-}
 
 /// The actions worth a hint in each context, most useful first.
 fn candidates(painter: &Painter<'_>, facts: &StatusFacts) -> &'static [Action] {

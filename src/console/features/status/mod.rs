@@ -16,8 +16,7 @@ use crate::console::keys::{Action, KeyContext};
 use crate::console::state::{
     Column, LogSearch, Mode, Prompt, Screen, SearchOutcome, TextSearch, alias, wants_secret,
 };
-use crate::console::text;
-use crate::console::text::{StyledPiece, count, piece, visible};
+use crate::console::text::{self, StyledPiece, count, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns};
 use crate::envelope::Actor;

@@ -1,43 +1,24 @@
 //! The line above the keys: what waits for the user, the oldest first, and beside it or alone, for a while, what the runtime
 //! has to say.
 
-use std::sync::Arc;
-
 use jiff::{SignedDuration, Timestamp};
 
 use crate::console::features::status::hints::hint;
 use crate::console::keys::Action;
 use crate::console::state::titles::title;
+use crate::console::state::waiting::{WaitingItem, waiting};
 use crate::console::state::{HINTED, Mode, Screen, State, Term, alias, needs, questions};
 use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns};
 use crate::envelope::TaskId;
-use crate::model::{HeldCall, InputWait, Notice, Question, TaskView};
+use crate::model::Notice;
 
 /// How long a notice stays.
 const SHOWN: SignedDuration = SignedDuration::from_secs(8);
 
 /// How long a failure and the words of a demonstration stay, unless a newer notice arrives or `Esc` clears it.
 const KEPT: SignedDuration = SignedDuration::from_mins(3);
-
-/// Something that waits for an answer.
-#[derive(Debug, Clone)]
-enum Waiter {
-    Input(Arc<TaskView>, InputWait),
-    Question(Arc<Question>),
-    Held(Box<HeldCall>),
-}
-
-impl Waiter {
-    fn since(&self) -> Timestamp {
-        match self {
-            Self::Input(_, waiting) => waiting.since,
-            Self::Question(question) => question.asked_at,
-            Self::Held(held) => held.since,
-        }
-    }
-}
 
 /// Returns what the line says; `waiting` things wait for an answer.
 pub(super) fn news(painter: &mut Painter<'_>, waiting: usize) -> Vec<StyledPiece> {
@@ -64,15 +45,15 @@ pub(super) fn news(painter: &mut Painter<'_>, waiting: usize) -> Vec<StyledPiece
     match (waiter, notice) {
         (Some(waiter), notice) => {
             // The held calls are counted together.
-            let told = match &waiter {
-                Waiter::Held(_) => painter.state.view.snapshot.gate.held.len(),
-                Waiter::Input(..) | Waiter::Question(_) => 1,
+            let told = match waiter.1 {
+                WaitingItem::Held(_) => state.view.snapshot.gate.held.len(),
+                _ => 1,
             };
             let (width, others) = (painter.buf.area.width, waiting.saturating_sub(told));
-            let row = waits(painter, (&waiter, true), others, notice.clone());
+            let row = waits(painter, (waiter, true), others, notice.clone());
             // Since when it waits gives way to a notice that would be cut.
             match notice.is_some() && columns(&row) > width {
-                true => waits(painter, (&waiter, false), others, notice),
+                true => waits(painter, (waiter, false), others, notice),
                 false => row,
             }
         }
@@ -96,31 +77,31 @@ fn current(state: &State) -> Option<(&Notice, Timestamp)> {
 }
 
 /// Returns what has waited longest for an answer; what is already at hand or on a card only if there is nothing else.
-fn waiter(painter: &Painter<'_>) -> Option<Waiter> {
+fn waiter<'a>(painter: &Painter<'a>) -> Option<(Timestamp, WaitingItem<'a>)> {
     let state = painter.state;
-    let snapshot = &state.view.snapshot;
-    let tasks = snapshot.tasks.iter().filter(|task| state.typing_into() != Some(&task.id));
-    let tasks = tasks.filter_map(|task| Some(Waiter::Input(Arc::clone(task), task.certain_wait()?.clone())));
-    let questions = snapshot.questions.iter().filter(|question| question.needs_somebody());
-    let questions = questions.map(|question| Waiter::Question(Arc::clone(question)));
-    let held = snapshot.gate.held.iter().filter(|_| !painter.focus.has_dialog);
-    let all = tasks.chain(questions).chain(held.map(|held| Waiter::Held(Box::new(held.clone()))));
-    all.min_by_key(|waiter| (is_at_hand(state, waiter), waiter.since()))
+    let all =
+        waiting(&state.view.snapshot, state.typing_into()).into_iter().filter(|(_, waits)| match waits {
+            WaitingItem::Held(_) => !painter.focus.has_dialog,
+            WaitingItem::Input(..) | WaitingItem::Question(_) => true,
+            _ => false,
+        });
+    all.min_by_key(|(_, waits)| is_at_hand(state, waits))
         // The screen of a program shows its question itself.
-        .filter(|waiter| !matches!(waiter, Waiter::Question(_)) || !is_at_hand(state, waiter))
+        .filter(|(_, waits)| !matches!(waits, WaitingItem::Question(_)) || !is_at_hand(state, waits))
 }
 
 /// Tells whether the keys already concern it.
-fn is_at_hand(state: &State, waiter: &Waiter) -> bool {
+fn is_at_hand(state: &State, waits: &WaitingItem<'_>) -> bool {
     let has_pane = matches!(state.focus.screen, Screen::Tasks | Screen::Focus | Screen::Program);
     let is_shown = |id: &TaskId| has_pane && state.at_hand().is_some_and(|shown| shown.id == *id);
-    match waiter {
-        Waiter::Input(task, _) => is_shown(&task.id),
-        Waiter::Question(question) => {
+    match waits {
+        WaitingItem::Input(task, _) => is_shown(&task.id),
+        WaitingItem::Question(question) => {
             state.focus.screen == Screen::Program
                 && state.program_question().is_some_and(|shown| shown.id == question.id)
         }
-        Waiter::Held(held) => held.task.as_ref().is_some_and(is_shown),
+        WaitingItem::Held(held) => held.task.as_ref().is_some_and(is_shown),
+        _ => false,
     }
 }
 
@@ -128,23 +109,23 @@ fn is_at_hand(state: &State, waiter: &Waiter) -> bool {
 /// beside it the notice, or what it is.
 fn waits(
     painter: &mut Painter<'_>,
-    (waiter, says_since): (&Waiter, bool),
+    ((since, waiter), says_since): ((Timestamp, WaitingItem<'_>), bool),
     others: usize,
     notice: Option<Vec<StyledPiece>>,
 ) -> Vec<StyledPiece> {
     let (state, context) = (painter.state, painter.focus.context);
-    let since = painter.time(waiter.since());
+    let since = painter.time(since);
     let since = if says_since { format!(" since {since}") } else { String::new() };
     let (text, says, key) = match waiter {
-        Waiter::Input(task, waiting) => {
+        WaitingItem::Input(task, waiting) => {
             let text = format!("{} {}{since}", alias(task), needs(waiting));
             (text, visible::told(title(task)), (Action::Attention, "attention"))
         }
-        Waiter::Question(question) => {
+        WaitingItem::Question(question) => {
             let says = visible::told(question.text.trim());
             (questions::title(question), says, (Action::Attention, "answer"))
         }
-        Waiter::Held(held) => {
+        WaitingItem::Held(held) => {
             let count = match state.view.snapshot.gate.held.len() {
                 1 => "1 call needs".to_owned(),
                 many => format!("{many} calls need"),
@@ -153,17 +134,18 @@ fn waits(
             let text = format!("{count} approval{since}");
             (text, cmd.unwrap_or_default(), (Action::Approvals, "look"))
         }
+        _ => return Vec::new(),
     };
-    let glyph = painter.glyphs().states[if matches!(waiter, Waiter::Held(_)) { 0 } else { 2 }];
+    let glyph = painter.glyphs().states[if matches!(waiter, WaitingItem::Held(_)) { 0 } else { 2 }];
     let mut row = vec![piece(format!(" {glyph} {text}"), Role::Waiting)];
-    if let Waiter::Question(question) = waiter
+    if let WaitingItem::Question(question) = waiter
         && let Some(deadline) = question.deadline
     {
         row.push(piece(format!("  {}", painter.left(deadline)), Role::Text));
     }
     row.extend((others > 0).then(|| piece(format!("  +{others} more"), Role::Waiting)));
     // Only the card of a held call says how to decide it.
-    if others > 0 || matches!(waiter, Waiter::Held(_)) || !is_at_hand(state, waiter) {
+    if others > 0 || matches!(waiter, WaitingItem::Held(_)) || !is_at_hand(state, &waiter) {
         row.extend(painter.hint(context, key.0, key.1));
     }
     match notice {

@@ -118,7 +118,7 @@ pub(in crate::console) fn draw_quit(painter: &mut Painter<'_>, question: Option<
         let glyph = painter.glyphs().states[state];
         rows.push(vec![
             piece(format!("{glyph} "), Role::Waiting),
-            piece(visible::one_line(&name).into_owned(), Role::Text),
+            piece(visible::one_line(&name), Role::Text),
             piece(what, Role::Faint),
         ]);
     }

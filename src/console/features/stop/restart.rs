@@ -1,7 +1,7 @@
 //! Restarting a task: runs the same command in a new task of the operator's. A running task is stopped first,
 //! after a confirmation.
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use crate::console::effect::Effect;
@@ -19,26 +19,28 @@ const PATIENCE: SignedDuration = SignedDuration::from_secs(10);
 
 impl PendingStops {
     /// Stops the task, to be started again once it has ended.
-    pub(in crate::console) fn restart(&mut self, state: &mut State, task: TaskId) {
-        state.effects.push(stop_of(&task, false));
+    pub(in crate::console) fn restart(&mut self, task: TaskId, now: Timestamp) -> Effect {
+        let stop = stop_of(&task, false);
         self.restarts.retain(|(other, _)| *other != task);
-        self.restarts.push((task, state.clock.now));
+        self.restarts.push((task, now));
+        stop
     }
 
     /// Starts tasks again that were stopped for a restart and have ended.
-    pub(in crate::console) fn restart_ended(&mut self, state: &mut State) {
+    pub(in crate::console) fn restart_ended(&mut self, state: &State) -> Vec<Effect> {
+        let mut begun = Vec::new();
         for (id, asked) in std::mem::take(&mut self.restarts) {
             let Some(task) = state.view.task(&id) else { continue };
             if task.stop.is_none() && state.clock.now.duration_since(asked) >= PATIENCE {
                 continue;
             }
             if task.status.is_terminal() {
-                let again = again(task);
-                state.effects.push(again);
+                begun.push(again(task));
             } else {
                 self.restarts.push((id, asked));
             }
         }
+        begun
     }
 }
 

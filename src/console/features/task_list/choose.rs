@@ -5,7 +5,7 @@ use strum::VariantArray as _;
 use crate::console::state::agents::parted;
 use crate::console::state::choice::ListForm;
 use crate::console::state::listing::filter::AgentFilter;
-use crate::console::state::listing::rows::{Grouping, ListOrder, Sort};
+use crate::console::state::listing::rows::{Grouping, Sort};
 use crate::console::state::{Filter, Filters, ListChoice, ListColumn, State};
 use crate::console::text::visible;
 use crate::console::widgets::{Chooser, ListItem, ListKind};
@@ -114,34 +114,6 @@ fn present(state: &State) -> Vec<AgentFilter> {
     present
 }
 
-/// Lists only the tasks of one agent or connection.
-pub(in crate::console) fn list_those_of(state: &mut State, whose: AgentFilter) {
-    state.thaw();
-    state.set_filters(Filters { whose: Some(whose), ..state.list.filters.clone() });
-}
-
-/// Limits every list to the agent that is pointed at; if they are already, removes that limit.
-pub(in crate::console) fn filter_by_pointed(state: &mut State) {
-    let Some(agent) = state.agent_pointed_at() else { return };
-    let whose = AgentFilter::Session(agent.label.clone());
-    if state.list.filters.whose.as_ref() == Some(&whose) {
-        state.set_filters(Filters { whose: None, ..state.list.filters.clone() });
-        return;
-    }
-    state.calls.selected = None;
-    list_those_of(state, whose);
-}
-
-/// Filters tasks by state or kind of actor; `All` removes every filter.
-pub(in crate::console) fn list_only(state: &mut State, filter: Filter) {
-    state.thaw();
-    let filters = match filter {
-        Filter::All => Filters::default(),
-        one => Filters { state: one, ..state.list.filters.clone() },
-    };
-    state.set_filters(filters);
-}
-
 /// Opens the list of options for the form of the task list.
 pub(in crate::console) fn arrangement_list(state: &State) -> Chooser {
     let listing = &state.list.listing;
@@ -176,23 +148,4 @@ pub(in crate::console) fn arrangement_list(state: &State) -> Chooser {
         ));
     }
     Chooser::new(ListKind::Listing, items)
-}
-
-/// Changes the form of the list; the options stay open after choosing a column.
-pub(in crate::console) fn arrange_list(state: &mut State, choice: ListForm) -> Option<Chooser> {
-    let listing: &mut ListOrder = &mut state.list.listing;
-    match choice {
-        ListForm::Sort(sort) => listing.sort = sort,
-        ListForm::Groups(groups) => listing.groups = groups,
-        ListForm::Column(one) => {
-            if !listing.columns.remove(&one) {
-                listing.columns.insert(one);
-            }
-            let mut list = arrangement_list(state);
-            list.select(&ListChoice::Arranged(choice));
-            return Some(list);
-        }
-    }
-    state.list.top = 0;
-    None
 }

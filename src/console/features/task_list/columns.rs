@@ -3,8 +3,7 @@
 use crate::console::state::agents::short_name;
 use crate::console::state::listing::headed::HeadedTasks;
 use crate::console::state::{ListColumn, how, who};
-use crate::console::text;
-use crate::console::text::{StyledPiece, column, cut_middle, millis, piece, right, visible};
+use crate::console::text::{self, StyledPiece, column, cut_middle, millis, piece, right, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::envelope::Actor;

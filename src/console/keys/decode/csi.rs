@@ -166,25 +166,8 @@ fn coded(codes: &[u32], modifiers: &[u32]) -> Option<KeyPress> {
 /// Returns the key of a code of its own in kitty's protocol: F13 and up, and the keypad. Media keys and lone modifiers are
 /// none.
 fn own_code(code: u32) -> Option<Key> {
-    const KEYPAD: [Key; 28] = [
-        Key::Char('0'),
-        Key::Char('1'),
-        Key::Char('2'),
-        Key::Char('3'),
-        Key::Char('4'),
-        Key::Char('5'),
-        Key::Char('6'),
-        Key::Char('7'),
-        Key::Char('8'),
-        Key::Char('9'),
-        Key::Char('.'),
-        Key::Char('/'),
-        Key::Char('*'),
-        Key::Char('-'),
-        Key::Char('+'),
-        Key::Enter,
-        Key::Char('='),
-        Key::Char(','),
+    const CHARS: &str = "0123456789./*-+\r=,";
+    const OTHERS: [Key; 10] = [
         Key::Left,
         Key::Right,
         Key::Up,
@@ -196,9 +179,14 @@ fn own_code(code: u32) -> Option<Key> {
         Key::Insert,
         Key::Delete,
     ];
-    match code {
-        57_376..=57_383 => u8::try_from(code - 57_376).ok().map(|by| Key::F(13 + by)),
-        _ => usize::try_from(code.checked_sub(57_399)?).ok().and_then(|at| KEYPAD.get(at).copied()),
+    if (57_376..=57_383).contains(&code) {
+        return u8::try_from(code - 57_376).ok().map(|by| Key::F(13 + by));
+    }
+    let at = usize::try_from(code.checked_sub(57_399)?).ok()?;
+    match CHARS.chars().nth(at) {
+        Some('\r') => Some(Key::Enter),
+        Some(char) => Some(Key::Char(char)),
+        None => OTHERS.get(at - CHARS.len()).copied(),
     }
 }
 

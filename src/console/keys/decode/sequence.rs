@@ -1,7 +1,6 @@
 //! What the first bytes of the input mean: a key, a sequence, an answer, or not yet anything.
 
-use crate::terminal::host_terminal;
-use crate::terminal::{Key, KeyPress};
+use crate::terminal::{Key, KeyPress, host_terminal};
 
 use super::{TerminalInput, csi};
 

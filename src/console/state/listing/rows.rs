@@ -20,8 +20,7 @@ use crate::console::state::listing::heads::{
 };
 use crate::console::state::listing::short::{LEAST_SHORT, is_short};
 use crate::console::state::names::born;
-use crate::console::state::words;
-use crate::console::state::words::last_sign;
+use crate::console::state::words::{self, last_sign};
 use crate::envelope::{Actor, TaskId};
 use crate::model::{AgentView, AgentWork, HeldCall, PlaceId, Snapshot, TaskStatus, TaskView};
 

@@ -12,7 +12,7 @@ use crate::terminal::{Palette, escaped};
 const UNWRAPPED: usize = 1 << 20;
 
 /// Returns the page.
-pub(super) fn page(call: &SharedCall, palette: &Palette) -> String {
+pub(super) fn document(call: &SharedCall, palette: &Palette) -> String {
     let title = escaped(&call.title);
     let style = style(palette);
     let mut page = format!(

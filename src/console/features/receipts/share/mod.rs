@@ -23,41 +23,38 @@ pub struct PendingShare {
 
 impl Receipts {
     /// Shares the current call.
-    pub(in crate::console) fn share(&mut self, state: &mut State, form: ShareForm) {
-        let Some(record) = state.shown_record() else { return };
+    pub(in crate::console) fn share(&mut self, state: &State, form: ShareForm) -> Option<Effect> {
+        let record = state.shown_record()?;
         let task = state.shown_call().and_then(|call| call.task.clone());
-        match shown(&record, task.as_ref(), &state.view.snapshot.tasks) {
+        Some(match shown(&record, task.as_ref(), &state.view.snapshot.tasks) {
             Ok(shown) => {
-                state.effects.push(Effect::Coverage { call: record.seq, shown });
+                let call = record.seq;
                 self.sharing = Some(PendingShare { record, form });
+                Effect::Coverage { call, shown }
             }
-            Err(why) => write(state, &record, form, Err(why)),
-        }
+            Err(why) => page(state, &record, form, Err(why)),
+        })
     }
 
-    /// Takes what an answer showed of the output: for the call that is being shared, or else to be read.
-    pub(in crate::console) fn take_coverage(
+    /// Takes what an answer showed of the output, if that call is being shared.
+    pub(in crate::console) fn share_with(
         &mut self,
-        state: &mut State,
+        state: &State,
         call: u64,
         commands: &[CommandCoverage],
-    ) {
-        match self.sharing.take_if(|sharing| sharing.record.seq == call) {
-            Some(PendingShare { record, form }) => {
-                write(state, &record, form, Ok(CoveredLines::masked(commands)))
-            }
-            None => self.show_coverage(state, call, commands),
-        }
+    ) -> Option<Effect> {
+        let PendingShare { record, form } = self.sharing.take_if(|sharing| sharing.record.seq == call)?;
+        Some(page(state, &record, form, Ok(CoveredLines::masked(commands))))
     }
 }
 
-fn write(state: &mut State, record: &CallRecord, form: ShareForm, seen: Result<CoveredLines, &str>) {
+fn page(state: &State, record: &CallRecord, form: ShareForm, seen: Result<CoveredLines, &str>) -> Effect {
     let call = SharedCall::of(state, record, seen);
     let palette = state.setup.theme_set.paper();
     let text = match form {
-        ShareForm::Html => html::page(&call, &palette),
+        ShareForm::Html => html::document(&call, &palette),
         ShareForm::Svg => picture::drawing(&call).svg(&call.title, &palette),
     };
     let file = FileName::of(&state.call_file(record.seq), form.extension());
-    state.effects.push(Effect::WriteFile { file, text });
+    Effect::WriteFile { file, text }
 }

@@ -12,27 +12,6 @@ const FOCUS_IN: &[u8] = b"\x1b[I";
 
 const FOCUS_OUT: &[u8] = b"\x1b[O";
 
-/// Tells programs that want to know it whether they have the focus, and has the mouse followed for one that wants
-/// that. Both concern the task that is typed into.
-pub(in crate::console) fn tell_programs(state: &mut State, has_dialog: bool) {
-    let has_focus = !state.outer.is_elsewhere;
-    let focused = state.typing_into().filter(|task| has_focus && hears_of_focus(state, task)).cloned();
-    if focused != state.outer.focused {
-        let last = std::mem::replace(&mut state.outer.focused, focused.clone());
-        let last = last.filter(|task| hears_of_focus(state, task));
-        let reports =
-            last.map(|task| (task, FOCUS_OUT)).into_iter().chain(focused.map(|task| (task, FOCUS_IN)));
-        state
-            .effects
-            .extend(reports.map(|(task, report)| Effect::send(task, TypedInput::Report(report.to_vec()))));
-    }
-    let hovers = !has_dialog && wants_hover(state);
-    if hovers != state.outer.hovers {
-        state.outer.hovers = hovers;
-        state.effects.push(Effect::Hover(hovers));
-    }
-}
-
 /// Tells whether a program wants to know whether it has the focus. One that asks for a secret may have been preceded
 /// by one that did.
 fn hears_of_focus(state: &State, task: &TaskId) -> bool {
@@ -49,4 +28,27 @@ fn wants_hover(state: &State) -> bool {
 
 fn modes_of(state: &State, task: &TaskId) -> Option<Modes> {
     state.view.pictures.get(task).map(|picture| picture.modes)
+}
+
+impl State {
+    /// Tells programs that want to know it whether they have the focus, and has the mouse followed for one that wants
+    /// that. Both concern the task that is typed into.
+    pub(super) fn tell_programs(&mut self, has_dialog: bool) {
+        let has_focus = !self.outer.is_elsewhere;
+        let focused = self.typing_into().filter(|task| has_focus && hears_of_focus(self, task)).cloned();
+        if focused != self.outer.focused {
+            let last = std::mem::replace(&mut self.outer.focused, focused.clone());
+            let last = last.filter(|task| hears_of_focus(self, task));
+            let reports =
+                last.map(|task| (task, FOCUS_OUT)).into_iter().chain(focused.map(|task| (task, FOCUS_IN)));
+            self.effects.extend(
+                reports.map(|(task, report)| Effect::send(task, TypedInput::Report(report.to_vec()))),
+            );
+        }
+        let hovers = !has_dialog && wants_hover(self);
+        if hovers != self.outer.hovers {
+            self.outer.hovers = hovers;
+            self.effects.push(Effect::Hover(hovers));
+        }
+    }
 }

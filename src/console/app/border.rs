@@ -2,12 +2,11 @@
 
 use ratatui::layout::Position;
 
-use crate::console::features::arrangement::resize_list;
 use crate::console::state::{Layout, Screen, State};
 
 /// Where the border is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ListBorder {
+pub(super) enum ListBorder {
     /// Below the list: the row with the titles of the panes.
     Below,
     /// Beside it: the rule.
@@ -16,7 +15,7 @@ pub enum ListBorder {
 
 impl ListBorder {
     /// Returns the border at a position of the screen.
-    pub(in crate::console) fn at(state: &State, layout: &Layout, at: Position) -> Option<Self> {
+    pub(super) fn at(state: &State, layout: &Layout, at: Position) -> Option<Self> {
         let (list, stage) = (layout.list, layout.stage);
         if state.focus.screen != Screen::Tasks || list.is_empty() || layout.panes.is_empty() {
             return None;
@@ -29,7 +28,7 @@ impl ListBorder {
     }
 
     /// Moves it to a position of the screen, or as near as it goes.
-    pub(in crate::console) fn drag(self, state: &mut State, to: Position) {
+    pub(super) fn drag(self, state: &mut State, to: Position) {
         let distance = |state: &State| {
             let layout = state.layout();
             let (is, to) = match self {
@@ -40,7 +39,7 @@ impl ListBorder {
         };
         loop {
             let (before, split) = (distance(state), state.division.split);
-            resize_list(state, if before > 0 { 1 } else { -1 });
+            state.resize_list(if before > 0 { 1 } else { -1 });
             if distance(state).abs() >= before.abs() {
                 state.division.split = split;
                 return;

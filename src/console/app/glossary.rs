@@ -2,50 +2,22 @@
 
 use strum::VariantArray as _;
 
+use crate::console::effect::Effect;
+use crate::console::features::status::hints::HINTS;
 use crate::console::keys::Action;
 use crate::console::state::{Column, HINTED, Layout, Mode, Screen, State, Term};
 
 /// What lies over the screen, and what it shows beside the state.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::console) struct TermSurroundings {
+pub(super) struct TermSurroundings {
     /// A call's texts are laid out.
-    pub(in crate::console) has_sheet: bool,
+    pub(super) has_sheet: bool,
     /// Nothing lies over the screen.
-    pub(in crate::console) is_bare: bool,
+    pub(super) is_bare: bool,
     /// The card of a held call lies on top.
-    pub(in crate::console) is_card: bool,
+    pub(super) is_card: bool,
     /// The question of a gate does.
-    pub(in crate::console) is_gate: bool,
-}
-
-/// Records the terms on screen; those visible for long enough count as known.
-pub(in crate::console) fn meet_terms(state: &mut State, around: TermSurroundings, layout: &Layout) {
-    if !state.setup.ui.hints {
-        return;
-    }
-    let open = Term::VARIANTS.iter().filter(|term| !state.memory.learnt.contains(term.name()));
-    let shown: Vec<Term> = open.copied().filter(|term| is_shown(state, around, *term, layout)).collect();
-    let now = state.clock.now;
-    let met = &mut state.terms.met;
-    let is_known = |term: &Term| now.duration_since(*met.entry(*term).or_insert(now)) >= HINTED;
-    let known: Vec<Term> = shown.into_iter().filter(is_known).collect();
-    know(state, &known);
-}
-
-/// Marks the terms that performing this action implies as known.
-pub(in crate::console) fn learn_terms(state: &mut State, action: Action) {
-    let met = state.terms.met.keys().copied().filter(|term| is_known_by(state, *term, action));
-    let known: Vec<Term> = met.collect();
-    know(state, &known);
-}
-
-fn know(state: &mut State, terms: &[Term]) {
-    for term in terms {
-        state.terms.met.remove(term);
-    }
-    if !terms.is_empty() {
-        state.remember(|memory| memory.learnt.extend(terms.iter().map(|term| term.name().to_owned())));
-    }
+    pub(super) is_gate: bool,
 }
 
 fn is_shown(state: &State, around: TermSurroundings, term: Term, layout: &Layout) -> bool {
@@ -81,5 +53,47 @@ fn is_known_by(state: &State, term: Term, action: Action) -> bool {
         }
         Term::Gate => matches!(action, Action::ApproveGate | Action::RejectGate),
         Term::Trips | Term::Values => false,
+    }
+}
+
+impl State {
+    /// Records the terms on screen; those visible for long enough count as known.
+    pub(super) fn meet_terms(&mut self, around: TermSurroundings, layout: &Layout) {
+        if !self.setup.ui.hints {
+            return;
+        }
+        let open = Term::VARIANTS.iter().filter(|term| !self.memory.learnt.contains(term.name()));
+        let shown: Vec<Term> = open.copied().filter(|term| is_shown(self, around, *term, layout)).collect();
+        let now = self.clock.now;
+        let met = &mut self.terms.met;
+        let is_known = |term: &Term| now.duration_since(*met.entry(*term).or_insert(now)) >= HINTED;
+        let known: Vec<Term> = shown.into_iter().filter(is_known).collect();
+        self.know(&known);
+    }
+
+    /// Marks the terms that performing this action implies as known.
+    pub(super) fn learn_terms(&mut self, action: Action) {
+        let met = self.terms.met.keys().copied().filter(|term| is_known_by(self, *term, action));
+        let known: Vec<Term> = met.collect();
+        self.know(&known);
+    }
+
+    fn know(&mut self, terms: &[Term]) {
+        for term in terms {
+            self.terms.met.remove(term);
+        }
+        if !terms.is_empty() {
+            self.remember(|memory| memory.learnt.extend(terms.iter().map(|term| term.name().to_owned())));
+        }
+    }
+
+    /// Marks the hint about this key as learnt.
+    pub(super) fn learn_hint(&mut self, action: Option<Action>) {
+        let hinted = action.filter(|action| HINTS.iter().any(|(hint, _)| hint == action));
+        if hinted
+            .is_some_and(|action| self.setup.ui.hints && self.memory.learnt.insert(action.name().to_owned()))
+        {
+            self.effects.push(Effect::Remember(self.memory.clone()));
+        }
     }
 }

@@ -98,7 +98,7 @@ impl VisiblePanes {
             let is_ended = state.view.task(&pane.task).is_some_and(|task| task.status.is_terminal());
             let columns = reflow::columns(state, pane);
             if is_ended && self.paged.insert(pane.task.clone(), columns) != Some(columns) {
-                reflow::ask_for_page(state, pane, Anchor::Tail, pane.size().rows().max(TAIL_ROWS));
+                state.ask_for_page(pane, Anchor::Tail, pane.size().rows().max(TAIL_ROWS));
             }
         }
     }

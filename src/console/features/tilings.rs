@@ -2,15 +2,13 @@
 
 use ratatui::layout::Rect;
 
-use crate::console::effect::Effect;
 use crate::console::state::tiles::{divided, list_apart};
 use crate::console::state::tiling::{ListPlace, Panes, Tiling};
-use crate::console::state::{Arrangement, ListChoice, State};
+use crate::console::state::{ListChoice, State};
 use crate::console::widgets::{Chooser, ListItem, ListKind};
 
 /// Other words by which a layout can be found.
-pub(in crate::console) const SYNONYMS: &str =
-    "layout split grid tile tiling panes columns side by side stacked";
+const SYNONYMS: &str = "layout split grid tile tiling panes columns side by side stacked";
 
 /// Opens the list of layouts, with the current one selected.
 pub(in crate::console) fn layout_list(state: &State) -> Chooser {
@@ -45,29 +43,5 @@ fn layout_obstacle(state: &State, tiling: Tiling) -> Option<&'static str> {
         Panes::TwoBeside | Panes::FourGrid => Some("the window is too low"),
         _ if matches!(tiling.panes, Panes::TwoBeside | Panes::FourGrid) => Some("the window is too narrow"),
         _ => Some("the window is too low"),
-    }
-}
-
-/// Switches to a layout; `None` is the automatic one.
-pub(in crate::console) fn pick_layout(state: &mut State, tiling: Option<Tiling>) {
-    state.division.tiling = tiling;
-    state.division.is_zoomed = false;
-    state.effects.push(Effect::Arranged(Arrangement::of(state)));
-}
-
-/// Switches to the next layout that fits: automatic, then the others with the list at its current position.
-pub(in crate::console) fn next_layout(state: &mut State) {
-    let list = state.division.tiling.map(|tiling| tiling.list).unwrap_or_default();
-    let fits = |item: &ListItem| {
-        let moves = |tiling: &Tiling| tiling.list != list;
-        item.obstacle.is_none() && !matches!(&item.choice, ListChoice::Layout(Some(tiling)) if moves(tiling))
-    };
-    let items: Vec<ListItem> = layout_items(state).into_iter().filter(fits).collect();
-    let picked = ListChoice::Layout(state.division.tiling);
-    let at = items.iter().position(|item| item.choice == picked).map_or(0, |at| at + 1);
-    let Some(item) = items.get(at).or(items.first()) else { return };
-    if let ListChoice::Layout(tiling) = item.choice {
-        pick_layout(state, tiling);
-        state.say(format!("layout: {}", item.about));
     }
 }
