@@ -369,8 +369,8 @@ mod tests {
     use crate::link::operator::update::KnownItems;
     use crate::link::{ClientRole, Hello, LineReader, MAX_FRAME, Peer, RuntimeRoute, VERSION, hello};
     use crate::model::{
-        AgentPeer, AnswerInput, AnswerValue, Evidence, LineRange, LoopView, NewQuestion, ProgramView,
-        QuestionKind, QuestionOrigin, RunState, StreamView, Subject,
+        AgentPeer, AnswerInput, AnswerValue, Decision, Evidence, LineRange, LoopView, NewQuestion,
+        ProgramView, QuestionKind, QuestionOrigin, RunState, StreamView, Subject,
     };
     use crate::runtime::Options;
     use crate::tools::{self, Caller};
@@ -475,6 +475,41 @@ mod tests {
                 other => panic!("{other:?}"),
             }
         }
+    }
+
+    #[tokio::test]
+    async fn an_act_on_another_subject_than_its_own_is_refused() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let local = runtime(dir.path());
+        let task: TaskId = "task_00000000".parse().expect("an id");
+        let subjects = [
+            Subject::Runtime,
+            Subject::Home,
+            Subject::Gate,
+            Subject::Task(task.clone()),
+            Subject::Tasks(vec![task]),
+            Subject::Call(1),
+            Subject::Held(1),
+            Subject::Agent("a".into()),
+        ];
+        let given = AnswerInput { value: AnswerValue::Approve, note: None };
+        let acts = [
+            (6, Act::Decide { hash: String::new(), cost: 0, decision: Decision::Once }),
+            (8, Act::Answer { cost: 0, given }),
+            (8, Act::LetAgents(true)),
+            (2, Act::Pause(false)),
+            (0, Act::EndPermissions),
+            (1, Act::Shutdown(CloseReason::StopCommand)),
+            (7, Act::Tell("go on".into())),
+            (3, Act::Dismiss),
+        ];
+        for (own, act) in acts {
+            for (at, subject) in subjects.iter().enumerate().filter(|(at, _)| *at != own) {
+                let done = local.handle(act.clone().on(subject.clone()), None).await;
+                assert!(done.is_err(), "{act:?} on {at}, {subject:?}: {done:?}");
+            }
+        }
+        assert!(*local.connected().borrow(), "it was not shut down");
     }
 
     #[tokio::test]

@@ -1,7 +1,6 @@
 //! The program that carries a connection: starting it, reading its messages, ending it. Its messages are untrusted
 //! text: size-limited, stripped of control characters, and shown only if the connection failed.
 
-use std::io;
 use std::os::fd::OwnedFd;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,14 +8,13 @@ use std::time::Duration;
 
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
-use tokio::process::{Child, ChildStderr, Command};
+use tokio::process::{Child, ChildStderr};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::{RemoteHost, TransportError};
 use crate::envelope::SafeText;
 use crate::link::Error;
-use crate::process::keep_descriptors;
 
 /// Bytes kept of a carrier's messages, from their end.
 const SAID: usize = 4 << 10;
@@ -47,25 +45,14 @@ impl Carrier {
     /// # Errors
     /// If it cannot be started.
     pub(in crate::link) fn start(host: &RemoteHost, words: &[&str]) -> Result<(UnixStream, Self), Error> {
-        let mut argv = host.argv(words).into_iter();
-        let program = argv.next().unwrap_or_default();
-        let failed = |error: io::Error| {
-            let why = match error.kind() {
-                io::ErrorKind::NotFound => "there is no such program".to_owned(),
-                _ => error.to_string(),
-            };
-            let why = TransportError::NoCarrier { program: program.clone(), why };
-            Error::Carried { host: host.name.clone(), why }
-        };
+        let failed = |error| host.not_started(error);
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
         let input = OwnedFd::from(theirs.into_std().map_err(failed)?);
         // Programs expect blocking reads.
         rustix::io::ioctl_fionbio(&input, false).map_err(|errno| failed(errno.into()))?;
         let output = input.try_clone().map_err(failed)?;
-        // An OpenSSH master outlives its caller: it must not inherit a pipe from the caller's parent.
-        keep_descriptors().map_err(failed)?;
-        let mut child = Command::new(&program)
-            .args(argv)
+        let mut child = host
+            .command(words)?
             .stdin(Stdio::from(input))
             .stdout(Stdio::from(output))
             .stderr(Stdio::piped())

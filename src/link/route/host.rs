@@ -91,9 +91,14 @@ impl RemoteHost {
         format!("{} via {}", self.user, self.carrier())
     }
 
-    /// Returns the name of the program that leads there.
+    /// Returns the program that leads there.
+    pub(super) fn program(&self) -> &str {
+        self.via.first().map_or("", String::as_str)
+    }
+
+    /// Returns its name.
     pub fn carrier(&self) -> &str {
-        let program = self.via.first().map_or("", String::as_str);
+        let program = self.program();
         program.rsplit('/').next().unwrap_or(program)
     }
 

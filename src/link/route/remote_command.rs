@@ -1,5 +1,6 @@
 //! Runs a command on another machine to its end and collects a limited amount of its output.
 
+use std::io;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -43,21 +44,37 @@ impl RemoteOutput {
 }
 
 impl RemoteHost {
+    /// Returns the command that runs pilothouse there with these arguments.
+    ///
+    /// # Errors
+    /// If this process cannot keep its descriptors from it.
+    pub(super) fn command(&self, words: &[&str]) -> Result<Command, Error> {
+        // An OpenSSH master outlives its caller: it must not inherit a pipe from the caller's parent.
+        keep_descriptors().map_err(|error| self.not_started(error))?;
+        let mut argv = self.argv(words).into_iter();
+        let mut command = Command::new(argv.next().unwrap_or_default());
+        command.args(argv);
+        Ok(command)
+    }
+
+    /// Returns the error of a carrier program that cannot be started here.
+    pub(super) fn not_started(&self, error: io::Error) -> Error {
+        let why = match error.kind() {
+            io::ErrorKind::NotFound => "there is no such program".to_owned(),
+            _ => error.to_string(),
+        };
+        let why = TransportError::NoCarrier { program: self.program().to_owned(), why };
+        Error::Carried { host: self.name.clone(), why }
+    }
+
     /// Runs pilothouse there with these arguments.
     ///
     /// # Errors
     /// If the carrier program cannot be started or takes longer than `patience`.
     pub async fn run(&self, words: &[&str], patience: Duration) -> Result<RemoteOutput, Error> {
-        let mut argv = self.argv(words).into_iter();
-        let program = argv.next().unwrap_or_default();
-        let failed = |why: std::io::Error| {
-            let why = TransportError::NoCarrier { program: program.clone(), why: why.to_string() };
-            Error::Carried { host: self.name.clone(), why }
-        };
-        // An OpenSSH master outlives its caller: it must not inherit a pipe from the caller's parent.
-        keep_descriptors().map_err(failed)?;
-        let mut command = Command::new(&program);
-        command.args(argv).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let failed = |error| self.not_started(error);
+        let mut command = self.command(words)?;
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if !self.may_ask() {
             command.process_group(0);
         }

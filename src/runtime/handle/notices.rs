@@ -39,19 +39,17 @@ impl Handle {
         let room = PARAGRAPH_CHARS.saturating_sub(used + NOTE.len() + SINCE.len() + 2);
         let is_open = self.shared.viewers.is_anyone();
         let taken = self.shared.session().agent_notices.take(label, room, told, is_open);
-        AnswerNotices { shared: self.shared.clone(), label: label.to_owned(), own, taken, row: None }
+        self.notices(label, own, taken)
     }
 
     /// Takes the messages that a person left for an agent that reads nothing but what its commands write.
     pub fn words_for(&self, label: &str) -> AnswerNotices {
         let taken = self.shared.session().agent_notices.take_words(label);
-        AnswerNotices {
-            shared: self.shared.clone(),
-            label: label.to_owned(),
-            own: Vec::new(),
-            taken,
-            row: None,
-        }
+        self.notices(label, Vec::new(), taken)
+    }
+
+    fn notices(&self, label: &str, own: Vec<String>, taken: DeliveredNotices) -> AnswerNotices {
+        AnswerNotices { shared: self.shared.clone(), label: label.to_owned(), own, taken, row: None }
     }
 }
 

@@ -8,7 +8,7 @@ use tokio::time::sleep;
 use super::place::FleetPlace;
 use super::reach::{FarRuntime, PlaceReach};
 use super::state::{FleetCore, MOST_OF_ONE_HOST};
-use crate::link::{Error, HostListing, RemoteHost};
+use crate::link::{Error, HostListing, ListedRuntime, RemoteHost};
 use crate::model::PlaceId;
 
 /// How long after one list the next is requested, unless a place on the machine is lost earlier.
@@ -25,8 +25,8 @@ pub(super) async fn follow(inner: Arc<FleetCore>, host: RemoteHost, first: Resul
             Ok(listing) => {
                 pause = FIRST;
                 inner.remove(&unreached(&host.name));
-                let place = |listed| {
-                    let reach = FarRuntime::new(&host, listed);
+                let place = |listed: &ListedRuntime| {
+                    let reach = FarRuntime::new(&host, &listed.id, &listed.workspace, listed.pid);
                     (PlaceId::from(format!("{}:{}", host.name, listed.id).as_str()), PlaceReach::Far(reach))
                 };
                 let found: Vec<_> = listing.runtimes.iter().map(place).collect();

@@ -13,12 +13,6 @@ use crate::runtime::LogPart;
 #[derive(Debug)]
 pub(super) struct LogCopies(pub(super) PathBuf);
 
-impl LogCopies {
-    pub(super) fn root(&self) -> PathBuf {
-        self.0.clone()
-    }
-}
-
 impl Drop for LogCopies {
     fn drop(&mut self) {
         // There may be no copies.

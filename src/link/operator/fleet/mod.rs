@@ -17,7 +17,7 @@ mod translate;
 #[cfg(test)]
 pub(super) mod tests;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::sync::{Notify, watch};
@@ -93,7 +93,7 @@ impl Fleet {
     /// Opens one runtime of another machine: that of the workspace with this id or at this path.
     pub fn open_elsewhere(&self, host: &RemoteHost, place: &str) {
         let id = PlaceId::from(format!("{}:{place}", host.name).as_str());
-        self.inner.add(id, PlaceReach::Far(FarRuntime::at(host, place)));
+        self.inner.add(id, PlaceReach::Far(FarRuntime::new(host, place, Path::new(place), 0)));
     }
 
     /// Returns the place of a task.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::link::operator::connection::RuntimeConnection;
 use crate::link::operator::remote::RemoteRuntime;
 use crate::link::operator::rules;
-use crate::link::{Error, ListedRuntime, RemoteHost, RunningRuntime, RuntimeRoute};
+use crate::link::{Error, RemoteHost, RunningRuntime, RuntimeRoute};
 
 /// The location of a place.
 #[derive(Clone)]
@@ -31,19 +31,10 @@ pub(super) struct FarRuntime {
 }
 
 impl FarRuntime {
-    pub(super) fn new(host: &RemoteHost, listed: &ListedRuntime) -> Self {
-        let (name, way) = (host.name.clone(), RuntimeRoute::operator(host.clone(), listed.id.clone()));
-        Self { host: name, way, workspace: listed.workspace.clone(), pid: listed.pid }
-    }
-
-    /// Creates one for the workspace with this id or path, whichever process serves it.
-    pub(super) fn at(host: &RemoteHost, place: &str) -> Self {
-        Self {
-            host: host.name.clone(),
-            way: RuntimeRoute::operator(host.clone(), place),
-            workspace: place.into(),
-            pid: 0,
-        }
+    /// Creates one for the workspace with this id or path; with process 0, whichever serves it.
+    pub(super) fn new(host: &RemoteHost, place: &str, workspace: &Path, pid: u32) -> Self {
+        let way = RuntimeRoute::operator(host.clone(), place);
+        Self { host: host.name.clone(), way, workspace: workspace.to_owned(), pid }
     }
 }
 

@@ -113,7 +113,7 @@ impl FleetCore {
         let workspace = reach.workspace();
         let name = state.name(reach.host(), &workspace);
         let mut place = FleetPlace::new(slot, id.clone(), name, reach, workspace);
-        let copies = || self.copies.get().map_or_else(|| "/nowhere".into(), LogCopies::root);
+        let copies = || self.copies.get().map_or_else(|| "/nowhere".into(), |copies| copies.0.clone());
         place.translation.copies = place.reach.host().is_some().then(copies);
         place.end = self.open.child_token();
         let supervised = supervise::supervise(Arc::clone(self), id, Arc::clone(&place.kick));
