@@ -249,7 +249,7 @@ impl<'a> Interpreter<'a> {
         }
         let mut parser = brush_parser::Parser::new(text.as_bytes(), &Default::default(), &Default::default());
         let program = parser.parse_program().ok();
-        if program.is_none() {
+        if program.is_none() || guard::is_misread(text) {
             self.not_known(format!("what `{}` does: it cannot be read as a shell would", shortened(text)));
         }
         program
