@@ -80,16 +80,10 @@ impl<'a> Interpreter<'a> {
         let mut state = ShellState {
             variables: variables.map(|(name, value)| (name.clone(), exported(value))).collect(),
             folder: Some(request.folder.clone()),
-            last_folder: None,
             parameters: Some(Vec::new()),
-            functions: BTreeMap::new(),
-            options: Default::default(),
             doubt: doubt.map(str::to_owned),
             dialect: Dialect::of(&request.shell),
-            exported: Default::default(),
-            fixed: Default::default(),
-            maps: Default::default(),
-            missed: None,
+            ..ShellState::default()
         };
         // Every shell begins with its own.
         for own in ["IFS", "PWD", "OLDPWD", "_"] {
