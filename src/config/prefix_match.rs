@@ -235,6 +235,139 @@ mod tests {
         }
     }
 
+    /// A command, as it may be spelled.
+    const SPELLED: [&str; 9] = [
+        "zqx push",
+        "'zqx' push",
+        "zq\\x pu\"sh\"",
+        "A=1 zqx push x",
+        ">f zqx push",
+        "zqx -C d push",
+        "zqx 2>&1 push",
+        "/usr/bin/zqx push",
+        "zqx -C \"a;b c\" push",
+    ];
+    /// What stands beside it.
+    const BESIDE: [&str; 24] = [
+        "echo \\$'a\\'",
+        "echo $'it\\'s'",
+        "echo \"a;b\"",
+        "echo 'it'",
+        "echo a#b'c'",
+        "echo \"\\\\\"",
+        "echo $\"a'b\"",
+        "echo \"$'a\"",
+        "echo @(a|b)",
+        "echo a &",
+        ": ${x#\\'}",
+        ": ${x:-\"a b\"}",
+        ": ${x%%\\}*}",
+        ": <<< \"it's\"",
+        "[[ a == b && -n c ]]",
+        "a=(1 \"2 3\")",
+        ": {fd}>x",
+        "f() { :; }",
+        ": $(echo \"a)b\")",
+        ": $(# it's\n:)",
+        "# it's\n:",
+        "cat <<E\nit's\nE\n:",
+        "cat <<-'E'\n\tit's $(x\n\tE\n:",
+        "cat <<A <<B\na'\nA\nb'\nB\n:",
+    ];
+    /// What hides it: `@` stands for it, `%` for it in quotes, `~` for what stands beside it.
+    const HIDING: [&str; 58] = [
+        "( @ )",
+        "{ @; }",
+        "if @; then :; fi",
+        "if x; then @; else y; fi",
+        "if x; then y; elif z; then y; else @; fi",
+        "while @; do :; done",
+        "until x; do @; done",
+        "for x in a; do @; done",
+        "for x in $(@); do :; done",
+        "for ((i=0;i<1;i++)); do @; done",
+        "case a in a) @;; esac",
+        "case a in\n  (a|b)\n    @\n    ;;\nesac",
+        "case $(@) in *) :;; esac",
+        "f() { @; }; f",
+        "function f { @; }; f",
+        "f() ( @ ); f",
+        ": $(@)",
+        ": \"a$(@)b\"",
+        "cat <(@)",
+        "cat > >(@)",
+        ": ${x:-$(@)}",
+        ": \"${x:-\"$(@)\"}\"",
+        "[[ -n $(@) ]]",
+        "(( $(@) + 1 ))",
+        ": $(( $(@) ))",
+        "! @",
+        "@ | cat",
+        "x |& @",
+        ": && @",
+        "x || @",
+        "@ & wait",
+        "~; @",
+        "~\n@",
+        "@; ~",
+        ": $(~\n@)",
+        "cat <<E; @\nit's\nE\n:",
+        "cat <<E\n$(@)\nE\n:",
+        "cat <<-E\n\t$(@)\n\tE\n:",
+        "cat <<E > \"$(@)/f\"\nit's\nE\n:",
+        "x=\"$(cat <<'E'\nit's \"x\nE\n)\" && @",
+        "a=($(@))",
+        "x=$(@) y=1 :",
+        "> \"$(@)\" :",
+        ": <<< \"$(@)\"",
+        "eval %",
+        "bash -c %",
+        "sudo sh -c %",
+        "timeout 5 bash -lc %",
+        "echo a | xargs -I{} sh -c %",
+        "bash <<'E'\n@\nE\n:",
+        "trap % EXIT",
+        "time { @; }",
+        ": `@`",
+        ": \"`@`\"",
+        "{ @; } > f 2>&1",
+        "export X=$(@)",
+        "@ # it's\n:",
+        "( ( @ ) )",
+    ];
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(2_000))]
+        #[test]
+        fn a_command_is_found_however_it_is_hidden(
+            spelled in proptest::sample::select(&SPELLED[..]),
+            hidden in proptest::collection::vec(
+                (proptest::sample::select(&HIDING[..]), proptest::sample::select(&BESIDE[..])), 0..5),
+        ) {
+            let (mut line, mut shells) = (spelled.to_owned(), 0);
+            for (hiding, beside) in hidden {
+                let is_shell = hiding.contains('%') || hiding.starts_with("bash <<");
+                // What a substitution makes of `)` in `case`, and documents in each other, is not looked for.
+                let is_odd = (hiding.contains(['(', '`']) && line.contains("case "))
+                    || (hiding.contains("<<") && line.contains(['\n']))
+                    || (hiding.contains('`') && line.contains(['`', '\\']));
+                if is_odd || is_shell && shells == DEPTH {
+                    continue;
+                }
+                shells += usize::from(is_shell);
+                let quoted = format!("'{}'", line.replace('\'', "'\\''"));
+                let part = |c: char| match c {
+                    '@' => line.clone(),
+                    '%' => quoted.clone(),
+                    '~' => beside.to_owned(),
+                    c => c.to_string(),
+                };
+                line = hiding.chars().map(part).collect();
+            }
+            proptest::prop_assert!(begins(&line, "zqx push"), "{line}");
+        }
+    }
+
     #[test]
     fn a_line_of_a_million_bytes_is_looked_through_at_once() {
         for part in ["sudo git -a ", "bash -c ", "$(", "git -a ", "<(", "`"] {

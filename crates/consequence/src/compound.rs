@@ -251,10 +251,7 @@ impl Interpreter<'_> {
                 self.set(&name, Value::Unknown(format!("${name} (perhaps local)")));
                 continue;
             }
-            match value {
-                Some(value) => self.state.variables.insert(name, value),
-                None => self.state.variables.remove(&name),
-            };
+            self.state.restore(name, value);
         }
     }
 }

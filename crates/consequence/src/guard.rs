@@ -1,4 +1,7 @@
-//! The bounds of what is parsed: the parser is recursive, and would overflow the stack on text nested deeply enough.
+//! The bounds of what is parsed: the parser is recursive, and would overflow the stack on text nested deeply enough. And
+//! what it is known to misread.
+
+use brush_parser::uncached_tokenize_str;
 
 /// The longest text that is looked through.
 const MOST_TEXT: usize = 64 << 10;
@@ -16,6 +19,20 @@ pub(crate) fn is_readable(text: &str) -> bool {
     let brackets = text.bytes().filter(|byte| matches!(byte, b'(' | b'{' | b'`')).count();
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     brackets + words.filter(|word| OPENING.contains(word)).count() < MOST_OPEN
+}
+
+/// Tells whether the parser may read a text unlike a shell. It takes `\$'` and `$$'` for the beginning of `$'…'`, and
+/// `( (` for arithmetic; and a substitution beside or around a here-document loses what is in it.
+pub(crate) fn is_misread(text: &str) -> bool {
+    let spaced = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+    let written = squeezed(text);
+    let tokens = uncached_tokenize_str(text, &Default::default()).unwrap_or_default();
+    let read: Vec<String> = tokens.iter().map(|token| squeezed(token.to_str())).collect();
+    let is_changed = |word: &String| word.contains('$') && !written.contains(word);
+    let count = |text: &str| text.matches('$').count();
+    ["\\$'", "$$'", "( (", ") )"].iter().any(|odd| spaced.contains(odd))
+        || text.contains("<<") && (count(&read.concat()) < count(text) || read.iter().any(is_changed))
 }
 
 #[cfg(test)]

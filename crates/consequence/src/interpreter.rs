@@ -80,16 +80,10 @@ impl<'a> Interpreter<'a> {
         let mut state = ShellState {
             variables: variables.map(|(name, value)| (name.clone(), exported(value))).collect(),
             folder: Some(request.folder.clone()),
-            last_folder: None,
             parameters: Some(Vec::new()),
-            functions: BTreeMap::new(),
-            options: Default::default(),
             doubt: doubt.map(str::to_owned),
             dialect: Dialect::of(&request.shell),
-            exported: Default::default(),
-            fixed: Default::default(),
-            maps: Default::default(),
-            missed: None,
+            ..ShellState::default()
         };
         // Every shell begins with its own.
         for own in ["IFS", "PWD", "OLDPWD", "_"] {
@@ -249,7 +243,7 @@ impl<'a> Interpreter<'a> {
         }
         let mut parser = brush_parser::Parser::new(text.as_bytes(), &Default::default(), &Default::default());
         let program = parser.parse_program().ok();
-        if program.is_none() {
+        if program.is_none() || guard::is_misread(text) {
             self.not_known(format!("what `{}` does: it cannot be read as a shell would", shortened(text)));
         }
         program

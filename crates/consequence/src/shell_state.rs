@@ -23,8 +23,9 @@ pub(crate) enum Value {
 }
 
 /// Whose language a shell reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Dialect {
+    #[default]
     Bash,
     /// A plain POSIX shell.
     Sh,
@@ -84,7 +85,7 @@ pub(crate) struct Variable {
 }
 
 /// What a shell knows while it runs.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct ShellState {
     pub(crate) variables: BTreeMap<String, Variable>,
     /// Its folder as it names it; `None` if that is not known.
@@ -125,6 +126,14 @@ fn names(list: &str, name: &str) -> bool {
 }
 
 impl ShellState {
+    /// Makes a variable what it was before.
+    pub(crate) fn restore(&mut self, name: String, before: Option<Variable>) {
+        match before {
+            Some(before) => self.variables.insert(name, before),
+            None => self.variables.remove(&name),
+        };
+    }
+
     pub(crate) fn has(&self, option: &str) -> bool {
         self.options.contains(option)
     }

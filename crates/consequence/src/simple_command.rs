@@ -64,12 +64,7 @@ impl Interpreter<'_> {
             // From here on, it prints elsewhere.
             end.output = None;
         }
-        for (name, value) in saved {
-            match value {
-                Some(value) => self.state.variables.insert(name, value),
-                None => self.state.variables.remove(&name),
-            };
-        }
+        saved.into_iter().for_each(|(name, before)| self.state.restore(name, before));
         end
     }
 

@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use brush_parser::ParserOptions;
 use brush_parser::word::{self, WordPiece, WordPieceWithSource};
 
 use crate::braces;
@@ -28,10 +27,6 @@ enum WordMode {
     One,
     /// Into one text, in which a number that is not known is any number.
     Number,
-}
-
-fn options() -> ParserOptions {
-    ParserOptions::default()
 }
 
 impl Interpreter<'_> {
@@ -146,7 +141,8 @@ impl Interpreter<'_> {
             return build.unknown(format!("`{}`, which is too deep", shortened(written)));
         }
         self.deep += 1;
-        let pieces = guard::is_readable(written).then(|| word::parse(written, &options()).ok()).flatten();
+        let pieces =
+            guard::is_readable(written).then(|| word::parse(written, &Default::default()).ok()).flatten();
         match pieces {
             Some(pieces) => self.add_pieces(build, &pieces, mode, is_quoted),
             None => {

@@ -41,11 +41,8 @@ impl Interpreter<'_> {
             arguments[..at.min(arguments.len())].iter().filter_map(Argument::known).collect();
         at += usize::from(name == "timeout");
         let has = |names: &[&str]| given.iter().any(|text| names.iter().any(|name| text.starts_with(name)));
-        match name {
-            "command" if has(&["-v", "-V"]) => {
-                return Some(CommandEnd { outcome: Outcome::Unknown, output: None });
-            }
-            _ => {}
+        if name == "command" && has(&["-v", "-V"]) {
+            return Some(CommandEnd::unknown());
         }
         let before = self.state.clone();
         if matches!(name, "sudo" | "doas") && !has(&["-E", "--preserve-env"]) {

@@ -281,6 +281,13 @@ const SPELLINGS: &[(Foretold, &[&str])] = &[
             "if ls nothing; then mv src/main.c notes.txt; fi; rm notes.txt",
             "rm todo.txt & mv notes.txt todo.txt; wait",
             "awk '{print > \"notes.txt\"}' todo.txt",
+            r"echo \$'a\'; rm notes.txt; echo \$'b\'",
+            r"echo $$'a\'; rm notes.txt; echo $$'b\'",
+            "( ( rm notes.txt ) )",
+            "((rm notes.txt) )",
+            "cat <<E; : $(rm notes.txt)\nx\nE",
+            "cat <<E; : ${X:-$(rm notes.txt)}\nx\nE",
+            ": $(bash <<'E'\nrm notes.txt\nE)",
         ],
     ),
 ];
