@@ -18,8 +18,8 @@
 //! - [`process`]: starting commands and ending their process trees.
 //! - [`terminal`]: bytes to screens and text, keys to bytes.
 //! - [`agents`]: what is known about other people's programs, a file each.
-//! - [`envelope`]: canonical envelopes, errors, previews, masking, safe text.
 //! - [`config`], [`clock`], [`paths`], [`files`]: settings, time, file locations, private files.
+//! - [`envelope`]: canonical envelopes, errors, previews, masking, safe text.
 
 pub mod cli;
 #[doc(hidden)]

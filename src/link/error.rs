@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::connection_kind::ConnectionKind;
 use super::transport_error::TransportError;
-use crate::config::Period;
+use crate::envelope::units::Period;
 use crate::process::environment::MAX_BYTES;
 
 /// A failure of a socket, a handshake or a conversation.

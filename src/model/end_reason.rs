@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::envelope::units::exact;
 use crate::envelope::{Actor, ErrorKind};
 use crate::model::{StopSignal, TaskFact, TaskStatus, TaskView};
 use crate::process::UnendedProcesses;
@@ -87,7 +88,7 @@ impl TaskView {
     pub fn cause(&self) -> Option<String> {
         let ended = self.ended.as_ref();
         let timed_out = ended.filter(|ended| ended.timed_out).map(|_| match self.timeout_ms {
-            Some(limit) => format!("timed out after {limit} ms"),
+            Some(limit) => format!("timed out after {}", exact(limit)),
             None => "timed out".to_owned(),
         });
         let signalled = ended.and_then(|ended| ended.signalled_by.as_ref());

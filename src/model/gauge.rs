@@ -6,6 +6,8 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::clock::millis_between;
+
 use crate::config::Limits;
 use crate::model::TaskView;
 
@@ -98,8 +100,7 @@ impl Caps {
 impl Gauge {
     /// Returns how much is used at a given time.
     pub fn used_at(&self, now: Timestamp) -> u64 {
-        let ran = |since: Timestamp| u64::try_from(now.duration_since(since).as_millis()).unwrap_or(0);
-        self.since.map_or(self.used, ran)
+        self.since.map_or(self.used, |since| millis_between(since, now))
     }
 }
 

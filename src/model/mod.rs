@@ -48,7 +48,6 @@ pub use approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand, Show
 pub use call_cost::CallCost;
 pub use call_end::CallEnd;
 pub use calls::{CallRecord, PROGRAM_CALL, STREAM_CALL};
-pub(crate) use ceiling::rounded;
 pub use ceiling::{CeilingHit, CeilingKind};
 pub(crate) use changes::{ItemChanges, ItemKey};
 pub use end_reason::CloseReason;

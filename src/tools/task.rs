@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::leftovers::LeftoverProcesses;
 use super::listening::{self, ListeningNote};
 use super::receipt::{Artifact, Receipt, ReceiptBlock};
+use crate::clock::millis_between;
+use crate::envelope::units::millis;
 use crate::envelope::{Actor, TaskId, one_line};
 use crate::model::{self, CeilingHit, HoldReason, InputNeed, TaskFact, TaskStatus, TaskView};
 use crate::process::UnendedProcesses;
@@ -273,7 +275,7 @@ impl WaitingNote {
                 "out_of_turn" => " at a terminal that another of its process groups has",
                 _ => "; it goes on with SIGCONT",
             };
-            return format!("stopped for {}{why}", duration(self.for_ms));
+            return format!("stopped for {}{why}", millis(self.for_ms));
         }
         let wants = match self.kind.as_str() {
             "secret" => "a secret (echo is off)",
@@ -283,7 +285,7 @@ impl WaitingNote {
         };
         let is_weak = self.kind == "key" || ["tty_poll", "quiet"].contains(&self.evidence.as_str());
         let how = if is_weak { "at a prompt, perhaps waiting" } else { "waiting" };
-        format!("{how} for {wants} for {}", duration(self.for_ms))
+        format!("{how} for {wants} for {}", millis(self.for_ms))
     }
 }
 
@@ -344,20 +346,6 @@ pub(super) fn stands(status: TaskStatus, standing: &str) -> String {
 fn with_reasons<const N: usize>(standing: &str, reasons: [Option<String>; N]) -> String {
     let reasons = reasons.into_iter().flatten().collect::<Vec<_>>().join(", ");
     if reasons.is_empty() { standing.to_owned() } else { format!("{standing} ({reasons})") }
-}
-
-pub(super) fn millis_between(from: Timestamp, to: Timestamp) -> u64 {
-    u64::try_from(to.duration_since(from).as_millis()).unwrap_or(0)
-}
-
-/// Formats a duration briefly: `850 ms`, `12 s`, `3 min`, `2 h`.
-pub fn duration(ms: u64) -> String {
-    match ms {
-        0..1_000 => format!("{ms} ms"),
-        1_000..120_000 => format!("{} s", ms / 1_000),
-        120_000..7_200_000 => format!("{} min", ms / 60_000),
-        _ => format!("{} h", ms / 3_600_000),
-    }
 }
 
 /// Says what a caller can do with a running task, the most common first.
@@ -448,21 +436,6 @@ mod tests {
         ];
         for (status, exit, signal, notes, phrase) in cases {
             assert_eq!(standing(status, exit, signal, notes), phrase);
-        }
-    }
-
-    #[test]
-    fn lengths_of_time_take_few_letters() {
-        let cases = [
-            (0, "0 ms"),
-            (999, "999 ms"),
-            (1_000, "1 s"),
-            (119_999, "119 s"),
-            (120_000, "2 min"),
-            (7_200_000, "2 h"),
-        ];
-        for (ms, said) in cases {
-            assert_eq!(duration(ms), said);
         }
     }
 }

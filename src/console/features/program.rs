@@ -3,6 +3,7 @@
 
 use ratatui::layout::Rect;
 
+use crate::clock::millis_between;
 use crate::console::effect::Effect;
 use crate::console::keys::{Action, KeyContext, Motion};
 use crate::console::state::{Layout, ProgramScreen, Screen, State, Term, cut_top, names, questions, words};
@@ -173,8 +174,8 @@ fn source(painter: &mut Painter<'_>, area: Rect, program: &ProgramView) {
     }
     if program.state.is_terminal() {
         let ended = program.ended_at.unwrap_or(program.started_at);
-        let ms = ended.as_millisecond().saturating_sub(program.started_at.as_millisecond());
-        facts.push(piece(format!("ran {}", text::millis(u64::try_from(ms).unwrap_or(0))), Role::Faint));
+        let ran = text::millis(millis_between(program.started_at, ended));
+        facts.push(piece(format!("ran {ran}"), Role::Faint));
     } else {
         facts.push(piece(painter.lasting(program.started_at), Role::Faint));
     }

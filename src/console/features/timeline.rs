@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use crate::console::keys::{Action, KeyContext};
 use crate::console::state::ports;
 use crate::console::state::rulings::ruling;
-use crate::console::state::{Layout, Term, alias, cut_top, needs, roughly, short, told, who};
+use crate::console::state::{Layout, Term, alias, cut_top, needs, short, told, who};
 use crate::console::text;
 use crate::console::text::{StyledPiece, column, count, piece, right, visible, wrapped};
 use crate::console::theme::Role;
@@ -147,7 +147,7 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
     );
     add("ceiling", task.ceiling.map(|hit| hit.to_string()));
     add("tree", task.changes.as_ref().map(|changes| changes_told(painter, changes)));
-    add("memory", task.peak_memory.map(|peak| format!("at most {} together", text::bytes(peak))));
+    add("memory", task.peak_memory.map(|peak| format!("at most {} together", text::size(peak))));
     add(
         "ended",
         task.ended.as_ref().map(|ended| {
@@ -172,7 +172,7 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
     add(
         "usually",
         usual.map(|usual| {
-            format!("{}: the median of {} earlier runs that succeeded", roughly(usual.ms), usual.runs)
+            format!("{}: the median of {} earlier runs that succeeded", text::millis(usual.ms), usual.runs)
         }),
     );
     add("output", Some(output(painter, task)));
@@ -219,7 +219,7 @@ fn output(painter: &Painter<'_>, task: &TaskView) -> String {
     let last = output.last_at.map(|at| format!(", the last at {}", painter.time(at))).unwrap_or_default();
     let dropped = match output.dropped_bytes {
         0 => String::new(),
-        bytes => format!(", {} dropped (log limit)", text::bytes(bytes)),
+        bytes => format!(", {} dropped (log limit)", text::size(bytes)),
     };
     format!("{} bytes in {} lines{last}{dropped}", count(output.bytes), count(output.lines))
 }

@@ -87,7 +87,6 @@ pub use calls::Column;
 pub use choice::ListChoice;
 pub use copying::CopyMode;
 pub use coverage::{CommandCoverage, CoveredCommand, CoveredStream, StreamTranscript};
-pub(super) use durations::roughly;
 pub use export::{ExportKind, FileName, ShareForm, Shot};
 pub use finding::TextSearch;
 pub use focus::{Mode, Prompt, Screen};

@@ -5,13 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::config::Period;
 use crate::console::state::availability::Obstacle;
 use crate::console::state::names::at_place;
 use crate::console::state::{State, names};
 use crate::console::text;
 use crate::console::text::{visible, width};
 use crate::envelope::TaskId;
+use crate::envelope::units::Period;
 use crate::model::{
     CallSummary, Metrics, PlaceId, PlaceLink, PlaceState, Question, Slot, Snapshot, TaskView,
 };

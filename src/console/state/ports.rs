@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::console::effect::Effect;
 use crate::console::state::{State, alias, who};
-use crate::console::text::{spelled, visible};
+use crate::console::text::{age, visible};
 use crate::model::{Listener, PortHolder, TakenPort, TaskView};
 
 /// The most ports in a row of a list.
@@ -107,7 +107,7 @@ fn is_here(state: &State, task: &TaskView) -> bool {
 
 fn holder(state: &State, one: &PortHolder, at: Timestamp) -> String {
     let name = holder_alias(state, one);
-    let age = spelled(one.since, at).text;
+    let age = age(one.since, at).text;
     format!("{name} {} ({}, {age})", visible::one_line(&one.cmd), who(&one.by))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::console::state::listing::heads::StateCounts;
 use crate::console::state::ports::{ports, taken_briefly};
-use crate::console::state::{State, alias, answers_no, denial, how, last_sign, roughly, who};
+use crate::console::state::{State, alias, answers_no, denial, how, last_sign, who};
 use crate::console::text;
 use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
@@ -118,7 +118,7 @@ impl Painter<'_> {
         }
         if task.output.dropped_bytes > 0 {
             let capped = self.glyphs().states[7];
-            let dropped = text::bytes(task.output.dropped_bytes);
+            let dropped = text::size(task.output.dropped_bytes);
             return Some(piece(format!("{capped} {dropped} dropped"), Role::Capped));
         }
         None
@@ -127,7 +127,7 @@ impl Painter<'_> {
     /// Returns how long a task ran, or has been running.
     pub(crate) fn ran(&mut self, task: &TaskView) -> String {
         match task.status.is_terminal() {
-            true => text::took(task.lived_ms()),
+            true => text::millis(task.lived_ms()),
             false => self.age(task.started_at.unwrap_or(task.created_at)),
         }
     }
@@ -175,7 +175,7 @@ fn ceiling_word(task: &TaskView) -> Option<&'static str> {
 /// Returns how long the command of a running task usually takes, if known.
 pub(in crate::console) fn usually(state: &State, task: &TaskView) -> Option<StyledPiece> {
     let usual = state.view.usual.of(task).filter(|_| task.status == TaskStatus::Running)?;
-    Some(piece(format!("usually {}", roughly(usual.ms)), Role::Faint))
+    Some(piece(format!("usually {}", text::millis(usual.ms)), Role::Faint))
 }
 
 /// Returns the role of an event; `usual` for ordinary ones.

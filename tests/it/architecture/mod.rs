@@ -22,9 +22,9 @@ const LAYERS: [&[&str]; 14] = [
     &["journal"],
     &["process"],
     &["terminal"],
-    &["envelope", "agents"],
+    &["agents"],
     &["config", "clock", "paths"],
-    &["consequence"],
+    &["consequence", "envelope"],
     &["files"],
 ];
 

@@ -14,7 +14,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, area: Rect, task: &Tas
     painter.line(area, 0, &[piece(text, Role::Faint)]);
 }
 
-/// Returns the sentence: `runs 4 s, nothing printed; usually 41 s`.
+/// Returns the sentence: `runs 4s, nothing printed; usually 41.0 s`.
 fn sentence(painter: &mut Painter<'_>, task: &TaskView) -> String {
     if task.held.is_some() {
         return "not started: it needs your approval".to_owned();
@@ -24,12 +24,12 @@ fn sentence(painter: &mut Painter<'_>, task: &TaskView) -> String {
         return "it never ran".to_owned();
     }
     if let Some(at) = ended_at(task) {
-        return format!("ran {}, printed nothing", text::spelled(from, at).text);
+        return format!("ran {}, printed nothing", text::age(from, at).text);
     }
     let lasting = match painter.is_still() {
         true => painter.lasting(from),
         false => {
-            let age = text::spelled(from, painter.state.clock.now);
+            let age = text::age(from, painter.state.clock.now);
             painter.wake_at(age.until);
             age.text
         }
