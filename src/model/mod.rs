@@ -20,6 +20,7 @@ pub(crate) mod lane_wait;
 pub(crate) mod listening;
 pub(crate) mod metrics;
 pub(crate) mod native_call;
+pub mod phrases;
 pub(crate) mod place;
 pub(crate) mod program;
 pub(crate) mod question;

@@ -363,18 +363,12 @@ impl TaskView {
     /// Describes briefly how the task ended: `exit 1 after 3 s`, `stopped by operator: "wrong branch"`.
     #[must_use]
     pub fn end_in_words(&self) -> String {
-        let Some(ended) = &self.ended else { return "it has not ended".to_owned() };
-        let end = match (&ended.error, self.cause(), ended.exit_status, &ended.signal) {
-            (Some((_, message)), ..) => short(message.trim_end_matches('.'), WHY_CHARS),
-            (_, Some(cause), ..) => short(&cause, WHY_CHARS),
-            (.., Some(status), _) => format!("exit {status}"),
-            (.., Some(signal)) => signal.clone(),
-            _ => self.status.as_str().to_owned(),
-        };
+        let Some(end) = self.end_clause() else { return "it has not ended".to_owned() };
         let comma = if self.ceiling.is_some() { "," } else { "" };
         let after = || format!("{comma} after {}", millis(self.lived_ms()));
         // A time limit says how long it was.
-        let after = (self.started_at.is_some() && !ended.timed_out).then(after).unwrap_or_default();
+        let timed_out = self.ended.as_ref().is_some_and(|ended| ended.timed_out);
+        let after = (self.started_at.is_some() && !timed_out).then(after).unwrap_or_default();
         format!("{end}{after}{}", unended_clause(self))
     }
 }

@@ -72,14 +72,5 @@ pub(super) fn taken(taken: &TakenPort, now: Timestamp) -> String {
         let age = millis(millis_between(holder.since, now));
         format!("{} `{}` ({}, {age})", holder.task, holder.cmd, holder.by)
     };
-    match (taken.port, &taken.holders[..]) {
-        (Some(port), [one, ..]) => format!("Port {port} is held by {}", holder(one)),
-        (Some(port), []) => format!("Port {port} is held, by no task of this workspace"),
-        (None, []) => "An address was in use; no task of this workspace holds a port".to_owned(),
-        (None, all) => {
-            let all: Vec<String> =
-                all.iter().map(|one| format!("port {} by {}", one.port, holder(one))).collect();
-            format!("An address was in use; held in this workspace: {}", all.join(", "))
-        }
-    }
+    taken.sentence(holder, |_| None)
 }

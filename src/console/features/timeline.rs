@@ -11,7 +11,8 @@ use crate::console::text;
 use crate::console::text::{StyledPiece, column, count, piece, right, visible, wrapped};
 use crate::console::theme::Role;
 use crate::console::widgets::{DIALOG_COLUMNS, Painter, command_rows, dialog, in_lane, role};
-use crate::model::{HoldReason, InputEvidence, TaskEvent, TaskView, TreeChanges};
+use crate::model::phrases::exit_word;
+use crate::model::{HoldReason, TaskEvent, TaskView, TreeChanges};
 use crate::process::UnendedProcesses;
 
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
@@ -103,25 +104,12 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
     let mut add = |name, fact: Option<String>| facts.extend(fact.map(|fact| (name, fact)));
     let call = painter.state.view.snapshot.calls.iter().find(|call| call.seq == task.call);
     add("allowed", call.and_then(|call| ruling(&painter.state.view, call)));
-    add(
-        "held",
-        task.held.as_ref().map(|reason| match reason {
-            HoldReason::Paused => "agent calls are paused; nothing of it has started".to_owned(),
-            HoldReason::Rule(rule) => format!("by the rule: {rule}"),
-        }),
-    );
+    add("waits", task.held.as_ref().map(HoldReason::clause));
     add("queued", task.queued.as_ref().map(|wait| in_lane(painter.state, wait, true)));
     add(
         "waits",
         task.waiting.as_ref().map(|waiting| {
-            let seen = match waiting.evidence {
-                InputEvidence::TtyRead => "the kernel shows it reading its terminal",
-                InputEvidence::TtyPoll => "it waits for its terminal, at a line that has not ended: weak",
-                InputEvidence::EchoOff => "its terminal hides what is typed",
-                InputEvidence::Quiet => "only that it is idle: weak",
-                InputEvidence::Halted => "the kernel shows it as stopped; it goes on with SIGCONT",
-                InputEvidence::OutOfTurn => "the kernel stopped it; another process group has the terminal",
-            };
+            let seen = waiting.evidence.clause();
             format!("{} since {}: {seen}", needs(waiting), painter.time(waiting.since))
         }),
     );
@@ -151,11 +139,9 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
     add(
         "ended",
         task.ended.as_ref().map(|ended| {
-            let how = match (ended.exit_status, &ended.signal) {
-                (Some(status), _) => format!("exit {status}, told by its task host"),
-                (None, Some(signal)) => format!("{signal}, told by its task host"),
-                (None, None) => "no exit was seen".to_owned(),
-            };
+            let exit = exit_word(ended.exit_status, ended.signal.as_deref());
+            let how =
+                exit.map_or("no exit was seen".to_owned(), |exit| format!("{exit}, told by its task host"));
             let late = if ended.timed_out { "; its time was over" } else { "" };
             let sent =
                 ended.signalled_by.as_ref().map(|by| format!("; sent by {}", who(by))).unwrap_or_default();

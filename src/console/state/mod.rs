@@ -111,7 +111,7 @@ pub use replay::{Reel, Replay};
 pub use search::{FoundLine, LogSearch, SearchOutcome, SearchQuery};
 pub use usage::Usages;
 pub use view::View;
-pub(super) use words::{command, denial, how, last_sign, needs, short, told, who};
+pub(super) use words::{command, last_sign, needs, short, told, who};
 
 /// What the console knows and shows.
 #[derive(Debug, Clone)]

@@ -180,7 +180,7 @@ fn ending(item: &ItemResult, deadline_ms: Option<u64>) -> (String, Vec<&'static 
         unended_processes: item.unended_processes.clone(),
         ..Notes::default()
     };
-    let why: Vec<String> = notes.cause().into_iter().chain(unended()).collect();
+    let why: Vec<String> = item.end_reason.clone().into_iter().chain(unended()).collect();
     let end = if why.is_empty() { end } else { format!("{end} ({})", why.join(", ")) };
     (line(&end), field.into_iter().chain(notes.cause_fields()).collect())
 }

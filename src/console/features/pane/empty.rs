@@ -1,6 +1,6 @@
 //! What an empty pane says: what is known of a task that has printed nothing, in one sentence.
 
-use crate::console::state::words::{ended_at, need};
+use crate::console::state::words::{ended_at, needs};
 use crate::console::text;
 use crate::console::text::piece;
 use crate::console::theme::Role;
@@ -16,8 +16,8 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, area: Rect, task: &Tas
 
 /// Returns the sentence: `runs 4s, nothing printed; usually 41.0 s`.
 fn sentence(painter: &mut Painter<'_>, task: &TaskView) -> String {
-    if task.held.is_some() {
-        return "not started: it needs your approval".to_owned();
+    if let Some(reason) = &task.held {
+        return format!("not started: {}", reason.word());
     }
     let from = task.started_at.unwrap_or(task.created_at);
     if task.never_ran() {
@@ -39,7 +39,7 @@ fn sentence(painter: &mut Painter<'_>, task: &TaskView) -> String {
         return format!("queued {lasting}, not started{}", place.unwrap_or_default());
     }
     let waiting = task.waiting.as_ref().filter(|waiting| waiting.is_certain());
-    let waits = waiting.map_or(String::new(), |waiting| format!(", {}", need(waiting.kind)));
+    let waits = waiting.map_or(String::new(), |waiting| format!(", {}", needs(waiting)));
     let usual = usually(painter.state, task).map_or(String::new(), |usual| format!("; {}", usual.text));
     format!("runs {lasting}{waits}, nothing printed{usual}")
 }

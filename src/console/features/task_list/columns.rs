@@ -2,7 +2,7 @@
 
 use crate::console::state::agents::short_name;
 use crate::console::state::listing::headed::HeadedTasks;
-use crate::console::state::{ListColumn, how, who};
+use crate::console::state::{ListColumn, who};
 use crate::console::text;
 use crate::console::text::{StyledPiece, column, cut_middle, millis, piece, right, visible};
 use crate::console::theme::Role;
@@ -69,7 +69,7 @@ impl ListColumn {
             Self::Exit => {
                 let ended = task.ended.as_ref().map(|ended| match ended.exit_status {
                     Some(status) if ended.signal.is_none() => status.to_string(),
-                    _ => how(Some(ended)),
+                    _ => ended.word().into_owned(),
                 });
                 let ended = ended.unwrap_or_else(|| painter.glyphs().dot.to_owned());
                 piece(right(&column(ended.trim(), ended.trim().chars().count().min(7), dots), 8), Role::Text)
