@@ -18,8 +18,8 @@
 //! - [`agents`]: what is known about other people's programs, a file each.
 //! - [`model`]: what crosses the walls between layers, as plain data: tasks, calls, questions, what happened.
 //! - [`terminal`]: bytes to screens and text, keys to bytes.
-//! - [`envelope`]: canonical envelopes, errors, previews, masking, safe text.
 //! - [`config`], [`clock`], [`paths`], [`files`]: settings, time, file locations, private files.
+//! - [`envelope`]: canonical envelopes, errors, previews, masking, safe text.
 
 pub mod cli;
 #[doc(hidden)]

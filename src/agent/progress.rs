@@ -10,7 +10,9 @@ use rmcp::service::RequestContext;
 use serde_json::Value;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
+use crate::clock;
 use crate::envelope::one_line;
+use crate::envelope::units::millis;
 use crate::model::TaskView;
 use crate::runtime::Handle;
 use crate::tools::{CallNumber, Tool};
@@ -85,7 +87,7 @@ fn message(tool: &str, elapsed: Duration, task: Option<&TaskView>, screen: Optio
     let line = screen.and_then(|text| text.lines().rev().find(|line| !line.trim().is_empty()));
     let line = line.map(|line| format!("; last line: {}", one_line(line.trim(), LINE_CHARS)));
     let more = [item, held, queued, line].into_iter().flatten().collect::<String>();
-    format!("{tool}: {} s{more}", elapsed.as_secs())
+    format!("{tool}: {}{more}", millis(clock::millis(elapsed)))
 }
 
 #[cfg(test)]
@@ -95,8 +97,8 @@ mod tests {
     #[test]
     fn a_beat_says_how_long_and_the_last_line() {
         let told = |screen| message("ExecCommand", Duration::from_millis(10_400), None, screen);
-        assert_eq!(told(None), "ExecCommand: 10 s");
-        assert_eq!(told(Some("one\n two \n\n   \n")), "ExecCommand: 10 s; last line: two");
+        assert_eq!(told(None), "ExecCommand: 10.4 s");
+        assert_eq!(told(Some("one\n two \n\n   \n")), "ExecCommand: 10.4 s; last line: two");
         assert!(told(Some(&"x".repeat(500))).chars().count() < 160);
     }
 }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::dispatch::exec::LINE_FLAGS;
 use crate::dispatch::positional;
+use crate::tools::quantity;
 
 /// The flag that only prints the schemas: with it, a command needs no input.
 pub(super) const SCHEMA: &str = "schema";
@@ -203,7 +204,10 @@ impl Field {
                 .default_missing_value("true")
                 .value_name("BOOL")
                 .value_parser(clap::value_parser!(bool)),
-            Some("integer") => arg.value_parser(clap::value_parser!(u64)),
+            Some("integer") => {
+                let name = self.name.clone();
+                arg.value_parser(move |text: &str| quantity(&name, text).ok_or("it is not a number"))
+            }
             Some("array") if is_positional => arg.num_args(1..).action(ArgAction::Append),
             Some("array") => arg.action(ArgAction::Append).allow_hyphen_values(true),
             Some("object") => arg.value_name("JSON"),

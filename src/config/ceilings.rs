@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::approval::RuleFault;
 use super::prefix_match::begins;
 use super::shell_words::commands;
-use super::units::{Ceiling, Count};
+use super::units::Count;
+use crate::envelope::units::Ceiling;
 
 /// The share of the processor that the kernel gives a control group unless told otherwise.
 pub const USUAL_CPU_WEIGHT: u32 = 100;

@@ -12,7 +12,8 @@ use super::lanes::Lane;
 use super::ledger_mode::LedgerMode;
 use super::record::RecordSettings;
 use super::settings::{OnAgentEnd, SideTerminal};
-use super::units::{self, Ceiling, Count, Period};
+use super::units::Count;
+use crate::envelope::units::{Ceiling, Period};
 
 /// How long a call waits for its command unless it says otherwise, in milliseconds; after that, the command continues as
 /// a task. An item of a batch is ended instead.
@@ -37,28 +38,22 @@ pub struct Limits {
     #[schemars(range(min = 1, max = 1000))]
     pub connections_per_process: usize,
     /// Time between TERM and KILL when a task is stopped.
-    #[serde(with = "units::period")]
-    #[schemars(with = "Period")]
+    #[serde(with = "Period")]
     pub stop_grace: Duration,
     /// How long you keep the input of a task after your last key.
-    #[serde(with = "units::period")]
-    #[schemars(with = "Period")]
+    #[serde(with = "Period")]
     pub lease: Duration,
     /// How long a batch may keep starting items.
-    #[serde(with = "units::period")]
-    #[schemars(with = "Period")]
+    #[serde(with = "Period")]
     pub batch_deadline: Duration,
     /// Bytes of output after which a task is ended, or `none`.
-    #[serde(with = "units::ceiling")]
-    #[schemars(with = "Ceiling")]
+    #[serde(with = "Ceiling")]
     pub output_bytes: Option<u64>,
     /// Memory that the processes of one command may take together, in bytes, or `none`. Beyond it the command is ended.
-    #[serde(with = "units::ceiling")]
-    #[schemars(with = "Ceiling")]
+    #[serde(with = "Ceiling")]
     pub memory: Option<u64>,
     /// Processes and threads of one command at once, or `none`.
-    #[serde(with = "units::count")]
-    #[schemars(with = "Count")]
+    #[serde(with = "Count")]
     pub processes: Option<u32>,
     /// The share of the processor that a command gets beside others, 1 to 10,000. It needs a control group.
     #[schemars(range(min = 1, max = 10000))]

@@ -16,7 +16,7 @@ use super::ceilings::CeilingRule;
 use super::lanes::Lane;
 use super::settings::{Settings, schema_of};
 use super::source::{Fault, Faults, Node, Source, SourceEntry};
-use super::units::{Ceiling, Period};
+use crate::envelope::units::{Bytes, Ceiling, Period};
 use crate::files::{self, FileAccess, Links, OWN};
 
 /// The user's file, in the config folder.
@@ -281,9 +281,7 @@ fn read_hostile(path: &Path) -> Result<Option<Source>, Fault> {
 
 fn read_text(file: &File, path: &Path) -> Result<Option<Source>, Fault> {
     let bytes = files::read_whole(file, MAX_BYTES).map_err(|error| match error.kind() {
-        io::ErrorKind::FileTooLarge => {
-            source_fault(path, format!("it is larger than {} KiB", MAX_BYTES >> 10))
-        }
+        io::ErrorKind::FileTooLarge => source_fault(path, format!("it is larger than {}", Bytes(MAX_BYTES))),
         _ => source_fault(path, error.to_string()),
     })?;
     let text = String::from_utf8(bytes).map_err(|_| source_fault(path, "it is not UTF-8"))?;

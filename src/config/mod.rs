@@ -38,6 +38,5 @@ pub use settings::{
 };
 pub use shell_words::{Joint, joined_commands, quoted};
 pub use source::{Fault, Faults, Node, Source, SourceEntry};
-pub use units::{Bytes, Ceiling, Period};
 pub use watch::ConfigWatch;
 pub use watch_rule::{Pattern, WatchRule};

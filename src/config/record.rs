@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::units::{self, Bytes, Period};
+use crate::envelope::units::{Bytes, Period};
 
 /// How the record is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -15,20 +15,17 @@ pub struct RecordSettings {
     /// `best_effort` goes on.
     pub audit: AuditPolicy,
     /// Bytes of all recordings together; older ones are removed.
-    #[serde(with = "units::bytes")]
-    #[schemars(with = "Bytes")]
+    #[serde(with = "Bytes")]
     pub keep_bytes: u64,
     /// How old a recording may become.
-    #[serde(with = "units::period")]
-    #[schemars(with = "Period")]
+    #[serde(with = "Period")]
     pub keep_for: Duration,
     /// How many recordings are kept.
     #[schemars(range(min = 1))]
     pub keep_recordings: usize,
     /// Bytes that the output of ended commands may take in a recording while it is being written; the oldest is removed.
     /// The files made from an output count as well, and each command for at least 64 KiB.
-    #[serde(with = "units::bytes")]
-    #[schemars(with = "Bytes")]
+    #[serde(with = "Bytes")]
     pub keep_live_bytes: u64,
 }
 

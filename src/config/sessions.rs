@@ -9,8 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::shell_words::{plain_words, quoted};
-use super::units;
-use super::units::{Limit, Period};
+use crate::envelope::units::{Limit, Period};
 
 /// Who answers the sessions of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -28,12 +27,10 @@ pub struct SessionSettings {
     /// Who answers sessions that have their own name (`session NAME: agent`), by that name.
     pub labels: BTreeMap<String, Answerer>,
     /// A session command is ended after this long.
-    #[serde(with = "units::period")]
-    #[schemars(with = "Period")]
+    #[serde(with = "Period")]
     pub timeout: Duration,
     /// How long a question to a person or a connected agent waits; `none`: forever. Gates have their own limits.
-    #[serde(with = "units::limit")]
-    #[schemars(with = "Limit")]
+    #[serde(with = "Limit")]
     pub answer_within: Option<Duration>,
     /// The member of the JSON printed by a program without a preset that holds its answer; empty: everything it prints.
     pub value: String,

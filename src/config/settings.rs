@@ -20,8 +20,8 @@ use super::ledger_mode::LedgerMode;
 use super::limits::{ConnectionLimits, Limits};
 use super::record::RecordSettings;
 use super::sessions::SessionSettings;
-use super::units::{self, Period};
 use super::watch_rule::WatchRule;
+use crate::envelope::units::Period;
 
 /// The settings of a person.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -116,8 +116,7 @@ pub struct ShellSettings {
     /// starts.
     pub terminal: SideTerminal,
     /// How long a program that asks there waits for you; after that its input ends. Read when a runtime starts.
-    #[serde(with = "units::period")]
-    #[schemars(with = "Period")]
+    #[serde(with = "Period")]
     pub ask_within: Duration,
 }
 

@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::prefix_match::begins;
-use super::units::{self, Period};
+use crate::envelope::units::{Period, duration};
 
 /// The size limit of a compiled pattern, in bytes.
 const PATTERN_BYTES: usize = 1 << 20;
@@ -23,16 +23,14 @@ pub struct WatchRule {
     /// It ends with an exit code other than 0.
     pub failed: bool,
     /// It is running and has printed nothing for this long. `0 s`: never.
-    #[serde(with = "units::period")]
-    #[schemars(with = "Period")]
+    #[serde(with = "Period")]
     pub silence: Duration,
     /// Its processes together use more than this percentage of one processor (300: three processors) for `cpu_for`.
     /// `0`: never.
     #[serde(skip_serializing_if = "is_zero")]
     pub cpu: u32,
     /// For how long.
-    #[serde(with = "units::period", skip_serializing_if = "is_usual")]
-    #[schemars(with = "Period")]
+    #[serde(with = "Period", skip_serializing_if = "is_usual")]
     pub cpu_for: Duration,
     /// A regular expression that matches a line of its output.
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
@@ -63,7 +61,7 @@ fn busy(text: &str) -> Option<(u32, Duration)> {
     let (percent, period) = text.split_once('%')?;
     let percent = percent.trim().parse().ok().filter(|percent| *percent > 0)?;
     let period = period.trim();
-    Some((percent, if period.is_empty() { BUSY } else { Period::read(period)? }))
+    Some((percent, if period.is_empty() { BUSY } else { duration(period)? }))
 }
 
 impl WatchRule {
@@ -82,7 +80,7 @@ impl WatchRule {
         if ["fail", "failed", "exit"].contains(&text) {
             return Ok(Self { failed: true, ..Self::default() });
         }
-        if let Some(silence) = Period::read(text) {
+        if let Some(silence) = duration(text) {
             return Ok(Self { silence, ..Self::default() });
         }
         if let Some((cpu, cpu_for)) = busy(text) {

@@ -10,6 +10,7 @@ use super::command::{Command, CommandKind, Danger};
 use super::flags::RunFlags;
 use super::response::{Failure, Response};
 use crate::clock::millis;
+use crate::envelope::units::exact;
 use crate::model::UnendedProcesses;
 use crate::tools::{CallAnswer, CutHandle, CutReason};
 
@@ -107,7 +108,7 @@ fn partial(mut data: Value) -> Value {
 pub fn cut_short(reason: CutReason) -> Failure {
     match reason {
         CutReason::Timeout(ms) => {
-            Failure::running(Code::Timeout, format!("There was no answer within {ms} ms."))
+            Failure::running(Code::Timeout, format!("There was no answer within {}.", exact(ms)))
                 .with("timeout_ms", ms)
                 .fix("give it a longer --timeout, or start it as a task with yield_time_ms 0")
         }

@@ -14,6 +14,7 @@ use super::response::{Failure, Meta, Response};
 use super::table;
 use crate::clock::{Clock, millis};
 use crate::envelope::{CallOutcome, Envelope, compact};
+use crate::model::phrases::exit_clause;
 use crate::tools::{self, CallAnswer, CutHandle, Tool};
 
 /// The maximum size of an answer's data, in bytes: with everything else, the line stays below 1 MiB.
@@ -162,11 +163,7 @@ fn child_failure(data: &Value, accepted: &[i64]) -> Option<Failure> {
     if status.is_some_and(|status| accepted.contains(&status)) {
         return None;
     }
-    let message = match (status, data["signal"].as_str()) {
-        (Some(status), _) => format!("The command exited with status {status}."),
-        (None, Some(signal)) => format!("The command was terminated by {signal}."),
-        (None, None) => "The command ended without a status.".to_owned(),
-    };
+    let message = format!("The command {}.", exit_clause(status, data["signal"].as_str()));
     let failure = Failure::running(Code::ChildExitNonzero, message);
     Some(failure.with("exit_status", data["exit_status"].clone()).with("signal", data["signal"].clone()))
 }

@@ -11,6 +11,7 @@ use super::command::{CommandReach, Danger, Example, LocalCommand};
 use super::context::CommandContext;
 use super::response::{Failure, Response};
 use crate::config::{ExecPolicy, ProgramSettings};
+use crate::envelope::units::exact;
 use crate::prose::Profile;
 use crate::prose::engine::answers::Answers;
 use crate::prose::engine::record::error::RunError;
@@ -226,7 +227,7 @@ pub fn ended(outcome: &RunOutcome, cut: Option<CutReason>) -> Response {
         (RunEnd::Aborted | RunEnd::Interrupted, _) => Code::Interrupted,
     };
     let message = match (code, cut) {
-        (Code::Timeout, Some(CutReason::Timeout(ms))) => format!("The run was ended after {ms} ms."),
+        (Code::Timeout, Some(CutReason::Timeout(ms))) => format!("The run was ended after {}.", exact(ms)),
         _ => outcome.summary(),
     };
     let failure = Failure::running(code, message).partial().with_data(data);

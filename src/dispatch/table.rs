@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
+use crate::envelope::units::millis;
 use crate::envelope::{SafeText, one_line};
-use crate::tools::duration;
 
 /// The maximum length of a cell, in characters.
 const CELL_CHARS: usize = 60;
@@ -80,7 +80,7 @@ fn words(name: &str, value: &Value) -> String {
         }
         Value::String(text) => text.clone(),
         Value::Number(number) if name.ends_with("_ms") => {
-            number.as_u64().map_or_else(|| number.to_string(), duration)
+            number.as_u64().map_or_else(|| number.to_string(), millis)
         }
         Value::Object(fields) => {
             // What sort of thing it is comes first in every object, and needs no name.
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn times_and_objects_are_words() {
         let waiting = json!({"kind": "line", "evidence": "tty_read", "for_ms": 3_250});
-        assert_eq!(words("waiting", &waiting), "line, evidence tty_read, for 3 s");
+        assert_eq!(words("waiting", &waiting), "line, evidence tty_read, for 3.2 s");
         assert_eq!(words("quiet_ms", &json!(850)), "850 ms");
         assert_eq!(words("items", &json!(["a", 2, null])), "a, 2, -");
         let at = "2026-01-15T14:30:52.123456789Z".parse().expect("a time");

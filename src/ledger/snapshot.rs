@@ -15,6 +15,7 @@ use super::rights::{FileRights, mode};
 use super::secrets::is_secret;
 use super::starts::ComingStarts;
 use super::tree_rights::TreeRights;
+use crate::envelope::units::size;
 use crate::files::{self, FileAccess, HeldFolder, OWN};
 
 /// Files beyond this many bytes are not read, only noticed.
@@ -373,7 +374,7 @@ impl TreeReader {
             _ if !is_first && bytes > MOST_READ => "a change of",
             _ => return Ok(self),
         };
-        let text = format!("{what} {files} files and {} MiB", bytes >> 20);
+        let text = format!("{what} {files} files and {}", size(bytes));
         Err(GitFailure::Io(io::Error::other(text)))
     }
 }

@@ -15,6 +15,7 @@ use super::rights::FileRights;
 use super::snapshot::TreeSnapshot;
 use super::undo_plan::{UndoPlan, UndoStep, UndoTarget, aside, is_younger};
 use super::undo_room::{UndoRoom, ban, shortage};
+use crate::envelope::units::size;
 use crate::files::{HeldFolder, path_text};
 
 /// The most files of an undo, and the most bytes that they held.
@@ -313,7 +314,7 @@ async fn contents(
     let sizes: Vec<usize> = sizes.into_iter().flatten().take(old.len()).collect();
     let total = sizes.iter().sum::<usize>();
     if total > MOST_BYTES {
-        return Err(vec![format!("the files held {} MiB: more than is undone", total >> 20)]);
+        return Err(vec![format!("the files held {}: more than is undone", size(total as u64))]);
     }
     let asked = lines(&mut old.iter());
     let answer = git.run(&["cat-file", "--batch"], asked.as_bytes(), by).await.map_err(failed)?;

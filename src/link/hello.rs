@@ -11,7 +11,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use super::connection_kind::ConnectionKind;
 use super::{Error, LineReader, ReceivedLine};
-use crate::config::Period;
+use crate::envelope::units::Period;
 use crate::process::environment::{Environment, MAX_BYTES};
 
 /// The protocol version of the hello and of everything that follows it.

@@ -6,7 +6,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::Bytes;
+use crate::envelope::units::Bytes;
+use crate::envelope::units::size;
 
 /// What a task had too much of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -45,7 +46,7 @@ impl CeilingHit {
         let peak = self.peak?;
         Some(match self.kind {
             CeilingKind::ProcessLimit => format!("peak {peak}"),
-            CeilingKind::MemoryLimit | CeilingKind::SystemOom => format!("peak {}", rounded(peak)),
+            CeilingKind::MemoryLimit | CeilingKind::SystemOom => format!("peak {}", size(peak)),
         })
     }
 }
@@ -67,12 +68,6 @@ impl fmt::Display for CeilingHit {
             CeilingKind::ProcessLimit => write!(f, "could not start more processes: limit {limit}"),
         }
     }
-}
-
-/// Rounds a size to whole MiB, or KiB if it is small.
-pub(crate) fn rounded(bytes: u64) -> Bytes {
-    let unit: u64 = if bytes < 10 << 20 { 1 << 10 } else { 1 << 20 };
-    Bytes(bytes.saturating_add(unit / 2) / unit * unit)
 }
 
 #[cfg(test)]

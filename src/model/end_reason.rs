@@ -1,12 +1,12 @@
-//! Causes of a runtime's or a task's end, described in the same words to agents, in the record and in the console.
+//! Why a runtime ends, and whether a task that has ended ever ran.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::envelope::{Actor, ErrorKind};
+use crate::envelope::ErrorKind;
+use crate::model::TaskView;
 use crate::model::UnendedProcesses;
-use crate::model::{StopSignal, TaskFact, TaskStatus, TaskView};
 
 /// Why a runtime ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -81,23 +81,6 @@ impl TaskView {
         self.ended.is_some() && self.started_at.is_none() && !self.start_is_unknown()
     }
 
-    /// Returns who or what ended the task, or is ending it: `stopped by operator`, `timed out after 300 ms`, or the ceiling
-    /// that it met. `None`
-    /// if that is the command itself, or an error that is self-explanatory.
-    pub fn cause(&self) -> Option<String> {
-        let ended = self.ended.as_ref();
-        let timed_out = ended.filter(|ended| ended.timed_out).map(|_| match self.timeout_ms {
-            Some(limit) => format!("timed out after {limit} ms"),
-            None => "timed out".to_owned(),
-        });
-        let signalled = ended.and_then(|ended| ended.signalled_by.as_ref());
-        let signalled = signalled.map(|by| format!("signalled by {by}"));
-        let ceiling = self.ceiling.map(|hit| hit.to_string());
-        let causes: Vec<String> =
-            ceiling.into_iter().chain(timed_out).chain(self.stop_cause()).chain(signalled).collect();
-        (!causes.is_empty()).then(|| causes.join(", "))
-    }
-
     /// Says which of the task's processes could not be ended, if any.
     pub fn unended_phrase(&self) -> Option<String> {
         UnendedProcesses::phrase(&UnendedProcesses::of(&self.ended.as_ref()?.survivors))
@@ -106,43 +89,5 @@ impl TaskView {
     /// Adds which of the task's processes could not be ended, if any, to how it ended.
     pub fn with_unended(&self, end: String) -> String {
         self.unended_phrase().map_or(end.clone(), |phrase| format!("{end}; {phrase}"))
-    }
-
-    /// Returns the last signal that the task received before it failed, and who sent it, unless that explains its end:
-    /// a command may catch one and exit as it likes.
-    pub fn signal_before_end(&self) -> Option<(&Actor, StopSignal)> {
-        let ended = self.ended.as_ref()?;
-        if ended.signalled_by.is_some() || self.status != TaskStatus::Failed {
-            return None;
-        }
-        self.events.iter().rev().find_map(|event| match event.fact {
-            TaskFact::Signal(signal) => Some((&event.actor, signal)),
-            _ => None,
-        })
-    }
-
-    /// Returns why the runtime ended, if the task ended with it.
-    pub fn ended_with_runtime(&self) -> Option<String> {
-        let by_runtime = self.stop.as_ref().is_some_and(|stop| stop.by == Actor::System);
-        self.stop_cause().filter(|_| by_runtime)
-    }
-
-    /// Returns who stopped the task, or is stopping it.
-    fn stop_cause(&self) -> Option<String> {
-        let stop = self.stop.as_ref()?;
-        let why = stop.why.as_deref();
-        match (self.status, &stop.by) {
-            (TaskStatus::Interrupted, _) | (TaskStatus::Cancelling, Actor::System) => {
-                why.map(|why| format!("ended with the runtime: {why}"))
-            }
-            (TaskStatus::Cancelling | TaskStatus::Cancelled, by) => {
-                let before = if self.never_ran() { " before it ran" } else { "" };
-                Some(match why {
-                    Some(why) => format!("stopped by {by}{before}: {why}"),
-                    None => format!("stopped by {by}{before}"),
-                })
-            }
-            _ => None,
-        }
     }
 }

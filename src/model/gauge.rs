@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::clock::millis_between;
 /// A limit and how much of it is used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Gauge {
@@ -42,8 +43,7 @@ pub enum LimitKind {
 impl Gauge {
     /// Returns how much is used at a given time.
     pub fn used_at(&self, now: Timestamp) -> u64 {
-        let ran = |since: Timestamp| u64::try_from(now.duration_since(since).as_millis()).unwrap_or(0);
-        self.since.map_or(self.used, ran)
+        self.since.map_or(self.used, |since| millis_between(since, now))
     }
 }
 

@@ -42,6 +42,13 @@ pub enum InputEvidence {
     OutOfTurn,
 }
 
+impl InputEvidence {
+    /// Tells whether an editor, a pager or a shell at its prompt would look the same.
+    pub fn is_weak(self) -> bool {
+        matches!(self, Self::TtyPoll | Self::Quiet)
+    }
+}
+
 /// A task's wait for input, with the evidence for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputWait {
@@ -61,8 +68,9 @@ impl InputWait {
     /// read. Elsewhere, a program that reads single keys, or polls its terminal among other files, may just as well
     /// be an editor, a pager or a shell at its prompt.
     pub fn is_certain(&self) -> bool {
-        let is_weak = matches!(self.evidence, InputEvidence::TtyPoll | InputEvidence::Quiet);
-        !is_weak && self.kind != InputNeed::Stopped && (self.kind != InputNeed::Key || self.program.is_some())
+        !self.evidence.is_weak()
+            && self.kind != InputNeed::Stopped
+            && (self.kind != InputNeed::Key || self.program.is_some())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::envelope::units::millis;
 use crate::model::ListenAddress;
 
 /// The most addresses shown for one task.
@@ -26,18 +27,7 @@ impl Listener {
     /// Says since when: `127.0.0.1:5173 after 1.2 s`.
     #[must_use]
     pub fn in_words(&self) -> String {
-        format!("{} after {}", self.at, Self::after(self.after_ms))
-    }
-
-    /// Formats a time since a task's start: `900 ms`, `1.2 s`, `3 min`.
-    #[must_use]
-    pub fn after(ms: u64) -> String {
-        match ms {
-            0..1_000 => format!("{ms} ms"),
-            1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
-            60_000..7_200_000 => format!("{} min", ms / 60_000),
-            _ => format!("{} h", ms / 3_600_000),
-        }
+        format!("{} after {}", self.at, millis(self.after_ms))
     }
 }
 

@@ -21,6 +21,7 @@ mod listen_address;
 pub(crate) mod listening;
 pub(crate) mod metrics;
 pub(crate) mod native_call;
+pub mod phrases;
 pub(crate) mod place;
 pub(crate) mod program;
 pub(crate) mod question;
@@ -55,7 +56,6 @@ pub use approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand, Show
 pub use call_cost::CallCost;
 pub use call_end::CallEnd;
 pub use calls::{CallRecord, PROGRAM_CALL, STREAM_CALL};
-pub(crate) use ceiling::rounded;
 pub use ceiling::{CeilingHit, CeilingKind};
 pub(crate) use changes::{ItemChanges, ItemKey};
 pub use end_reason::CloseReason;

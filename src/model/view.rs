@@ -8,6 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::clock::millis_between;
 use crate::envelope::{Actor, TaskId};
 use crate::model::UnendedProcess;
 use crate::model::{
@@ -152,8 +153,7 @@ impl TaskView {
         if let Some(ran_ms) = ended.ran_ms {
             return ran_ms;
         }
-        let begun = self.started_at.unwrap_or(self.created_at);
-        u64::try_from(ended.at.duration_since(begun).as_millis()).unwrap_or(0)
+        millis_between(self.started_at.unwrap_or(self.created_at), ended.at)
     }
 }
 

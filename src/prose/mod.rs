@@ -9,5 +9,4 @@ pub use self::render::render;
 pub use self::syntax::{
     CheckedProgram, Contract, Diagnostic, Imports, Position, Profile, RelatedSpan, RuleCode, RulePhase,
     RuleRow, Severity, SourceText, SourceTooLong, Span, check, check_with, codes_reference, format, parse,
-    parse_duration,
 };

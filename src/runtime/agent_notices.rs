@@ -5,6 +5,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use crate::clock;
+use crate::envelope::units::millis;
 use crate::envelope::{Actor, SafeText, TaskId, mask};
 use crate::model::{TaskEvent, TaskFact, TaskView};
 
@@ -292,7 +294,11 @@ impl std::fmt::Display for NoticeFact {
             Self::Words(text) => write!(f, "the operator says: \"{text}\""),
             Self::Withdrawn { what, after, outcome, .. } => {
                 let outcome = outcome.as_deref().unwrap_or("its command is being stopped");
-                write!(f, "your call `{what}` was withdrawn after {} s: {outcome}", after.as_secs())
+                write!(
+                    f,
+                    "your call `{what}` was withdrawn after {}: {outcome}",
+                    millis(clock::millis(*after))
+                )
             }
             Self::Typed { name, by, bytes, .. } => {
                 let unit = if *bytes == 1 { "byte" } else { "bytes" };
@@ -357,18 +363,12 @@ impl TaskView {
     /// Describes briefly how the task ended: `exit 1 after 3 s`, `stopped by operator: "wrong branch"`.
     #[must_use]
     pub fn end_in_words(&self) -> String {
-        let Some(ended) = &self.ended else { return "it has not ended".to_owned() };
-        let end = match (&ended.error, self.cause(), ended.exit_status, &ended.signal) {
-            (Some((_, message)), ..) => short(message.trim_end_matches('.'), WHY_CHARS),
-            (_, Some(cause), ..) => short(&cause, WHY_CHARS),
-            (.., Some(status), _) => format!("exit {status}"),
-            (.., Some(signal)) => signal.clone(),
-            _ => self.status.as_str().to_owned(),
-        };
+        let Some(end) = self.end_clause() else { return "it has not ended".to_owned() };
         let comma = if self.ceiling.is_some() { "," } else { "" };
-        let after = || format!("{comma} after {} s", self.lived_ms() / 1_000);
+        let after = || format!("{comma} after {}", millis(self.lived_ms()));
         // A time limit says how long it was.
-        let after = (self.started_at.is_some() && !ended.timed_out).then(after).unwrap_or_default();
+        let timed_out = self.ended.as_ref().is_some_and(|ended| ended.timed_out);
+        let after = (self.started_at.is_some() && !timed_out).then(after).unwrap_or_default();
         format!("{end}{after}{}", unended_clause(self))
     }
 }
@@ -461,7 +461,7 @@ mod tests {
         assert_eq!(take(&mut notices), DeliveredNotices::default(), "its own doing is no news");
         end(&mut notices, &mut supervisor, Exit::Code(3));
         let told = take(&mut notices);
-        assert_eq!(told.sentences, [format!("{} (`true`) ended: exit 3 after 12 s", id())]);
+        assert_eq!(told.sentences, [format!("{} (`true`) ended: exit 3 after 12.0 s", id())]);
         assert_eq!(take(&mut notices), DeliveredNotices::default(), "it is in an answer already");
         notices.put_back(AGENT, &told.ids);
         assert_eq!(take(&mut notices), told, "nobody got that answer");
@@ -493,7 +493,7 @@ mod tests {
             ]
         );
         end(&mut notices, &mut supervisor, Exit::Signal(Signal::TERM));
-        assert_eq!(take(&mut notices).sentences, [format!("{name} ended: stopped by operator after 12 s")]);
+        assert_eq!(take(&mut notices).sentences, [format!("{name} ended: stopped by operator after 12.0 s")]);
 
         let mut notices = AgentNotices::default();
         let mut supervisor = promoted(&mut notices);
@@ -516,7 +516,7 @@ mod tests {
         watch(&mut notices, &supervisor, &actions);
         end(&mut notices, &mut supervisor, Exit::Signal(Signal::TERM));
         let told = take(&mut notices).sentences;
-        assert_eq!(told, ["your call `sleep 100` was withdrawn after 9 s: its command was stopped"]);
+        assert_eq!(told, ["your call `sleep 100` was withdrawn after 9.3 s: its command was stopped"]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use jiff::Timestamp;
 
+use crate::clock::millis_between;
 use crate::envelope::{Actor, TaskId};
 use crate::model::calls::{ABANDONED, is_stream};
 use crate::model::{
@@ -187,10 +188,8 @@ impl Counters {
         let status = task.status.as_str().to_owned();
         *self.metrics.tasks_ended.entry(status.clone()).or_default() += 1;
         self.metrics.task_ms.entry(status).or_default().add(task.lived_ms());
-        let stop =
-            task.stop.as_ref().zip(task.ended.as_ref()).map(|(stop, ended)| {
-                u64::try_from(ended.at.duration_since(stop.at).as_millis()).unwrap_or(0)
-            });
+        let stop = task.stop.as_ref().zip(task.ended.as_ref());
+        let stop = stop.map(|(stop, ended)| millis_between(stop.at, ended.at));
         for (what, took) in [("first_byte", first_byte_ms), ("stop", stop)] {
             if let Some(ms) = took {
                 self.metrics.wait_ms.entry(what.to_owned()).or_default().add(ms);

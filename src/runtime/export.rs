@@ -107,14 +107,12 @@ impl OutputExport<'_> {
 
     /// Adds to a page or picture the command, how it ended, and when.
     fn captioned(&self, drawing: CellDrawing) -> CellDrawing {
-        let TaskView { cmd, status, ended, created_at, .. } = self.task;
-        let end = match ended.as_ref().map(|end| (&end.signal, end.exit_status)) {
-            Some((Some(signal), _)) => format!("ended by {signal}"),
-            Some((None, Some(code))) => format!("exit {code}"),
-            _ => status.as_str().to_owned(),
-        };
+        let TaskView { cmd, ended, created_at, .. } = self.task;
         let at = ended.as_ref().map_or(*created_at, |end| end.at);
-        drawing.captioned(&mask(cmd.trim()), &format!("{end}, {}", at.strftime("%Y-%m-%d %H:%M UTC")))
+        drawing.captioned(
+            &mask(cmd.trim()),
+            &format!("{}, {}", self.task.word(), at.strftime("%Y-%m-%d %H:%M UTC")),
+        )
     }
 
     /// Returns the last rows of the log.

@@ -6,6 +6,8 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
+use crate::envelope::units::exact;
+
 /// The sequence number of a call, set once it is recorded.
 pub type CallNumber = Arc<OnceLock<u64>>;
 
@@ -25,7 +27,7 @@ impl CutReason {
     /// Returns the reason for ending a command.
     pub fn why(self) -> String {
         match self {
-            Self::Timeout(ms) => format!("its caller gave it {ms} ms"),
+            Self::Timeout(ms) => format!("its caller gave it {}", exact(ms)),
             Self::Signal(signal) => format!("its caller was ended by signal {signal}"),
             Self::HungUp => "its caller hung up".to_owned(),
         }

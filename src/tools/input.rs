@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::schema;
 use super::verb::Verb;
+use crate::clock::millis;
 use crate::config::nearest;
+use crate::envelope::units::duration;
 use crate::envelope::{ErrorKind, ToolError};
 
 pub(super) fn parse<V: Verb>(given: Value) -> Result<V::Input, ToolError> {
@@ -142,7 +144,7 @@ pub(super) fn taken_otherwise(
         told.extend(names.map(|(alias, name)| format!("`{alias}` was taken as `{name}`")));
         let numbers = clamped.iter().filter_map(|(name, least, most)| {
             let asked = object.get(*name)?;
-            let asked = asked.as_u64().or_else(|| asked.as_str().and_then(digits))?;
+            let asked = asked.as_u64().or_else(|| asked.as_str().and_then(|text| quantity(name, text)))?;
             let taken = asked.clamp(*least, *most);
             let bound = if taken == *most { "the most" } else { "the least" };
             (asked != 0 && taken != asked).then(|| format!("`{name}` {asked} counts as {taken}, {bound}"))
@@ -152,7 +154,8 @@ pub(super) fn taken_otherwise(
     each_once(told.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
 }
 
-/// Accepts two deviations from the schema: null for an absent field, and a string of digits for a number. `2.0` is an
+/// Accepts two deviations from the schema: null for an absent field, and a string of digits for a number (of
+/// milliseconds, a duration such as `2m`). `2.0` is an
 /// integer to JSON Schema, and none to what reads it.
 fn normalise(schema: &Value, given: &mut Value) {
     if let Some(items) = given.as_array_mut() {
@@ -165,7 +168,8 @@ fn normalise(schema: &Value, given: &mut Value) {
     for (name, value) in object {
         let Some(schema) = known.get(name) else { continue };
         if schema["type"] == "integer"
-            && let Some(number) = value.as_str().and_then(digits).or_else(|| whole(value))
+            && let Some(number) =
+                value.as_str().and_then(|text| quantity(name, text)).or_else(|| whole(value))
         {
             *value = json!(number);
         }
@@ -181,9 +185,12 @@ fn whole(value: &Value) -> Option<u64> {
     (number.fract() == 0.0 && (0.0..=EXACT).contains(&number)).then_some(number as u64)
 }
 
-fn digits(text: &str) -> Option<u64> {
-    let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    plain.then(|| text.parse().ok()).flatten()
+/// Returns the number that a text stands for in a field of this name: digits, or a duration where it is in milliseconds.
+pub fn quantity(name: &str, text: &str) -> Option<u64> {
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return text.parse().ok();
+    }
+    duration(text).filter(|_| name.ends_with("_ms")).map(millis)
 }
 
 fn check(schema: &Value, given: &Value, path: &str, problems: &mut Vec<FieldProblem>) {

@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::task;
+use crate::clock::millis_between;
+use crate::envelope::units::millis;
 use crate::model::{ListenAddress, Listener, PortHolder, TakenPort, TaskView};
 
 /// An address at which a task accepts connections. It may not be ready to answer yet.
@@ -50,7 +51,7 @@ impl ListeningNote {
             None => self.address.clone(),
         };
         let inside = if self.in_container { " in a container" } else { "" };
-        let after = Listener::after(self.after_ms);
+        let after = millis(self.after_ms);
         let url = self.url.as_ref().map(|url| format!(": {url}")).unwrap_or_default();
         format!("Listening on {place}{inside} after {after}{url}")
     }
@@ -68,17 +69,8 @@ impl ListeningNote {
 /// Says who held a port at `now`. Of tasks of other workspaces a model learns nothing.
 pub(super) fn taken(taken: &TakenPort, now: Timestamp) -> String {
     let holder = |holder: &PortHolder| {
-        let age = task::duration(task::millis_between(holder.since, now));
+        let age = millis(millis_between(holder.since, now));
         format!("{} `{}` ({}, {age})", holder.task, holder.cmd, holder.by)
     };
-    match (taken.port, &taken.holders[..]) {
-        (Some(port), [one, ..]) => format!("Port {port} is held by {}", holder(one)),
-        (Some(port), []) => format!("Port {port} is held, by no task of this workspace"),
-        (None, []) => "An address was in use; no task of this workspace holds a port".to_owned(),
-        (None, all) => {
-            let all: Vec<String> =
-                all.iter().map(|one| format!("port {} by {}", one.port, holder(one))).collect();
-            format!("An address was in use; held in this workspace: {}", all.join(", "))
-        }
-    }
+    taken.sentence(holder, |_| None)
 }

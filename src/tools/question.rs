@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::task;
+use crate::clock::millis_between;
+use crate::envelope::units::millis;
 use crate::envelope::{Actor, mask, one_line};
 use crate::model::{AnswerKind, BindingView, Question, QuestionId};
 
@@ -97,7 +98,7 @@ impl QuestionRow {
         let (text, text_truncated) = cut(&text, text_chars);
         let values = question.evidence.bindings.iter().map(|binding| QuestionValue::of(binding, value_chars));
         let expected = question.expected.clone().unwrap_or_default();
-        let remaining = |until: Timestamp| task::millis_between(now, until);
+        let remaining = |until: Timestamp| millis_between(now, until);
         Self {
             question_id: question.id.clone(),
             kind: (&question.kind).into(),
@@ -110,7 +111,7 @@ impl QuestionRow {
             evidence: values.collect(),
             pass: question.evidence.pass.map(|(pass, _)| pass),
             passes: question.evidence.pass.and_then(|(_, most)| most),
-            waiting_ms: task::millis_between(question.asked_at, now),
+            waiting_ms: millis_between(question.asked_at, now),
             remaining_ms: question.deadline.map(remaining),
             deadline: question.deadline,
             at_work: !question.needs_somebody(),
@@ -151,7 +152,7 @@ impl QuestionRow {
             (false, AnswerKind::Command) => "a command, for the operator",
             (false, _) => "for the operator",
         };
-        let left = self.remaining_ms.map(|ms| format!(", {} left", task::duration(ms)));
+        let left = self.remaining_ms.map(|ms| format!(", {} left", millis(ms)));
         let at = self.line.map(|line| format!(" line {line}")).unwrap_or_default();
         let program = self.program.as_deref().map(|path| format!(" {path}{at}")).unwrap_or_default();
         let pass = self.pass.map(|pass| match self.passes {

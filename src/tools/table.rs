@@ -20,7 +20,8 @@ use super::task_output::TaskOutputTool;
 use super::task_status::TaskStatusTool;
 use super::task_stop::TaskStopTool;
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
-use crate::config::{Limits, Period};
+use crate::config::Limits;
+use crate::envelope::units::Period;
 use crate::envelope::{CallOutcome, Envelope, SafeText, ToolError};
 use crate::journal::Durability;
 

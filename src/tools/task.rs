@@ -8,9 +8,19 @@ use serde::{Deserialize, Serialize};
 use super::leftovers::LeftoverProcesses;
 use super::listening::{self, ListeningNote};
 use super::receipt::{Artifact, Receipt, ReceiptBlock};
+use crate::clock::millis_between;
+use crate::envelope::units::millis;
 use crate::envelope::{Actor, TaskId, one_line};
+use crate::model;
+use crate::model::CeilingHit;
+use crate::model::HoldReason;
+use crate::model::InputEvidence;
+use crate::model::InputNeed;
+use crate::model::TaskFact;
+use crate::model::TaskStatus;
+use crate::model::TaskView;
 use crate::model::UnendedProcesses;
-use crate::model::{self, CeilingHit, HoldReason, InputNeed, TaskFact, TaskStatus, TaskView};
+use crate::model::phrases::exit_word;
 
 /// The maximum length of a failure reason inside a sentence, in characters.
 const REASON_CHARS: usize = 120;
@@ -76,7 +86,7 @@ pub(super) struct Notes {
     /// Who sent the signal that ended it, by a TaskStop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) signalled_by: Option<Actor>,
-    /// Who or what ended it, in words, where the other fields do not say it all.
+    /// Who or what ended it, in words; absent if that is the command itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) end_reason: Option<String>,
     /// The ceiling that it met, which ended it unless only the start of one more process failed.
@@ -185,12 +195,6 @@ impl TaskBrief {
 
 impl Notes {
     pub(super) fn of(task: &TaskView) -> Self {
-        let notes = Self::without_reason(task);
-        let end_reason = task.cause().filter(|cause| notes.cause().as_ref() != Some(cause));
-        Self { end_reason, ..notes }
-    }
-
-    fn without_reason(task: &TaskView) -> Self {
         let ended = task.ended.as_ref();
         let stopped = matches!(task.status, TaskStatus::Cancelling | TaskStatus::Cancelled);
         let stop = task.stop.as_ref().filter(|_| stopped);
@@ -201,7 +205,7 @@ impl Notes {
             stopped_by: stop.map(|stop| stop.by.clone()),
             killed: stop.is_some_and(|stop| stop.force),
             signalled_by: ended.and_then(|ended| ended.signalled_by.clone()),
-            end_reason: None,
+            end_reason: task.cause(),
             ceiling: task.ceiling,
             typed_by: typed_by(task),
             listening: ListeningNote::of(task),
@@ -212,14 +216,6 @@ impl Notes {
                 .and_then(|ended| ended.error.clone())
                 .map(|(kind, message)| TaskFailure { kind, message: one_line(&message, REASON_CHARS * 4) }),
         }
-    }
-
-    /// Says who or what ended it, unless the command ended by itself. Older recordings contain less information.
-    pub(super) fn cause(&self) -> Option<String> {
-        let stopped = || self.stopped_by.as_ref().map(|by| format!("stopped by {by}"));
-        let signalled = || self.signalled_by.as_ref().map(|by| format!("signalled by {by}"));
-        let timed_out = || self.timed_out.then(|| "timed out".to_owned());
-        self.end_reason.clone().or_else(stopped).or_else(signalled).or_else(timed_out)
     }
 
     /// Says which of its processes could not be ended, if any.
@@ -268,22 +264,14 @@ impl WaitingNote {
 
     /// Returns the sentence for a receipt.
     pub(super) fn sentence(&self) -> String {
-        if self.kind == <&str>::from(InputNeed::Stopped) {
-            let why = match self.evidence.as_str() {
-                "out_of_turn" => " at a terminal that another of its process groups has",
-                _ => "; it goes on with SIGCONT",
-            };
-            return format!("stopped for {}{why}", duration(self.for_ms));
-        }
-        let wants = match self.kind.as_str() {
-            "secret" => "a secret (echo is off)",
-            OPERATOR => "the operator, who alone can answer what a program asks at its terminal,",
-            "key" => "a key",
-            _ => "a line of input",
+        let evidence = self.evidence.parse::<InputEvidence>();
+        let is_weak = evidence.is_ok_and(InputEvidence::is_weak);
+        let what = match self.kind.parse::<InputNeed>() {
+            Ok(need) => need.clause(!is_weak && need != InputNeed::Key),
+            Err(_) => "waiting for the operator, who alone can answer".to_owned(),
         };
-        let is_weak = self.kind == "key" || ["tty_poll", "quiet"].contains(&self.evidence.as_str());
-        let how = if is_weak { "at a prompt, perhaps waiting" } else { "waiting" };
-        format!("{how} for {wants} for {}", duration(self.for_ms))
+        let how = evidence.map(|evidence| format!(" ({})", evidence.word())).unwrap_or_default();
+        format!("{what} for {}{how}", millis(self.for_ms))
     }
 }
 
@@ -306,14 +294,14 @@ fn typed_by(task: &TaskView) -> Option<Actor> {
     inputs.map(|event| &event.actor).find(|actor| **actor != task.started_by).cloned()
 }
 
-/// Describes the state of a task: `running`, `completed (exit code 0)`, `cancelled (stopped by operator)`.
+/// Describes the state of a task: `running`, `completed (exit 0)`, `cancelled (stopped by operator)`.
 pub(super) fn standing(
     status: TaskStatus,
     exit_status: Option<i32>,
     signal: Option<&str>,
     notes: &Notes,
 ) -> String {
-    let cause = notes.cause();
+    let cause = notes.end_reason.clone();
     match status {
         TaskStatus::Queued | TaskStatus::Running => with_reasons(status.as_str(), [notes.queued.clone()]),
         TaskStatus::Cancelling => match (cause, notes.killed) {
@@ -323,16 +311,15 @@ pub(super) fn standing(
         },
         TaskStatus::Completed | TaskStatus::Failed | TaskStatus::Cancelled | TaskStatus::Interrupted => {
             let error = notes.error.as_ref().map(|error| one_line(&error.message, REASON_CHARS));
-            let exit = exit_status.map(|code| format!("exit code {code}"));
             // What the runtime received is named once.
             let signal = signal.filter(|name| !cause.as_ref().is_some_and(|cause| cause.ends_with(name)));
-            let exit = exit.or(signal.map(str::to_owned));
+            let exit = exit_word(exit_status, signal);
             with_reasons(status.as_str(), [cause, error, exit, notes.unended_phrase()])
         }
     }
 }
 
-/// Turns the state of a task into the predicate of a sentence: `is running`, `completed (exit code 0)`.
+/// Turns the state of a task into the predicate of a sentence: `is running`, `completed (exit 0)`.
 pub(super) fn stands(status: TaskStatus, standing: &str) -> String {
     match status {
         TaskStatus::Queued | TaskStatus::Running | TaskStatus::Cancelling => format!("is {standing}"),
@@ -344,20 +331,6 @@ pub(super) fn stands(status: TaskStatus, standing: &str) -> String {
 fn with_reasons<const N: usize>(standing: &str, reasons: [Option<String>; N]) -> String {
     let reasons = reasons.into_iter().flatten().collect::<Vec<_>>().join(", ");
     if reasons.is_empty() { standing.to_owned() } else { format!("{standing} ({reasons})") }
-}
-
-pub(super) fn millis_between(from: Timestamp, to: Timestamp) -> u64 {
-    u64::try_from(to.duration_since(from).as_millis()).unwrap_or(0)
-}
-
-/// Formats a duration briefly: `850 ms`, `12 s`, `3 min`, `2 h`.
-pub fn duration(ms: u64) -> String {
-    match ms {
-        0..1_000 => format!("{ms} ms"),
-        1_000..120_000 => format!("{} s", ms / 1_000),
-        120_000..7_200_000 => format!("{} min", ms / 60_000),
-        _ => format!("{} h", ms / 3_600_000),
-    }
 }
 
 /// Says what a caller can do with a running task, the most common first.
@@ -406,28 +379,28 @@ mod tests {
     #[test]
     fn a_task_stands_in_one_phrase() {
         let none = Notes::default();
-        let by = |actor| Notes { stopped_by: Some(actor), ..Notes::default() };
-        let late = Notes { timed_out: true, ..Notes::default() };
+        let reason = |why: &str| Notes { end_reason: Some(why.into()), ..Notes::default() };
+        let stopped = reason("stopped by operator");
+        let late = reason("timed out");
         let root = UnendedProcesses { count: 1, names: vec!["sleep".into()], owner: Some("root".into()) };
-        let left = Notes { unended_processes: vec![root], ..by(Actor::Operator) };
+        let left = Notes { unended_processes: vec![root], ..stopped.clone() };
         let broken =
             TaskFailure { kind: "output_limit_exceeded".into(), message: "It wrote too much.".into() };
         let broken = Notes { error: Some(broken), ..Notes::default() };
-        let why = "ended with the runtime: it received SIGTERM";
-        let ended = Notes { end_reason: Some(why.into()), ..Notes::default() };
+        let ended = reason("ended with the runtime: it received SIGTERM");
         let cases = [
             (TaskStatus::Running, None, None, &none, "running"),
-            (TaskStatus::Cancelling, None, None, &by(Actor::Operator), "being stopped by operator"),
-            (TaskStatus::Completed, Some(0), None, &none, "completed (exit code 0)"),
-            (TaskStatus::Failed, Some(7), None, &none, "failed (exit code 7)"),
+            (TaskStatus::Cancelling, None, None, &stopped, "being stopped by operator"),
+            (TaskStatus::Completed, Some(0), None, &none, "completed (exit 0)"),
+            (TaskStatus::Failed, Some(7), None, &none, "failed (exit 7)"),
             (TaskStatus::Failed, None, Some("SIGSEGV"), &none, "failed (SIGSEGV)"),
-            (TaskStatus::Failed, Some(124), None, &late, "failed (timed out, exit code 124)"),
+            (TaskStatus::Failed, Some(124), None, &late, "failed (timed out, exit 124)"),
             (TaskStatus::Failed, None, None, &broken, "failed (It wrote too much.)"),
             (
                 TaskStatus::Cancelled,
                 None,
                 Some("SIGTERM"),
-                &by(Actor::Operator),
+                &stopped,
                 "cancelled (stopped by operator, SIGTERM)",
             ),
             (
@@ -448,21 +421,6 @@ mod tests {
         ];
         for (status, exit, signal, notes, phrase) in cases {
             assert_eq!(standing(status, exit, signal, notes), phrase);
-        }
-    }
-
-    #[test]
-    fn lengths_of_time_take_few_letters() {
-        let cases = [
-            (0, "0 ms"),
-            (999, "999 ms"),
-            (1_000, "1 s"),
-            (119_999, "119 s"),
-            (120_000, "2 min"),
-            (7_200_000, "2 h"),
-        ];
-        for (ms, said) in cases {
-            assert_eq!(duration(ms), said);
         }
     }
 }

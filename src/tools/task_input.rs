@@ -84,18 +84,6 @@ struct TypingRejection {
     message: String,
 }
 
-/// Explains why a task did not accept input.
-fn refusal(reason: RejectionReason, id: &TaskId) -> String {
-    match reason {
-        RejectionReason::TaskNotRunning => format!("{id} is not running"),
-        RejectionReason::InputNotEnabled => format!("{id} takes no input"),
-        RejectionReason::HeldByOperator => format!("the operator is driving {id}"),
-        RejectionReason::InputBacklogged => format!("{id} has not read what it was sent before"),
-        RejectionReason::InputTooLong => format!("the input is too long for {id}"),
-        RejectionReason::TtyRequired => format!("{id} has no terminal"),
-    }
-}
-
 /// Says what to do next after a rejection.
 fn next_after(reason: RejectionReason) -> &'static str {
     match reason {
@@ -193,7 +181,7 @@ Types into a running command (pilothouse task) that has `tty` or `accepts_input`
     fn summary(delivery: &InputResult) -> String {
         let id = &delivery.task.task_id;
         match &delivery.rejection {
-            Some(rejection) => format!("input refused: {}", refusal(rejection.reason, id)),
+            Some(rejection) => format!("input refused: {id} {}", rejection.reason.clause()),
             None => format!("input delivered to {id} ({} bytes)", delivery.bytes_written),
         }
     }
@@ -202,7 +190,7 @@ Types into a running command (pilothouse task) that has `tty` or `accepts_input`
         let task = &delivery.task;
         match &delivery.rejection {
             Some(rejection) => {
-                Receipt::new(format!("Input refused: {}", refusal(rejection.reason, &task.task_id)))
+                Receipt::new(format!("Input refused: {} {}", task.task_id, rejection.reason.clause()))
                     .line(&rejection.message)
                     .line(format!("It {}.", task.stands()))
                     .lines(task.notes.lines())

@@ -10,6 +10,8 @@ use super::listening::ListeningNote;
 use super::receipt::Receipt;
 use super::task::{self, TaskKind, WaitingNote};
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
+use crate::clock::millis_between;
+use crate::envelope::units::millis;
 use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask, one_line};
 use crate::model::{TaskStatus, TaskView};
 
@@ -153,7 +155,7 @@ impl TaskRow {
             cmd: first_line(&mask(&task.cmd)),
             started_by: Some(task.started_by.clone()),
             started_at: task.started_at,
-            quiet_ms: last.filter(|_| !task.status.is_terminal()).map(|last| task::millis_between(last, now)),
+            quiet_ms: last.filter(|_| !task.status.is_terminal()).map(|last| millis_between(last, now)),
             waiting: WaitingNote::of(task.waiting.as_ref(), now),
             listening: ListeningNote::of(task),
             queued: task::queued(task),
@@ -165,7 +167,7 @@ impl TaskRow {
 
     fn line(&self) -> String {
         let by = self.started_by.as_ref().map(|by| format!("by {by}"));
-        let quiet = self.quiet_ms.map(|ms| format!("quiet {}", task::duration(ms)));
+        let quiet = self.quiet_ms.map(|ms| format!("quiet {}", millis(ms)));
         let waiting = self.waiting.as_ref().map(WaitingNote::sentence);
         let driven = self.controller.as_ref().map(|by| format!("driven by {by}"));
         let facts: Vec<String> = [

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::receipt::Receipt;
 use super::task::{self, Notes, TaskKind, WaitingNote};
 use super::verb::{Hints, ToolContext, ToolOutcome, Verb};
+use crate::envelope::units::size;
 use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask};
-use crate::model::{self, InputTarget, TaskStatus as Status, TaskView, TreeChanges};
+use crate::model::{InputTarget, TaskStatus as Status, TaskView, TreeChanges};
 
 pub(super) struct TaskStatusTool;
 
@@ -258,7 +259,7 @@ waits for input. To wait, or to read output, use TaskOutput.";
             .line(format!("Started by {} at {:.0}", report.task.started_by, report.task.created_at))
             .line(format!("Directory: {}", command.workdir.display()))
             .line(command.terminal_line())
-            .lines(report.task.peak_memory.map(|peak| format!("Memory: at most {}", model::rounded(peak))))
+            .lines(report.task.peak_memory.map(|peak| format!("Memory: at most {}", size(peak))))
             .line(format!("Output: {} bytes in {} lines", output.bytes, output.lines))
             .lines(task::dropped_line(output.dropped_bytes))
             .lines(report.task.changes.as_ref().map(ChangesCount::line))

@@ -4,8 +4,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use pilothouse::config::{Ceiling, CeilingRule, Limits};
+use pilothouse::config::{CeilingRule, Limits};
 use pilothouse::envelope::Actor;
+use pilothouse::envelope::units::Ceiling;
 use pilothouse::journal::{JournalItem, JournalReader};
 use pilothouse::runtime::{Handle, past};
 use pilothouse::tools::{CallAnswer, Caller, call};

@@ -170,7 +170,7 @@ fn a_task_that_printed_nothing_has_no_pane_and_alone_it_says_what_is_known() {
     assert_eq!(panes(&app), [6, 11], "but the one that was chosen");
     let alone = Snapshot { tasks: vec![Arc::new(silent(11))], ..snapshot() };
     let app = console(alone, (80, 24));
-    assert!(shown(&app).contains(" runs 4 s, nothing printed\n"), "{}", shown(&app));
+    assert!(shown(&app).contains(" runs 4s, nothing printed\n"), "{}", shown(&app));
 }
 
 #[test]

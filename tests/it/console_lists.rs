@@ -297,11 +297,11 @@ fn what_a_command_usually_takes_is_the_median_of_at_least_three_runs_that_succee
     tasks.push(run(4, 90, TaskStatus::Completed, 0));
     let _ = app.update(Msg::Snapshot(Arc::new(with(tasks.clone()))));
     let row = listed(&app).into_iter().find(|row| row.contains("t09")).expect("a row");
-    assert!(row.ends_with("make  usually 41 s"), "{row}");
+    assert!(row.ends_with("make  usually 41.0 s"), "{row}");
     let _ = press(&mut app, &["w"]);
-    assert!(shown(&app).contains("usually   41 s: the median of 3 earlier runs that"), "{}", shown(&app));
+    assert!(shown(&app).contains("usually   41.0 s: the median of 3 earlier runs that"), "{}", shown(&app));
     let _ = press(&mut app, &["Esc", "2"]);
-    assert!(shown(&app).lines().any(|row| row.starts_with("── ") && row.contains("usually 41 s")));
+    assert!(shown(&app).lines().any(|row| row.starts_with("── ") && row.contains("usually 41.0 s")));
     let earlier = [("make".to_owned(), [3_000, 3_000, 3_000, 3_000].into_iter().collect())].into();
     let _ = app.update(Msg::Durations(earlier));
     let _ = press(&mut app, &["w"]);

@@ -234,7 +234,7 @@ fn the_line_above_the_keys_belongs_to_what_waits() {
     );
     select(&mut app, 4);
     assert!(
-        line(&app).contains("◐ t03 waiting for password  +1 more"),
+        line(&app).contains("◐ t03 waiting for a password  +1 more"),
         "what is at hand is seen, and since when gives way: {}",
         line(&app)
     );
@@ -284,7 +284,7 @@ fn why_something_ended_is_not_cut_at_80_columns() {
     let tasks = [limited, unknown, left, alive, over].map(Arc::new).into_iter().collect();
     let app = console(Snapshot { tasks, notices: Vec::new(), ..snapshot() }, (80, 24));
     let screen = shown(&app);
-    for words in ["output limit", "may have run", "1 left over", "2 not killed", "agents paused"] {
+    for words in ["output limit", "may have run", "1 left over", "2 not ended", "agents paused"] {
         assert!(screen.lines().any(|row| row.ends_with(words)), "{words}\n{screen}");
     }
 }
@@ -297,7 +297,7 @@ fn f63_the_details_say_what_could_not_be_ended_and_the_command_that_ends_it() {
     left.ended.iter_mut().for_each(|end| end.survivors = vec![survivor.clone()]);
     let tasks = vec![Arc::new(left)];
     let mut app = console(Snapshot { tasks, notices: Vec::new(), ..snapshot() }, (120, 40));
-    assert!(shown(&app).contains("1 not killed"), "{}", shown(&app));
+    assert!(shown(&app).contains("1 not ended"), "{}", shown(&app));
     let _ = press(&mut app, &["w"]);
     for said in ["1 process could not be ended: sleep, which", "belongs to root (sudo kill -KILL 4711)"] {
         assert!(shown(&app).contains(said), "{}", shown(&app));

@@ -226,7 +226,7 @@ fn who_holds_a_port_in_another_workspace_is_named_in_the_console_and_to_no_agent
     assert_eq!(words, format!("Port {port} is held, by no task of this workspace"));
     console.shows("t01");
     console.keys(b"w");
-    console.shows(&format!("port {port} is held by t01 "));
+    console.shows(&format!("Port {port} is held by t01 "));
     console.shows("/web-fix");
 }
 

@@ -110,7 +110,7 @@ fn a_gate_is_approved_by_its_key_and_by_no_key_typed_before_it() {
         console.wait_for("the queue is closed", |screen| !screen.contents().contains("nothing waits"));
         let asked = house.ask("Deploy 1.2.3 to production?", Duration::from_mins(30));
         console.shows("gate deploy");
-        console.shows("29:5");
+        console.shows("29m5");
         console.keys(b"a");
         console.shows("1 thing waits for you");
         // Both at once: Enter opens the dialog, and `y` comes before anybody could have read it.

@@ -37,7 +37,7 @@ fn answer(keys: impl Fn(&Console)) {
     console.shows("no agent yet");
     let agent = Agent::connect(&home, &[]);
     let task = agent.task(ASKING);
-    console.shows("waiting for password");
+    console.shows("waiting for a password");
     keys(&console);
     console.shows(&format!("length {}", SECRET.len()));
     // After a line has been sent, the keys are back in the console.

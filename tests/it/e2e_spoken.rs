@@ -59,7 +59,7 @@ fn a_secret_is_not_seen_and_the_terminal_shows_again_what_is_written() {
     let mut console = Console::of(&plain(&home, &[], &[("ACCESSIBLE", "1")]), (100, 60));
     console.shows("because of ACCESSIBLE in the environment");
     console.keys(b"start printf 'Password: '; stty -echo; read -r p; stty echo; echo \"length ${#p}\"\n");
-    console.shows("t01 waiting for password");
+    console.shows("t01 waiting for a password");
     console.keys(b"line t01\n");
     console.shows("It is not shown and not recorded.");
     console.keys(b"hunter2\n");

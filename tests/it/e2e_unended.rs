@@ -259,7 +259,7 @@ fn f63_the_operator_is_told_its_number_and_the_command_that_ends_it() {
     let pid = user.sleepers()[0];
     agent.call("TaskStop", &json!({"task_id": task}));
     agent.call("TaskOutput", &json!({"task_id": task, "block": true}));
-    console.shows("1 not killed");
+    console.shows("1 not ended");
     agent.leave();
     // Nothing is left to be asked about then.
     console.shows("✓ ended");

@@ -47,7 +47,7 @@ fn a_question_of_nodes_readline_is_seen_in_its_epoll_and_answered() {
     comes_to_wait(&home, &task, "line", "tty_poll");
     let told = home.run(&["task", "status", &task, "--output", "plain"]);
     let told = String::from_utf8_lossy(&told.stdout).into_owned();
-    assert!(told.contains("at a prompt, perhaps waiting for a line of input"), "{told}");
+    assert!(told.contains("at a prompt, perhaps waiting for input"), "{told}");
     home.run(&["task", "input", &task, "demo\r"]);
     let output = || String::from_utf8_lossy(&home.run(&["task", "output", &task]).stdout).into_owned();
     wait_until("it is answered", || output().contains("hello demo"));

@@ -143,6 +143,7 @@ mod mcp_protocol;
 mod mcp_python;
 mod mcp_shim;
 mod mcp_stdio;
+mod phrases;
 mod process;
 mod prose_agents;
 mod prose_author;

@@ -228,5 +228,5 @@ fn what_a_person_reads_for_longer_than_the_call_waits_is_answered_as_it_became()
     });
     let run = &form(&asked)["requestedSchema"]["properties"]["decision"]["enum"][1];
     let text = answer_modern(&mut agent, "touch made; echo done", &asked, run);
-    assert!(text.contains("completed (exit code 0)") && text.ends_with("done"), "{text}");
+    assert!(text.contains("completed (exit 0)") && text.ends_with("done"), "{text}");
 }

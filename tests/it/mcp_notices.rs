@@ -135,7 +135,7 @@ fn every_command_is_listed_with_how_it_ended() {
     });
     let (text, _) = call(&mut agent, "TaskList", json!({"scope": "all"}));
     let is_end =
-        |line: &str| line.contains(" failed, exit 3 after ") && line.ends_with(" s, by agent:gemini: exit 3");
+        |line: &str| line.contains(" failed, exit 3 after ") && line.ends_with("s, by agent:gemini: exit 3");
     assert!(text.lines().any(is_end) && text.contains(" running, "), "{text}");
     std::fs::write(&gate, "").expect("opened");
 }

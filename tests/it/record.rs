@@ -400,7 +400,7 @@ fn the_commands_read_the_record_of_a_dead_runtime_and_see_what_was_changed() {
     let (listed, _) = answer(&home, &["audit", "list"]);
     assert_eq!(listed["data"]["recordings"][0]["state"], "unfinished", "{listed}");
     let (receipts, _) = answer(&home, &["receipt", "list"]);
-    assert_eq!(receipts["data"]["receipts"][0]["summary"], "command exited with status 0", "{receipts}");
+    assert_eq!(receipts["data"]["receipts"][0]["summary"], "command exited with code 0", "{receipts}");
     let id = receipts["data"]["receipts"][0]["id"].as_str().expect("an id");
     let (shown, _) = answer(&home, &["receipt", "show", id]);
     assert_eq!(shown["data"]["receipt"], done.receipt);

@@ -201,7 +201,7 @@ fn a_person_sees_the_command_live_and_answers_it_and_so_does_the_agent() {
         "read -rsp 'Passphrase: ' one; echo; read -rp 'And who? ' two; echo \"${#one} $two\"; stty size",
     );
     writes(&terminal, "Passphrase: ");
-    console.shows("waiting for password");
+    console.shows("waiting for a password");
     console.keys(b"\r");
     console.shows(" INPUT t01");
     console.keys(b"tumbleweed\r");

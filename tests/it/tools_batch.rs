@@ -223,7 +223,7 @@ async fn no_item_starts_after_the_deadline_and_the_one_in_flight_is_bound_by_it(
     );
     assert_eq!(result(&answer)["batch_deadline_ms"], 5_000);
     assert!(
-        answer.receipt.contains("\n[2] skipped=batch_deadline (limit 5000 ms) touch ran\n"),
+        answer.receipt.contains("\n[2] skipped=batch_deadline (limit 5 s) touch ran\n"),
         "{}",
         answer.receipt
     );

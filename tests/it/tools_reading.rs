@@ -89,7 +89,7 @@ async fn what_a_command_printed_is_read_on_by_lines() {
 
     let read = bench.read(&id, json!({"lines": "20000-20050"})).await;
     let expected = numbered(20_000..=20_050);
-    let standing = "The task completed (exit code 0).";
+    let standing = "The task completed (exit 0).";
     assert_eq!(
         read.receipt.as_str(),
         format!("Lines 20000-20050 of 36000 of {id}\n{standing}\n\nOutput:\n{expected}")

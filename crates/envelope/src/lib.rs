@@ -12,6 +12,7 @@ mod mask;
 mod pretty;
 pub mod preview;
 mod safe_text;
+pub mod units;
 
 pub use canonical::{CallOutcome, Envelope, InvalidEnvelope, SUMMARY_CHARS, one_line};
 pub use causes::with_causes;

@@ -22,6 +22,7 @@ use crate::journal::Durability;
 use crate::link::{self, Client, ServedRequest, ShellInput, ShellLine, ShellMessage, ShellReply};
 use crate::model::Signal;
 use crate::model::calls::SHELL_CALL;
+use crate::model::phrases::exit_clause;
 use crate::model::{
     AgentActivity, AnsweredPrompts, AnsweredWhich, Error, ExecOutcome, ExecRequest, Exit, NativeTask,
     ParentTask, SHELL_PROFILE, Stop, TaskView, TypedInput,
@@ -363,8 +364,8 @@ async fn record(
 
 fn summary(task: &TaskView) -> String {
     let end = match task.shell_end() {
-        Some(Exit::Code(code)) => format!("command ended, exit {code}"),
-        Some(Exit::Signal(name)) => format!("command ended by {name}"),
+        Some(Exit::Code(code)) => format!("command {}", exit_clause(Some(code), None)),
+        Some(Exit::Signal(name)) => format!("command {}", exit_clause(None::<i32>, Some(&name.to_string()))),
         None => format!("command {}", task.status.as_str()),
     };
     task.with_unended(end)

@@ -8,8 +8,16 @@ use ratatui::style::{Color as Ink, Modifier};
 use serde_json::Value;
 use strum::VariantArray as _;
 
-use crate::console::effect::{Effect, FeatureReply};
-use crate::console::state::{ExportKind, FileName, ListChoice, Screen, ShareForm, Shot, State, alias, how};
+use crate::console::effect::Effect;
+use crate::console::effect::FeatureReply;
+use crate::console::state::ExportKind;
+use crate::console::state::FileName;
+use crate::console::state::ListChoice;
+use crate::console::state::Screen;
+use crate::console::state::ShareForm;
+use crate::console::state::Shot;
+use crate::console::state::State;
+use crate::console::state::alias;
 use crate::console::text::{visible, width};
 use crate::console::theme::colour::sixteen;
 use crate::console::widgets::{Chooser, ListItem, ListKind};
@@ -132,11 +140,7 @@ fn caption(state: &State) -> (String, String) {
         None => state.at_hand().filter(|_| state.focus.screen != Screen::Metrics),
     };
     match (task, call) {
-        (Some(task), _) => {
-            let end =
-                if task.ended.is_some() { how(task.ended.as_ref()) } else { task.status.as_str().into() };
-            (visible::told(task.cmd.trim()), format!("{end}, {at}"))
-        }
+        (Some(task), _) => (visible::told(task.cmd.trim()), format!("{}, {at}", task.word())),
         (None, Some(call)) => {
             (visible::told(&call.asked), format!("{}, {at}", visible::one_line(&call.tool)))
         }

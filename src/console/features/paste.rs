@@ -68,7 +68,7 @@ pub(in crate::console) fn line_feeds(text: &str) -> String {
 
 /// Formats a length.
 pub(in crate::console) fn size(bytes: usize) -> String {
-    text::bytes(bytes as u64)
+    text::size(bytes as u64)
 }
 
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, paste: &UnsentPaste) {

@@ -3,9 +3,20 @@
 
 use ratatui::layout::Rect;
 
-use crate::console::keys::{Action, KeyContext};
-use crate::console::state::{Layout, State, Term, cut_top, names, questions};
-use crate::console::text::{self, StyledPiece, column, piece, visible};
+use crate::clock::millis_between;
+use crate::console::keys::Action;
+use crate::console::keys::KeyContext;
+use crate::console::state::Layout;
+use crate::console::state::State;
+use crate::console::state::Term;
+use crate::console::state::cut_top;
+use crate::console::state::names;
+use crate::console::state::questions;
+use crate::console::text;
+use crate::console::text::StyledPiece;
+use crate::console::text::column;
+use crate::console::text::piece;
+use crate::console::text::visible;
 use crate::console::theme::Role;
 use crate::console::widgets::{Painter, columns};
 use crate::envelope::mask;
@@ -115,8 +126,8 @@ fn source(painter: &mut Painter<'_>, area: Rect, program: &ProgramView) {
     }
     if program.state.is_terminal() {
         let ended = program.ended_at.unwrap_or(program.started_at);
-        let ms = ended.as_millisecond().saturating_sub(program.started_at.as_millisecond());
-        facts.push(piece(format!("ran {}", text::millis(u64::try_from(ms).unwrap_or(0))), Role::Faint));
+        let ran = text::millis(millis_between(program.started_at, ended));
+        facts.push(piece(format!("ran {ran}"), Role::Faint));
     } else {
         facts.push(piece(painter.lasting(program.started_at), Role::Faint));
     }

@@ -4,13 +4,37 @@
 use ratatui::layout::Rect;
 
 use crate::console::keys::{Action, KeyContext};
+use crate::console::state::Layout;
+use crate::console::state::Term;
+use crate::console::state::alias;
+use crate::console::state::cut_top;
+use crate::console::state::needs;
+use crate::console::state::ports;
 use crate::console::state::rulings::ruling;
-use crate::console::state::{Layout, Term, alias, cut_top, needs, ports, roughly, short, told, who};
-use crate::console::text::{self, StyledPiece, column, count, piece, right, visible, wrapped};
+use crate::console::state::short;
+use crate::console::state::told;
+use crate::console::state::who;
+use crate::console::text;
+use crate::console::text::StyledPiece;
+use crate::console::text::column;
+use crate::console::text::count;
+use crate::console::text::piece;
+use crate::console::text::right;
+use crate::console::text::visible;
+use crate::console::text::wrapped;
 use crate::console::theme::Role;
-use crate::console::widgets::{DIALOG_COLUMNS, Painter, command_rows, dialog, in_lane, role};
+use crate::console::widgets::DIALOG_COLUMNS;
+use crate::console::widgets::Painter;
+use crate::console::widgets::command_rows;
+use crate::console::widgets::dialog;
+use crate::console::widgets::in_lane;
+use crate::console::widgets::role;
+use crate::model::HoldReason;
+use crate::model::TaskEvent;
+use crate::model::TaskView;
+use crate::model::TreeChanges;
 use crate::model::UnendedProcesses;
-use crate::model::{HoldReason, InputEvidence, TaskEvent, TaskView, TreeChanges};
+use crate::model::phrases::exit_word;
 
 pub(in crate::console) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     let state = painter.state;
@@ -101,25 +125,12 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
     let mut add = |name, fact: Option<String>| facts.extend(fact.map(|fact| (name, fact)));
     let call = painter.state.view.snapshot.calls.iter().find(|call| call.seq == task.call);
     add("allowed", call.and_then(|call| ruling(&painter.state.view, call)));
-    add(
-        "held",
-        task.held.as_ref().map(|reason| match reason {
-            HoldReason::Paused => "agent calls are paused; nothing of it has started".to_owned(),
-            HoldReason::Rule(rule) => format!("by the rule: {rule}"),
-        }),
-    );
+    add("waits", task.held.as_ref().map(HoldReason::clause));
     add("queued", task.queued.as_ref().map(|wait| in_lane(painter.state, wait, true)));
     add(
         "waits",
         task.waiting.as_ref().map(|waiting| {
-            let seen = match waiting.evidence {
-                InputEvidence::TtyRead => "the kernel shows it reading its terminal",
-                InputEvidence::TtyPoll => "it waits for its terminal, at a line that has not ended: weak",
-                InputEvidence::EchoOff => "its terminal hides what is typed",
-                InputEvidence::Quiet => "only that it is idle: weak",
-                InputEvidence::Halted => "the kernel shows it as stopped; it goes on with SIGCONT",
-                InputEvidence::OutOfTurn => "the kernel stopped it; another process group has the terminal",
-            };
+            let seen = waiting.evidence.clause();
             format!("{} since {}: {seen}", needs(waiting), painter.time(waiting.since))
         }),
     );
@@ -145,15 +156,13 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
     );
     add("ceiling", task.ceiling.map(|hit| hit.to_string()));
     add("tree", task.changes.as_ref().map(|changes| changes_told(painter, changes)));
-    add("memory", task.peak_memory.map(|peak| format!("at most {} together", text::bytes(peak))));
+    add("memory", task.peak_memory.map(|peak| format!("at most {} together", text::size(peak))));
     add(
         "ended",
         task.ended.as_ref().map(|ended| {
-            let how = match (ended.exit_status, &ended.signal) {
-                (Some(status), _) => format!("exit {status}, told by its task host"),
-                (None, Some(signal)) => format!("{signal}, told by its task host"),
-                (None, None) => "no exit was seen".to_owned(),
-            };
+            let exit = exit_word(ended.exit_status, ended.signal.as_deref());
+            let how =
+                exit.map_or("no exit was seen".to_owned(), |exit| format!("{exit}, told by its task host"));
             let late = if ended.timed_out { "; its time was over" } else { "" };
             let sent =
                 ended.signalled_by.as_ref().map(|by| format!("; sent by {}", who(by))).unwrap_or_default();
@@ -170,7 +179,7 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
     add(
         "usually",
         usual.map(|usual| {
-            format!("{}: the median of {} earlier runs that succeeded", roughly(usual.ms), usual.runs)
+            format!("{}: the median of {} earlier runs that succeeded", text::millis(usual.ms), usual.runs)
         }),
     );
     add("output", Some(output(painter, task)));
@@ -217,7 +226,7 @@ fn output(painter: &Painter<'_>, task: &TaskView) -> String {
     let last = output.last_at.map(|at| format!(", the last at {}", painter.time(at))).unwrap_or_default();
     let dropped = match output.dropped_bytes {
         0 => String::new(),
-        bytes => format!(", {} dropped (log limit)", text::bytes(bytes)),
+        bytes => format!(", {} dropped (log limit)", text::size(bytes)),
     };
     format!("{} bytes in {} lines{last}{dropped}", count(output.bytes), count(output.lines))
 }

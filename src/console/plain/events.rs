@@ -7,9 +7,13 @@ use std::sync::Arc;
 
 use crate::console::features::question::permission;
 use crate::console::plain::line::PlainLine;
-use crate::console::plain::tasks::{after, command, end};
+use crate::console::plain::tasks::after;
+use crate::console::plain::tasks::command;
+use crate::console::state::alias;
+use crate::console::state::call_name;
+use crate::console::state::questions;
 use crate::console::state::waiting::left_by;
-use crate::console::state::{alias, call_name, questions, words};
+use crate::console::state::words;
 use crate::console::text::{self, visible};
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
@@ -141,9 +145,11 @@ fn task_event(name: &str, task: &TaskView, event: &TaskEvent, lines: &mut Vec<Pl
     let mut says = |by: &Actor, text: String| lines.push(PlainLine::by(by, text));
     match &event.fact {
         TaskFact::Input(bytes) => says(&event.actor, format!("typed into {name}, {bytes} bytes")),
-        TaskFact::Refused(_) => says(&event.actor, format!("could not type into {name}{note}")),
+        TaskFact::Refused(reason) => {
+            says(&event.actor, format!("could not type into {name}: it {}", reason.clause()));
+        }
         TaskFact::Signal(_) => says(&event.actor, format!("sent a signal to {name}{note}")),
-        TaskFact::Timeout => says(&event.actor, format!("{name} ran out of time{note}")),
+        TaskFact::Timeout => says(&event.actor, format!("{name} timed out{note}")),
         TaskFact::OutputLimit(_) => says(&event.actor, format!("{name} wrote more than its limit{note}")),
         TaskFact::Ceiling(hit) if hit.soft => says(&event.actor, format!("{name} met a ceiling{note}")),
         TaskFact::Denied(_) => says(&event.actor, format!("denied {name}{note}")),
@@ -163,7 +169,7 @@ fn task_event(name: &str, task: &TaskView, event: &TaskEvent, lines: &mut Vec<Pl
             says(&Actor::System, format!("{name} runs: {}", command(task)));
         }
         TaskFact::Waiting(waiting) if waiting.is_certain() => {
-            let text = format!("{name} {} ({})", words::needs(waiting), words::evidence(waiting.evidence));
+            let text = format!("{name} {} ({})", words::needs(waiting), waiting.evidence.word());
             says(&Actor::System, text);
         }
         TaskFact::Listening(listener) => {
@@ -175,7 +181,10 @@ fn task_event(name: &str, task: &TaskView, event: &TaskEvent, lines: &mut Vec<Pl
         TaskFact::Closed(at) => {
             says(&Actor::System, format!("{name} no longer listens on {}", visible::told(&at.to_string())));
         }
-        TaskFact::End { .. } => says(&Actor::System, format!("{name} ended: {}{}", end(task), after(task))),
+        TaskFact::End { .. } => says(
+            &Actor::System,
+            format!("{name} ended: {}{}", task.end_clause().unwrap_or_default(), after(task)),
+        ),
         _ => {}
     }
     let how = match &event.fact {

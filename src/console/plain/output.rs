@@ -65,7 +65,7 @@ impl PlainSession {
         let skipped = lines.len().saturating_sub(MOST_LINES);
         let left_out = reading.left_out > 0 || skipped > 0;
         let note = left_out.then(|| {
-            let bytes = (reading.left_out > 0).then(|| text::bytes(reading.left_out));
+            let bytes = (reading.left_out > 0).then(|| text::size(reading.left_out));
             let lines = (skipped > 0).then(|| format!("{skipped} lines"));
             let left_out: Vec<String> = bytes.into_iter().chain(lines).collect();
             let log = view.folder.display();

@@ -8,12 +8,13 @@ use crate::console::state::listing::filter::Filter;
 use crate::console::state::names::alias;
 use crate::console::state::rulings::{is_listed, ruling};
 use crate::console::state::view::View;
-use crate::console::state::words::{denial, denied, how, short_command, who};
+use crate::console::state::words::{short_command, who};
 use crate::console::text::finding::FilterWords;
 use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
 use crate::envelope::Actor;
 use crate::model::calls::{ABANDONED, SHELL_CALL};
+use crate::model::phrases::denied;
 use crate::model::{CallEnd, CallSummary, HeldCall, TaskStatus, TaskView};
 
 /// The tools that run commands.
@@ -176,13 +177,14 @@ pub(crate) fn outcome(view: &View, call: &CallSummary) -> (CallState, String) {
         }
         (COMMAND | SHELL_CALL, None) => of_unlisted(call.end.as_ref()),
         (COMMAND | SHELL_CALL, Some(task)) => match task.status {
-            TaskStatus::Failed => (CallState::Failed, how(task.ended.as_ref())),
+            TaskStatus::Failed => (CallState::Failed, task.word().into_owned()),
             TaskStatus::Completed => (CallState::Done, String::new()),
-            TaskStatus::Cancelled | TaskStatus::Interrupted => {
-                (CallState::Stopped, denial(task).map_or_else(|| task.status.as_str().to_owned(), denied))
-            }
+            TaskStatus::Cancelled | TaskStatus::Interrupted => (
+                CallState::Stopped,
+                task.denial().map_or_else(|| task.word().into_owned(), |note| denied(&visible::told(note))),
+            ),
             TaskStatus::Running if task.certain_wait().is_some() => {
-                (CallState::Waiting, "waiting".to_owned())
+                (CallState::Waiting, task.word().into_owned())
             }
             TaskStatus::Queued | TaskStatus::Running | TaskStatus::Cancelling => {
                 (CallState::Running, task.status.as_str().to_owned())
@@ -196,7 +198,7 @@ pub(crate) fn outcome(view: &View, call: &CallSummary) -> (CallState, String) {
 /// sentence is rarely short enough for a row.
 fn refused(end: Option<&CallEnd>) -> (CallState, String) {
     match end {
-        Some(CallEnd::Denied(note)) => (CallState::Stopped, denied(note)),
+        Some(CallEnd::Denied(note)) => (CallState::Stopped, denied(&visible::told(note))),
         Some(CallEnd::Refused(kind)) => (CallState::Failed, kind.as_str().replace('_', " ")),
         _ => (CallState::Failed, "refused".to_owned()),
     }

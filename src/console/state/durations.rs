@@ -75,35 +75,3 @@ fn key(task: &TaskView) -> Cow<'_, str> {
         None => Cow::Borrowed(&task.cmd),
     }
 }
-
-/// Formats a duration the way people say it: `0.4 s`, `41 s`, `3 min 20 s`.
-pub(crate) fn roughly(ms: u64) -> String {
-    match ms {
-        0..9_950 => format!("{}.{} s", (ms + 50) / 1_000, (ms + 50) % 1_000 / 100),
-        9_950..59_500 => format!("{} s", (ms + 500) / 1_000),
-        _ => match (ms + 500) / 1_000 {
-            seconds @ 0..3_600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
-            seconds => format!("{} h {:02} min", seconds / 3_600, seconds / 60 % 60),
-        },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_duration_reads_as_people_say_it() {
-        for (ms, says) in [
-            (0, "0.0 s"),
-            (420, "0.4 s"),
-            (9_949, "9.9 s"),
-            (9_960, "10 s"),
-            (41_300, "41 s"),
-            (200_000, "3 min 20 s"),
-            (7_320_000, "2 h 02 min"),
-        ] {
-            assert_eq!(roughly(ms), says);
-        }
-    }
-}

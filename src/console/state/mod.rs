@@ -88,7 +88,6 @@ pub use calls::Column;
 pub use choice::ListChoice;
 pub use copying::CopyMode;
 pub use coverage::{CommandCoverage, CoveredCommand, CoveredStream, StreamTranscript};
-pub(super) use durations::roughly;
 pub use export::{ExportKind, FileName, ShareForm, Shot};
 pub use finding::TextSearch;
 pub use focus::{Mode, Prompt, Screen};
@@ -113,7 +112,7 @@ pub use replay::{Reel, Replay};
 pub use search::{FoundLine, LogSearch, SearchOutcome, SearchQuery};
 pub use usage::Usages;
 pub use view::View;
-pub(super) use words::{command, denial, how, last_sign, needs, short, told, who};
+pub(super) use words::{command, last_sign, needs, short, told, who};
 
 /// What the console knows and shows.
 #[derive(Debug, Clone)]

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::config::Period;
 use crate::console::state::State;
 use crate::console::state::availability::Obstacle;
 use crate::console::state::names::{self, at_place};
 use crate::console::text::{self, visible, width};
 use crate::envelope::TaskId;
+use crate::envelope::units::Period;
 use crate::model::{
     CallSummary, Metrics, PlaceId, PlaceLink, PlaceState, Question, Slot, Snapshot, TaskView,
 };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use crate::console::state::{State, alias, who};
-use crate::console::text::{spelled, visible};
+use crate::console::text::{age, visible};
 use crate::model::{Listener, PortHolder, TakenPort, TaskView};
 
 /// The most ports in a row of a list.
@@ -37,27 +37,19 @@ pub(in crate::console) fn taken_port(state: &State, task: &TaskView) -> Option<S
     let ended = task.ended.as_ref()?;
     let (taken, at) = (ended.taken_port.as_ref()?, ended.at);
     let holder = |one: &PortHolder| holder(state, one, at);
-    Some(match (taken.port, taken.holders.first()) {
-        (Some(port), Some(one)) => format!("port {port} is held by {}", holder(one)),
-        (Some(port), None) => {
-            let tasks = state.view.snapshot.tasks.iter().filter(|task| is_here(state, task));
-            let one = tasks.flat_map(|task| task.held_ports()).find(|one| one.port == port);
-            let by = match (one, state.view.holders.get(&task.id)) {
-                (Some(one), _) => format!("by {}", holder(&one)),
-                (None, Some(Some(foreign))) => {
-                    let workspace = foreign.workspace.display().to_string();
-                    format!("by {} in {}", holder(&foreign.holder), visible::one_line(&workspace))
-                }
-                (None, _) => "by no task that is known here".to_owned(),
-            };
-            format!("port {port} is held {by}")
-        }
-        (None, None) => "an address was in use; no task of this workspace holds a port".to_owned(),
-        (None, Some(_)) => {
-            let all = taken.holders.iter().map(|one| format!("{} is held by {}", one.port, holder(one)));
-            format!("an address was in use; of those here, {}", all.collect::<Vec<_>>().join(", "))
-        }
-    })
+    let other = |port| {
+        let tasks = state.view.snapshot.tasks.iter().filter(|task| is_here(state, task));
+        let one = tasks.flat_map(|task| task.held_ports()).find(|one| one.port == port);
+        Some(match (one, state.view.holders.get(&task.id)) {
+            (Some(one), _) => holder(&one),
+            (None, Some(Some(foreign))) => {
+                let workspace = foreign.workspace.display().to_string();
+                format!("{} in {}", holder(&foreign.holder), visible::one_line(&workspace))
+            }
+            (None, _) => "no task that is known here".to_owned(),
+        })
+    };
+    Some(taken.sentence(holder, other))
 }
 
 /// Says the same in a row, where room is scarce: `port 5173: t03`.
@@ -80,7 +72,7 @@ fn is_here(state: &State, task: &TaskView) -> bool {
 
 fn holder(state: &State, one: &PortHolder, at: Timestamp) -> String {
     let name = holder_alias(state, one);
-    let age = spelled(one.since, at).text;
+    let age = age(one.since, at).text;
     format!("{name} {} ({}, {age})", visible::one_line(&one.cmd), who(&one.by))
 }
 

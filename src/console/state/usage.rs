@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::clock::millis_between;
 use crate::console::state::listing::rows::ListRows;
 use crate::console::state::load::LoadHistory;
 use crate::envelope::TaskId;
@@ -182,21 +183,24 @@ type ShownProcess = (i32, String, Option<u64>, u64);
 
 impl UsageSamples {
     fn next(before: Option<Self>, usage: &TaskUsage, look: Look) -> Self {
-        let elapsed_ms = |last: Look| u64::try_from(look.at.duration_since(last.at).as_millis()).unwrap_or(0);
         let rate = |delta: u64, ms: u64| delta.saturating_mul(1_000) / ms.max(1);
         let last = before.as_ref().map(|used| used.last);
         let spent = last.and_then(|last| Some(look.cpu_ms?.saturating_sub(last.cpu_ms?)));
-        let cpu = last.zip(spent).map(|(last, spent)| rate(spent, elapsed_ms(last)) / 10);
+        let cpu = last.zip(spent).map(|(last, spent)| rate(spent, millis_between(last.at, look.at)) / 10);
         let grown = last.map(|last| look.bytes.saturating_sub(last.bytes));
-        let printed = last.zip(grown).map(|(last, grown)| rate(grown, elapsed_ms(last)));
+        let printed = last.zip(grown).map(|(last, grown)| rate(grown, millis_between(last.at, look.at)));
         let tree = usage.processes.iter().map(|process| {
             let known = before.as_ref().and_then(|used| used.cpu_ms_of(process));
             let spent = known.map(|before| process.cpu_ms.saturating_sub(before));
-            (process.clone(), last.zip(spent).map(|(last, spent)| rate(spent, elapsed_ms(last)) / 10))
+            (
+                process.clone(),
+                last.zip(spent).map(|(last, spent)| rate(spent, millis_between(last.at, look.at)) / 10),
+            )
         });
         let tree = tree.collect();
         let (mut history, rest) = before.map(|used| (used.history, used.rest)).unwrap_or_default();
-        let seconds = last.map_or(0, |last| elapsed_ms(last).div_ceil(1_100)).clamp(1, HISTORY as u64);
+        let seconds =
+            last.map_or(0, |last| millis_between(last.at, look.at).div_ceil(1_100)).clamp(1, HISTORY as u64);
         for _ in 0..seconds {
             history.extend(cpu);
         }

@@ -6,8 +6,8 @@ use crate::console::state::agents::short_name;
 use crate::console::state::titles::title;
 use crate::console::text::{StyledPiece, piece, visible};
 use crate::console::theme::Role;
-use crate::envelope::{Actor, ErrorKind};
-use crate::model::{InputEvidence, InputNeed, InputWait, TaskEnd, TaskFact, TaskView};
+use crate::envelope::Actor;
+use crate::model::{InputWait, TaskFact, TaskView};
 
 /// Width of an agent's name in these texts, in columns.
 const MOST_OF_AGENT: usize = 10;
@@ -74,70 +74,15 @@ pub(in crate::console) fn ended_at(task: &TaskView) -> Option<Timestamp> {
     task.ended.as_ref().map(|ended| ended.at)
 }
 
-/// Returns the words in which the operator denied a task, if they did; empty if there were none.
-pub(crate) fn denial(task: &TaskView) -> Option<&str> {
-    task.events.iter().rev().find_map(|event| match &event.fact {
-        TaskFact::Denied(note) => Some(note.as_str()),
-        _ => None,
-    })
-}
-
-/// Says that something was denied, and in which words.
-pub(crate) fn denied(note: &str) -> String {
-    match note.trim() {
-        "" => "denied".to_owned(),
-        note => format!("denied: {}", visible::told(note)),
-    }
-}
-
-/// Describes in a word or two how a task ended.
-pub(crate) fn how(ended: Option<&TaskEnd>) -> String {
-    let Some(ended) = ended else { return "ended".to_owned() };
-    match (&ended.signal, ended.exit_status) {
-        _ if ended.timed_out => "timed out".to_owned(),
-        (Some(signal), _) => visible::one_line(signal).into_owned(),
-        (None, Some(status)) => format!("exit {status}"),
-        (None, None) => match &ended.error {
-            Some((kind, _)) if kind == ErrorKind::StartUnknown.as_str() => "unknown".to_owned(),
-            Some((kind, _)) if kind == ErrorKind::InternalError.as_str() => "lost".to_owned(),
-            _ => "not started".to_owned(),
-        },
-    }
-}
-
-/// Returns what a waiting task needs, in plain words.
-pub(crate) fn need(need: InputNeed) -> &'static str {
-    match need {
-        InputNeed::Key => "waiting for a key",
-        InputNeed::Secret => "waiting for password",
-        InputNeed::Line => "waiting for input",
-        InputNeed::Stopped => "stopped",
-    }
-}
-
-/// Returns the same, with the program that asks if it does so at a terminal beside the command's streams.
+/// Returns what a waiting task needs.
 pub(crate) fn needs(waiting: &InputWait) -> String {
-    asked(waiting, "").unwrap_or_else(|| need(waiting.kind).to_owned())
+    visible::one_line(&waiting.clause("")).into_owned()
 }
 
 /// Returns the same with the agent: `sudo of claude asks for a password`.
 pub(crate) fn wants(task: &TaskView, waiting: &InputWait) -> String {
     let of = format!(" of {}", short(&task.started_by, MOST_OF_AGENT, ""));
-    asked(waiting, &of).unwrap_or_else(|| needs(waiting))
-}
-
-fn asked(waiting: &InputWait, of: &str) -> Option<String> {
-    let program = visible::one_line(waiting.program.as_deref()?);
-    let what = match waiting.kind {
-        InputNeed::Key => "asks for a key",
-        InputNeed::Secret => "asks for a password",
-        InputNeed::Line => "asks for input",
-        InputNeed::Stopped if waiting.evidence == InputEvidence::OutOfTurn => {
-            "waits for its turn at the terminal"
-        }
-        InputNeed::Stopped => "is stopped",
-    };
-    Some(format!("{program}{of} {what}"))
+    visible::one_line(&waiting.clause(&of)).into_owned()
 }
 
 /// Returns the word for an event of a task, and its details, as shown on screen; the record uses its own.
@@ -151,9 +96,9 @@ pub(crate) fn told(fact: &TaskFact) -> (String, String) {
         TaskFact::Waiting(waiting) => {
             let needs = needs(waiting);
             let needs = needs.trim_start_matches("waiting ");
-            (word, format!("{needs}, {}", evidence(waiting.evidence)))
+            (word, format!("{needs}, {}", waiting.evidence.word()))
         }
-        TaskFact::Refused(reason) => (word, reason.as_str().replace('_', " ")),
+        TaskFact::Refused(reason) => (word, reason.clause().to_owned()),
         other => (word, other.note().into_owned()),
     }
 }
@@ -161,16 +106,4 @@ pub(crate) fn told(fact: &TaskFact) -> (String, String) {
 /// Says that there is nothing more in the direction of a key that pans.
 pub(in crate::console) fn edge(by: i16) -> &'static str {
     if by < 0 { "this is where the lines begin" } else { "the lines end here" }
-}
-
-/// Describes the evidence for it.
-pub(crate) fn evidence(evidence: InputEvidence) -> &'static str {
-    match evidence {
-        InputEvidence::TtyRead => "reading the terminal",
-        InputEvidence::TtyPoll => "polling the terminal",
-        InputEvidence::EchoOff => "hidden input",
-        InputEvidence::Quiet => "only idle",
-        InputEvidence::Halted => "until SIGCONT",
-        InputEvidence::OutOfTurn => "another process group has it",
-    }
 }

@@ -12,6 +12,8 @@ use jiff::Timestamp;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
+use crate::clock::millis_between;
+pub use crate::envelope::units::{millis, size};
 pub use document::{StyledPiece, WrappedText, piece, wrapped};
 
 /// Returns the width of `text` in columns.
@@ -107,48 +109,9 @@ pub fn count(number: u64) -> String {
     out
 }
 
-/// Returns a number of bytes in a human-readable unit: `412 B`, `12.4 MiB`.
-pub fn bytes(number: u64) -> String {
-    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
-    if number < 1024 {
-        return format!("{number} B");
-    }
-    let mut tenths = u128::from(number) * 10 / 1024;
-    let mut unit = 0;
-    while tenths >= 10_240 && unit + 1 < UNITS.len() {
-        tenths /= 1024;
-        unit += 1;
-    }
-    if tenths < 1000 {
-        format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
-    } else {
-        format!("{} {}", tenths / 10, UNITS[unit])
-    }
-}
-
 /// Estimates the number of tokens in this many characters: a quarter, rounded up.
 pub fn tokens(chars: u64) -> u64 {
     chars.div_ceil(4)
-}
-
-/// Returns milliseconds as a human-readable duration: `12 ms`, `2.4 s`, `3m20s`.
-pub fn millis(ms: u64) -> String {
-    match ms {
-        0..1_000 => format!("{ms} ms"),
-        1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
-        _ => format!("{}m{:02}s", ms / 60_000, ms / 1_000 % 60),
-    }
-}
-
-/// Returns how long something took, in at most six columns: `0.4 s`, `41 s`, `3m20s`, `1h02m`, `3d04h`.
-pub fn took(ms: u64) -> String {
-    match (ms, (ms + 500) / 1_000) {
-        (0..9_950, _) => format!("{}.{} s", (ms + 50) / 1_000, (ms + 50) % 1_000 / 100),
-        (_, seconds @ 0..60) => format!("{seconds} s"),
-        (_, seconds @ 60..3_600) => format!("{}m{:02}s", seconds / 60, seconds % 60),
-        (_, seconds @ 3_600..86_400) => format!("{}h{:02}m", seconds / 3_600, seconds / 60 % 60),
-        (_, seconds) => format!("{}d{:02}h", seconds / 86_400, seconds / 3_600 % 24),
-    }
 }
 
 /// A time span as displayed, and when that text will change.
@@ -162,13 +125,12 @@ pub struct Age {
 
 /// Returns the time from `since` to `now`, rounded so that an idle screen seldom changes.
 pub fn age(since: Timestamp, now: Timestamp) -> Age {
-    let ms = now.as_millisecond().saturating_sub(since.as_millisecond()).max(0);
+    let ms = millis_between(since, now);
     let seconds = ms / 1000;
     let (text, is_coarse) = match seconds {
         0..60 => (format!("{seconds}s"), false),
         60..3_600 => (format!("{}m", seconds / 60), true),
-        3_600..86_400 => (format!("{}h{:02}m", seconds / 3_600, seconds / 60 % 60), true),
-        _ => (format!("{}d{:02}h", seconds / 86_400, seconds / 3_600 % 24), true),
+        _ => (millis(ms), true),
     };
     // All of them change together with the clock, so that an idle screen is redrawn once a minute, or once a second, and
     // not once per task.
@@ -178,25 +140,13 @@ pub fn age(since: Timestamp, now: Timestamp) -> Age {
 
 /// Returns the time since something was last heard of, in steps of ten seconds after the first ten: nothing goes on there.
 pub fn silence(since: Timestamp, now: Timestamp) -> Age {
-    let seconds = now.as_millisecond().saturating_sub(since.as_millisecond()) / 1_000;
+    let seconds = millis_between(since, now) / 1_000;
     if !(10..60).contains(&seconds) {
         return age(since, now);
     }
     let next = (now.as_second().div_euclid(10) + 1) * 10;
     let until = Timestamp::from_second(next).unwrap_or(Timestamp::MAX);
     Age { text: format!("{}s", seconds / 10 * 10), until }
-}
-
-/// Returns the same in the words of a sentence: `4 s`, `12 min`.
-pub fn spelled(since: Timestamp, now: Timestamp) -> Age {
-    let Age { text, until } = age(since, now);
-    let number = text.trim_end_matches(['s', 'm', ' ']);
-    let unit = match text.ends_with('m') {
-        _ if number.contains(['h', 'd']) => return Age { text, until },
-        true => "min",
-        false => "s",
-    };
-    Age { text: format!("{number} {unit}"), until }
 }
 
 /// Returns when the next minute begins.
@@ -211,14 +161,9 @@ pub fn next_second(now: Timestamp) -> Timestamp {
 
 /// Returns the time left until `end`, and when that number changes.
 pub fn countdown(end: Timestamp, now: Timestamp) -> Age {
-    let ms = end.as_millisecond().saturating_sub(now.as_millisecond()).max(0);
-    let seconds = (ms + 999) / 1000;
-    let until = if ms == 0 { later(now, 3_600) } else { later(end, -(seconds - 1)) };
-    let text = match seconds {
-        0..60 => format!("{seconds}s"),
-        60..3_600 => format!("{}:{:02}", seconds / 60, seconds % 60),
-        _ => format!("{}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60),
-    };
+    let seconds = millis_between(now, end).div_ceil(1_000);
+    let until = if seconds == 0 { later(now, 3_600) } else { later(end, 1 - seconds.cast_signed()) };
+    let text = if seconds < 60 { format!("{seconds}s") } else { millis(seconds * 1_000) };
     Age { text, until }
 }
 
@@ -277,27 +222,8 @@ mod tests {
     }
 
     #[test]
-    fn counts_bytes_and_durations_read_well() {
+    fn counts_read_well() {
         assert_eq!((count(1_106).as_str(), count(12).as_str()), ("1,106", "12"));
-        assert_eq!(bytes(1_023), "1023 B");
-        assert_eq!(bytes(12_999_999), "12.3 MiB");
-        assert_eq!(bytes(184 << 20), "184 MiB");
-        assert_eq!(
-            (millis(12), millis(2_410), millis(200_000)),
-            ("12 ms".into(), "2.4 s".into(), "3m20s".into())
-        );
-        for (ms, says) in [
-            (0, "0.0 s"),
-            (420, "0.4 s"),
-            (9_949, "9.9 s"),
-            (9_950, "10 s"),
-            (41_300, "41 s"),
-            (200_000, "3m20s"),
-            (3_720_000, "1h02m"),
-            (273_700_000, "3d04h"),
-        ] {
-            assert_eq!(took(ms), says);
-        }
         assert_eq!((tokens(0), tokens(1), tokens(279)), (0, 1, 70));
     }
 }

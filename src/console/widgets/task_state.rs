@@ -1,15 +1,20 @@
 //! How a task's state is drawn everywhere: glyph, word, role and note.
 
+use crate::console::state::State;
+use crate::console::state::alias;
+use crate::console::state::answers_no;
+use crate::console::state::last_sign;
 use crate::console::state::listing::heads::StateCounts;
 use crate::console::state::ports::{ports, taken_briefly};
-use crate::console::state::{State, alias, answers_no, denial, how, last_sign, roughly, who};
-use crate::console::text::{self, StyledPiece, piece, visible};
+use crate::console::state::who;
+use crate::console::text;
+use crate::console::text::StyledPiece;
+use crate::console::text::piece;
+use crate::console::text::visible;
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
-use crate::envelope::ErrorKind;
-use crate::model::{
-    CeilingHit, CeilingKind, HoldReason, InputNeed, LaneWait, TaskFact, TaskStatus, TaskView,
-};
+use crate::model::phrases::unended_word;
+use crate::model::{CeilingHit, InputWait, LaneWait, TaskFact, TaskStatus, TaskView};
 
 /// A state as displayed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,30 +27,23 @@ pub(crate) struct StateLabel {
 impl Painter<'_> {
     pub(crate) fn state(&self, task: &TaskView) -> StateLabel {
         let states = self.glyphs().states;
-        let (at, word, role) = match task.status {
-            TaskStatus::Queued if task.held.is_some() => (0, "to approve".to_owned(), Role::Waiting),
-            TaskStatus::Queued => (0, "queued".to_owned(), Role::Queued),
+        let (at, role) = match task.status {
+            TaskStatus::Queued if task.held.is_some() => (0, Role::Waiting),
+            TaskStatus::Queued => (0, Role::Queued),
             TaskStatus::Running => match &task.waiting {
-                Some(waiting) if waiting.kind == InputNeed::Stopped => {
-                    (2, "stopped".to_owned(), Role::Waiting)
-                }
                 // Silence alone is weak evidence: shown, but without asking for attention.
-                Some(waiting) if !waiting.is_certain() => (2, "at a prompt".to_owned(), Role::Faint),
-                Some(_) => (2, "waiting".to_owned(), Role::Waiting),
-                None => (1, "running".to_owned(), Role::Running),
+                Some(waiting) if waiting.word() == InputWait::PROMPT => (2, Role::Faint),
+                Some(_) => (2, Role::Waiting),
+                None => (1, Role::Running),
             },
-            TaskStatus::Cancelling => (3, "cancelling".to_owned(), Role::Cancelling),
-            TaskStatus::Completed => (4, how(task.ended.as_ref()), Role::Completed),
-            TaskStatus::Failed => match ceiling_word(task) {
-                Some(word) => (5, word.to_owned(), Role::Failed),
-                None if answers_no(task) => (5, how(task.ended.as_ref()), Role::Faint),
-                None => (5, how(task.ended.as_ref()), Role::Failed),
-            },
-            TaskStatus::Cancelled if denial(task).is_some() => (3, "denied".to_owned(), Role::Cancelled),
-            TaskStatus::Cancelled => (3, "cancelled".to_owned(), Role::Cancelled),
-            TaskStatus::Interrupted => (6, "interrupted".to_owned(), Role::Interrupted),
+            TaskStatus::Cancelling => (3, Role::Cancelling),
+            TaskStatus::Cancelled => (3, Role::Cancelled),
+            TaskStatus::Completed => (4, Role::Completed),
+            TaskStatus::Failed if answers_no(task) => (5, Role::Faint),
+            TaskStatus::Failed => (5, Role::Failed),
+            TaskStatus::Interrupted => (6, Role::Interrupted),
         };
-        StateLabel { glyph: states[at], word, role }
+        StateLabel { glyph: states[at], word: task.word().into_owned(), role }
     }
 
     /// Returns the number of tasks by state.
@@ -67,28 +65,24 @@ impl Painter<'_> {
     /// Returns what the user must know about a task besides its state, if anything.
     pub(crate) fn note(&mut self, task: &TaskView) -> Option<StyledPiece> {
         if let Some(reason) = &task.held {
-            let why = match reason {
-                HoldReason::Paused => "agents paused",
-                HoldReason::Rule(_) => "needs approval",
-            };
-            return Some(piece(why, Role::Waiting));
+            return Some(piece(reason.word(), Role::Waiting));
         }
         if let Some(wait) = &task.queued {
             return Some(piece(in_lane(self.state, wait, false), Role::Queued));
         }
         if let Some(ended) = &task.ended {
             if !ended.survivors.is_empty() {
-                return Some(piece(format!("{} not killed", ended.survivors.len()), Role::Failed));
+                return Some(piece(unended_word(ended.survivors.len()), Role::Failed));
             }
-            if let Some(peak) = ceiling_word(task).and_then(|_| task.ceiling?.peak_in_words()) {
+            if let Some(peak) = task.ceiling.filter(CeilingHit::is_end).and_then(|hit| hit.peak_in_words()) {
                 return Some(piece(peak, Role::Failed));
             }
-            if let Some(words) = denial(task) {
+            if let Some(words) = task.denial() {
                 let words = visible::told(words.trim());
                 return (!words.is_empty()).then(|| piece(words, Role::Cancelled));
             }
-            if let Some((kind, message)) = &ended.error {
-                return Some(piece(briefly(kind, message), Role::Failed));
+            if let Some(word) = ended.error_word() {
+                return Some(piece(visible::one_line(&word), Role::Failed));
             }
             if let Some(taken) = &ended.taken_port {
                 return Some(piece(taken_briefly(self.state, taken), Role::Failed));
@@ -117,7 +111,7 @@ impl Painter<'_> {
         }
         if task.output.dropped_bytes > 0 {
             let capped = self.glyphs().states[7];
-            let dropped = text::bytes(task.output.dropped_bytes);
+            let dropped = text::size(task.output.dropped_bytes);
             return Some(piece(format!("{capped} {dropped} dropped"), Role::Capped));
         }
         None
@@ -126,7 +120,7 @@ impl Painter<'_> {
     /// Returns how long a task ran, or has been running.
     pub(crate) fn ran(&mut self, task: &TaskView) -> String {
         match task.status.is_terminal() {
-            true => text::took(task.lived_ms()),
+            true => text::millis(task.lived_ms()),
             false => self.age(task.started_at.unwrap_or(task.created_at)),
         }
     }
@@ -146,35 +140,10 @@ pub(in crate::console) fn in_lane(state: &State, wait: &LaneWait, whole: bool) -
     visible::one_line(&told).into_owned()
 }
 
-/// Says why a task ended in the few words that a narrow row has room for; the details have the whole sentence.
-fn briefly(kind: &str, message: &str) -> String {
-    match ErrorKind::ALL.iter().find(|one| one.as_str() == kind) {
-        Some(ErrorKind::OutputLimitExceeded) => "output limit".to_owned(),
-        Some(ErrorKind::StartUnknown) => "may have run".to_owned(),
-        Some(ErrorKind::InternalError) => "its host is gone".to_owned(),
-        // The operating system's words come last.
-        Some(ErrorKind::CommandSpawnFailed) => {
-            let words = message.rsplit(": ").next().unwrap_or(message);
-            visible::one_line(words.split(" (os error").next().unwrap_or(words)).into_owned()
-        }
-        _ => visible::one_line(message).into_owned(),
-    }
-}
-
-/// Names the ceiling that ended a task, briefly; the whole sentence is in its details.
-fn ceiling_word(task: &TaskView) -> Option<&'static str> {
-    let hit = task.ceiling.filter(CeilingHit::is_end)?;
-    Some(match hit.kind {
-        CeilingKind::MemoryLimit => "over memory",
-        CeilingKind::SystemOom => "system oom",
-        CeilingKind::ProcessLimit => "fork limit",
-    })
-}
-
 /// Returns how long the command of a running task usually takes, if known.
 pub(in crate::console) fn usually(state: &State, task: &TaskView) -> Option<StyledPiece> {
     let usual = state.view.usual.of(task).filter(|_| task.status == TaskStatus::Running)?;
-    Some(piece(format!("usually {}", roughly(usual.ms)), Role::Faint))
+    Some(piece(format!("usually {}", text::millis(usual.ms)), Role::Faint))
 }
 
 /// Returns the role of an event; `usual` for ordinary ones.
@@ -185,23 +154,5 @@ pub(in crate::console) fn role(fact: &TaskFact, usual: Role) -> Role {
         TaskFact::Waiting(_) | TaskFact::Held(_) => Role::Waiting,
         TaskFact::Stop { .. } | TaskFact::Signal(_) => Role::Cancelling,
         _ => usual,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_ended_a_task_is_said_in_few_words() {
-        for (kind, message, words) in [
-            ("output_limit_exceeded", "The command wrote more than 65536 bytes.", "output limit"),
-            ("start_unknown", "it is not known whether the command had begun", "may have run"),
-            ("internal_error", "the task host was killed", "its host is gone"),
-            ("command_spawn_failed", "start /no/shell in /w: No such file (os error 2)", "No such file"),
-            ("of_a_later_version", "a sentence", "a sentence"),
-        ] {
-            assert_eq!(briefly(kind, message), words);
-        }
     }
 }

@@ -8,6 +8,7 @@ use super::finding::Area::Folders;
 use super::finding::DoctorFinding;
 use crate::config::{LoadedSettings, STARTER_COMMAND};
 use crate::dispatch::host::Host;
+use crate::envelope::units::size;
 use crate::link::{ClientRole, Error, Hello, Scripts, dial};
 use crate::paths::Places;
 
@@ -113,7 +114,7 @@ fn room(places: &Places) -> Option<DoctorFinding> {
     let standing = places.state_dir.ancestors().find(|path| path.exists())?;
     let disk = rustix::fs::statvfs(standing).ok()?;
     let (free, all) = (disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize);
-    let found = format!("{} MiB free", free >> 20);
+    let found = format!("{} free", size(free));
     Some(if free < FREE_BYTES.max(all / 100) {
         let found = format!("{found}: too little to start tasks");
         Folders.problem("disk", found, format!("free up space on the disk of {}", shown(standing)))

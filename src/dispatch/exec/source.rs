@@ -12,6 +12,7 @@ use tokio::net::unix::pipe::OpenOptions;
 use super::line::MAX_LINE;
 use crate::dispatch::code::Code;
 use crate::dispatch::response::Failure;
+use crate::envelope::units::Bytes;
 use crate::files::{self, FileAccess, Links};
 
 /// The maximum length of standard input that is read before the first line runs, in bytes.
@@ -133,8 +134,9 @@ impl Feed {
 /// When it is not a number.
 pub fn stdin_limit(given: Option<&str>) -> Result<usize, Failure> {
     let Some(given) = given else { return Ok(STDIN_BYTES) };
-    given.trim().parse().map_err(|_| {
-        Failure::new(Code::ArgError, format!("{STDIN_BYTES_VARIABLE} is not a number of bytes."))
+    let size = || given.parse().ok().and_then(|Bytes(size)| usize::try_from(size).ok());
+    given.trim().parse().ok().or_else(size).ok_or_else(|| {
+        Failure::new(Code::ArgError, format!("{STDIN_BYTES_VARIABLE} is not a size."))
             .with("source", STDIN_BYTES_VARIABLE)
             .with("value", given.chars().take(40).collect::<String>())
             .fix(format!("set it to a number such as {STDIN_BYTES}, or unset it"))

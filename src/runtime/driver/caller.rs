@@ -111,12 +111,9 @@ pub(super) fn stage_at_end(task: &TaskView, io: &TaskIo) -> CallerStage {
 /// Returns the message for the command's standard error that explains why its program got no input.
 fn told(waiting: Option<&InputWait>, seconds: u64) -> String {
     let program = waiting.and_then(|waiting| waiting.program.as_deref()).unwrap_or("a program");
-    let what = match waiting.map(|waiting| waiting.kind) {
-        Some(InputNeed::Secret) => "for a password",
-        _ => "for input",
-    };
+    let what = waiting.map_or(InputNeed::Line, |waiting| waiting.kind).word();
     format!(
-        "pilothouse: {program} asked {what} on its terminal, nobody answered within {seconds} s: it got the end of input\n"
+        "pilothouse: {program} asked for {what} on its terminal, nobody answered within {seconds} s: it got the end of input\n"
     )
 }
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Driver;
+use crate::clock;
 use crate::envelope::TaskId;
+use crate::envelope::units::millis;
 use crate::journal::Health;
 use crate::model::{GateView, ItemKey, RecordView, Snapshot, Subject, TaskView};
 
@@ -104,7 +106,10 @@ fn record_view(health: Health, stalled: Option<Duration>) -> RecordView {
         (held, lost) => format!("{}; {held} rows wait in memory, {lost} are lost", why.reason),
     });
     let silent = |stood: Duration| {
-        format!("the disk has not answered for {} s; what must be on record first waits", stood.as_secs())
+        format!(
+            "the disk has not answered for {}; what must be on record first waits",
+            millis(clock::millis(stood))
+        )
     };
     let degraded = refused.or_else(|| stalled.map(silent));
     RecordView { seq: health.seq, head: health.hash.short(), degraded }

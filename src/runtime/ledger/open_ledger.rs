@@ -16,6 +16,7 @@ use super::still_tree::StillTree;
 use super::tree_base::{TreeBase, TreeEnd};
 use crate::config::LedgerMode;
 use crate::envelope::TaskId;
+use crate::envelope::units::{self, Period};
 use crate::ledger::{
     ComingStarts, FOLDER, FileDifference, Found, GitFailure, PrivateGit, RepositoryFiles, SnapshotBounds,
     TrackedFiles, TreeSnapshot, TreeWatch, between, count, difference, find_git, global_ignores, paths, take,
@@ -264,8 +265,8 @@ impl OpenLedger {
         if self.mode == LedgerMode::Auto && self.slow >= MOST_SLOW {
             let files = self.git.run(&["ls-files", "-z"], &[], Instant::now() + DEADLINE).await.ok()?;
             let files = memchr::memchr_iter(0, &files).count();
-            let pace = PACE.as_millis();
-            return Some(format!("a snapshot of {files} files takes more than {pace} ms of a processor"));
+            let pace = Period(PACE);
+            return Some(format!("a snapshot of {files} files takes more than {pace} of a processor"));
         }
         if self.unmeasured < MEASURED_AFTER {
             return None;
@@ -273,7 +274,7 @@ impl OpenLedger {
         self.unmeasured = 0;
         let objects = self.git.folder().join("objects");
         let bytes = tokio::task::spawn_blocking(move || size(&objects)).await.ok()?;
-        (bytes > MOST_BYTES).then(|| format!("it takes {} MiB of the disk", bytes >> 20))
+        (bytes > MOST_BYTES).then(|| format!("it takes {} of the disk", units::size(bytes)))
     }
 
     async fn head(&self) -> Option<String> {

@@ -165,7 +165,7 @@ another way. What is queued or awaits the operator has not run: wait with TaskOu
             ExecResult::PromotedToTask(_) => "command promoted to managed task".to_owned(),
             ExecResult::AwaitingOperator(_) => "command awaits the operator".to_owned(),
             ExecResult::Queued(_) => "command waits for its turn".to_owned(),
-            ExecResult::Completed(completed) => format!("command {}", completed.end("status").0),
+            ExecResult::Completed(completed) => format!("command {}", completed.end().0),
         }
     }
 

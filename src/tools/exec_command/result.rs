@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::ExecCommandTool;
 use crate::envelope::{Envelope, TaskId};
 use crate::model::TaskView;
+use crate::model::phrases::exit_clause;
 use crate::tools::preview::StreamPreview;
 use crate::tools::receipt::{Artifact, LEFT_OUT, Receipt, ReceiptLine};
 use crate::tools::task::{self, Notes, TaskHandle, WaitReason};
@@ -175,21 +176,25 @@ fn promoted(task: &TaskView, output: &StreamPreview) -> PromotedCommand {
 impl CompletedCommand {
     /// Describes how it ended: `exited with code 3`, `terminated by SIGKILL (stopped by operator)`. Also returns the
     /// name of the field this is based on.
-    pub(super) fn end(&self, code_word: &str) -> (String, Option<&'static str>) {
-        let (end, field) = match (self.exit_status, &self.signal) {
-            (Some(status), _) => (format!("exited with {code_word} {status}"), Some("exit_status")),
-            (None, Some(signal)) => (format!("terminated by {signal}"), Some("signal")),
-            (None, None) => ("ended without a status".to_owned(), None),
-        };
+    pub(super) fn end(&self) -> (String, Option<&'static str>) {
+        let signal = self.signal.as_deref();
+        let end = exit_clause(self.exit_status, signal);
+        let field = self.exit_status.map(|_| "exit_status").or(signal.map(|_| "signal"));
         let error = self.notes.error.as_ref().map(|error| error.kind.clone());
-        let why: Vec<String> =
-            self.notes.cause().into_iter().chain(error).chain(self.notes.unended_phrase()).collect();
+        let why: Vec<String> = self
+            .notes
+            .end_reason
+            .clone()
+            .into_iter()
+            .chain(error)
+            .chain(self.notes.unended_phrase())
+            .collect();
         if why.is_empty() { (end, field) } else { (format!("{end} ({})", why.join(", ")), field) }
     }
 
     pub(super) fn receipt(&self) -> Receipt {
         let is_left_out = self.truncated && self.stdout_preview.is_none() && self.stderr_preview.is_none();
-        let (end, field) = self.end("code");
+        let (end, field) = self.end();
         let outcome = ReceiptLine::new(format!("Process {end}")).from(field).from(self.notes.cause_fields());
         let receipt = Receipt::new(outcome)
             .lines(self.notes.error.as_ref().map(|error| error.message.clone()))

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::result::{BatchResult, ItemError, ItemResult, ItemStatus, SkipReason};
 use crate::envelope::preview::ReadOn;
+use crate::envelope::units::exact;
 use crate::envelope::{SafeText, mask};
 use crate::model::UnendedProcesses;
 use crate::tools::budget::Room;
@@ -152,7 +153,7 @@ fn block((at, item): (usize, &ItemResult)) -> ReceiptBlock {
         )
 }
 
-/// Describes how an item ended: `exit=1`, `skipped=batch_deadline (limit 110000 ms)`. Also returns the names of the
+/// Describes how an item ended: `exit=1`, `skipped=batch_deadline (limit 110 s)`. Also returns the names of the
 /// fields this is based on.
 fn ending(item: &ItemResult, deadline_ms: Option<u64>) -> (String, Vec<&'static str>) {
     let line = |text: &str| safe_line(text, MESSAGE_CHARS);
@@ -164,7 +165,7 @@ fn ending(item: &ItemResult, deadline_ms: Option<u64>) -> (String, Vec<&'static 
     }
     if let Some(reason) = item.reason {
         let limit = deadline_ms.filter(|_| reason == SkipReason::BatchDeadline);
-        let limit = limit.map(|ms| format!(" (limit {ms} ms)")).unwrap_or_default();
+        let limit = limit.map(|ms| format!(" (limit {})", exact(ms))).unwrap_or_default();
         return (format!("skipped={reason}{limit}"), vec!["reason"]);
     }
     let (end, field) = match (item.exit_status, &item.signal) {
@@ -179,7 +180,7 @@ fn ending(item: &ItemResult, deadline_ms: Option<u64>) -> (String, Vec<&'static 
         unended_processes: item.unended_processes.clone(),
         ..Notes::default()
     };
-    let why: Vec<String> = notes.cause().into_iter().chain(unended()).collect();
+    let why: Vec<String> = item.end_reason.clone().into_iter().chain(unended()).collect();
     let end = if why.is_empty() { end } else { format!("{end} ({})", why.join(", ")) };
     (line(&end), field.into_iter().chain(notes.cause_fields()).collect())
 }

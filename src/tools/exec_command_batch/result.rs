@@ -169,7 +169,7 @@ pub(super) struct ItemResult {
     /// Who stopped it, present only then: `operator`, `cli`, `agent:<label>` or `system`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) stopped_by: Option<Actor>,
-    /// Who or what ended it, in words, where the other fields do not say it all.
+    /// Who or what ended it, in words; absent if that is the command itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) end_reason: Option<String>,
     /// Processes still alive after its shell had exited.

@@ -8,6 +8,7 @@ use super::ExecCommandBatchTool;
 use super::input::{BatchInput, ItemInput};
 use super::receipt::{pointer, receipt, rooms_beside};
 use super::result::{BatchDetails, BatchResult, ItemError, ItemOutcome, SkipReason};
+use crate::clock::millis;
 use crate::envelope::{ErrorKind, ToolError};
 use crate::model::{
     BatchItem, BatchRequest, Error, ExecOutcome, ExecRequest, HeldCommand, TaskStatus, TaskView,
@@ -199,8 +200,7 @@ impl RunningBatch<'_> {
     fn complete(&self) -> BatchDetails {
         let cmds = self.items.iter().map(|item| item.cmd.clone());
         let items = cmds.zip(self.outcomes.iter().cloned()).collect();
-        let deadline = self.cx.runtime.limits().batch_deadline.as_millis();
-        let deadline_ms = u64::try_from(deadline).unwrap_or(u64::MAX);
+        let deadline_ms = millis(self.cx.runtime.limits().batch_deadline);
         BatchDetails { stop_on_error: self.stop_on_error, deadline_ms, items }
     }
 }

@@ -11,7 +11,7 @@ mod rooms;
 
 /// The layers from top to bottom. A layer imports only from those below it; layers in the same row never import
 /// each other.
-const LAYERS: [&[&str]; 15] = [
+const LAYERS: [&[&str]; 14] = [
     &["cli", "fuzz"],
     &["console", "agent", "dispatch"],
     &["link"],
@@ -23,9 +23,8 @@ const LAYERS: [&[&str]; 15] = [
     &["agents"],
     &["model"],
     &["terminal"],
-    &["envelope"],
     &["config", "clock", "paths"],
-    &["consequence"],
+    &["consequence", "envelope"],
     &["files"],
 ];
 

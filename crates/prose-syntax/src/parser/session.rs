@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::{ParseFailure, Parsed, Parser};
 use crate::ast::{ExecExpr, OnFail, Resume, SessionExpr, SessionHead, Spanned, Text};
 use crate::codes::RuleCode;
-use crate::parse_duration;
 use crate::token::{Token, TokenKind};
+use pilothouse_envelope::units::timeout;
 
 /// The properties of an `exec`.
 const EXEC: [&str; 3] = ["timeout", "on-fail", "cwd"];
@@ -145,14 +145,14 @@ impl Parser<'_> {
     pub(super) fn duration(&mut self, code: RuleCode, message: &str) -> Option<Spanned<Duration>> {
         let token = self.token();
         if let Some(text) = self.string_here() {
-            let read = text.as_literal().and_then(parse_duration);
+            let read = text.as_literal().and_then(timeout);
             if read.is_none() {
                 self.reports.add(code, text.span, message);
             }
             return read.map(|value| Spanned { value, span: text.span });
         }
         let (written, span) = (self.source.slice(token.span), self.visible(token));
-        let quoted = parse_duration(written).map(|_| format!("put it between quotes: \"{written}\""));
+        let quoted = timeout(written).map(|_| format!("put it between quotes: \"{written}\""));
         self.reports.add(code, span, message).hint_if(quoted);
         self.skip_to_line_end();
         None

@@ -12,7 +12,7 @@ use crate::console::state::{State, Term};
 use crate::console::text::{StyledPiece, piece, right, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::{CardLine, CardReading, Painter, card_rows, dialog, places, sentences};
-use crate::model::{CallCost, HeldCall, HeldCommand, HoldReason};
+use crate::model::{CallCost, HeldCall, HeldCommand};
 
 /// Rows below the text: a blank row and two rows of keys, or the input line.
 const FOOT: u16 = 3;
@@ -117,11 +117,7 @@ pub(in crate::console) fn lines(call: &HeldCall, name: &str, zone: &TimeZone) ->
         let why = vec![piece("reason: ", Role::Faint), piece(visible::one_line(why), Role::Text)];
         lines.push(CardLine::fact(why));
     }
-    let why = match &call.reason {
-        HoldReason::Paused => "held because agent calls are paused".to_owned(),
-        HoldReason::Rule(rule) => format!("held by the rule: {rule}"),
-    };
-    lines.push(fact(&why, Role::Faint));
+    lines.push(fact(&call.reason.clause(), Role::Faint));
     let at = call.since.to_zoned_datetime(zone.clone()).strftime("%H:%M:%S").to_string();
     let hash: String = call.hash.chars().take(SHORT_HASH).collect();
     lines.push(fact(&format!("since {at}   call {name}   request {hash}"), Role::Faint));

@@ -1,6 +1,7 @@
 //! What needs the user's attention: one list, oldest first, of tasks, questions, held calls, limits and lost
 //! agents. Pure.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -13,7 +14,12 @@ use crate::console::state::waiting::{WaitingItem, waiting};
 use crate::console::state::{State, alias, questions, words};
 use crate::console::text::visible;
 use crate::envelope::{Actor, TaskId};
-use crate::model::{HoldReason, InputWait, QuestionId, TaskStatus, TaskView};
+use crate::model::InputWait;
+use crate::model::QuestionId;
+use crate::model::TaskEnd;
+use crate::model::TaskStatus;
+use crate::model::TaskView;
+use crate::model::phrases::unended_word;
 use crate::terminal::Dialogue;
 
 /// What an attention item concerns.
@@ -85,7 +91,7 @@ pub(in crate::console) fn prompts(state: &State) -> Vec<AttentionItem> {
         subject: AttentionSubject::Prompt(task.id.clone()),
         since: waiting.since,
         name: alias(task),
-        what: "at a prompt, perhaps".to_owned(),
+        what: InputWait::PROMPT.to_owned(),
         said: prompt(state, task).unwrap_or_else(|| visible::told(title(task))),
         key: "look",
         rings: false,
@@ -103,30 +109,26 @@ fn item(state: &State, since: Timestamp, waits: &WaitingItem<'_>) -> AttentionIt
         }
         WaitingItem::Held(held) => {
             let task = held.task.as_ref().and_then(|task| state.view.task(task));
-            let what = match held.reason {
-                HoldReason::Paused => "held: agents paused",
-                HoldReason::Rule(_) => "needs approval",
-            };
             let first = held.commands.first().map_or("", |command| &command.cmd);
             let more = match held.commands.len() {
                 0 | 1 => String::new(),
                 many => format!("  and {} more", many - 1),
             };
             let name = task.map_or_else(|| format!("#{}", state.call_name(held.call)), |task| alias(task));
-            (name, what.to_owned(), format!("{}{more}", visible::told(first)), "decide", true)
+            (name, held.reason.word().to_owned(), format!("{}{more}", visible::told(first)), "decide", true)
         }
         WaitingItem::Input(task, waiting) => {
             let said = prompt(state, task).unwrap_or_else(|| command(task));
             (alias(task), words::wants(task, waiting), said, "type", true)
         }
         WaitingItem::Orphans(task, survivors) => {
-            let noun = if survivors == 1 { "process" } else { "processes" };
-            (alias(task), format!("left {survivors} {noun} alive"), command(task), "look", true)
+            (alias(task), unended_word(survivors), command(task), "look", true)
         }
         WaitingItem::Capped(task) => {
-            let is_over = task.ended.is_some();
-            let what = if is_over { "printed too much" } else { "output dropped (limit)" };
-            (alias(task), what.to_owned(), command(task), "look", is_over)
+            let over = task.ended.as_ref().and_then(TaskEnd::error_word);
+            let is_over = over.is_some();
+            let what = over.map_or_else(|| "output dropped (limit)".to_owned(), Cow::into_owned);
+            (alias(task), what, command(task), "look", is_over)
         }
         WaitingItem::Left(agent, first, count) => {
             let what = format!("left by {}", visible::one_line(&agent.label));

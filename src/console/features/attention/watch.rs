@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::config::WatchRule;
 use crate::console::features::attention::item::{AttentionItem, AttentionSubject};
-use crate::console::state::{View, alias, how, last_sign};
+use crate::console::state::{View, alias, last_sign};
 use crate::console::text::visible;
 use crate::envelope::TaskId;
 use crate::model::{TaskStatus, TaskView};
@@ -146,7 +146,7 @@ impl TaskWatches {
             && task.status == TaskStatus::Failed
             && let Some(ended) = &task.ended
         {
-            let what = format!("failed: {}", how(Some(ended)));
+            let what = format!("failed: {}", task.word());
             let seen = WatchFinding { task: task.id.clone(), since: ended.at, what, line: None };
             self.see(format!("{} failed", task.id), seen);
         }

@@ -1,5 +1,6 @@
 //! Drawing the sheet: how long it was, how much happened, and a line for each thing.
 
+use crate::clock::millis_between;
 use crate::console::features::away::sheet::{AwayLine, AwayReason, AwaySheet, MOST_LINES};
 use crate::console::state::over_screen;
 use crate::console::text::{self, StyledPiece, column, piece};
@@ -16,8 +17,7 @@ pub(in crate::console) fn draw(painter: &mut Painter<'_>, sheet: &AwaySheet) {
     let shown = sheet.lines.len().min(MOST_LINES).min(room.max(1));
     let rest = sheet.lines.len() - shown;
     let area = over_screen(painter.size(), MOST_COLUMNS, shown + usize::from(rest > 0) + 4, 1);
-    let passed = sheet.until.duration_since(sheet.since).as_millis();
-    let passed = text::took(u64::try_from(passed).unwrap_or_default());
+    let passed = text::millis(millis_between(sheet.since, sheet.until));
     let inside = painter.boxed(area, &format!("while you were away: {passed}"));
     let counts = sheet.counts().map(|(count, reason)| {
         let (glyph, role) = mark(painter, reason);

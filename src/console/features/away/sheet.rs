@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 
 use crate::console::state::titles::title;
-use crate::console::state::{Filter, State, alias, answers_no, how};
+use crate::console::state::{Filter, State, alias, answers_no};
 use crate::console::text::visible;
 use crate::envelope::TaskId;
-use crate::model::{QuestionId, TaskFact, TaskStatus, TaskView};
+use crate::model::{QuestionId, TaskView};
 
 /// The number of lines that have a key.
 pub(in crate::console) const MOST_LINES: usize = 9;
@@ -123,30 +123,20 @@ impl AwaySheet {
 /// Returns the line of a task that ended since then, if it is worth one.
 fn line(task: &TaskView, since: Timestamp, is_watched: bool) -> Option<AwayLine> {
     let ended = task.ended.as_ref().filter(|ended| ended.at >= since)?;
-    let is_denied = task.events.iter().any(|event| matches!(event.fact, TaskFact::Denied(_)));
-    let (reason, what) = match task.status {
-        _ if is_denied => (AwayReason::Denied, "denied".to_owned()),
-        _ if Filter::Failed.holds(task) && !answers_no(task) => (AwayReason::Failed, failure(task)),
-        _ if is_watched && task.status == TaskStatus::Cancelled => {
-            (AwayReason::Ended, "cancelled".to_owned())
-        }
-        _ if is_watched => (AwayReason::Ended, how(task.ended.as_ref())),
-        _ => return None,
+    let reason = if task.denial().is_some() {
+        AwayReason::Denied
+    } else if Filter::Failed.holds(task) && !answers_no(task) {
+        AwayReason::Failed
+    } else {
+        is_watched.then_some(AwayReason::Ended)?
     };
     let said = visible::told(title(task));
     Some(AwayLine {
         reason,
         at: ended.at,
         name: alias(task),
-        what,
+        what: task.word().into_owned(),
         said,
         target: AwayTarget::Task(task.id.clone()),
     })
-}
-
-fn failure(task: &TaskView) -> String {
-    match task.status {
-        TaskStatus::Interrupted => "interrupted".to_owned(),
-        _ => how(task.ended.as_ref()),
-    }
 }

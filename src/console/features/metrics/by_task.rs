@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use crate::console::features::metrics::bars;
 use crate::console::state::usage::UsageSamples;
 use crate::console::state::{State, alias, command, cut_top};
-use crate::console::text::{StyledPiece, apart, bytes, column, count, piece, right, visible};
+use crate::console::text::{StyledPiece, apart, column, count, piece, right, size, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::model::TaskView;
@@ -105,7 +105,7 @@ fn process_row(
         piece(column(&process.pid.to_string(), STATE, ""), Role::Faint),
         piece(" ".repeat(spark + 1), Role::Text),
         piece(apart(&known, 5), Role::Text),
-        piece(apart(&bytes(process.memory_bytes), 10), Role::Text),
+        piece(apart(&size(process.memory_bytes), 10), Role::Text),
         piece(format!("  {indent}{corner}"), Role::Faint),
         piece(visible::one_line(&process.command), Role::Text),
     ]
@@ -131,13 +131,13 @@ fn task_row(
         piece(column(&word, columns, glyphs.cut), state.role),
         piece(format!(" {}", history(used, spark, glyphs.levels)), Role::Graph),
         piece(apart(&fact(|used| used.cpu.map(|cpu| cpu.to_string())), 5), Role::Strong),
-        piece(apart(&fact(|used| used.memory.map(bytes)), 10), Role::Text),
+        piece(apart(&fact(|used| used.memory.map(size)), 10), Role::Text),
     ];
     if is_roomy {
-        row.push(piece(apart(&bytes(task.output.bytes), 11), Role::Text));
+        row.push(piece(apart(&size(task.output.bytes), 11), Role::Text));
     }
     row.extend([
-        piece(apart(&fact(|used| used.printed.map(bytes)), 10), Role::Text),
+        piece(apart(&fact(|used| used.printed.map(size)), 10), Role::Text),
         piece(apart(&fact(|used| Some(count(used.typed))), 8), Role::Text),
         piece(apart(&fact(|used| used.processes.map(|many| many.to_string())), 7), Role::Text),
         piece(format!("{}  ", apart(&ran, 7)), Role::Faint),

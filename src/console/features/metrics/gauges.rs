@@ -1,7 +1,7 @@
 //! The measurements on the metrics screen: latencies (including the console's own) and limits.
 
 use crate::console::features::metrics::{time, timed};
-use crate::console::text::{StyledPiece, apart, bytes, column, count, millis, piece};
+use crate::console::text::{StyledPiece, apart, column, count, millis, piece, size};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::model::{Gauge, Histogram, LimitKind};
@@ -65,10 +65,10 @@ fn limit(painter: &mut Painter<'_>, gauge: &Gauge) -> Vec<StyledPiece> {
     }
     let (name, told): (&str, fn(u64) -> String) = match gauge.limit {
         LimitKind::Tasks => ("live tasks", count),
-        LimitKind::Output => ("output/task", bytes),
-        LimitKind::Kept => ("kept/stream", bytes),
+        LimitKind::Output => ("output/task", size),
+        LimitKind::Kept => ("kept/stream", size),
         LimitKind::Wall => ("time/task", |ms| millis(ms / 1_000 * 1_000)),
-        LimitKind::Disk => ("disk", bytes),
+        LimitKind::Disk => ("disk", size),
     };
     let percent = u128::from(used) * 100 / u128::from(gauge.cap.max(1));
     let percent = u64::try_from(percent).unwrap_or(u64::MAX);

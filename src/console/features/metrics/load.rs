@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use crate::console::state::cut_top;
-use crate::console::text::{bytes, piece};
+use crate::console::text::{piece, size};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 
@@ -26,7 +26,7 @@ pub(crate) fn draw(painter: &mut Painter<'_>, area: Rect) {
     let shown: Vec<u64> = load.percents.iter().skip(load.percents.len() - room).copied().collect();
     let now = shown.last().copied().unwrap_or(0);
     let highest = shown.iter().copied().max().unwrap_or(0).max(100);
-    let says = format!("  {now} %  {}", bytes(load.memory));
+    let says = format!("  {now} %  {}", size(load.memory));
     painter.row(area, 0, &[piece(" LOAD", Role::Title), piece(says, Role::Text)]);
     let graph = cut_top(area, 1).1;
     let rows = MOST_ROWS.min(graph.height - 1);

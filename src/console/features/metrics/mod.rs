@@ -8,7 +8,7 @@ pub mod places;
 use ratatui::layout::Rect;
 
 use crate::console::state::{View, cut_left, cut_top};
-use crate::console::text::{StyledPiece, apart, bytes, column, count, millis, next_second, piece, visible};
+use crate::console::text::{StyledPiece, apart, column, count, millis, next_second, piece, size, visible};
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::model::metrics::{COUNTERS, CounterSample, CounterValue, MetricsPart, SampleValue};
@@ -192,7 +192,7 @@ fn operator(metrics: &Metrics) -> Rows {
 
 /// Returns the counters that a part of this screen shows: their words and their values.
 fn counters(part: MetricsPart, metrics: &Metrics) -> impl Iterator<Item = (&'static str, String)> {
-    let told = if part == MetricsPart::Output { bytes } else { count };
+    let told = if part == MetricsPart::Output { size } else { count };
     COUNTERS.iter().filter_map(move |counter| {
         let (_, words) = counter.on_screen.filter(|(its, _)| *its == part)?;
         let (mut sum, mut each) = (0_u64, Vec::new());

@@ -34,7 +34,7 @@ pub(in crate::console) fn table(painter: &mut Painter<'_>, area: Rect) -> u16 {
             piece(format!(" {mark} "), Role::Accent),
             piece(column(&place.name.name, names, painter.glyphs().cut), Role::Text),
             piece(counts, Role::Strong),
-            piece(text::apart(&text::bytes(metrics.output_bytes_in), 9), Role::Text),
+            piece(text::apart(&text::size(metrics.output_bytes_in), 9), Role::Text),
         ];
         row.extend(standing(painter, &place.name.id));
         (row, false)

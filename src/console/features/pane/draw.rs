@@ -133,7 +133,7 @@ fn facts(
         facts.push(piece(at, Role::Strong));
     } else if let Some(waiting) = &task.waiting {
         facts.push(piece(words::needs(waiting), painter.state(task).role));
-        facts.push(piece(words::evidence(waiting.evidence), Role::Faint));
+        facts.push(piece(waiting.evidence.word(), Role::Faint));
     } else if task.status.is_terminal() {
         let shown = painter.state(task);
         facts.push(piece(shown.word, shown.role));

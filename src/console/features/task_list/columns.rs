@@ -1,9 +1,17 @@
 //! The columns of wide list rows, as chosen by the user.
 
+use crate::console::state::ListColumn;
 use crate::console::state::agents::short_name;
 use crate::console::state::listing::headed::HeadedTasks;
-use crate::console::state::{ListColumn, how, who};
-use crate::console::text::{self, StyledPiece, column, cut_middle, millis, piece, right, visible};
+use crate::console::state::who;
+use crate::console::text;
+use crate::console::text::StyledPiece;
+use crate::console::text::column;
+use crate::console::text::cut_middle;
+use crate::console::text::millis;
+use crate::console::text::piece;
+use crate::console::text::right;
+use crate::console::text::visible;
 use crate::console::theme::Role;
 use crate::console::widgets::Painter;
 use crate::envelope::Actor;
@@ -68,7 +76,7 @@ impl ListColumn {
             Self::Exit => {
                 let ended = task.ended.as_ref().map(|ended| match ended.exit_status {
                     Some(status) if ended.signal.is_none() => status.to_string(),
-                    _ => how(Some(ended)),
+                    _ => ended.word().into_owned(),
                 });
                 let ended = ended.unwrap_or_else(|| painter.glyphs().dot.to_owned());
                 piece(right(&column(ended.trim(), ended.trim().chars().count().min(7), dots), 8), Role::Text)

@@ -4,10 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::console::state::agents::parted;
 use crate::console::state::names::alias;
-use crate::console::state::words::{denial, denied, how, who};
+use crate::console::state::words::who;
 use crate::console::text::finding::FilterWords;
 use crate::envelope::Actor;
-use crate::model::{HeldCall, InputNeed, PlaceId, TaskStatus, TaskView};
+use crate::model::phrases::denied;
+use crate::model::{HeldCall, PlaceId, TaskEnd, TaskStatus, TaskView};
 
 /// A filter by state or kind of initiator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
@@ -148,15 +149,8 @@ impl Filters {
 /// Returns the text a task is matched by: its short name, command, name and purpose, its initiator, directory
 /// and state.
 fn told_of(task: &TaskView) -> String {
-    let waits = match (&task.held, &task.waiting) {
-        (Some(_), _) => "to approve",
-        (None, Some(waiting)) if waiting.is_certain() => "waiting",
-        (None, Some(waiting)) if waiting.kind == InputNeed::Stopped => "stopped",
-        (None, Some(_)) => "at a prompt",
-        (None, None) => "",
-    };
-    let ended = task.ended.as_ref().map(|ended| how(Some(ended))).unwrap_or_default();
-    let denial = denial(task).map(denied).unwrap_or_default();
+    let ended = task.ended.as_ref().map(TaskEnd::word).unwrap_or_default();
+    let denial = task.denial().map(denied).unwrap_or_default();
     [
         &alias(task),
         &task.cmd,
@@ -165,7 +159,7 @@ fn told_of(task: &TaskView) -> String {
         &who(&task.started_by),
         &task.workdir.to_string_lossy(),
         task.status.as_str(),
-        waits,
+        &task.word(),
         &ended,
         &denial,
     ]

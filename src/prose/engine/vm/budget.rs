@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::prose::syntax::parse_duration;
+use crate::envelope::units::{Period, timeout};
 
 /// What sessions may take. A run that is resumed begins with a whole one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ impl SessionBudget {
     pub fn read(typed: &[String]) -> Result<Self, String> {
         let mut budget = Self::default();
         for one in typed {
-            let (sessions, time) = (one.parse::<u32>().ok(), parse_duration(one));
+            let (sessions, time) = (one.parse::<u32>().ok(), timeout(one));
             match (sessions, time) {
                 (Some(sessions), _) if budget.sessions.is_none() => budget.sessions = Some(sessions),
                 (None, Some(time)) if budget.time.is_none() => budget.time = Some(time),
@@ -57,7 +57,7 @@ impl SessionSpending {
         if let Some(time) =
             time.filter(|time| u128::try_from(elapsed).is_ok_and(|elapsed| elapsed >= time.as_millis()))
         {
-            return Err(format!("{:.1} minutes", time.as_secs_f64() / 60.0));
+            return Err(Period(time).to_string());
         }
         let begun = self.begun.fetch_add(1, Ordering::Relaxed);
         match sessions {

@@ -8,6 +8,7 @@ use super::frame::Site;
 use super::scope::MissingValue;
 use super::{Vm, VmFrame};
 use crate::envelope::Actor;
+use crate::envelope::units::millis;
 use crate::model::{AnswerValue, Principal, QuestionKind};
 use crate::prose::engine::record::binding::CommandEnd;
 use crate::prose::engine::record::command_result::{CAPTURED_CHARS, CommandResult, last_lines};
@@ -204,5 +205,5 @@ fn summary(ran: &CommandResult) -> String {
         CommandResult { exit_code: 0, .. } => "ok".to_owned(),
         CommandResult { exit_code, .. } => format!("exit {exit_code}"),
     };
-    format!("{how}  {} ms", ran.duration_ms)
+    format!("{how}  {}", millis(ran.duration_ms))
 }

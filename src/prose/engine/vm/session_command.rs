@@ -9,6 +9,7 @@ use super::effects::{CommandSpec, Effects, NoEffect};
 use super::query::{ProgramQuestion, QuestionEnd, SessionWork};
 use super::{Vm, VmFrame};
 use crate::agents::SessionReply;
+use crate::envelope::units::millis;
 use crate::envelope::{Actor, TaskId};
 use crate::model::{
     AnswerValue, ExpectedAnswerer, NewQuestion, Principal, QuestionKind, RecordedAnswer, dollars,
@@ -342,5 +343,5 @@ fn summary(ran: &CommandResult) -> String {
     };
     let cost = end.cost.filter(|cost| *cost > 0);
     let cost = cost.map(|cost| format!("  {}", dollars(cost))).unwrap_or_default();
-    format!("{} {how}  {} ms{cost}", end.by, ran.duration_ms)
+    format!("{} {how}  {}{cost}", end.by, millis(ran.duration_ms))
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::console::features::receipts::covered_lines::CoveredLines;
-use crate::console::state::{State, call_rows, how, who};
+use crate::console::state::{State, call_rows, who};
 use crate::console::text::{WrappedText, count, millis, tokens, visible};
 use crate::envelope::{mask, mask_strings};
+use crate::model::phrases::exit_word;
 use crate::model::{CallRecord, TaskView};
 
 /// The most commands of a batch that are named.
@@ -108,18 +109,15 @@ fn ended(state: &State, record: &CallRecord) -> String {
     if let Some(kind) = text("/error/kind") {
         return format!("refused: {}", kind.replace('_', " "));
     }
-    if let Some(signal) = text("/result/signal") {
-        return format!("ended by {signal}");
-    }
-    if let Some(status) = at("/result/exit_status").and_then(Value::as_i64) {
-        return format!("exit {status}");
+    let status = at("/result/exit_status").and_then(Value::as_i64);
+    if let Some(exit) = exit_word(status, text("/result/signal").as_deref()) {
+        return exit;
     }
     if let (Some(done), Some(all)) = (at("/result/completed_count"), at("/result/item_count")) {
         return format!("{done} of {all} commands completed");
     }
     match task_of(state, record) {
-        Some(task) if task.status.is_terminal() => how(task.ended.as_ref()),
-        Some(task) => task.status.as_str().to_owned(),
+        Some(task) => task.word().into_owned(),
         None => "answered".to_owned(),
     }
 }
