@@ -20,7 +20,7 @@ const CEILINGS: &[(&str, usize)] = &[
     ("tests that start the program", 814),
     ("tokens in agent", 52_129),
     ("tokens in agents", 20_578),
-    ("tokens in all", 1_239_821),
+    ("tokens in all", 1_240_955),
     ("tokens in bin", 36),
     ("tokens in cli", 47_466),
     ("tokens in clock", 333),
