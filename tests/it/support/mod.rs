@@ -27,7 +27,7 @@ pub(crate) use agent::{Agent, Answer};
 pub(crate) use console::Console;
 pub(crate) use exec::{check_line, command as exec_command, exec, exec_by, exec_text, ran as exec_ran};
 pub(crate) use home::{Another, Home};
-pub(crate) use runtime::{options, panes, start_limited, start_runtime};
+pub(crate) use runtime::{options, panes, spawner, start_limited, start_runtime};
 pub(crate) use schemas::{judged, must_be_an_envelope, recorded_envelopes_are_valid};
 pub(crate) use script::Script;
 pub(crate) use skip::{note_start, skip};
