@@ -17,7 +17,7 @@ const CEILINGS: &[(&str, usize)] = &[
     ("places that match every act", 5),
     ("settings", 59),
     // Counted by `.ci/run`.
-    ("tests that start the program", 480),
+    ("tests that start the program", 445),
     ("tokens in agent", 52_064),
     ("tokens in agents", 20_578),
     ("tokens in all", 1_243_239),
