@@ -13,7 +13,7 @@ use crate::process::is_gone;
 
 /// An output format of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub enum Form {
     /// The five keys; pretty-printed on a terminal.
     Json,
     /// The five keys on one line.
@@ -27,8 +27,10 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// Returns the requested format, or the default.
-    pub(super) fn of(typed: TypedCommand<'_>) -> Self {
+    /// Returns the requested format, or the default: plain on a terminal, else JSON.
+    /// `is_terminal`: a person reads standard output.
+    pub fn of(typed: TypedCommand<'_>, is_terminal: bool) -> Self {
+        let usual = if is_terminal { Self::Plain } else { Self::Json };
         match typed.args.get_one::<String>(args::OUTPUT).map(String::as_str) {
             Some("json") => Self::Json,
             Some("jsonl") => Self::Jsonl,
@@ -38,16 +40,11 @@ impl Form {
             Some("human") => Self::Plain,
             Some(own) => {
                 let forms = COMMANDS.iter().flat_map(|command| command.forms);
-                forms.copied().find(|form| *form == own).map_or_else(Self::usual, Self::Own)
+                forms.copied().find(|form| *form == own).map_or(usual, Self::Own)
             }
             None if typed.is_pasted() => Self::Plain,
-            None => Self::usual(),
+            None => usual,
         }
-    }
-
-    /// Returns the default format: plain on a terminal, else JSON.
-    pub(super) fn usual() -> Self {
-        if print::is_terminal() { Self::Plain } else { Self::Json }
     }
 }
 
@@ -64,37 +61,52 @@ pub(super) fn print(response: &Response, form: Form) -> ExitCode {
     }
 }
 
-fn write(response: &Response, form: Form) -> io::Result<()> {
-    let cmd = response.meta.cmd.as_deref().unwrap_or_default();
-    let own = |name| own_form(cmd, name, response.data());
-    let has_data = !response.data().is_null();
-    let is_json = matches!(form, Form::Json | Form::Jsonl);
-    let text = match form {
-        Form::Json if print::is_terminal() => SafeText::json_lines(&response.to_value())?,
-        Form::Json | Form::Jsonl => SafeText::json(&response.to_value())?,
-        Form::Plain if has_data && is_data(cmd) => {
-            print::data(&response.text)?;
-            SafeText::default()
-        }
-        Form::Own(name) => SafeText::lines(&own(name).unwrap_or_default()),
-        Form::Table if has_data => SafeText::lines(&own("table").unwrap_or_else(|| table(response.data()))),
-        Form::Plain if has_data => SafeText::lines(&response.text),
-        Form::Table | Form::Plain => SafeText::default(),
-    };
-    print::out(&text)?;
-    match &response.outcome {
-        // Anyone who sees this exit code reads the reason there: one plain line.
-        Err(failure) if is_json && failure.exit_code() == 2 => print::say(failure.line()),
-        _ if is_json => Ok(()),
-        _ => aside(response),
+/// What an answer prints.
+#[derive(Debug)]
+pub struct PrintedAnswer<'a> {
+    /// Data for standard output, as it is.
+    pub data: &'a str,
+    /// Text for standard output.
+    pub out: SafeText,
+    /// Messages for standard error.
+    pub err: Vec<SafeText>,
+}
+
+impl<'a> PrintedAnswer<'a> {
+    /// Returns what `response` prints. `is_terminal`: a person reads standard output.
+    ///
+    /// # Errors
+    /// When it cannot be serialised.
+    pub fn of(response: &'a Response, form: Form, is_terminal: bool) -> io::Result<Self> {
+        let cmd = response.meta.cmd.as_deref().unwrap_or_default();
+        let own = |name| own_form(cmd, name, response.data());
+        let has_data = !response.data().is_null();
+        let is_data = form == Form::Plain && has_data && is_data(cmd);
+        let out = match form {
+            Form::Json if is_terminal => SafeText::json_lines(&response.to_value())?,
+            Form::Json | Form::Jsonl => SafeText::json(&response.to_value())?,
+            Form::Own(name) => SafeText::lines(&own(name).unwrap_or_default()),
+            Form::Table if has_data => {
+                SafeText::lines(&own("table").unwrap_or_else(|| table(response.data())))
+            }
+            Form::Plain if has_data && !is_data => SafeText::lines(&response.text),
+            Form::Table | Form::Plain => SafeText::default(),
+        };
+        let is_json = matches!(form, Form::Json | Form::Jsonl);
+        let warnings = response.warnings.iter().filter(|_| !is_json).cloned();
+        let reason = response.outcome.as_ref().err().and_then(|failure| match is_json {
+            // Anyone who sees this exit code reads the reason there: one plain line.
+            true => (failure.exit_code() == 2).then(|| failure.line()),
+            false => (!has_data).then(|| failure.text()),
+        });
+        let err = warnings.chain(reason).map(print::message).collect();
+        Ok(Self { data: if is_data { &response.text } else { "" }, out, err })
     }
 }
 
-/// Prints everything that is not data to standard error: warnings, and the reason for a failure.
-fn aside(response: &Response) -> io::Result<()> {
-    response.warnings.iter().try_for_each(print::say)?;
-    match &response.outcome {
-        Err(failure) if response.data().is_null() => print::say(failure.text()),
-        _ => Ok(()),
-    }
+fn write(response: &Response, form: Form) -> io::Result<()> {
+    let PrintedAnswer { data, out, err } = PrintedAnswer::of(response, form, print::is_terminal())?;
+    print::data(data)?;
+    print::out(&out)?;
+    err.iter().try_for_each(print::err)
 }

@@ -18,11 +18,11 @@ pub(super) const PRIVATE: &str = "private";
 
 /// A command as it was typed.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TypedCommand<'a> {
+pub struct TypedCommand<'a> {
     /// Which one.
-    pub(super) command: &'static Command,
+    pub command: &'static Command,
     /// Its arguments.
-    pub(super) args: &'a ArgMatches,
+    pub args: &'a ArgMatches,
 }
 
 /// How much of a command a tree contains.
@@ -40,7 +40,10 @@ enum Detail {
 
 /// Parses a command line. A correct one needs only the command that it names; anything else, help or a mistake, is
 /// parsed again with all commands in the tree.
-pub(super) fn parse(argv: &[OsString]) -> Result<ArgMatches, clap::Error> {
+///
+/// # Errors
+/// When there is nothing to run: help was asked for, or the line is wrong.
+pub fn parse(argv: &[OsString]) -> Result<ArgMatches, clap::Error> {
     let argv = &*order::ordered(argv);
     let alone = grown(|command| if may_be_named(command, argv) { Detail::Arguments } else { Detail::None });
     alone.try_get_matches_from(argv).or_else(|_| tree_for(argv).try_get_matches_from(argv))
@@ -180,7 +183,7 @@ fn looks(clap: Clap) -> Clap {
 }
 
 /// Returns the command that was typed, or `None` if there was none.
-pub(super) fn typed(matches: &ArgMatches) -> Option<TypedCommand<'_>> {
+pub fn typed(matches: &ArgMatches) -> Option<TypedCommand<'_>> {
     let mut path = String::new();
     let mut at = matches;
     while let Some((word, deeper)) = at.subcommand() {
@@ -192,7 +195,7 @@ pub(super) fn typed(matches: &ArgMatches) -> Option<TypedCommand<'_>> {
 
 impl TypedCommand<'_> {
     /// Returns whether the command runs in this process.
-    pub(super) fn is_private(&self) -> bool {
+    pub fn is_private(&self) -> bool {
         self.args.try_get_one::<bool>(PRIVATE).ok().flatten().copied().unwrap_or_default()
     }
 
@@ -206,7 +209,10 @@ impl TypedCommand<'_> {
     }
 
     /// Returns the values of the flags that every command has.
-    pub(super) fn flags(&self) -> Result<RunFlags, Failure> {
+    ///
+    /// # Errors
+    /// When one is not of its form.
+    pub fn flags(&self) -> Result<RunFlags, Failure> {
         let text = |name: &str| self.args.get_one::<String>(name).cloned();
         let timeout = text("timeout").map(|given| {
             parse_timeout(&given).ok_or_else(|| {

@@ -70,7 +70,7 @@ impl Child {
         let shown = if self.is_raw {
             print_raw(&mut cx, &end).await
         } else {
-            answer::print(&end.response, Form::of(typed))
+            answer::print(&end.response, Form::of(typed, print::is_terminal()))
         };
         drop(cx);
         env.close().await;

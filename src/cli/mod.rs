@@ -56,10 +56,14 @@ use clap::ArgMatches;
 use color_eyre::eyre::{Result, WrapErr, eyre};
 use serde_json::json;
 
-use self::answer::Form;
-use self::args::TypedCommand;
+pub use self::answer::{Form, PrintedAnswer};
+pub use self::args::{TypedCommand, parse, typed};
 use self::env::ProcessHost;
+pub use self::exec::stream;
+pub use self::program::event_line;
 use self::program_start::ProgramStart;
+pub use self::run::{answer as run_command, input as read_input};
+pub use self::server::RuntimeServer;
 use crate::agent::codex::MIRROR;
 use crate::dispatch::cli_only::HookInput;
 use crate::dispatch::{Code, CommandReach, Danger, Failure, Response};
@@ -142,7 +146,7 @@ fn refuse(refusal: &clap::Error, form: Option<&str>) -> ExitCode {
     let text = refusal.render().to_string();
     let is_plain = match form {
         Some(form) if code == 0 => ["plain", "table"].contains(&form),
-        _ => Form::usual() == Form::Plain,
+        _ => print::is_terminal(),
     };
     if is_plain || refusal.kind() == clap::error::ErrorKind::DisplayVersion {
         // If this cannot be printed, there is nobody to report to.
@@ -156,11 +160,16 @@ fn refuse(refusal: &clap::Error, form: Option<&str>) -> ExitCode {
     if code == 0 {
         return answer::print(&Response::success(json!({ "help": text.trim_end() }), text), Form::Json);
     }
+    answer::print(&refusal_response(&text), Form::Json)
+}
+
+/// Returns the answer to a command line that cannot be parsed; `text` says why.
+pub fn refusal_response(text: &str) -> Response {
     let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
     let failure = Failure::new(Code::ArgError, first)
         .detail(text.trim_end())
         .fix("see `pilothouse help`, or `pilothouse manifest` for all commands as JSON");
-    answer::print(&Response::failure(failure), Form::Json)
+    Response::failure(failure)
 }
 
 /// Returns whether a command would print an answer, and standard output was closed before the program started. A
@@ -256,7 +265,7 @@ async fn dispatch(matches: &ArgMatches) -> Result<ExitCode> {
 
 /// Runs a command that uses standard input or the terminal itself.
 async fn alone(matches: &ArgMatches, typed: TypedCommand<'_>) -> Result<ExitCode> {
-    let form = Form::of(typed);
+    let form = Form::of(typed, print::is_terminal());
     let asked = run::input(typed).and_then(|input| {
         typed.command.check(input.clone())?;
         Ok(input)

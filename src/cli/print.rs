@@ -46,7 +46,12 @@ pub(super) fn bytes(bytes: &[u8], to_stderr: bool) -> io::Result<()> {
 
 /// Prints a message on standard error, prefixed with the program's name.
 pub(super) fn say(text: impl Display) -> io::Result<()> {
-    err(&SafeText::lines(&format!("pilothouse: {text}")))
+    err(&message(text))
+}
+
+/// Returns a message prefixed with the program's name.
+pub(super) fn message(text: impl Display) -> SafeText {
+    SafeText::lines(&format!("pilothouse: {text}"))
 }
 
 /// Writes lines to standard error.

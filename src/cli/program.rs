@@ -276,8 +276,8 @@ impl Reporter {
 
     fn print(&mut self, event: &RunEvent, cancel: &CancellationToken) {
         let written = match self.style {
-            RunStyle::Lines => print::out(&line(event)),
-            RunStyle::Whole => print::err(&line(event)),
+            RunStyle::Lines => print::out(&event_line(event)),
+            RunStyle::Whole => print::err(&event_line(event)),
             RunStyle::JsonLines => SafeText::json(&serde_json::json!({ "event": event }))
                 .map_err(Into::into)
                 .and_then(|event| print::out(&event)),
@@ -291,7 +291,7 @@ impl Reporter {
 }
 
 /// Formats an event as a line, with its details below.
-fn line(event: &RunEvent) -> SafeText {
+pub fn event_line(event: &RunEvent) -> SafeText {
     let RunEvent { what, number, line, text, detail, .. } = event;
     let text = one_line(&mask(text), COMMAND_CHARS);
     let head = match what.as_str() {

@@ -12,8 +12,9 @@ use super::args::TypedCommand;
 use super::child::Child;
 use super::env::ProcessHost;
 use super::fields::{self, InputSource};
+use super::print;
 use super::signals::EndSignals;
-use crate::dispatch::{self, Code, CommandContext, Failure, Response};
+use crate::dispatch::{self, Code, CommandContext, Failure, Host, Response};
 use crate::files::{self, Links};
 
 /// The maximum size of input read from standard input or a file, in bytes.
@@ -26,20 +27,21 @@ pub(super) async fn run(env: Arc<ProcessHost>, typed: TypedCommand<'_>) -> Resul
         return child.run(env, typed, &mut ending).await;
     }
     let response = answer(env.clone(), typed, ending.wait()).await;
-    let code = answer::print(&response, Form::of(typed));
+    let code = answer::print(&response, Form::of(typed, print::is_terminal()));
     env.close().await;
     Ok(code)
 }
 
-async fn answer(
-    env: Arc<ProcessHost>,
+/// Runs a command where `host` is; `signal` ends it.
+pub async fn answer(
+    host: Arc<dyn Host>,
     typed: TypedCommand<'_>,
     signal: impl Future<Output = u8>,
 ) -> Response {
     let asked = input(typed).and_then(|input| Ok((input, typed.flags()?)));
     match asked {
         Ok((input, flags)) => {
-            dispatch::run(&mut CommandContext::new(env), typed.command, input, &flags, signal).await
+            dispatch::run(&mut CommandContext::new(host), typed.command, input, &flags, signal).await
         }
         Err(failure) => {
             let mut response = Response::failure(failure);
@@ -50,7 +52,10 @@ async fn answer(
 }
 
 /// Returns the input that was typed.
-pub(super) fn input(typed: TypedCommand<'_>) -> Result<Value, Failure> {
+///
+/// # Errors
+/// When it cannot be read.
+pub fn input(typed: TypedCommand<'_>) -> Result<Value, Failure> {
     fields::input(typed.command.input_schema(), typed.args, read).map_err(|error| {
         let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
         let code = match error {

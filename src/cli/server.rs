@@ -1,6 +1,7 @@
 //! A runtime with its sockets, for a console, for `serve` and for the demo; and a runtime without sockets, for
 //! `--private`.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -21,19 +22,27 @@ use crate::runtime::{Handle, Options, past};
 use crate::tools::IdempotencyKeys;
 
 /// A running runtime with open sockets.
-pub(super) struct RuntimeServer {
-    pub(super) runtime: Handle,
+pub struct RuntimeServer {
+    /// The runtime.
+    pub runtime: Handle,
     /// Cancelled when a console has shut the runtime down.
-    pub(super) ended: CancellationToken,
+    pub ended: CancellationToken,
     /// Requests to end the runtime while it is embedded in a console.
-    pub(super) stop_requests: StopRequests,
+    pub stop_requests: StopRequests,
     /// Answers by idempotency key.
-    pub(super) idempotency: Arc<IdempotencyKeys>,
+    pub idempotency: Arc<IdempotencyKeys>,
     clients: watch::Receiver<usize>,
     close: CancellationToken,
     stop: CancellationToken,
     /// The tasks that serve the sockets and follow the approval rules; `None` in a private runtime.
     served: Option<(JoinHandle<()>, JoinHandle<()>)>,
+}
+
+/// Where tasks come from: what starts their hosts, and the environment that they inherit.
+type TaskOrigin = (Spawner, Vec<(OsString, OsString)>);
+
+fn own_origin() -> TaskOrigin {
+    (Spawner::new(), std::env::vars_os().collect())
 }
 
 /// The state shared by all connections.
@@ -50,7 +59,18 @@ struct Service {
 
 impl RuntimeServer {
     /// Starts a runtime for a workspace and opens its sockets; `None` if another one serves it.
-    pub(super) fn open(places: &Places, headless: bool) -> Result<Option<Self>> {
+    ///
+    /// # Errors
+    /// When the settings are invalid, or its files or sockets cannot be created.
+    pub fn open(places: &Places, headless: bool) -> Result<Option<Self>> {
+        Self::open_with(places, headless, own_origin())
+    }
+
+    /// Like `open`, with tasks of another origin.
+    ///
+    /// # Errors
+    /// When the settings are invalid, or its files or sockets cannot be created.
+    pub fn open_with(places: &Places, headless: bool, tasks: TaskOrigin) -> Result<Option<Self>> {
         let sockets = match Sockets::open(places) {
             Ok(sockets) => sockets,
             Err(Error::Taken { .. }) => return Ok(None),
@@ -60,7 +80,7 @@ impl RuntimeServer {
         let loaded = LoadedSettings::read(&places.config_dir, &places.workspace)?;
         let server = Server::new(sockets, places.workspace.clone(), loaded.settings.connections());
         let rules = Rules::new(places, &loaded);
-        let own = Self { clients: server.clients(), ..Self::begin(places, headless, loaded)? };
+        let own = Self { clients: server.clients(), ..Self::begin(places, headless, loaded, tasks)? };
         tokio::spawn(tell(server.notices(), own.runtime.clone()));
         let (runtime, close, stop) = (own.runtime.clone(), own.close.clone(), own.stop.clone());
         let service = Service {
@@ -79,14 +99,17 @@ impl RuntimeServer {
     }
 
     /// Starts a runtime without sockets, which nobody can join: it serves only the commands of this process.
-    pub(super) fn private(places: &Places) -> Result<Self> {
+    ///
+    /// # Errors
+    /// When the settings are invalid, or its files cannot be created.
+    pub fn private(places: &Places) -> Result<Self> {
         let loaded = LoadedSettings::read(&places.config_dir, &places.workspace)?;
-        Self::begin(places, true, loaded)
+        Self::begin(places, true, loaded, own_origin())
     }
 
-    fn begin(places: &Places, headless: bool, loaded: LoadedSettings) -> Result<Self> {
+    fn begin(places: &Places, headless: bool, loaded: LoadedSettings, tasks: TaskOrigin) -> Result<Self> {
         link::check_room(places)?;
-        let runtime = start(places, headless, loaded.settings)?;
+        let runtime = start(places, headless, loaded.settings, tasks)?;
         // The workspace's file may be by someone else: if it has faults, it is ignored, and they are reported here.
         loaded.aside.iter().for_each(|fault| runtime.notice(fault.to_string(), true));
         Ok(Self {
@@ -102,13 +125,16 @@ impl RuntimeServer {
     }
 
     /// Returns the number of connected agents, scripts and consoles, live.
-    pub(super) fn clients(&self) -> watch::Receiver<usize> {
+    pub fn clients(&self) -> watch::Receiver<usize> {
         self.clients.clone()
     }
 
     /// Shuts down in order: refuses new connections, stops tasks, lets clients receive the outcome and disconnect,
     /// and only then lets another runtime take over. The reason is reported to those who started the tasks.
-    pub(super) async fn close(self, closing: CloseReason) -> Result<()> {
+    ///
+    /// # Errors
+    /// When a part of it has panicked.
+    pub async fn close(self, closing: CloseReason) -> Result<()> {
         self.close.cancel();
         self.runtime.shut_down(closing).await;
         self.stop.cancel();
@@ -183,7 +209,12 @@ async fn tell(mut notices: watch::Receiver<Option<String>>, runtime: Handle) {
     }
 }
 
-fn start(places: &Places, headless: bool, settings: Settings) -> Result<Handle> {
+fn start(
+    places: &Places,
+    headless: bool,
+    settings: Settings,
+    (spawner, environment): TaskOrigin,
+) -> Result<Handle> {
     if let Err(error) = raise_descriptor_limit() {
         // Fewer tasks fit at once; each one that does not is refused with this reason.
         tracing::warn!(%error, "raise the limit of open descriptors");
@@ -194,8 +225,8 @@ fn start(places: &Places, headless: bool, settings: Settings) -> Result<Handle> 
         lanes: places.lanes(),
         socket: places.agent_socket(),
         headless,
-        environment: std::env::vars_os().collect(),
-        spawner: Spawner::new(),
+        environment,
+        spawner,
         limits: settings.limits(),
         env: settings.env,
     };

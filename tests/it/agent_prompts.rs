@@ -12,13 +12,12 @@ use pilothouse::envelope::Actor;
 use pilothouse::link::{ClientName, ClientRole, Hello, HookCall, HookReply, Server, Sockets};
 use pilothouse::model::{AnswerInput, AnswerValue, Question, Snapshot};
 use pilothouse::paths::Places;
-use pilothouse::process::Spawner;
 use pilothouse::runtime::{Handle, Options};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{Agent, Console, Home, PATIENCE, program, program_word, read_it, send, wait_until};
+use crate::support::{Agent, Console, Home, PATIENCE, program_word, read_it, send, spawner, wait_until};
 
 const SIZE: (u16, u16) = (120, 30);
 pub(crate) const ALLOW: &str =
@@ -236,7 +235,7 @@ impl Desk {
             socket: places.agent_socket(),
             headless: true,
             environment: Vec::new(),
-            spawner: Spawner::with_program(program()),
+            spawner: spawner(&pilothouse::config::Limits::default()),
             limits: pilothouse::config::Limits::default(),
             env: pilothouse::config::EnvSettings::default(),
         });

@@ -12,14 +12,14 @@ use crate::tools_receipts::gallery;
 
 /// Runs the program; returns the single JSON object that it prints, and its exit code.
 fn answer(home: &Home, args: &[&str]) -> (Value, i32) {
-    let ran = home.run(args);
+    let ran = home.call(args);
     let text = String::from_utf8_lossy(&ran.stdout).into_owned();
     let value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{args:?}: {error}: {text}"));
     (value, ran.status.code().expect("an exit code"))
 }
 
 fn plain(home: &Home, args: &[&str]) -> String {
-    let ran = home.run(args);
+    let ran = home.call(args);
     assert!(ran.status.success(), "{args:?}: {}", String::from_utf8_lossy(&ran.stderr));
     String::from_utf8(ran.stdout).expect("UTF-8")
 }
@@ -102,7 +102,9 @@ fn a_line_of_exec_leaves_standard_input_to_the_stream() {
     let home = Home::new();
     std::fs::write(home.workspace().join("plan.jsonl"), "{\"_cmd\":\"receipt.render\",\"file\":\"-\"}\n")
         .expect("written");
-    let (told, code) = answer(&home, &["exec", "--input-file", "plan.jsonl"]);
+    let ran = home.run(&["exec", "--input-file", "plan.jsonl"]);
+    let told: Value = serde_json::from_slice(&ran.stdout).expect("JSON");
+    let code = ran.status.code().expect("an exit code");
     assert_eq!((&told["error"]["code"], code), (&json!("ARG_ERROR"), 1), "{told}");
 }
 
@@ -116,11 +118,11 @@ fn the_counters_of_a_running_runtime_are_shown_in_three_forms() {
         "{told}"
     );
 
-    let mut served = home.serve();
+    home.serve_here();
     for cmd in ["printf abc", "exit 3"] {
-        let _ = home.run(&["command", "run", "--login=false", cmd]);
+        let _ = home.call(&["command", "run", "--login=false", cmd]);
     }
-    let _ = home.run(&["task", "status", "task_00000000"]);
+    let _ = home.call(&["task", "status", "task_00000000"]);
     let (told, _) = answer(&home, &["metrics", "show"]);
     let data = &told["data"];
     // Scripts are no model: what they do is counted as theirs.
@@ -141,8 +143,6 @@ fn the_counters_of_a_running_runtime_are_shown_in_three_forms() {
         assert!(page.lines().any(|own| own == line), "{line} is not in\n{page}");
     }
     assert!(page.ends_with('\n') && !page.ends_with("\n\n"));
-    let _ = home.run(&["serve", "--stop"]);
-    served.wait().expect("ends");
 }
 
 #[test]

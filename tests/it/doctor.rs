@@ -6,9 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use crate::support::{Console, Home, check_line, write_program};
 
 fn doctor(home: &Home) -> Value {
-    let mut command = home.command(&["doctor"]);
-    command.env("PATH", home.workspace().join("../bin"));
-    let output = command.env_remove("TMUX").output().expect("runs");
+    let output = home.call_with(&[("PATH", &home.path("../bin"))], &["doctor"]);
     assert!(output.status.success());
     let answer: Value = serde_json::from_slice(&output.stdout).expect("five keys");
     check_line(&answer);
@@ -47,7 +45,7 @@ fn an_agent_that_does_not_know_us_is_named_until_it_does() {
 #[test]
 fn a_folder_open_to_others_and_a_runtime_that_serves_are_seen() {
     let home = Home::new();
-    let mut served = home.serve();
+    home.serve_here();
     assert!(
         finding(&doctor(&home), "runtime")["found"].as_str().is_some_and(|found| found.starts_with("serves"))
     );
@@ -58,7 +56,6 @@ fn a_folder_open_to_others_and_a_runtime_that_serves_are_seen() {
     assert_eq!((found["state"].as_str(), found["fix"].as_str()), (Some("problem"), Some(fix.as_str())));
     // No command except `doctor` uses a state folder that others may enter.
     std::fs::set_permissions(&state, std::fs::Permissions::from_mode(0o700)).expect("closed");
-    home.stop(&mut served);
 }
 
 #[test]

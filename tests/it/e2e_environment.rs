@@ -17,6 +17,11 @@ fn agent(home: &Home, variables: &[(&str, &str)]) -> Agent {
     Agent::connect_by(home, shim)
 }
 
+/// The same, with shim and runtime in this process.
+fn agent_here(home: &Home, variables: &[(&str, &str)]) -> Agent {
+    Agent::here_with(home, variables, None)
+}
+
 fn output(agent: &Agent, cmd: &str) -> String {
     let answer = agent.call("ExecCommand", &json!({ "cmd": cmd }));
     answer.result("/stdout_preview").as_str().unwrap_or_default().to_owned()
@@ -41,7 +46,7 @@ fn venv(home: &Home) -> String {
 }
 
 /// Starts an agent in an active virtual environment and checks that its commands run in it.
-fn runs_in_its_venv(home: &Home) {
+fn runs_in_its_venv(home: &Home, agent: impl Fn(&Home, &[(&str, &str)]) -> Agent) {
     // A login shell reads this; it sets another PATH, as /etc/profile does.
     std::fs::write(home.workspace().join("../.profile"), "PATH=/usr/bin:/bin; FROM_PROFILE=yes\n")
         .expect("written");
@@ -63,7 +68,7 @@ fn runs_in_its_venv(home: &Home) {
 
 #[test]
 fn an_agents_virtual_environment_is_active_in_its_commands_when_it_comes_first() {
-    runs_in_its_venv(&Home::new());
+    runs_in_its_venv(&Home::new(), agent_here);
 }
 
 #[test]
@@ -73,7 +78,7 @@ fn an_agents_virtual_environment_is_active_in_its_commands_when_the_console_come
     program.env("TERM", "xterm-256color").env("CONSOLE_KEY", "hunter-three");
     let mut console = Console::of(&program, (120, 40));
     wait_until("it serves", || home.places().agent_socket().exists());
-    runs_in_its_venv(&home);
+    runs_in_its_venv(&home, agent);
     let agent = agent(&home, &[]);
     let seen = output(&agent, "env; tr '\\0' '\\n' < /proc/$PPID/environ");
     assert!(seen.contains("PILOTHOUSE_TASK_ID=") && !seen.contains("hunter-three"), "{seen}");
@@ -142,7 +147,7 @@ fn a_runtime_in_the_background_keeps_only_what_the_documentation_lists() {
 fn what_the_settings_drop_and_set_holds_for_an_agent() {
     let home = Home::new();
     home.configure("config.toml", "[env]\ndrop = [\"*_TOKEN\"]\nset = { GREETING = \"ahoy\" }\n");
-    let agent = agent(
+    let agent = agent_here(
         &home,
         &[("API_TOKEN", "hunter2"), ("GREETING", "hello"), ("LD_BIND_NOW", "1"), ("KEPT", "yes")],
     );

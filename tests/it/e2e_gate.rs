@@ -9,13 +9,12 @@ use pilothouse::link::{Server, Sockets, StopRequests, serve_operator};
 use pilothouse::model::{
     AnswerValue, Error, Evidence, NewQuestion, QuestionKind, QuestionOrigin, QuestionOutcome,
 };
-use pilothouse::process::Spawner;
 use pilothouse::runtime::{Handle, Options};
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{Console, Home, program};
+use crate::support::{Console, Home, spawner};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
@@ -41,7 +40,7 @@ impl House {
             socket: places.agent_socket(),
             headless: true,
             environment: std::env::vars_os().collect(),
-            spawner: Spawner::with_program(program()),
+            spawner: spawner(&pilothouse::config::Limits::default()),
             limits: pilothouse::config::Limits::default(),
             env: pilothouse::config::EnvSettings::default(),
         });

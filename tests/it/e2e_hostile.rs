@@ -66,7 +66,7 @@ const SLEEPERS: [&str; 3] = [
 #[test]
 fn f04_a_sleeper_that_holds_the_pipe_delays_no_answer_and_is_named() {
     let home = Home::new();
-    let agent = Agent::connect(&home, &[]);
+    let agent = Agent::here(&home, None);
     for cmd in SLEEPERS {
         let took = leave_a_sleeper(&agent, &format!("bash -c '{cmd}'"));
         assert!(took < Duration::from_secs(15), "{cmd}: {took:?}");
@@ -88,7 +88,7 @@ fn long_a_sleeper_that_holds_the_pipe_delays_no_answer_by_a_second() {
 fn a_stop_ends_a_hostile_tree_and_names_no_survivor() {
     let home = Home::new();
     let tag = Tag::new();
-    let agent = Agent::connect(&home, &[]);
+    let agent = Agent::here(&home, None);
     let task = agent.task(&tag.hostile_tree());
     wait_until("the tree is there", || tag.holders().len() >= HOLDERS);
     agent.call("TaskStop", &json!({"task_id": task, "force": true}));

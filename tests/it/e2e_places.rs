@@ -21,6 +21,11 @@ fn json(home: &Home, args: &[&str]) -> Value {
     answer(&mut home.command(args))
 }
 
+/// The same in this process.
+fn told_here(home: &Home, args: &[&str]) -> Value {
+    serde_json::from_slice(&home.call(args).stdout).expect("JSON")
+}
+
 fn start(home: &Home, args: &[&str]) -> Child {
     home.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts")
 }
@@ -287,7 +292,7 @@ fn a_lock_whose_runtime_cannot_be_reached_is_said_and_no_second_one_starts() {
     std::fs::write(&places.lock, text).expect("written");
     let held = std::fs::File::open(&places.lock).expect("open");
     rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).expect("held");
-    let refused = json(&home, &["command", "run", "touch ran"]);
+    let refused = told_here(&home, &["command", "run", "touch ran"]);
     let message = refused["error"]["message"].as_str().expect("an error");
     assert!(message.contains("/nowhere") && message.contains("cannot be reached"), "{message}");
     assert!(!home.workspace().join("ran").exists() && !places.recordings().exists());
@@ -326,19 +331,19 @@ fn a_console_hands_its_rules_to_a_runtime_with_other_settings() {
 #[test]
 fn sockets_and_lock_that_were_removed_are_put_back() {
     let home = Home::new();
-    let mut served = home.serve();
-    let (places, runtime) = (home.places(), home.runtime_pid());
+    home.serve_here();
+    let places = home.places();
+    let runtime = Holder::of(&places);
     let is_heard = || std::os::unix::net::UnixStream::connect(places.agent_socket()).is_ok();
     std::fs::remove_file(places.agent_socket()).expect("removed");
     wait_until("its socket is back", is_heard);
     // As logind does at a user's last logout.
     std::fs::remove_dir_all(places.runtime_dir.parent().expect("a parent")).expect("removed");
     wait_until("its folder is back", || is_heard() && Holder::of(&places).address().is_some());
-    assert_eq!(home.runtime_pid(), runtime);
-    let said = json(&home, &["command", "run", "echo the same one"]);
+    assert_eq!(Holder::of(&places), runtime);
+    let said = told_here(&home, &["command", "run", "echo the same one"]);
     assert_eq!(said["data"]["stdout_preview"], "the same one\n");
-    assert_eq!(home.runtime_pid(), runtime);
-    home.stop(&mut served);
+    assert_eq!(Holder::of(&places), runtime);
 }
 
 #[test]
@@ -384,6 +389,11 @@ fn refusal(home: &Home) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+/// Why no runtime can serve, in this process.
+fn refusal_here(home: &Home) -> String {
+    told_here(home, &["command", "run", "true"])["error"].to_string()
+}
+
 #[test]
 fn f34_a_folder_that_others_may_write_is_refused() {
     let home = Home::new();
@@ -411,11 +421,11 @@ fn f34_a_folder_that_is_a_symlink_or_another_users_is_refused() {
         std::fs::set_permissions(path, PermissionsExt::from_mode(0o700)).expect("chmod");
     }
     symlink(&elsewhere, &folder).expect("linked");
-    assert!(refusal(&home).contains("is a symlink"));
+    assert!(refusal_here(&home).contains("is a symlink"));
     std::fs::remove_file(&folder).expect("removed");
     if rustix::process::geteuid().is_root() {
         std::os::unix::fs::chown(parent, Some(12_345), None).expect("given away");
-        assert!(refusal(&home).contains("belongs to another user"));
+        assert!(refusal_here(&home).contains("belongs to another user"));
         std::os::unix::fs::chown(parent, Some(0), None).expect("taken back");
     }
 }

@@ -17,12 +17,11 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-#[expect(clippy::zombie_processes, reason = "the home ends it with the test")]
 fn folders_are_0700_and_files_0600() {
     let home = Home::new();
-    let _served = home.serve();
+    home.serve_here();
     let places = home.places();
-    home.run(&["command", "run", "echo something"]);
+    home.call(&["command", "run", "echo something"]);
     for socket in [places.agent_socket(), places.operator_socket()] {
         assert_eq!(mode(&socket), 0o600, "{}", socket.display());
     }

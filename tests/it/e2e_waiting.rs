@@ -6,14 +6,14 @@ use crate::support::{Agent, Console, Home, skip, wait_until, wait_until_or};
 
 /// Starts a command on a terminal; returns the task's id.
 fn start(home: &Home, cmd: &str) -> String {
-    let started = home.run(&["command", "run", cmd, "--tty", "--yield-time-ms", "0", "--output", "json"]);
+    let started = home.call(&["command", "run", cmd, "--tty", "--yield-time-ms", "0", "--output", "json"]);
     let started: Value = serde_json::from_slice(&started.stdout).expect("JSON");
     started["data"]["task_handle"]["task_id"].as_str().unwrap_or_else(|| panic!("{started}")).to_owned()
 }
 
 /// What a task is waiting for: kind and evidence; `None` if it is not waiting.
 fn waits(home: &Home, task: &str) -> Option<(String, String)> {
-    let status = home.run(&["task", "status", task, "--output", "json"]);
+    let status = home.call(&["task", "status", task, "--output", "json"]);
     let status: Value = serde_json::from_slice(&status.stdout).expect("JSON");
     let waiting = &status["data"]["task"]["waiting"];
     let word = |key: &str| waiting[key].as_str().map(str::to_owned);
@@ -42,16 +42,15 @@ fn a_question_of_nodes_readline_is_seen_in_its_epoll_and_answered() {
         return skip("node is not installed");
     }
     let home = Home::new();
-    let mut served = home.serve();
+    home.serve_here();
     let task = start(&home, QUESTION);
     comes_to_wait(&home, &task, "line", "tty_poll");
-    let told = home.run(&["task", "status", &task, "--output", "plain"]);
+    let told = home.call(&["task", "status", &task, "--output", "plain"]);
     let told = String::from_utf8_lossy(&told.stdout).into_owned();
     assert!(told.contains("at a prompt, perhaps waiting for input"), "{told}");
-    home.run(&["task", "input", &task, "demo\r"]);
-    let output = || String::from_utf8_lossy(&home.run(&["task", "output", &task]).stdout).into_owned();
+    home.call(&["task", "input", &task, "demo\r"]);
+    let output = || String::from_utf8_lossy(&home.call(&["task", "output", &task]).stdout).into_owned();
     wait_until("it is answered", || output().contains("hello demo"));
-    home.stop(&mut served);
 }
 
 #[test]
@@ -60,7 +59,7 @@ fn a_server_with_keys_of_its_own_and_a_prompt_with_a_clock_are_not_taken_for_que
         return skip("node is not installed");
     }
     let home = Home::new();
-    let mut served = home.serve();
+    home.serve_here();
     // As vite does: it reads keys all the time, and its last line is complete.
     let server = start(
         &home,
@@ -71,14 +70,13 @@ fn a_server_with_keys_of_its_own_and_a_prompt_with_a_clock_are_not_taken_for_que
         "node -e 'process.stdin.setRawMode(true); process.stdin.on(\"data\", () => {}); setInterval(() => {}, 100000); process.stdout.write(\"working \")'",
     );
     let output = |task: &str| {
-        String::from_utf8_lossy(&home.run(&["task", "output", task, "--block=false"]).stdout).into_owned()
+        String::from_utf8_lossy(&home.call(&["task", "output", task, "--block=false"]).stdout).into_owned()
     };
     wait_until("both are up", || output(&server).contains("press h") && output(&clock).contains("working"));
     // The others have been checked just as often by the time this later one is found waiting.
     let question = start(&home, QUESTION);
     comes_to_wait(&home, &question, "line", "tty_poll");
     assert_eq!((waits(&home, &server), waits(&home, &clock)), (None, None));
-    home.stop(&mut served);
 }
 
 #[test]
@@ -87,7 +85,7 @@ fn a_wait_in_poll_or_select_a_key_and_a_password_are_told_apart() {
         return skip("python3 is not installed");
     }
     let home = Home::new();
-    let mut served = home.serve();
+    home.serve_here();
     let python = |body: &str| {
         let lines = format!("import os, select, sys, termios, tty\nos.write(1, b\"go on? \")\n{body}");
         start(&home, &format!("python3 -c '{lines}'"))
@@ -105,9 +103,8 @@ fn a_wait_in_poll_or_select_a_key_and_a_password_are_told_apart() {
     comes_to_wait(&home, &secret, "secret", "echo_off");
     comes_to_wait(&home, &line, "line", "tty_read");
     // Weak evidence does not alert the operator.
-    let short = String::from_utf8_lossy(&home.run(&["status", "--short"]).stdout).into_owned();
+    let short = String::from_utf8_lossy(&home.call(&["status", "--short"]).stdout).into_owned();
     assert_eq!(short, "●3 ◐2\n");
-    home.stop(&mut served);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, Tag, exec, exec_by, exec_command, exec_ran, exec_text, wait_until};
+use crate::support::{Home, Tag, exec, exec_by, exec_command, exec_text, exec_with, wait_until};
 
 const RUN: &str = r#"{"_cmd":"command.run","cmd":"true"}"#;
 const FAIL: &str = r#"{"_cmd":"command.run","cmd":"false"}"#;
@@ -39,8 +39,8 @@ fn the_stream_stops_at_the_first_line_that_fails() {
 #[test]
 fn f60_a_stream_that_stops_says_how_many_lines_were_not_read() {
     let home = Home::new();
-    // The runtime that it starts is told of once.
-    assert_eq!(exec(&home, &[], RUN).code, Some(0));
+    home.serve_here();
+    let plan = home.path("plan.jsonl");
     for (stream, said) in [
         (lines(&[FAIL, LIST, "", LIST]), "Line 1 failed, and 2 lines after it were not read"),
         (lines(&[LIST, FAIL, LIST]), "Line 2 failed, and 1 line after it was not read"),
@@ -51,10 +51,10 @@ fn f60_a_stream_that_stops_says_how_many_lines_were_not_read() {
     ] {
         let ran = exec(&home, &[], &stream);
         assert!(ran.stderr.contains(said) && ran.stderr.lines().count() == 1, "{said}: {}", ran.stderr);
-        std::fs::write(home.workspace().join("plan.jsonl"), &stream).expect("written");
-        let from_file = exec(&home, &["--input-file", "plan.jsonl"], "");
+        std::fs::write(&plan, &stream).expect("written");
+        let from_file = exec(&home, &["--input-file", &plan], "");
         assert_eq!(from_file.stderr, ran.stderr);
-        let from_pipe = exec(&home, &["--input-file", "/dev/stdin"], &stream);
+        let from_pipe = exec_by(&mut exec_command(&home, &["--input-file", "/dev/stdin"]), &stream);
         assert!(from_pipe.stderr.contains("what may come after it was not read"), "{}", from_pipe.stderr);
     }
     for (args, stream) in [(&[][..], lines(&[LIST, FAIL, " "])), (&["--ignore-errors"], lines(&[FAIL, LIST]))]
@@ -132,9 +132,8 @@ fn a_dry_run_says_with_what_commands_would_run() {
     let run = json!({"_cmd": "command.run", "cmd": "TOKEN=hunter2 ls", "workdir": "src", "shell": "/bin/sh", "tty": true});
     let items = json!([{"cmd": "ls", "workdir": "nowhere"}, {"cmd": "ls"}]);
     let batch = json!({"_cmd": "command.batch", "items": items});
-    let mut exec_with = exec_command(&home, &["--dry-run"]);
     let variables = [("API_TOKEN", "hunter2"), ("LD_PRELOAD_X", "x"), ("SHELL", "/bin/bash")];
-    let ran = exec_by(exec_with.envs(variables), line(&run) + &line(&batch));
+    let ran = exec_with(&home, &variables, &["--dry-run"], line(&run) + &line(&batch));
     assert_eq!(ran.code, Some(0), "{}", ran.stdout);
     let would = &ran.of(1)["data"]["would_affect"][0];
     let src = home.workspace().canonicalize().expect("a folder").join("src");
@@ -230,10 +229,9 @@ fn hostile_lines_are_answered_one_by_one() {
     }
     stream.extend_from_slice(VERSION.as_bytes());
     let home = Home::new();
-    let file = home.workspace().join("hostile.jsonl");
+    let file = home.path("hostile.jsonl");
     std::fs::write(&file, stream).expect("written");
-    let output = home.run(&["exec", "--ignore-errors", "--input-file", "hostile.jsonl"]);
-    let ran = exec_ran(output);
+    let ran = exec(&home, &["--ignore-errors", "--input-file", &file], "");
     assert_eq!(ran.codes(), [&["DISPATCH_PARSE_ERROR"; 5][..], &["ok"]].concat());
     assert!(!ran.stdout.contains('\u{1b}'));
 }
@@ -327,7 +325,8 @@ fn what_was_begun_under_a_key_is_not_done_again_when_its_time_was_over() {
         let once =
             json!({"_opts": {"idempotency-key": "k", "timeout": "5s"}, "_cmd": "command.run", "cmd": cmd});
         // The first line starts what a private stream runs in.
-        let ran = exec(&home, private, lines(&[RUN, &once.to_string(), &once.to_string()]));
+        let ran =
+            exec_by(&mut exec_command(&home, private), lines(&[RUN, &once.to_string(), &once.to_string()]));
         assert_eq!((ran.codes(), ran.exits()), (vec!["ok", "TIMEOUT", "TIMEOUT"], vec![0, 10, 10]));
         assert_partial(ran.of(2), "begun\n");
         assert_partial(ran.of(3), "begun\n");
@@ -343,7 +342,7 @@ fn what_was_begun_under_a_key_is_not_done_again_when_its_time_was_over() {
 fn what_was_ended_before_it_began_says_so_and_its_key_is_free() {
     let home = Home::new();
     home.configure("config.toml", "[[approvals]]\nprefix = \"echo\"\nactor = \"cli\"\n");
-    let mut served = home.serve();
+    home.serve_here();
     let held = json!({"_cmd": "command.run", "_opts": {"idempotency-key": "k", "timeout": "1s"}, "cmd": "echo done >> log"});
     for _ in 0..2 {
         let ran = exec(&home, &[], line(&held));
@@ -353,7 +352,6 @@ fn what_was_ended_before_it_began_says_so_and_its_key_is_free() {
         assert_eq!(ran.of(1)["meta"].get("effect"), None);
     }
     assert!(!home.workspace().join("log").exists());
-    home.stop(&mut served);
 }
 
 #[test]
@@ -390,7 +388,6 @@ fn a_limit_on_what_only_reads_may_be_tried_again() {
     let ran = exec(&home, &[], line(&wait));
     assert_eq!((ran.codes(), &ran.of(1)["error"]["retryable"]), (vec!["TIMEOUT"], &json!(true)));
     assert!(ran.of(1)["error"].get("side_effects").is_none());
-    assert!(home.run(&["serve", "--stop"]).status.success());
 }
 
 #[test]
@@ -408,7 +405,7 @@ fn only_checking_finds_everything_and_runs_nothing() {
 #[test]
 fn the_guides_form_repeats_command_and_line() {
     let home = Home::new();
-    let text = exec_text(&mut exec_command(&home, &["--echo-top-level"]), VERSION);
+    let text = exec_text(&home, &["--echo-top-level"], VERSION);
     assert!(text.starts_with(r#"{"_cmd":"version","_line":1,"ok":true,"data":{"#), "{text}");
 }
 

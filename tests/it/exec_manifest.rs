@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::process::Output;
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
@@ -10,7 +11,15 @@ use serde_json::{Value, json};
 use crate::support::{Home, check_line, exec};
 
 fn answer(home: &Home, args: &[&str]) -> Value {
-    let output = home.run(args);
+    must_answer(&home.call(args), args)
+}
+
+/// The same by the whole program.
+fn answer_of_program(home: &Home, args: &[&str]) -> Value {
+    must_answer(&home.run(args), args)
+}
+
+fn must_answer(output: &Output, args: &[&str]) -> Value {
     let value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
         panic!("{args:?}: {error} in {}", String::from_utf8_lossy(&output.stdout));
     });
@@ -117,9 +126,17 @@ fn f60_every_answer_is_an_envelope_of_the_public_shape() {
         &["command", "run", "echo x; exit 3"],
         &["task", "status", "task_00000000"],
     ] {
-        must_hold(&shape, &answer(&home, args));
+        must_hold(&shape, &answer_of_program(&home, args));
     }
-    let help = answer(&home, &["task", "list", "--help"]);
+    for (args, code) in [
+        (&["exec", "--output", "table"][..], "ARG_ERROR"),
+        (&["serve", "--stop", "--dry-run"], "ok"),
+        (&["serve", "--stop"], "ok"),
+    ] {
+        let answer = answer_of_program(&home, args);
+        assert_eq!(answer["error"]["code"].as_str().unwrap_or("ok"), code, "{args:?}: {answer}");
+    }
+    let help = answer_of_program(&home, &["task", "list", "--help"]);
     assert!(help["data"]["help"].as_str().is_some_and(|text| text.contains("Usage: pilothouse task list")));
     let plain = home.run(&["task", "list", "--help", "--output", "plain"]);
     let plain = String::from_utf8(plain.stdout).expect("text");
@@ -140,7 +157,7 @@ fn f60_a_flag_of_every_command_means_the_same_before_its_words() {
         (&["--dry-run", "command", "run", "true"], &["command", "run", "true", "--dry-run"]),
     ] {
         let told = |args: &[&str]| {
-            let output = home.run(args);
+            let output = home.call(args);
             let text = String::from_utf8(output.stdout).expect("text");
             // Only the time differs.
             let text = text.split("\"duration_ms\"").next().unwrap_or_default().to_owned();
@@ -217,7 +234,7 @@ fn whoever_sees_exit_code_2_reads_one_plain_line_about_it() {
         &["command", "run", "true", "--timeout", "soon"],
         &["nothing"],
     ] {
-        let output = home.run(args);
+        let output = home.call(args);
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!((output.status.code(), said.lines().count()), (Some(2), 1), "{args:?}: {said}");
         assert!(!said.trim().is_empty() && said.starts_with("pilothouse: "), "{args:?}: {said}");
@@ -309,7 +326,7 @@ fn completions_and_the_manual_page_are_written_from_the_registry() {
         let script = String::from_utf8(output.stdout).expect("text");
         assert!(output.status.success() && script.contains("validate-only"), "{shell}: {script}");
         assert_eq!(
-            answer(&home, &["completions", shell, "--output", "json"])["data"]["script"],
+            answer_of_program(&home, &["completions", shell, "--output", "json"])["data"]["script"],
             script,
             "{shell}"
         );
@@ -322,7 +339,7 @@ fn completions_and_the_manual_page_are_written_from_the_registry() {
     let page = String::from_utf8(home.run(&["man"]).stdout).expect("text");
     assert!(page.contains(".TH pilothouse 1") && page.contains("manifest"), "{page}");
     let folder = home.workspace().join("man1");
-    let would = answer(&home, &["man", "--folder", "man1", "--dry-run", "--output", "json"]);
+    let would = answer_of_program(&home, &["man", "--folder", "man1", "--dry-run", "--output", "json"]);
     assert!(!folder.exists(), "{would}");
     assert!(home.run(&["man", "--folder", "man1"]).status.success());
     // Pages refer only to pages that exist.
@@ -351,9 +368,6 @@ fn a_single_command_answers_with_five_keys_and_its_exit_code() {
         (vec!["task", "status", "task_00000000"], "TASK_NOT_FOUND"),
         (vec!["task", "nothing"], "ARG_ERROR"),
         (vec!["nothing"], "ARG_ERROR"),
-        (vec!["exec", "--output", "table"], "ARG_ERROR"),
-        (vec!["serve", "--stop", "--dry-run"], "ok"),
-        (vec!["serve", "--stop"], "ok"),
         (vec!["mcp", "config", "claude", "--output", "json"], "ok"),
     ] {
         let answer = answer(&home, &args);
@@ -365,13 +379,13 @@ fn a_single_command_answers_with_five_keys_and_its_exit_code() {
 #[test]
 fn the_forms_of_an_answer_are_chosen_by_a_flag() {
     let home = Home::new();
-    let text = |args: &[&str]| String::from_utf8(home.run(args).stdout).expect("text");
+    let text = |args: &[&str]| String::from_utf8(home.call(args).stdout).expect("text");
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!(text(&["version", "--output", "plain"]), format!("pilothouse {version}\n"));
     assert!(text(&["version", "--format", "table"]).starts_with("name            pilothouse\nversion"));
     assert_eq!(text(&["version", "--output", "jsonl"]).lines().count(), 1);
     // Anything that is not data goes to standard error.
-    let refused = home.run(&["task", "status", "task_00000000", "--output", "plain"]);
+    let refused = home.call(&["task", "status", "task_00000000", "--output", "plain"]);
     assert_eq!((refused.stdout.len(), refused.status.code()), (0, Some(5)));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("fix: `pilothouse task list --scope all`"));
 }
@@ -379,7 +393,7 @@ fn the_forms_of_an_answer_are_chosen_by_a_flag() {
 #[test]
 fn the_whole_input_comes_from_standard_input_or_a_file_too() {
     let home = Home::new();
-    std::fs::write(home.workspace().join("in.json"), r#"{"cmd":"echo from a file"}"#).expect("written");
-    let answer = answer(&home, &["command", "run", "--input", "@in.json"]);
+    std::fs::write(home.path("in.json"), r#"{"cmd":"echo from a file"}"#).expect("written");
+    let answer = answer(&home, &["command", "run", "--input", &format!("@{}", home.path("in.json"))]);
     assert_eq!(answer["data"]["stdout_preview"], "from a file\n");
 }

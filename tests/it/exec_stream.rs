@@ -8,7 +8,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, WaitIdOptions, kill_process, waitid};
 use serde_json::{Value, json};
 
-use crate::support::{Home, Tag, exec, exec_by, exec_command, exec_ran, wait_until};
+use crate::support::{Home, Tag, exec, exec_by, exec_command, exec_ran, exec_with, wait_until};
 
 const VERSION: &str = r#"{"_cmd":"version"}"#;
 const CAP: usize = 65_536;
@@ -24,9 +24,6 @@ fn a_stream_without_a_line_says_so() {
         let ran = exec(&Home::new(), &[], input);
         assert_eq!((ran.code, ran.codes()), (Some(2), vec!["EMPTY_STREAM"]), "{input:?}");
     }
-    // `Home` gives the program /dev/null as standard input.
-    let ran = exec_ran(Home::new().run(&["exec"]));
-    assert_eq!((ran.code, ran.codes()), (Some(2), vec!["EMPTY_STREAM"]));
 }
 
 #[test]
@@ -62,11 +59,7 @@ fn standard_input_is_drained_up_to_its_cap() {
 #[test]
 fn the_cap_is_a_variable_and_a_number() {
     let home = Home::new();
-    let capped = |cap: &str| {
-        let mut command = exec_command(&home, &[]);
-        command.env("PILOTHOUSE_MAX_STDIN_BYTES", cap);
-        exec_by(&mut command, padded(100))
-    };
+    let capped = |cap: &str| exec_with(&home, &[("PILOTHOUSE_MAX_STDIN_BYTES", cap)], &[], padded(100));
     assert_eq!(capped("100").code, Some(0));
     assert_eq!(capped("99").codes(), ["STDIN_TOO_LARGE"]);
     let lots = capped("lots");
@@ -79,11 +72,12 @@ fn a_file_has_no_cap_and_one_that_cannot_be_read_is_named() {
     let home = Home::new();
     let line = format!("{}\n", padded(2_000));
     let count = (10 << 20) / line.len();
-    std::fs::write(home.workspace().join("plan.jsonl"), line.repeat(count)).expect("written");
-    let ran = exec_ran(home.run(&["exec", "--input-file", "plan.jsonl"]));
+    let plan = home.path("plan.jsonl");
+    std::fs::write(&plan, line.repeat(count)).expect("written");
+    let ran = exec(&home, &["--input-file", &plan], "");
     assert_eq!((ran.code, ran.lines.len()), (Some(0), count));
     for missing in ["/no", "."] {
-        let ran = exec_ran(home.run(&["exec", "--input-file", missing]));
+        let ran = exec(&home, &["--input-file", missing], "");
         assert_eq!((ran.code, ran.codes()), (Some(2), vec!["INPUT_FILE_UNREADABLE"]), "{missing}");
     }
 }
@@ -288,7 +282,7 @@ fn a_closed_pipe_ends_it_without_a_word_and_nothing_more_is_run() {
 #[test]
 fn no_command_reads_the_stream() {
     let read = format!("{}\n", json!({"_cmd": "command.run", "cmd": "cat"}));
-    let ran = exec(&Home::new(), &[], read + VERSION);
+    let ran = exec_by(&mut exec_command(&Home::new(), &[]), read + VERSION);
     assert_eq!((ran.code, ran.lines.len()), (Some(0), 2));
     assert_eq!(ran.of(1)["data"]["stdout_preview"], Value::Null);
 }
@@ -299,7 +293,7 @@ fn tasks_of_a_private_stream_end_with_it_and_are_named() {
     let tag = Tag::new();
     let cmd = format!("sleep {}", tag.0);
     let plan = json!({"_cmd": "command.run", "cmd": cmd, "yield_time_ms": 0}).to_string();
-    let ran = exec(&home, &["--private"], plan);
+    let ran = exec_by(&mut exec_command(&home, &["--private"]), plan);
     let task = ran.of(1)["data"]["task_handle"]["task_id"].as_str().expect("a task");
     assert!(ran.stderr.contains(task) && ran.stderr.contains("ends with this command"), "{}", ran.stderr);
     wait_until("the task is gone", || tag.holders().is_empty());
@@ -308,7 +302,7 @@ fn tasks_of_a_private_stream_end_with_it_and_are_named() {
 #[test]
 fn lines_run_in_the_runtime_of_the_workspace_and_keys_hold_across_streams() {
     let home = Home::new();
-    let mut served = home.serve();
+    home.serve_here();
     let once = json!({
         "_cmd": "command.run", "_opts": {"idempotency_key": "start"}, "cmd": "sleep 60", "yield_time_ms": 0,
     });
@@ -321,16 +315,16 @@ fn lines_run_in_the_runtime_of_the_workspace_and_keys_hold_across_streams() {
     let told = exec(&home, &["--dry-run"], json!({"_cmd": "task.stop", "task_id": task}).to_string());
     assert_eq!(told.of(1)["data"]["effect"], "would_stop");
     assert_eq!(told.of(1)["data"]["task"]["status"], "running");
-    home.stop(&mut served);
 }
 
 #[test]
 fn an_empty_stream_is_answered_at_once() {
     let home = Home::new();
     let started = std::time::SystemTime::now();
+    // `Home` gives the program /dev/null as standard input.
     let ran = exec_ran(home.run(&["exec"]));
     let took = started.elapsed().expect("a clock");
-    assert_eq!(ran.code, Some(2));
+    assert_eq!((ran.code, ran.codes()), (Some(2), vec!["EMPTY_STREAM"]));
     // It starts no runtime and waits for nothing, but starting a program alone may take seconds on a busy machine.
     assert!(took < Duration::from_secs(8), "{took:?}");
 }

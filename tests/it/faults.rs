@@ -139,7 +139,7 @@ async fn f41_input_and_a_resize_that_race_an_exit_are_taken_or_refused() {
 fn login(start_file: &str, timeout_ms: u64) -> serde_json::Value {
     let home = Home::new();
     std::fs::write(home.workspace().join("../.bash_profile"), start_file).expect("written");
-    let agent = Agent::connect(&home, &[]);
+    let agent = Agent::here(&home, None);
     let asked = json!({
         "cmd": "echo wanted", "shell": "/bin/bash", "login": true,
         "yield_time_ms": 20_000, "timeout_ms": timeout_ms,

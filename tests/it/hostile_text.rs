@@ -2,8 +2,8 @@
 //! checked at every output.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Output, Stdio};
+use std::io::BufRead as _;
+use std::process::Output;
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use pilothouse::model::TaskFact;
 use serde_json::{Value, json};
 
 use crate::console_fixture::{console, press, shown, snapshot};
-use crate::support::{Agent, Home};
+use crate::support::{Agent, Home, Wire};
 
 /// Things that a terminal acts on, or that a reader does not see.
 const HOSTILE: &[(&str, &str)] = &[
@@ -61,9 +61,7 @@ fn is_safe(place: &str, bytes: &[u8]) {
 fn walk(home: &Home, args: &[&str]) -> Output {
     let mut last = None;
     for form in ["json", "table", "plain"] {
-        let mut command = home.command(args);
-        command.args(["--output", form]);
-        let ran = command.output().expect("runs");
+        let ran = home.call(&[args, &["--output", form]].concat());
         let place = format!("{:?} as {form}", args.first().zip(args.get(1)));
         is_safe(&place, &ran.stdout);
         is_safe(&format!("{place}, standard error"), &ran.stderr);
@@ -75,8 +73,7 @@ fn walk(home: &Home, args: &[&str]) -> Output {
 #[test]
 fn nothing_an_agent_or_a_command_writes_reaches_a_terminal_as_it_is() {
     let home = Home::new();
-    let mut serve = home.serve();
-    let agent = Agent::connect(&home, &["--label", &corpus()]);
+    let agent = Agent::here(&home, Some(&corpus()));
     fs::write(home.workspace().join("hostile"), corpus()).expect("written");
     let cmd = format!("cat hostile; exit 3 # {}", corpus());
     let input = json!({"cmd": cmd, "description": corpus(), "login": false, "shell": "/bin/sh"});
@@ -127,11 +124,9 @@ fn nothing_an_agent_or_a_command_writes_reaches_a_terminal_as_it_is() {
         walk(&home, &["receipt", "show", &seq.to_string()]);
     }
     let ran =
-        home.run(&["command", "run", "--login=false", &format!("echo '{ORDINARY}'"), "--output", "plain"]);
+        home.call(&["command", "run", "--login=false", &format!("echo '{ORDINARY}'"), "--output", "plain"]);
     let text = String::from_utf8_lossy(&ran.stdout).into_owned();
     assert!(text.contains(ORDINARY), "{text}");
-    serve.kill().expect("killed");
-    serve.wait().expect("waited for");
 }
 
 #[test]
@@ -151,19 +146,15 @@ fn a_line_to_an_agent_hides_nothing() {
             json!({"cmd": format!("printf '%s' '{}'", corpus().replace('\'', "")), "login": false}),
         ),
     ];
-    let mut command = home.command(&["mcp"]);
-    let mut shim = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("starts");
-    let mut stdin = shim.stdin.take().expect("a pipe");
+    let mut agent = Wire::here(&home);
     for line in [hello, ready].iter().chain(&calls) {
-        writeln!(stdin, "{line}").expect("written");
+        agent.write(line.to_string().as_bytes());
     }
-    let mut answers = BufReader::new(shim.stdout.take().expect("a pipe")).lines();
     for _ in 0..=calls.len() {
-        let line = answers.next().expect("an answer").expect("text");
+        let mut line = String::new();
+        agent.output.read_line(&mut line).expect("an answer");
         is_safe("a line to an agent", line.as_bytes());
     }
-    drop(stdin);
-    shim.wait().expect("ends");
 }
 
 #[test]
@@ -195,7 +186,7 @@ fn what_stands_in_files_and_arguments_is_named_where_it_is_told() {
     for args in
         [&["task", &corpus()][..], &["--bogus", &corpus()], &["command", "run", "--cols", &corpus(), "x"]]
     {
-        let refused = home.run(args);
+        let refused = home.call(args);
         assert!(!refused.status.success());
         is_safe("a refused argument", &refused.stdout);
         is_safe("a refused argument, standard error", &refused.stderr);

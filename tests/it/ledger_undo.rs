@@ -377,22 +377,22 @@ pub(crate) fn undoable(home: &Home, cmd: &str) -> String {
     assert_eq!(first.code, Some(0), "{}", first.stdout);
     // Until then, the tree is read for the first time.
     wait_until("the ledger is open", || {
-        let listed = home.run(&["task", "list", "--scope", "all", "--output", "json"]);
+        let listed = home.call(&["task", "list", "--scope", "all", "--output", "json"]);
         let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap_or_default();
         let id = listed["data"]["tasks"][0]["task_id"].as_str().unwrap_or_default().to_owned();
-        let status = home.run(&["task", "status", &id, "--output", "json"]);
+        let status = home.call(&["task", "status", &id, "--output", "json"]);
         String::from_utf8_lossy(&status.stdout).contains("\"changes\"")
     });
     let ran = exec(home, &[], line(cmd));
     assert_eq!(ran.code, Some(0), "{}", ran.stdout);
-    let listed = home.run(&["task", "list", "--scope", "all", "--output", "json"]);
+    let listed = home.call(&["task", "list", "--scope", "all", "--output", "json"]);
     let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("JSON");
     let tasks = listed["data"]["tasks"].as_array().expect("tasks");
     let own =
         tasks.iter().find(|task| task["cmd"].as_str().is_some_and(|shown| shown.starts_with(&cmd[..6])));
     let id = own.and_then(|task| task["task_id"].as_str()).expect("an id").to_owned();
     wait_until("what it changed is known", || {
-        let status = home.run(&["task", "status", &id, "--output", "json"]);
+        let status = home.call(&["task", "status", &id, "--output", "json"]);
         String::from_utf8_lossy(&status.stdout).contains("\"changes\"")
     });
     id

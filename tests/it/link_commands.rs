@@ -10,9 +10,9 @@ fn said(output: &std::process::Output) -> (Option<i32>, String) {
 fn a_command_runs_without_a_runtime_and_its_exit_code_tells_the_end() {
     let home = Home::new();
     let plain = ["command", "run", "true", "--output", "plain"];
-    assert_eq!(said(&home.run(&plain)), (Some(0), "Process exited with code 0\n".to_owned()));
-    assert_eq!(said(&home.run(&["command", "run", "exit 3"])).0, Some(79));
-    assert_eq!(said(&home.run(&["task", "status", "task_00000000"])).0, Some(5));
+    assert_eq!(said(&home.call(&plain)), (Some(0), "Process exited with code 0\n".to_owned()));
+    assert_eq!(said(&home.call(&["command", "run", "exit 3"])).0, Some(79));
+    assert_eq!(said(&home.call(&["task", "status", "task_00000000"])).0, Some(5));
 }
 
 #[test]
@@ -80,11 +80,11 @@ fn who_ended_the_runtime_is_told_to_whoever_waits_and_to_whoever_reads_later() {
 #[test]
 fn a_task_whose_output_was_removed_still_tells_how_it_ended() {
     let home = Home::new();
-    let mut served = home.serve();
-    let started = said(&home.run(&["command", "run", "echo hi; exit 3", "--yield-time-ms", "0"])).1;
+    home.serve_here();
+    let started = said(&home.call(&["command", "run", "echo hi; exit 3", "--yield-time-ms", "0"])).1;
     let started: serde_json::Value = serde_json::from_str(&started).expect("JSON");
     let id = started["data"]["task_handle"]["task_id"].as_str().expect("a task").to_owned();
-    let read = || said(&home.run(&["task", "output", &id, "--output", "json"])).1;
+    let read = || said(&home.call(&["task", "output", &id, "--output", "json"])).1;
     wait_until("it has ended", || read().contains("\"status\":\"failed\""));
     let recordings = std::fs::read_dir(home.places().recordings()).expect("recordings").flatten();
     let logs = recordings.map(|folder| folder.path().join("tasks").join(&id).join("output.log"));
@@ -93,8 +93,6 @@ fn a_task_whose_output_was_removed_still_tells_how_it_ended() {
     let task = &answer["data"]["task"];
     assert_eq!((answer["ok"] == true, task["exit_status"].as_i64()), (true, Some(3)), "{answer}");
     assert!(task["output_preview"].is_null() && task["output_lost"] == true, "{answer}");
-    home.run(&["serve", "--stop"]);
-    served.wait().expect("ends");
 }
 
 #[test]
@@ -155,10 +153,10 @@ fn a_status_line_shows_what_runs_and_waits_starts_nothing_and_leaves_no_call() {
 fn every_agents_snippet_is_printed() {
     let home = Home::new();
     for agent in pilothouse::agents::AgentProgram::ALL {
-        let (code, text) = said(&home.run(&["mcp", "config", agent.as_str()]));
+        let (code, text) = said(&home.call(&["mcp", "config", agent.as_str()]));
         let is_connected = !agent.profile().scopes.is_empty();
         assert_eq!(code, Some(if is_connected { 0 } else { 4 }), "{agent:?}: {text}");
         assert!(!is_connected || text.contains("pilothouse"), "{agent:?}: {text}");
     }
-    assert_eq!(home.run(&["mcp", "config", "emacs"]).status.code(), Some(2));
+    assert_eq!(home.call(&["mcp", "config", "emacs"]).status.code(), Some(2));
 }

@@ -198,7 +198,7 @@ async fn pass(near: UnixStream, far: UnixStream, mut passes: watch::Receiver<boo
 #[tokio::test]
 async fn a_link_that_breaks_is_said_to_be_lost_and_what_was_under_way_is_never_sent_again() {
     let home = Home::new();
-    let mut served = home.serve();
+    home.serve_here();
     let carried = Carried::new(&home);
     let carrier = carried.carry();
     let fleet = Operator::Fleet(Fleet::of_this_machine(&carried.locks, None));
@@ -242,32 +242,32 @@ async fn a_link_that_breaks_is_said_to_be_lost_and_what_was_under_way_is_never_s
     assert!(!text.contains("<lost>") && !text.contains("<no>"), "{text}");
     drop(fleet);
     carrier.cancel();
-    home.stop(&mut served);
+    home.end_here();
 }
 
 #[tokio::test]
 async fn another_runtime_of_a_place_has_numbers_of_its_own() {
     let home = Home::new();
-    let mut served = home.serve();
+    home.serve_here();
     let fleet = Operator::Fleet(Fleet::of_this_machine(&home.places().locks(), None));
     let is_live = |snapshot: &Snapshot| is(snapshot, "workspace", |link| *link == PlaceLink::Live);
     let first = published(&fleet, "the place", is_live).await;
     let id = first.places[0].name.id.clone();
     start(&fleet, &id, "one").await;
     let called = published(&fleet, "its call", |snapshot| !snapshot.calls.is_empty()).await.calls[0].seq;
-    home.stop(&mut served);
+    home.end_here();
     published(&fleet, "that it is gone", |snapshot| {
         is(snapshot, "workspace", |link| matches!(link, PlaceLink::Gone { .. }))
     })
     .await;
-    let mut served = home.serve();
+    home.serve_here();
     let again = published(&fleet, "the next one", is_live).await;
     assert_ne!(again.places[0].slot, first.places[0].slot);
     start(&fleet, &id, "two").await;
     published(&fleet, "its call", |snapshot| !snapshot.calls.is_empty()).await;
     assert_eq!(fleet.record(called).await, None, "a call of before is nobody's");
     drop(fleet);
-    home.stop(&mut served);
+    home.end_here();
 }
 
 #[tokio::test]

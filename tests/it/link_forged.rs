@@ -10,7 +10,7 @@ use crate::support::{Home, Script, read_it, wait_until};
 /// Has a call held that creates a file.
 #[track_caller]
 fn hold(home: &Home) {
-    let ran = home.run(&["command", "run", "--yield-time-ms", "250", "touch forged"]);
+    let ran = home.call(&["command", "run", "--yield-time-ms", "250", "touch forged"]);
     assert!(String::from_utf8_lossy(&ran.stdout).contains("awaiting_operator"), "{ran:?}");
 }
 
@@ -18,7 +18,7 @@ fn hold(home: &Home) {
 fn of_200_forged_approvals_none_counts() {
     let home = Home::new();
     home.configure("config.toml", "[[approvals]]\nprefix = \"touch\"\nactor = \"cli\"\n");
-    let mut served = home.serve();
+    home.serve_here();
     hold(&home);
     let forged = home.workspace().join("forged");
 
@@ -109,5 +109,4 @@ fn of_200_forged_approvals_none_counts() {
     assert_eq!(console["pid"], json!(std::process::id()), "{row}");
     assert!(console["started"].is_string() && console.get("terminal").is_some(), "{row}");
     drop((one, other, witness));
-    home.stop(&mut served);
 }

@@ -88,7 +88,7 @@ fn show_at(console: &Operator, task: &TaskId, columns: u16) {
 #[tokio::test]
 async fn a_program_is_told_the_colours_of_the_console_that_types_into_it() {
     let home = Home::new();
-    let mut served = home.serve();
+    home.serve_here();
     let (light, dark) = (attach(&home).await, attach(&home).await);
     let asks = r#"bash -c 'stty raw -echo
         printf "ready\r\n"
@@ -116,13 +116,12 @@ async fn a_program_is_told_the_colours_of_the_console_that_types_into_it() {
         console.ask(key).await.expect("typed");
         shows(&light, &task, told).await;
     }
-    home.stop(&mut served);
 }
 
 #[tokio::test]
 async fn an_attached_console_is_sent_each_screen_at_the_width_of_its_pane() {
     let home = Home::new();
-    let mut served = home.serve();
+    home.serve_here();
     let (narrow, own) = (attach(&home).await, attach(&home).await);
     let long = "0123456789".repeat(6);
     let task = start(&narrow, &format!("echo {long}-end; read line; printf '\\033[Aup\\n'; read line")).await;
@@ -137,7 +136,6 @@ async fn an_attached_console_is_sent_each_screen_at_the_width_of_its_pane() {
     let enter = Act::Send(TypedInput::Raw(b"\r".to_vec())).on(task.clone());
     narrow.ask(enter).await.expect("typed");
     shows(&narrow, &task, &format!("{as_it_is}\nup")).await;
-    home.stop(&mut served);
 }
 
 #[tokio::test]
@@ -157,7 +155,7 @@ async fn a_managed_task_cannot_act_as_the_operator() {
 #[tokio::test]
 async fn a_console_sees_what_a_task_uses_with_all_its_processes() {
     let home = Home::new();
-    let mut served = home.serve();
+    home.serve_here();
     let operator = attach(&home).await;
     // The second process leaves the session, but it is still below the task host.
     let task = start(
@@ -189,5 +187,4 @@ async fn a_console_sees_what_a_task_uses_with_all_its_processes() {
     let counted = tokio::time::timeout(crate::support::PATIENCE, snapshot.wait_for(counts)).await;
     counted.expect("one task is counted").expect("connected");
     operator.ask(Act::Shutdown(CloseReason::OperatorEnded).on(Subject::Home)).await.expect("ends");
-    served.wait().expect("ends");
 }

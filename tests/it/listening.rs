@@ -291,8 +291,7 @@ fn an_agent_waits_for_a_port_and_is_given_its_url() {
         return skip("there is no python3");
     }
     let home = Home::new();
-    let mut served = home.serve();
-    let agent = Agent::connect(&home, &[]);
+    let agent = Agent::here(&home, None);
     let cmd = server(
         "s = serve(); p = s.getsockname()[1]; print(f'open http://0.0.0.0:{p}/app/?token=x', flush=True); time.sleep(1000)",
     );
@@ -312,5 +311,4 @@ fn an_agent_waits_for_a_port_and_is_given_its_url() {
     let words = failed.result("/taken_port").as_str().unwrap_or_default().to_owned();
     assert!(words.starts_with(&format!("Port {port} is held by {id} `")), "{words}");
     agent.leave();
-    home.stop(&mut served);
 }

@@ -14,7 +14,7 @@ fn asking(home: &Home) -> Wire {
 
 /// A shim, initialized by a client that declares which ways it can ask its user.
 fn declaring(home: &Home, name: &str, ways: &Value) -> Wire {
-    declared(Wire::start(home, &[]), name, ways)
+    declared(Wire::here(home), name, ways)
 }
 
 fn declared(mut agent: Wire, name: &str, ways: &Value) -> Wire {
@@ -177,7 +177,7 @@ fn form(asked: &Value) -> &Value {
 fn a_client_of_2026_07_28_is_asked_by_the_result_and_sends_the_call_again() {
     let home = Home::new();
     hold(&home);
-    let mut agent = Wire::start(&home, &[]);
+    let mut agent = Wire::here(&home);
     let made = || std::fs::read_to_string(home.workspace().join("made")).unwrap_or_default();
     let cmd = "touch made; echo x >> made; echo done";
     send_modern(&mut agent, cmd, 30_000, &json!({}));
@@ -200,7 +200,7 @@ fn a_client_of_2026_07_28_is_asked_by_the_result_and_sends_the_call_again() {
 fn a_client_of_2026_07_28_that_denies_or_puts_the_form_away() {
     let home = Home::new();
     hold(&home);
-    let mut agent = Wire::start(&home, &[]);
+    let mut agent = Wire::here(&home);
     send_modern(&mut agent, "touch made", 30_000, &json!({}));
     let asked = read_until(&mut agent, "held");
     let text = answer_modern(&mut agent, "touch made", &asked, &json!("deny"));
@@ -219,11 +219,11 @@ fn a_client_of_2026_07_28_that_denies_or_puts_the_form_away() {
 fn what_a_person_reads_for_longer_than_the_call_waits_is_answered_as_it_became() {
     let home = Home::new();
     hold(&home);
-    let mut agent = Wire::start(&home, &[]);
+    let mut agent = Wire::here(&home);
     send_modern(&mut agent, "touch made; echo done", 250, &json!({}));
     let asked = read_until(&mut agent, "held");
     wait_until("the call has stopped waiting", || {
-        let shown = home.run(&["receipt", "show", "1", "--output", "json"]);
+        let shown = home.call(&["receipt", "show", "1", "--output", "json"]);
         String::from_utf8_lossy(&shown.stdout).contains("awaits the operator")
     });
     let run = &form(&asked)["requestedSchema"]["properties"]["decision"]["enum"][1];

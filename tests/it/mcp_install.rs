@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, check_line, program};
+use crate::support::{Home, check_line, program_path};
 
 const AGENTS: [&str; 9] =
     ["claude", "codex", "gemini", "opencode", "copilot", "qwen", "cursor", "vscode", "zed"];
@@ -17,11 +17,7 @@ fn home_of(home: &Home) -> PathBuf {
 
 /// Runs a command; returns its answer and its exit code.
 fn ask(home: &Home, args: &[&str]) -> (Value, i32) {
-    let mut command = home.command(args);
-    for variable in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"] {
-        command.env_remove(variable);
-    }
-    let output = command.output().expect("runs");
+    let output = home.call(args);
     let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     check_line(&answer);
     (answer, output.status.code().expect("a code"))
@@ -192,7 +188,7 @@ fn a_dry_run_shows_the_exact_change_and_makes_none() {
     let diff = done["files"][0]["diff"].as_str().expect("a diff");
     assert_eq!(told["files"][0]["diff"], diff);
     assert!(diff.contains("+    \"pilothouse\": {") && !diff.contains("s3cret "), "{diff}");
-    let plain = home.run(&["mcp", "install", "cursor", "--undo", "--dry-run", "--output", "plain"]);
+    let plain = home.call(&["mcp", "install", "cursor", "--undo", "--dry-run", "--output", "plain"]);
     let text = String::from_utf8(plain.stdout).expect("text");
     assert!(text.starts_with("--- ") && text.contains("\n-    \"pilothouse\": {"), "{text}");
 }
@@ -201,15 +197,15 @@ fn a_dry_run_shows_the_exact_change_and_makes_none() {
 fn the_program_is_named_where_the_path_leads_to_it_and_else_by_its_path() {
     let home = Home::new();
     let config = |args: &[&str], path: &Path| {
-        let output =
-            home.command(&[&["mcp", "config"], args].concat()).env("PATH", path).output().expect("runs");
+        let path = path.display().to_string();
+        let output = home.call_with(&[("PATH", &path)], &[&["mcp", "config"], args].concat());
         String::from_utf8(output.stdout).expect("text")
     };
     let bin = home_of(&home).join("bin");
     fs::create_dir(&bin).expect("made");
-    let absolute = format!("\"command\": {}", json!(program()));
+    let absolute = format!("\"command\": {}", json!(program_path()));
     assert!(config(&["claude"], &bin).contains(&absolute));
-    std::os::unix::fs::symlink(program(), bin.join("pilothouse")).expect("linked");
+    std::os::unix::fs::symlink(program_path(), bin.join("pilothouse")).expect("linked");
     assert!(config(&["claude"], &bin).contains("\"command\": \"pilothouse\""));
     assert!(config(&["cursor"], &bin).contains(&absolute), "an editor has not the PATH of a shell");
     fs::remove_file(bin.join("pilothouse")).expect("removed");
@@ -221,7 +217,7 @@ fn the_program_is_named_where_the_path_leads_to_it_and_else_by_its_path() {
 fn what_is_printed_is_the_file_itself_also_in_a_pipe() {
     let home = Home::new();
     for agent in AGENTS {
-        let output = home.run(&["mcp", "config", agent]);
+        let output = home.call(&["mcp", "config", agent]);
         let (text, notes) =
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         match agent {
@@ -236,7 +232,7 @@ fn what_is_printed_is_the_file_itself_also_in_a_pipe() {
         let is_untested = ["cursor", "vscode", "zed"].contains(&agent);
         assert_eq!(notes.contains("not tested"), is_untested, "{agent}: {notes}");
     }
-    let policy = home.run(&["mcp", "config", "gemini", "--part", "permissions"]);
+    let policy = home.call(&["mcp", "config", "gemini", "--part", "permissions"]);
     let policy: toml::Table = String::from_utf8_lossy(&policy.stdout).parse().expect("TOML");
     assert_eq!(policy["rule"].as_array().map(Vec::len), Some(2), "{policy:?}");
     let (envelope, _) = ask(&home, &["mcp", "config", "claude", "--output", "json"]);

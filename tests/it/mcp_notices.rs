@@ -27,7 +27,7 @@ fn console(home: &Home, lines: &str) -> String {
 #[test]
 fn what_was_taken_for_something_else_is_said_with_the_answer_and_on_record() {
     let home = Home::new();
-    let mut agent = Wire::open(&home, "claude-code");
+    let mut agent = Wire::open_here(&home, "claude-code");
     let (text, notices) =
         call(&mut agent, "ExecCommand", json!({"command": "echo hello", "yield_time_ms": 60_000}));
     let told = ["`command` was taken as `cmd`", "`yield_time_ms` 60000 counts as 30000, the most"];
@@ -36,7 +36,7 @@ fn what_was_taken_for_something_else_is_said_with_the_answer_and_on_record() {
     let (text, notices) = call(&mut agent, "ExecCommand", json!({"cmd": "echo hello"}));
     assert!(text.ends_with("hello") && notices.is_empty(), "{text}");
     drop(agent);
-    let shown = home.run(&["receipt", "show", "1", "--output", "json"]);
+    let shown = home.call(&["receipt", "show", "1", "--output", "json"]);
     let shown: Value = serde_json::from_slice(&shown.stdout).expect("JSON");
     assert_eq!(shown["data"]["notices"], json!(told), "{shown}");
 }
@@ -44,14 +44,14 @@ fn what_was_taken_for_something_else_is_said_with_the_answer_and_on_record() {
 #[test]
 fn the_end_of_a_task_is_told_once_with_the_next_answer() {
     let home = Home::new();
-    let mut agent = Wire::open(&home, "claude-code");
+    let mut agent = Wire::open_here(&home, "claude-code");
     let gate = home.fifo("gate");
     let task = agent.task(&format!("cat {}; exit 3", gate.display()));
     let (text, _) = call(&mut agent, "TaskStatus", json!({"task_id": task}));
     assert!(!text.contains("Since your last call"), "{text}");
     std::fs::write(&gate, "").expect("opened");
     wait_until("the task has ended", || {
-        let listed = home.run(&["task", "list", "--output", "json"]);
+        let listed = home.call(&["task", "list", "--output", "json"]);
         let listed: Value = serde_json::from_slice(&listed.stdout).expect("JSON");
         listed["data"]["total"] == 0
     });
@@ -69,7 +69,7 @@ fn the_end_of_a_task_is_told_once_with_the_next_answer() {
 #[test]
 fn a_call_that_was_withdrawn_is_told_with_what_became_of_it() {
     let home = Home::new();
-    let mut agent = Wire::open(&home, "claude-code");
+    let mut agent = Wire::open_here(&home, "claude-code");
     let begun = home.workspace().join("begun");
     let cmd = format!("touch {}; exec sleep 100", begun.display());
     let arguments = json!({"cmd": cmd, "yield_time_ms": 30_000});
@@ -109,7 +109,7 @@ fn words_of_the_person_reach_the_agent_with_its_next_answer_and_are_on_record() 
 fn a_held_call_says_how_somebody_can_decide_it_and_not_to_send_it_again() {
     let home = Home::new();
     home.configure("config.toml", "[[approvals]]\nprefix = \"rm\"\n");
-    let mut agent = Wire::open(&home, "claude-code");
+    let mut agent = Wire::open_here(&home, "claude-code");
     let (text, notices) = call(&mut agent, "ExecCommand", json!({"cmd": "rm x", "yield_time_ms": 250}));
     assert!(text.contains("Do not send it again."), "{text}");
     let place = home.workspace();
@@ -124,7 +124,7 @@ fn a_held_call_says_how_somebody_can_decide_it_and_not_to_send_it_again() {
 #[test]
 fn every_command_is_listed_with_how_it_ended() {
     let home = Home::new();
-    let mut agent = Wire::open(&home, "gemini-cli-mcp-client");
+    let mut agent = Wire::open_here(&home, "gemini-cli-mcp-client");
     call(&mut agent, "ExecCommand", json!({"cmd": "exit 3"}));
     let gate = home.fifo("gate");
     let arguments = json!({"cmd": format!("cat {}", gate.display()), "yield_time_ms": 30_000});
@@ -143,7 +143,7 @@ fn every_command_is_listed_with_how_it_ended() {
 #[test]
 fn progress_tells_the_last_line_the_time_and_the_longest_wait() {
     let home = Home::new();
-    let mut agent = Wire::open(&home, "claude-code");
+    let mut agent = Wire::open_here(&home, "claude-code");
     let arguments = json!({"cmd": "echo compiling; exec sleep 60", "yield_time_ms": 30_000});
     let params = json!({"name": "ExecCommand", "arguments": arguments, "_meta": {"progressToken": "p"}});
     agent.send(json!("long"), "tools/call", params);

@@ -55,7 +55,7 @@ fn f59_parameters_that_a_method_does_not_take_are_refused_by_a_sentence_and_star
 #[test]
 fn f59_arguments_that_are_an_object_in_a_string_run_with_a_note() {
     let home = Home::new();
-    let mut wire = Wire::open(&home, "claude-code");
+    let mut wire = Wire::open_here(&home, "claude-code");
     let params = json!({"name": "ExecCommand", "arguments": "{\"cmd\":\"echo ran\"}"});
     let answer = wire.ask(json!(1), "tools/call", params);
     let receipt = answer["result"]["content"][0]["text"].as_str().expect("a receipt");
@@ -79,12 +79,12 @@ fn f59_the_revision_with_batches_is_answered_with_the_next_one() {
         ("2026-07-28", "2025-11-25"),
         ("2099-01-01", "2025-11-25"),
     ] {
-        let mut wire = Wire::start(&home, &[]);
+        let mut wire = Wire::here(&home);
         let opened = wire.ask(json!(0), "initialize", initialize(offered));
         assert_eq!(opened["result"]["protocolVersion"], answered, "{offered}: {opened}");
         assert!(wire.ask(json!(1), "tools/list", json!({}))["result"]["tools"].is_array());
     }
-    let found = Wire::start(&home, &[]).ask(json!(1), "server/discover", modern(json!({})));
+    let found = Wire::here(&home).ask(json!(1), "server/discover", modern(json!({})));
     let supported = found["result"]["supportedVersions"].to_string();
     assert!(supported.contains("2025-06-18") && !supported.contains("2025-03-26"), "{supported}");
 }
@@ -101,14 +101,14 @@ fn f59_each_result_of_the_modern_revision_names_the_server_and_none_of_an_older_
         ("tools/call", json!({"name": "ExecCommand", "arguments": {"cmd": "true"}})),
         ("tools/call", json!({"name": "TaskStatus", "arguments": {"task_id": "task_00000000"}})),
     ];
-    let mut wire = Wire::start(&home, &[]);
+    let mut wire = Wire::here(&home);
     for (id, (method, params)) in requests.iter().enumerate() {
         let answer = wire.ask(json!(id), method, modern(params.clone()));
         let server = &answer["result"]["_meta"][SERVER_KEY];
         assert_eq!(server["name"], "pilothouse", "{method}: {answer}");
         assert!(server["version"].is_string(), "{method}: {answer}");
     }
-    let mut wire = Wire::open(&home, "claude-code");
+    let mut wire = Wire::open_here(&home, "claude-code");
     for (id, (method, params)) in requests.iter().enumerate().skip(1) {
         let answer = wire.ask(json!(id), method, params.clone());
         assert!(
@@ -121,7 +121,7 @@ fn f59_each_result_of_the_modern_revision_names_the_server_and_none_of_an_older_
 #[test]
 fn f59_a_byte_order_mark_is_skipped_and_content_length_headers_are_named() {
     let home = Home::new();
-    let mut wire = Wire::start(&home, &[]);
+    let mut wire = Wire::here(&home);
     let request =
         json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize("2025-11-25")});
     wire.write(format!("\u{feff}{request}\r").as_bytes());
@@ -131,7 +131,7 @@ fn f59_a_byte_order_mark_is_skipped_and_content_length_headers_are_named() {
     wire.write(b"\r");
     assert_eq!(wire.ask(json!(2), "ping", json!({}))["result"], json!({}));
 
-    let mut wire = Wire::start(&home, &[]);
+    let mut wire = Wire::here(&home);
     wire.write(format!("Content-Length: {}\r", request.to_string().len()).as_bytes());
     let framed = wire.read();
     assert_eq!(framed["error"]["code"], -32_700, "{framed}");

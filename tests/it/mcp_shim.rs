@@ -1,5 +1,6 @@
 //! `pilothouse mcp` with the official Rust client: starting, surviving and sharing a runtime.
 
+use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 
 use pilothouse::envelope::Envelope;
@@ -24,6 +25,18 @@ async fn agent(home: &Home, args: &[&str]) -> Agent {
     ().serve(shim).await.expect("the conversation opens")
 }
 
+/// An agent whose shim and runtime are in this process.
+async fn agent_here(home: &Home, label: Option<&str>) -> Agent {
+    home.serve_here();
+    let [(input, its_input), (output, its_output)] = [(); 2].map(|()| UnixStream::pair().expect("a pair"));
+    home.in_process().carry(home.caller(&[]), label, its_input, its_output);
+    let [input, output] = [input, output].map(|stream| {
+        stream.set_nonblocking(true).expect("set");
+        tokio::net::UnixStream::from_std(stream).expect("watched")
+    });
+    ().serve((output, input)).await.expect("the conversation opens")
+}
+
 fn ask(tool: &'static str, arguments: &Value) -> CallToolRequestParams {
     CallToolRequestParams::new(tool).with_arguments(arguments.as_object().cloned().unwrap_or_default())
 }
@@ -44,7 +57,9 @@ async fn task(agent: &Agent, cmd: &str) -> String {
 }
 
 fn status(home: &Home, task: &str) -> Value {
-    let shown = home.run(&["task", "status", task]);
+    // On a thread of its own: the test is asynchronous.
+    let shown = std::thread::scope(|scope| scope.spawn(|| home.call(&["task", "status", task])).join());
+    let shown = shown.expect("an answer");
     let envelope: Value = serde_json::from_slice(&shown.stdout).expect("a response");
     envelope["data"]["task"].clone()
 }
@@ -94,18 +109,18 @@ async fn a_call_in_flight_is_answered_when_the_runtime_dies_and_the_next_one_get
 #[tokio::test(flavor = "multi_thread")]
 async fn tasks_outlive_their_agent_which_regains_them_under_its_label() {
     let home = Home::new();
-    let first = agent(&home, &["--label", "builder"]).await;
+    let first = agent_here(&home, Some("builder")).await;
     let task = task(&first, "sleep 60").await;
     first.cancel().await.expect("leaves");
     let left = |row: &Value| row["connected"] == false;
     wait_until("its label is free", || rows(&home, "agent").iter().any(left));
     assert_eq!(status(&home, &task)["status"], "running");
 
-    let other = agent(&home, &["--label", "reviewer"]).await;
+    let other = agent_here(&home, Some("reviewer")).await;
     let refused = call(&other, "TaskStop", json!({"task_id": task})).await;
     assert_eq!(refused["error"]["kind"], "not_task_owner");
 
-    let again = agent(&home, &["--label", "builder"]).await;
+    let again = agent_here(&home, Some("builder")).await;
     let stopped = call(&again, "TaskStop", json!({"task_id": task})).await;
     assert_eq!(stopped["status"], "success");
 }
@@ -113,7 +128,7 @@ async fn tasks_outlive_their_agent_which_regains_them_under_its_label() {
 #[tokio::test(flavor = "multi_thread")]
 async fn cancelling_a_foreground_command_ends_it_and_hanging_up_does_not() {
     let home = Home::new();
-    let agent = agent(&home, &[]).await;
+    let agent = agent_here(&home, None).await;
     let note = |name: &str| std::fs::read_to_string(home.workspace().join(name)).unwrap_or_default();
     let run = |cmd: &str| {
         let input = json!({"cmd": cmd, "yield_time_ms": 30_000});

@@ -88,7 +88,7 @@ fn a_health_check_starts_no_runtime_and_the_first_call_does() {
 #[test]
 fn what_is_sent_far_ahead_is_answered_once_the_agent_reads() {
     let home = Home::new();
-    let mut wire = Wire::open(&home, "eager");
+    let mut wire = Wire::open_here(&home, "eager");
     let list = json!({"name": "TaskList", "arguments": {"scope": "all"}});
     for (count, method, params) in
         [(500, "tools/list", json!({})), (8_000, "ping", json!({})), (3_000, "tools/call", list)]
@@ -109,7 +109,7 @@ fn what_is_sent_far_ahead_is_answered_once_the_agent_reads() {
 #[test]
 fn what_is_wrong_with_a_line_is_said_under_its_id_and_nothing_is_run() {
     let home = Home::new();
-    let mut wire = Wire::open(&home, "careless");
+    let mut wire = Wire::open_here(&home, "careless");
     let call = |arguments: &str| {
         format!(
             r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"ExecCommand","arguments":{arguments}}}}}"#
@@ -138,7 +138,7 @@ fn what_is_wrong_with_a_line_is_said_under_its_id_and_nothing_is_run() {
 #[test]
 fn a_call_of_a_tool_that_does_not_exist_is_refused_counted_and_on_record() {
     let home = Home::new();
-    let mut agent = Wire::open(&home, "claude-code");
+    let mut agent = Wire::open_here(&home, "claude-code");
     let mut call = |name: &str| {
         agent.ask(json!(1), "tools/call", json!({"name": name, "arguments": {"command": "TOKEN=hunter2 ls"}}))
     };
@@ -152,7 +152,7 @@ fn a_call_of_a_tool_that_does_not_exist_is_refused_counted_and_on_record() {
     assert!(names[0] == "TaskStpo" && names[1].starts_with("BashBash") && names[1].len() < 200, "{names:?}");
     assert_eq!(recorded[0]["input"]["command"], "TOKEN=[masked] ls");
     let metrics: Value =
-        serde_json::from_slice(&home.run(&["metrics", "show", "--output", "json"]).stdout).expect("JSON");
+        serde_json::from_slice(&home.call(&["metrics", "show", "--output", "json"]).stdout).expect("JSON");
     let calls = &metrics["data"]["tool_calls"];
     assert_eq!((&calls["TaskStpo"]["error"], &calls["other"]["error"]), (&json!(1), &json!(1)), "{metrics}");
 }
@@ -161,12 +161,12 @@ fn a_call_of_a_tool_that_does_not_exist_is_refused_counted_and_on_record() {
 fn the_counters_tell_an_agent_from_a_script_and_from_a_program() {
     let home = Home::new();
     std::fs::write(home.workspace().join("p.prose"), "exec \"true\"\n".repeat(4)).expect("written");
-    let mut agent = Wire::open(&home, "claude-code");
+    let mut agent = Wire::open_here(&home, "claude-code");
     agent.call("ExecCommand", json!({"cmd": "true"}));
-    assert!(home.run(&["run", "p.prose", "--plain"]).status.success());
-    home.run(&["command", "run", "true"]);
+    assert!(home.call(&["run", "p.prose", "--plain"]).status.success());
+    home.call(&["command", "run", "true"]);
     let metrics: Value =
-        serde_json::from_slice(&home.run(&["metrics", "show", "--output", "json"]).stdout).expect("JSON");
+        serde_json::from_slice(&home.call(&["metrics", "show", "--output", "json"]).stdout).expect("JSON");
     let data = &metrics["data"];
     assert_eq!((&data["exec_command_items"], &data["shell_commands"]), (&json!(1), &json!(1)), "{data}");
     assert_eq!(data["tool_calls"], json!({"ExecCommand": {"success": 1}}));
@@ -207,9 +207,9 @@ fn two_sessions_of_one_agent_are_two_actors() {
     let came: Vec<Value> = came.collect();
     let labels: Vec<&Value> = came.iter().map(|row| &row["label"]).collect();
     assert_eq!(labels, ["claude-code", "claude-code#2", "claude-code"]);
-    for (row, wire) in came.iter().zip([&first, &second, &third]) {
+    for (row, wire) in came.iter().zip([&mut first, &mut second, &mut third]) {
         assert_eq!(row["uid"], json!(rustix::process::geteuid().as_raw()), "{row}");
-        assert_eq!((&row["profile"], &row["pid"]), (&json!("receipt"), &json!(wire.shim.id())), "{row}");
+        assert_eq!((&row["profile"], &row["pid"]), (&json!("receipt"), &json!(wire.shim().id())), "{row}");
     }
 }
 
@@ -390,7 +390,7 @@ fn f31_an_agent_that_sends_and_never_reads_fills_a_bounded_queue() {
         now > 20 && looks > 100
     });
     assert!(last < 1_000, "{last} requests of 100 kB were taken in");
-    let status = std::fs::read_to_string(format!("/proc/{}/status", wire.shim.id())).expect("status");
+    let status = std::fs::read_to_string(format!("/proc/{}/status", wire.shim().id())).expect("status");
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
     let peak: u64 = peak.trim().trim_end_matches(" kB").parse().expect("a number");
     assert!(peak < 100 << 10, "the peak of its memory is {peak} KiB");
@@ -408,7 +408,7 @@ fn f32_the_shim_ends_when_its_agent_closes_its_end_whatever_is_in_flight() {
     let mut served = home.serve();
     let mut idle = Wire::start(&home, &[]);
     idle.input = None;
-    wait_until("a shim that was told nothing ends", || idle.shim.try_wait().expect("asked").is_some());
+    wait_until("a shim that was told nothing ends", || idle.shim().try_wait().expect("asked").is_some());
 
     let mut busy = Wire::open(&home, "busy");
     let task = busy.task("exec sleep 60");
@@ -416,14 +416,14 @@ fn f32_the_shim_ends_when_its_agent_closes_its_end_whatever_is_in_flight() {
     busy.send(json!(1), "tools/call", wait);
     wait_until("it waits", || rows(&home, "call").len() == 2);
     busy.input = None;
-    wait_until("the shim ends", || busy.shim.try_wait().expect("asked").is_some());
+    wait_until("the shim ends", || busy.shim().try_wait().expect("asked").is_some());
     assert!(rows(&home, "answer").len() == 1, "and not because its call was answered");
 
     // A client that never read a line ends as well.
     let mut deaf = Wire::open(&home, "deaf");
     (0..200).for_each(|id| deaf.send(json!(id), "tools/list", json!({})));
     deaf.input = None;
-    wait_until("the shim ends", || deaf.shim.try_wait().expect("asked").is_some());
+    wait_until("the shim ends", || deaf.shim().try_wait().expect("asked").is_some());
 
     assert!(served.try_wait().expect("asked").is_none(), "the runtime stays");
     home.stop(&mut served);
@@ -434,7 +434,7 @@ fn a_receipt_is_no_longer_than_the_settings_say_for_its_agent() {
     let home = Home::new();
     home.configure("config.toml", "[agents]\nreceipt_chars = { codex = 9500 }\n");
     let length = |name: &str| {
-        let mut agent = Wire::open(&home, name);
+        let mut agent = Wire::open_here(&home, name);
         let arguments = json!({"cmd": "seq 1 20000", "max_output_tokens": 64_000});
         let answer =
             agent.ask(json!("call"), "tools/call", json!({"name": "ExecCommand", "arguments": arguments}));

@@ -11,7 +11,7 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pilothouse::config::Ceilings;
+use pilothouse::config::{Ceilings, Limits};
 use pilothouse::model::{Exit, Leftovers};
 use pilothouse::process::{
     HostEvent, HostHandle, HostedCommand, Io, Pty, RunningCommand, ShellProfile, SpawnError, Spawner,
@@ -23,7 +23,7 @@ use rustix::io::Errno;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use crate::support::program;
+use crate::support::spawner;
 
 const PATIENCE: Duration = crate::support::PATIENCE;
 const PIPES: Stdio = Stdio::Pipes { stdin: false };
@@ -41,7 +41,7 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("temp dir");
-        Self { folder, spawner: Spawner::with_program(program()) }
+        Self { folder, spawner: spawner(&Limits::default()) }
     }
 
     fn path(&self) -> PathBuf {

@@ -24,7 +24,7 @@ fn run_with(program: &str, args: &[&str], answers: &str) -> Ran {
     }
     all.extend(args);
     let started = Instant::now();
-    let output = home.run(&all);
+    let output = home.call(&all);
     Ran { took: started.elapsed(), home, output }
 }
 
@@ -214,7 +214,7 @@ fn a_gate_opens_only_when_somebody_opens_it_c15() {
     let home = Home::new();
     std::fs::write(home.workspace().join("p.prose"), program).expect("written");
     std::fs::write(home.workspace().join("a.toml"), "[[answer]]\nanswer = \"approve\"\n").expect("written");
-    let without = home.run(&["run", "p.prose", "--plain", "--answers", "a.toml"]);
+    let without = home.call(&["run", "p.prose", "--plain", "--answers", "a.toml"]);
     assert_eq!(without.status.code(), Some(3), "answers open no gate unless they may");
 }
 
@@ -319,7 +319,7 @@ fn a_used_program_has_a_folder_and_names_of_its_own() {
         "p.prose",
         "use \"./lib.prose\" as lib\nlet x = \"mine\"\nlet got = lib(n: \"ada\")\noutput o = got.r\noutput p = exec \"pwd\"\n",
     );
-    let output = home.run(&["run", "p.prose", "--plain"]);
+    let output = home.call(&["run", "p.prose", "--plain"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(0), "{text}{}", String::from_utf8_lossy(&output.stderr));
     let folder = run_folder(&home);
@@ -329,7 +329,7 @@ fn a_used_program_has_a_folder_and_names_of_its_own() {
     assert!(file("bindings/x.md").ends_with("\nmine") && file("bindings/o.md").ends_with("\nada!"));
     assert!(text.contains(&canonical(&home.workspace())), "{text}");
     write("q.prose", "use \"./lib.prose\" as lib\nlet got = lib(m: \"ada\")\n");
-    let refused = home.run(&["run", "q.prose", "--plain"]);
+    let refused = home.call(&["run", "q.prose", "--plain"]);
     let text = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(refused.status.code() == Some(2) && text.contains("E026") && text.contains("E027"), "{text}");
 }

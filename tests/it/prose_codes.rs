@@ -72,7 +72,7 @@ fn findings(program: &str, profile: Profile) -> String {
 fn run(program: &str) -> (Option<i32>, serde_json::Value) {
     let home = Home::new();
     std::fs::write(home.workspace().join("p.prose"), program).expect("written");
-    let output = home.run(&["run", "p.prose", "--output", "json"]);
+    let output = home.call(&["run", "p.prose", "--output", "json"]);
     let response = serde_json::from_slice(&output.stdout).expect("a response");
     (output.status.code(), response)
 }

@@ -56,9 +56,9 @@ fn check_ends_with_0_without_errors_1_with_some_and_2_when_it_cannot_read() {
         (vec!["binary.prose"], 2),
     ] {
         let args: Vec<&str> = ["prose", "check"].into_iter().chain(files.iter().copied()).collect();
-        assert_eq!(code(&home.run(&args)), expected, "{files:?}");
+        assert_eq!(code(&home.call(&args)), expected, "{files:?}");
     }
-    let told = value(&home.run(&["prose", "check", "bad.prose", "gone.prose"]));
+    let told = value(&home.call(&["prose", "check", "bad.prose", "gone.prose"]));
     assert_eq!(told["error"]["code"], "INPUT_FILE_UNREADABLE");
     assert_eq!(told["data"]["files"][0]["diagnostics"][0]["code"], "E050");
     assert!(told["data"]["files"][1]["unreadable"].is_string(), "{told}");
@@ -67,7 +67,7 @@ fn check_ends_with_0_without_errors_1_with_some_and_2_when_it_cannot_read() {
 #[test]
 fn check_answers_for_people_for_programs_and_for_code_hosts() {
     let home = home(&[("bad.prose", "exec \"true\"\n\nexec \"\"\n")]);
-    let said = text(&home.run(&["prose", "check", "bad.prose", "--format", "human"]));
+    let said = text(&home.call(&["prose", "check", "bad.prose", "--format", "human"]));
     assert_eq!(
         said,
         "\
@@ -81,9 +81,9 @@ error[E050]: exec command cannot be empty
 1 program checked: 1 error, 0 warnings
 "
     );
-    assert_eq!(text(&home.run(&["prose", "check", "bad.prose", "--output", "plain"])), said);
+    assert_eq!(text(&home.call(&["prose", "check", "bad.prose", "--output", "plain"])), said);
 
-    let told = value(&home.run(&["prose", "check", "bad.prose", "--format", "json"]));
+    let told = value(&home.call(&["prose", "check", "bad.prose", "--format", "json"]));
     let found = &told["data"]["files"][0]["diagnostics"][0];
     assert_eq!((found["line"].as_u64(), found["column"].as_u64()), (Some(3), Some(6)), "{told}");
     assert_eq!(
@@ -91,7 +91,7 @@ error[E050]: exec command cannot be empty
         (Some(false), Some("PROGRAM_INVALID"))
     );
 
-    let sarif = value(&home.run(&["prose", "check", "bad.prose", "--format", "sarif"]));
+    let sarif = value(&home.call(&["prose", "check", "bad.prose", "--format", "sarif"]));
     let result = &sarif["runs"][0]["results"][0];
     assert_eq!((result["ruleId"].as_str(), result["level"].as_str()), (Some("E050"), Some("error")));
     assert_eq!(result["locations"][0]["physicalLocation"]["region"]["startLine"], 3);
@@ -101,7 +101,7 @@ error[E050]: exec command cannot be empty
 #[test]
 fn a_run_says_what_a_check_warns_of_once_before_the_first_statement() {
     let home = home(&[("w.prose", "let a = exec \"echo hi\"\nexec \"echo {a}\"\n  timeout: \"11m\"\n")]);
-    let lines = text(&home.run(&["run", "w.prose", "--plain"]));
+    let lines = text(&home.call(&["run", "w.prose", "--plain"]));
     let warned: Vec<&str> = lines.lines().take(2).map(str::trim).collect();
     assert!(warned[0].starts_with("line 2  ! W051: "), "{lines}");
     assert!(warned[1].starts_with("line 3  ! W050: "), "{lines}");
@@ -111,11 +111,11 @@ fn a_run_says_what_a_check_warns_of_once_before_the_first_statement() {
 #[test]
 fn check_looks_into_the_programs_that_are_used() {
     let home = home(&[("main.prose", "use \"parts/part.prose\" as part\nlet r = part(wrong: \"x\")\n")]);
-    let told = value(&home.run(&["prose", "check", "main.prose"]));
+    let told = value(&home.call(&["prose", "check", "main.prose"]));
     assert_eq!(told["data"]["files"][0]["diagnostics"][0]["code"], "HPE026", "{told}");
     std::fs::create_dir(home.workspace().join("parts")).expect("a folder");
     std::fs::write(home.workspace().join("parts/part.prose"), "input right: \"x\"\n").expect("written");
-    let told = value(&home.run(&["prose", "check", "main.prose"]));
+    let told = value(&home.call(&["prose", "check", "main.prose"]));
     let codes = |told: &Value| {
         let found = told["data"]["files"][0]["diagnostics"].as_array().cloned().unwrap_or_default();
         found.iter().filter_map(|one| one["code"].as_str().map(str::to_owned)).collect::<Vec<_>>()
@@ -138,19 +138,19 @@ fn fmt_writes_files_prints_standard_input_and_only_looks_when_asked() {
     let home =
         home(&[("a.prose", "exec   \"true\"\n"), ("b.prose", "exec \"true\"\n"), ("c.prose", "if x\n")]);
     let a = home.workspace().join("a.prose");
-    let checked = home.run(&["prose", "fmt", "--check", "a.prose", "b.prose", "--output", "plain"]);
+    let checked = home.call(&["prose", "fmt", "--check", "a.prose", "b.prose", "--output", "plain"]);
     assert_eq!((code(&checked), text(&checked)), (1, "not formatted: a.prose\n".to_owned()));
-    let would = value(&home.run(&["prose", "fmt", "a.prose", "--dry-run"]));
+    let would = value(&home.call(&["prose", "fmt", "a.prose", "--dry-run"]));
     assert_eq!(would["data"]["effect"], "would_format");
     assert_eq!(std::fs::read_to_string(&a).expect("read"), "exec   \"true\"\n");
 
-    let done = home.run(&["prose", "fmt", "a.prose", "b.prose", "--output", "plain"]);
+    let done = home.call(&["prose", "fmt", "a.prose", "b.prose", "--output", "plain"]);
     assert_eq!((code(&done), text(&done)), (0, "formatted a.prose\n".to_owned()));
     assert_eq!(std::fs::read_to_string(&a).expect("read"), "exec \"true\"\n");
-    assert_eq!(code(&home.run(&["prose", "fmt", "--check", "a.prose"])), 0);
+    assert_eq!(code(&home.call(&["prose", "fmt", "--check", "a.prose"])), 0);
 
-    assert_eq!(code(&home.run(&["prose", "fmt", "c.prose"])), 1);
-    assert_eq!(code(&home.run(&["prose", "fmt", "gone.prose"])), 2);
+    assert_eq!(code(&home.call(&["prose", "fmt", "c.prose"])), 1);
+    assert_eq!(code(&home.call(&["prose", "fmt", "gone.prose"])), 2);
     let piped = piped(&home, &["prose", "fmt", "-", "--output", "plain"], "exec   \"true\"\n");
     assert_eq!((code(&piped), text(&piped)), (0, "exec \"true\"\n".to_owned()));
 }
@@ -158,11 +158,11 @@ fn fmt_writes_files_prints_standard_input_and_only_looks_when_asked() {
 #[test]
 fn ast_prints_the_tree() {
     let home = home(&[("a.prose", "let x = exec \"echo {y}\"\n"), ("b.prose", "let x = exec \"date\"\n")]);
-    let tree = value(&home.run(&["prose", "ast", "b.prose"]));
+    let tree = value(&home.call(&["prose", "ast", "b.prose"]));
     let bound = &tree["data"]["program"]["body"][0];
     assert_eq!(bound["statement"], "bind", "{tree}");
     assert_eq!(bound["of"]["value"]["expression"], "exec", "{tree}");
-    let partly = home.run(&["prose", "ast", "a.prose"]);
+    let partly = home.call(&["prose", "ast", "a.prose"]);
     assert_eq!(code(&partly), 1);
     assert_eq!(value(&partly)["data"]["program"]["body"][0]["statement"], "bind");
 }

@@ -13,7 +13,7 @@ fn has(home: &Home, name: &str) -> bool {
 }
 
 fn said(home: &Home, args: &[&str]) -> (Option<i32>, String) {
-    let output = home.run(args);
+    let output = home.call(args);
     let text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
     (output.status.code(), text.concat())
 }

@@ -11,7 +11,7 @@ fn write(home: &Home, name: &str, text: &str) {
 /// Runs `p.prose`, which must be refused with `code` and all of `said`, and must not have done anything.
 #[track_caller]
 fn refused(home: &Home, code: i32, said: &[&str]) {
-    let output = home.run(&["run", "p.prose", "--plain"]);
+    let output = home.call(&["run", "p.prose", "--plain"]);
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(code), "{text}");
     for part in said {
@@ -33,7 +33,7 @@ fn a_broken_gate_or_name_is_an_error_before_the_first_command() {
     for (case, program, said) in cases {
         let home = Home::new();
         write(&home, "p.prose", &format!("exec \"touch done\"\n{program}"));
-        let checked = home.run(&["prose", "check", "p.prose"]);
+        let checked = home.call(&["prose", "check", "p.prose"]);
         assert_eq!(checked.status.code(), Some(1), "{case}");
         refused(&home, 2, &[said]);
     }
@@ -51,17 +51,17 @@ fn a_run_refuses_the_calls_that_check_refuses_and_no_others() {
     };
     for (call, code) in [("lib(late: \"x\")", "E026"), ("lib(n: \"a\", m: \"b\")", "E027")] {
         write(&home, "p.prose", &program(call));
-        assert_eq!(home.run(&["prose", "check", "p.prose"]).status.code(), Some(1), "{call}");
+        assert_eq!(home.call(&["prose", "check", "p.prose"]).status.code(), Some(1), "{call}");
         refused(&home, 2, &[code]);
     }
     write(&home, "p.prose", &program("lib(n: \"a\", late: \"x\")").replace("got.r", "got.q"));
     refused(&home, 2, &["E028"]);
     // An omitted input becomes a question, which nobody is there to answer.
     write(&home, "p.prose", &program("lib(n: \"a\")"));
-    assert_eq!(home.run(&["prose", "check", "p.prose"]).status.code(), Some(0));
+    assert_eq!(home.call(&["prose", "check", "p.prose"]).status.code(), Some(0));
     refused(&home, 3, &["lib.prose, line 3: input late"]);
     write(&home, "p.prose", &program("lib(n: \"a\", late: \"b\")"));
-    let output = home.run(&["run", "p.prose", "--plain"]);
+    let output = home.call(&["run", "p.prose", "--plain"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success() && text.contains("o:\nab"), "{text}");
 }
@@ -76,12 +76,12 @@ fn a_pipe_or_a_file_without_end_keeps_nobody_waiting() {
     let started = Instant::now();
     for file in ["pipe.prose", "huge.prose"] {
         for command in [&["prose", "check", file][..], &["prose", "fmt", file], &["prose", "ast", file]] {
-            assert_eq!(home.run(command).status.code(), Some(2), "{command:?}");
+            assert_eq!(home.call(command).status.code(), Some(2), "{command:?}");
         }
         write(&home, "p.prose", &format!("use \"./{file}\" as lib\nexec \"touch done\"\nlib()\n"));
-        assert_eq!(home.run(&["prose", "check", "p.prose"]).status.code(), Some(1), "{file}");
+        assert_eq!(home.call(&["prose", "check", "p.prose"]).status.code(), Some(1), "{file}");
         refused(&home, 2, &[file]);
-        let output = home.run(&["run", file, "--plain"]);
+        let output = home.call(&["run", file, "--plain"]);
         assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
     }
     assert!(started.elapsed() < Duration::from_secs(60));

@@ -343,7 +343,7 @@ fn an_input_that_is_a_secret_is_used_and_stored_nowhere() {
     write(&home, "p.prose", program);
     let log = || std::fs::read_to_string(home.workspace().join("log")).unwrap_or_default();
     let set = format!("password={SECRET}");
-    let failed = home.run(&["run", "p.prose", "--plain", "--set", &set, "--set", "place=here"]);
+    let failed = home.call(&["run", "p.prose", "--plain", "--set", &set, "--set", "place=here"]);
     assert_eq!((failed.status.code(), log().as_str()), (Some(1), "here14"), "{}", text(&failed));
     assert!(!all_files(&home).contains(SECRET) && !text(&failed).contains(SECRET), "{}", text(&failed));
     // It is not on record, so it is given once more.
@@ -351,9 +351,9 @@ fn an_input_that_is_a_secret_is_used_and_stored_nowhere() {
     let run = run_id(&home);
     write(&home, "a.toml", "[[answer]]\nkind = \"in_flight\"\nanswer = \"rerun\"\n");
     let rest = ["--answers", "a.toml", "--resume", &run];
-    let asks = home.run(&[&["run", "p.prose", "--plain"], &rest[..]].concat());
+    let asks = home.call(&[&["run", "p.prose", "--plain"], &rest[..]].concat());
     assert_eq!(asks.status.code(), Some(3), "{}", text(&asks));
-    let resumed = home.run(&[&["run", "p.prose", "--plain", "--set", &set], &rest[..]].concat());
+    let resumed = home.call(&[&["run", "p.prose", "--plain", "--set", &set], &rest[..]].concat());
     assert_eq!(resumed.status.code(), Some(0), "{}", text(&resumed));
     assert!(log().starts_with("here14curl"), "{}", log());
     assert!(!all_files(&home).contains(SECRET), "stored");
@@ -371,7 +371,7 @@ fn an_answer_that_is_a_secret_is_used_and_stored_nowhere() {
         "input api_token: \"Which?\"\nexec \"API_TOKEN='{api_token}'; printf ${#API_TOKEN} > log\"\n",
     );
     write(&home, "a.toml", &format!("[[answer]]\nname = \"api_token\"\nanswer = \"{SECRET}\"\n"));
-    let ran = home.run(&["run", "p.prose", "--plain", "--answers", "a.toml"]);
+    let ran = home.call(&["run", "p.prose", "--plain", "--answers", "a.toml"]);
     assert_eq!(ran.status.code(), Some(0), "{}", text(&ran));
     assert!(text(&ran).contains("hidden (file)"), "{}", text(&ran));
     assert_eq!(std::fs::read_to_string(home.workspace().join("log")).expect("a log").trim(), "14");
@@ -386,13 +386,13 @@ fn what_is_known_to_have_failed_is_run_again_by_a_flag_and_not_asked_about_in_a_
         "p.prose",
         "exec \"echo one >> log\"\nexec \"test -e second || nosuchcmd\"\nexec \"echo two >> log\"\n",
     );
-    let failed = home.run(&["run", "p.prose", "--plain"]);
+    let failed = home.call(&["run", "p.prose", "--plain"]);
     let said = text(&failed);
     assert_eq!(failed.status.code(), Some(1), "{said}");
     assert!(said.contains("exit code 127: bash: line 1: nosuchcmd: command not found"), "{said}");
     let run = run_id(&home);
     assert!(said.contains(&format!("--resume {run} --rerun")), "{said}");
-    let resume = |more: &[&str]| home.run(&[&["run", "--plain", "--resume", &run], more].concat());
+    let resume = |more: &[&str]| home.call(&[&["run", "--plain", "--resume", &run], more].concat());
     for _ in 0..2 {
         let again = resume(&[]);
         let said = text(&again);
@@ -413,12 +413,12 @@ fn what_is_known_to_have_failed_is_run_again_by_a_flag_and_not_asked_about_in_a_
 fn what_is_missing_is_named_before_a_runtime_is_started() {
     let home = Home::new();
     write(&home, "p.prose", "exec \"true\"\n  cwd: \"nowhere\"\n");
-    let refused = home.run(&["run", "p.prose", "--plain", "--answers", "missing.toml"]);
+    let refused = home.call(&["run", "p.prose", "--plain", "--answers", "missing.toml"]);
     let said = text(&refused);
     assert_eq!(refused.status.code(), Some(2), "{said}");
     assert!(said.contains("missing.toml") && said.contains("No such file"), "{said}");
     assert!(!home.places().agent_socket().exists(), "no runtime was started");
-    let failed = home.run(&["run", "p.prose", "--plain"]);
+    let failed = home.call(&["run", "p.prose", "--plain"]);
     let said = text(&failed);
     assert_eq!(failed.status.code(), Some(1), "{said}");
     assert!(

@@ -30,7 +30,7 @@ fn text(output: &Output) -> String {
 }
 
 fn run(home: &Home, args: &[&str]) -> Output {
-    home.run(&[&["run", "p.prose", "--plain", "--session", "./agent"], args].concat())
+    home.call(&[&["run", "p.prose", "--plain", "--session", "./agent"], args].concat())
 }
 
 #[track_caller]
@@ -69,7 +69,7 @@ fn a_command_gets_the_task_and_the_facts_and_its_output_is_the_value() {
         assert!(env.contains(&format!("PILOTHOUSE_SESSION{line}\n")), "{line}: {env}");
     }
     // It is a task like any other.
-    let listed = home.run(&["audit", "show", "latest", "--kind", "start"]);
+    let listed = home.call(&["audit", "show", "latest", "--kind", "start"]);
     assert!(text(&listed).contains("./agent <"), "{}", text(&listed));
 }
 
@@ -123,12 +123,12 @@ fn who_answers_has_to_be_there_and_to_enforce_what_it_must() {
         "agent a:\n  permissions:\n    bash: deny\nexec \"touch begun\"\nlet x = session: a\n  prompt: \"p\"\n",
         "echo x",
     );
-    let refused = home.run(&["run", "p.prose", "--plain", "--session", "no-such-agent"]);
+    let refused = home.call(&["run", "p.prose", "--plain", "--session", "no-such-agent"]);
     assert!(ends(&refused, 2).contains("no-such-agent, which answers sessions, is not found"));
     assert!(ends(&run(&home, &[]), 2).contains("p.prose: agent a: bash: deny (agent)"));
     assert!(!home.workspace().join("begun").exists());
     ends(&run(&home, &["--allow-unenforced"]), 0);
-    let refused = home.run(&["run", "p.prose", "--plain", "--session", "thing:x=ask"]);
+    let refused = home.call(&["run", "p.prose", "--plain", "--session", "thing:x=ask"]);
     assert!(ends(&refused, 2).contains("thing:x"), "{}", text(&refused));
 }
 
@@ -141,7 +141,7 @@ fn the_settings_say_who_answers_and_in_which_member() {
          \\\"session_id\\\":\\\"s-1\\\",\\\"total_cost_usd\\\":0.02}\";; esac",
     );
     home.configure("config.toml", "[programs.sessions]\nby = [\"./agent\"]\nvalue = \"said\"\n");
-    let output = home.run(&["run", "p.prose", "--plain"]);
+    let output = home.call(&["run", "p.prose", "--plain"]);
     let said = ends(&output, 0);
     assert!(said.contains("o:\n[] [s-1]") && said.contains("$0.0200"), "{said}");
 }
@@ -394,7 +394,7 @@ fn programs_of_others_run_to_their_end_with_a_scripted_agent() {
         let repository = home.workspace().join("repository");
         let make = "git init -q repository && cd repository && echo x > README.md && git add . && \
                     git -c user.name=a -c user.email=a@b commit -qm one";
-        home.run(&["command", "run", make]);
+        home.call(&["command", "run", make]);
         let program = program.replace("/home/raw/Documents/GitHub/prose", &repository.display().to_string());
         write(&home, "p.prose", &program);
         write(&home, "a.toml", "[[answer]]\nkind = \"gate\"\nanswer = \"approve\"\n");

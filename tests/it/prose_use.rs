@@ -21,12 +21,12 @@ fn write(home: &Home, name: &str, text: &str) {
 fn a_program_of_a_folder_is_used_by_its_name() {
     let home = Home::new();
     write(&home, "p.prose", MAIN);
-    let alone = home.run(&["run", "p.prose", "--plain"]);
+    let alone = home.call(&["run", "p.prose", "--plain"]);
     assert_eq!(alone.status.code(), Some(2));
     assert!(text(&alone).contains("name their folder in programs.path"), "{}", text(&alone));
     write(&home, "shelf/ada/greet.prose", GREET);
     home.configure("config.toml", &format!("[programs]\npath = [{:?}]\n", home.workspace().join("shelf")));
-    let ran = home.run(&["run", "p.prose", "--plain"]);
+    let ran = home.call(&["run", "p.prose", "--plain"]);
     assert_eq!(ran.status.code(), Some(0), "{}", text(&ran));
     assert!(text(&ran).contains("hello Bo"), "{}", text(&ran));
 }

@@ -71,7 +71,7 @@ fn the_programs_of_a_folder_come_to_their_end() {
             .collect();
         let mut args = vec!["run", &name, "--plain", "--answers", "a.toml", "--gates-from-answers"];
         args.extend(inputs.iter().map(String::as_str));
-        let output = home.run(&args);
+        let output = home.call(&args);
         let expected = if THROWING.contains(&&*name) { 1 } else { 0 };
         if output.status.code() != Some(expected) {
             let (out, err) =

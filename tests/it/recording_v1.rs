@@ -65,11 +65,11 @@ fn it_is_whole_and_its_receipts_follow_from_its_envelopes() {
     let home = Home::new();
     let copy = home.places().recordings().join(NAME);
     copy_folder(&fixture(), &copy);
-    let verified = home.run(&["audit", "verify", NAME, "--output", "json"]);
+    let verified = home.call(&["audit", "verify", NAME, "--output", "json"]);
     let verified: serde_json::Value = serde_json::from_slice(&verified.stdout).expect("an answer");
     assert_eq!(verified["data"]["whole"], true, "{verified}");
     assert_eq!(verified["data"]["rows"], 142, "{verified}");
-    let listed = home.run(&["receipt", "list", "--recording", NAME, "--limit", "100", "--output", "json"]);
+    let listed = home.call(&["receipt", "list", "--recording", NAME, "--limit", "100", "--output", "json"]);
     let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("an answer");
     assert_eq!(listed["ok"], true, "{listed}");
 }

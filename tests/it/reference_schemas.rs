@@ -72,8 +72,8 @@ fn what_is_no_envelope_is_refused() {
 fn the_record_of_a_runtime_is_held_against_them() {
     let home = Home::new();
     for line in ["printf recorded", "exit 3"] {
-        let _ = home.run(&["command", "run", "--login=false", line]);
+        let _ = home.call(&["command", "run", "--login=false", line]);
     }
-    let _ = home.run(&["task", "status", "task_00000000"]);
+    let _ = home.call(&["task", "status", "task_00000000"]);
     assert_eq!(recorded_envelopes_are_valid(&home.places().recordings()), 3);
 }

@@ -59,8 +59,8 @@ fn a_setting_reaches_the_commands_of_a_runtime() {
         "[env]\ndrop = [\"*_TOKEN\"]\nset = { PAGER = \"more\", GREETING = \"ahoy\" }\n",
     );
     let line = "printf '%s %s %s' \"$PAGER\" \"$GREETING\" \"${SECRET_TOKEN-none}\"";
-    let mut run = home.command(&["command", "run", "--login=false", line]);
-    let told = json(&run.env("SECRET_TOKEN", "x").output().expect("runs"));
+    let run = ["command", "run", "--login=false", line];
+    let told = json(&home.call_with(&[("SECRET_TOKEN", "x")], &run));
     assert_eq!(told["data"]["stdout_preview"], "more ahoy none", "{told}");
 }
 
@@ -89,7 +89,7 @@ fn show_says_where_each_value_comes_from() {
     let own = home.configure("config.toml", "[limits]\nlease = \"30 s\"\ntasks = 8\n");
     let workspace = home.workspace().join(".pilothouse.toml");
     std::fs::write(&workspace, "[limits]\ntasks = 2\n").expect("written");
-    let told = json(&home.run(&["config", "show", "--changed"]));
+    let told = json(&home.call(&["config", "show", "--changed"]));
     let rows: Vec<_> =
         told["data"]["settings"].as_array().expect("rows").iter().map(|row| row.to_string()).collect();
     let row = |key: &str, value: &str, from: &Path, line: usize| {
@@ -97,7 +97,7 @@ fn show_says_where_each_value_comes_from() {
     };
     let workspace = workspace.canonicalize().expect("there");
     assert_eq!(rows, [row("limits.lease", "\\\"30 s\\\"", &own, 2), row("limits.tasks", "2", &workspace, 2)]);
-    let all = home.run(&["config", "show", "--output", "plain"]);
+    let all = home.call(&["config", "show", "--output", "plain"]);
     assert!(String::from_utf8_lossy(&all.stdout).contains("# default"));
 }
 
@@ -106,9 +106,9 @@ fn a_hostile_workspace_changes_nothing_and_is_told_of() {
     let home = Home::new();
     let path = home.workspace().join(".pilothouse.toml");
     std::fs::write(path, "[env]\nset = { PAGER = \"evil\" }\n").expect("written");
-    let told = json(&home.run(&["command", "run", "--login=false", "printf %s \"$PAGER\""]));
+    let told = json(&home.call(&["command", "run", "--login=false", "printf %s \"$PAGER\""]));
     assert_eq!(told["data"]["stdout_preview"], "cat", "{told}");
-    let checked = home.run(&["config", "check", "--output", "plain"]);
+    let checked = home.call(&["config", "check", "--output", "plain"]);
     assert!(
         String::from_utf8_lossy(&checked.stderr).contains(".pilothouse.toml:1: env: there is no such key")
     );

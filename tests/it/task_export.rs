@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use crate::support::{Agent, Home, wait_until};
 
 fn exported(home: &Home, id: &str, form: &str) -> String {
-    let output = home.run(&["task", "export", id, "--as", form, "--output", "json"]);
+    let output = home.call(&["task", "export", id, "--as", form, "--output", "json"]);
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
     let content = answer["data"]["content"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
     // On a pipe the output is the file's content, and nothing else.
-    let piped = home.run(&["task", "export", id, "--as", form]).stdout;
+    let piped = home.call(&["task", "export", id, "--as", form]).stdout;
     assert_eq!(String::from_utf8_lossy(&piped).trim_end(), content.trim_end());
     content
 }
@@ -26,8 +26,7 @@ fn events(cast: &str, kind: &str) -> Vec<(f64, String)> {
 #[test]
 fn a_task_is_exported_in_every_form_and_what_its_terminal_hid_stays_hidden() {
     let home = Home::new();
-    let mut serve = home.serve();
-    let agent = Agent::connect(&home, &[]);
+    let agent = Agent::here(&home, None);
     let cmd = "printf '\\033[31mred <b>\\033[0m name? '; read name; stty -echo; printf 'secret? '; read secret; \
                stty echo; printf '\\nbye %s\\n' \"$name\"; exit 3";
     let started = agent.call(
@@ -74,12 +73,10 @@ fn a_task_is_exported_in_every_form_and_what_its_terminal_hid_stays_hidden() {
         events(&exported(&home, &id, "cast-v2"), "o").into_iter().map(|(at, _)| at).collect();
     assert!(times.is_sorted() && !times.is_empty(), "{times:?}");
 
-    let unknown = home.run(&["task", "export", "task_00000000"]);
+    let unknown = home.call(&["task", "export", "task_00000000"]);
     assert_eq!(unknown.status.code(), Some(5), "{unknown:?}");
     agent.leave();
-    let stopped = home.run(&["serve", "--stop"]);
-    assert!(stopped.status.success(), "{stopped:?}");
-    serve.wait().expect("gone");
+    home.end_here();
 
     // What is not on record of an ended task, a hole of 8 GiB here, is no output of it.
     let recordings = std::fs::read_dir(home.places().recordings()).expect("recordings").flatten();

@@ -31,6 +31,8 @@ use crate::process::wire::{self, HostReport, HostRequest, HostTask};
 #[derive(Debug, Clone)]
 pub(in crate::process) struct Hosts {
     program: PathBuf,
+    /// Whether other spawners need the server as well.
+    is_shared: bool,
     // A lock, not a message: it is held for one `sendmsg`.
     server: Arc<Mutex<Option<ForkServer>>>,
 }
@@ -43,7 +45,11 @@ struct ForkServer {
 
 impl Hosts {
     pub(in crate::process) fn of(program: PathBuf) -> Self {
-        Self { program, server: Arc::default() }
+        Self { program, is_shared: false, server: Arc::default() }
+    }
+
+    pub(in crate::process) fn for_another(&self) -> Self {
+        Self { is_shared: true, ..self.clone() }
     }
 
     pub(in crate::process) fn program(&self) -> &Path {
@@ -121,8 +127,11 @@ impl Hosts {
         sent.map(|()| id)
     }
 
-    /// Ends the fork server and waits until it is gone.
+    /// Ends the fork server, unless others need it, and waits until it is gone.
     pub(in crate::process) async fn close(&self) {
+        if self.is_shared {
+            return;
+        }
         let Some(ForkServer { orders, mut process }) = self.lock().take() else { return };
         drop(orders);
         if timeout(PATIENCE, process.wait()).await.is_err() {

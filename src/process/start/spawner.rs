@@ -134,8 +134,16 @@ impl Spawner {
 
     /// Creates a spawner whose hosts run another build of the program.
     pub fn with_program(program: PathBuf) -> Self {
-        let (links, spares, stops) = (TaskTracker::new(), Spares::default(), Arc::default());
-        Self { hosts: Hosts::of(program), links, spares, stops }
+        Self::with_hosts(Hosts::of(program))
+    }
+
+    /// Creates another spawner, of another runtime, with the same fork server. Draining it does not end that.
+    pub fn another(&self) -> Self {
+        Self::with_hosts(self.hosts.for_another())
+    }
+
+    fn with_hosts(hosts: Hosts) -> Self {
+        Self { hosts, links: TaskTracker::new(), spares: Spares::default(), stops: Arc::default() }
     }
 
     /// Returns the program that its hosts run.

@@ -17,7 +17,7 @@ const CEILINGS: &[(&str, usize)] = &[
     ("places that match every act", 1),
     ("settings", 59),
     // Counted by `.ci/run`.
-    ("tests that start the program", 814),
+    ("tests that start the program", 445),
     ("tokens in agent", 52_129),
     ("tokens in agents", 20_578),
     ("tokens in all", 1_240_955),

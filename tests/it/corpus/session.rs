@@ -8,7 +8,6 @@ use std::time::Duration;
 use pilothouse::config::{EnvSettings, Limits};
 use pilothouse::envelope::{Actor, TaskId};
 use pilothouse::model::{ExecOutcome, ExecRequest, TaskStatus, TypedInput, Until};
-use pilothouse::process::Spawner;
 use pilothouse::runtime::{Handle, Leftovers, Options, TaskScreen, log_path};
 use pilothouse::terminal::{ByteOrigin, Color, KeyPress, Size, Terminal};
 use tempfile::TempDir;
@@ -17,7 +16,7 @@ use tokio::runtime::Runtime;
 use super::differences::{self, Places};
 use super::picture::{Found, Picture};
 use super::tmux::Tmux;
-use crate::support::{program, skip, wait_until, wait_until_or};
+use crate::support::{skip, spawner, wait_until, wait_until_or};
 
 /// Columns and rows of every terminal in the corpus.
 const SIZE: (u16, u16) = (80, 24);
@@ -88,7 +87,7 @@ impl Stage {
                 headless: true,
                 environment: environment(self.dir.path()),
                 env: EnvSettings::default(),
-                spawner: Spawner::with_program(program()),
+                spawner: spawner(&Limits::default()),
                 limits: Limits::default(),
             })
         };

@@ -1,6 +1,7 @@
 //! An agent: the official Rust MCP client talking to the real `pilothouse mcp`.
 
 use std::fs::File;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::Stdio;
 
@@ -53,6 +54,31 @@ impl Agent {
             ().serve(shim).await.expect("the conversation opens")
         });
         Self { service, runtime, errors }
+    }
+
+    /// Connects by a shim in this process to a runtime in it.
+    #[track_caller]
+    pub(crate) fn here(home: &Home, label: Option<&str>) -> Self {
+        Self::here_with(home, &[], label)
+    }
+
+    /// Like `here`, with variables of its own.
+    #[track_caller]
+    pub(crate) fn here_with(home: &Home, variables: &[(&str, &str)], label: Option<&str>) -> Self {
+        home.serve_here();
+        let [(input, its_input), (output, its_output)] =
+            [(); 2].map(|()| UnixStream::pair().expect("a pair"));
+        home.in_process().carry(home.caller(variables), label, its_input, its_output);
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = runtime.expect("a runtime");
+        let service = runtime.block_on(async {
+            let [input, output] = [input, output].map(|stream| {
+                stream.set_nonblocking(true).expect("set");
+                tokio::net::UnixStream::from_std(stream).expect("watched")
+            });
+            ().serve((output, input)).await.expect("the conversation opens")
+        });
+        Self { service, runtime, errors: home.workspace().join("../shim.stderr") }
     }
 
     /// Connects and calls a tool: after that a runtime is running (started if necessary) and knows the agent.

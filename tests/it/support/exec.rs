@@ -17,10 +17,21 @@ pub(crate) struct Ran {
     pub(crate) stderr: String,
 }
 
-/// Runs `input` as a stream through standard input.
+/// Runs `input` as a stream, in this process.
 #[track_caller]
 pub(crate) fn exec(home: &Home, args: &[&str], input: impl AsRef<[u8]>) -> Ran {
-    exec_by(&mut command(home, args), input)
+    exec_with(home, &[], args, input)
+}
+
+/// Like `exec`, with more variables.
+#[track_caller]
+pub(crate) fn exec_with(
+    home: &Home,
+    variables: &[(&str, &str)],
+    args: &[&str],
+    input: impl AsRef<[u8]>,
+) -> Ran {
+    ran(home.in_process().exec(home.caller(variables), args, input.as_ref()))
 }
 
 /// Returns `pilothouse exec` with arguments, not yet started.
@@ -36,10 +47,11 @@ pub(crate) fn exec_by(command: &mut Command, input: impl AsRef<[u8]>) -> Ran {
     ran(output(command, input))
 }
 
-/// Runs it and returns everything it printed, whatever its shape.
+/// Runs it in this process, and returns everything it printed, whatever its shape.
 #[track_caller]
-pub(crate) fn exec_text(command: &mut Command, input: impl AsRef<[u8]>) -> String {
-    String::from_utf8(output(command, input).stdout).expect("stdout is UTF-8")
+pub(crate) fn exec_text(home: &Home, args: &[&str], input: impl AsRef<[u8]>) -> String {
+    let output = home.in_process().exec(home.caller(&[]), args, input.as_ref());
+    String::from_utf8(output.stdout).expect("stdout is UTF-8")
 }
 
 fn output(command: &mut Command, input: impl AsRef<[u8]>) -> Output {

@@ -1,18 +1,21 @@
 //! A throw-away user with a workspace, state and runtime folder of their own; dropping it ends everything started there.
 
-use std::ffi::OsStr;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
 
 use pilothouse::link::Holder;
 use pilothouse::paths::Places;
 use tempfile::TempDir;
 
-use super::{TimeLimit, program, recorded_envelopes_are_valid, wait_until};
+use super::{CallerPlace, InProcess, TimeLimit, program, recorded_envelopes_are_valid, wait_until};
 
 /// The folders of one test, and the environment that points to them.
 pub(crate) struct Home {
     temp: TempDir,
+    in_process: OnceLock<InProcess>,
     _limit: TimeLimit,
 }
 
@@ -20,7 +23,7 @@ impl Home {
     /// Creates the folders.
     pub(crate) fn new() -> Self {
         let temp = tempfile::tempdir().expect("temp dir");
-        let home = Self { _limit: TimeLimit::begin(temp.path()), temp };
+        let home = Self { _limit: TimeLimit::begin(temp.path()), in_process: OnceLock::new(), temp };
         for folder in ["workspace", "run"] {
             std::fs::create_dir(home.temp.path().join(folder)).expect("folder");
         }
@@ -89,6 +92,59 @@ impl Home {
         self.command(args).output().expect("the program runs")
     }
 
+    /// Runs a command of the registry in this process, and returns what the program would print to pipes.
+    #[track_caller]
+    pub(crate) fn call(&self, args: &[&str]) -> Output {
+        self.call_with(&[], args)
+    }
+
+    /// Like `call`, with more variables.
+    #[track_caller]
+    pub(crate) fn call_with(&self, variables: &[(&str, &str)], args: &[&str]) -> Output {
+        self.in_process().run(self.caller(variables), args)
+    }
+
+    /// Serves the workspace from this process until the test is over.
+    #[track_caller]
+    pub(crate) fn serve_here(&self) {
+        self.in_process().serve(self.caller(&[]));
+    }
+
+    /// Ends the runtime that is in this process.
+    pub(crate) fn end_here(&self) {
+        self.in_process().end_runtime(&self.places());
+    }
+
+    /// A path in the workspace as an argument: relative ones are taken from where the test itself runs.
+    pub(crate) fn path(&self, name: &str) -> String {
+        self.workspace().join(name).display().to_string()
+    }
+
+    pub(crate) fn in_process(&self) -> &InProcess {
+        self.in_process.get_or_init(InProcess::new)
+    }
+
+    /// A caller in the workspace, with more variables, and without those that name other folders of agents.
+    pub(crate) fn caller(&self, variables: &[(&str, &str)]) -> CallerPlace {
+        let mut command = Command::new("none");
+        self.settle(&mut command);
+        for name in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_DATA_HOME", "TMUX"] {
+            command.env_remove(name);
+        }
+        let own = command.get_envs().map(|(name, value)| (name.to_owned(), value.map(OsStr::to_owned)));
+        let more = variables.iter().map(|(name, value)| (name.into(), Some(value.into())));
+        let changed: BTreeMap<OsString, Option<OsString>> = own.chain(more).collect();
+        let mut all: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+        for (name, value) in changed {
+            match value {
+                Some(value) => drop(all.insert(name, value)),
+                None => drop(all.remove(&name)),
+            }
+        }
+        let places = Places { config_dir: self.temp.path().join("config/pilothouse"), ..self.places() };
+        CallerPlace { cwd: self.workspace(), places, variables: all.into_iter().collect() }
+    }
+
     /// Starts a headless runtime and waits until it accepts connections.
     pub(crate) fn serve(&self) -> Child {
         self.serve_with(&[])
@@ -127,14 +183,20 @@ impl Home {
     #[track_caller]
     pub(crate) fn runtime_pid(&self) -> i32 {
         let pid = Holder::of(&self.places()).address().expect("a runtime").pid;
+        assert_ne!(pid, std::process::id(), "it is in this process");
         i32::try_from(pid).expect("a pid")
     }
 
     /// Stops the runtime, whoever started it, and waits until its process is gone.
-    fn end(&self) {
-        let holder = Holder::of(&self.places());
-        let _ = self.run(&["serve", "--stop"]);
-        if let Some(address) = holder.address() {
+    fn end(&mut self) {
+        let places = self.places();
+        let holder = Holder::of(&places);
+        if holder != Holder::Nobody || self.in_process.get().is_some() {
+            self.in_process().end_runtime(&places);
+            drop(self.in_process.take());
+        }
+        let waits = |pid: u32| pid != std::process::id() && !std::thread::panicking();
+        if let Some(address) = holder.address().filter(|address| waits(address.pid)) {
             let process = Path::new("/proc").join(address.pid.to_string());
             // If this process started it, it stays a zombie until the test has waited for it.
             let is_over = || std::fs::read_link(process.join("exe")).is_err();
@@ -192,7 +254,9 @@ impl Another<'_> {
 impl Drop for Another<'_> {
     fn drop(&mut self) {
         let pid = self.runtime_pid();
-        let _ = self.run(&["serve", "--stop"]);
+        if pid.is_some() {
+            InProcess::new().end_runtime(&self.places());
+        }
         if let Some(pid) = pid.filter(|_| !std::thread::panicking()) {
             let exe = Path::new("/proc").join(pid.to_string()).join("exe");
             wait_until("the other runtime ends with its test", || std::fs::read_link(&exe).is_err());
@@ -210,11 +274,10 @@ pub(crate) fn is_a_repository(folder: &Path) {
 
 impl Drop for Home {
     fn drop(&mut self) {
+        self.end();
         if std::thread::panicking() {
-            let _ = self.run(&["serve", "--stop"]);
             return;
         }
-        self.end();
         // Whatever the test was about, everything recorded must match the published schemas.
         recorded_envelopes_are_valid(&self.places().recordings());
     }

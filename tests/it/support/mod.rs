@@ -4,6 +4,7 @@ mod agent;
 mod console;
 mod exec;
 mod home;
+mod in_process;
 mod runtime;
 mod schemas;
 mod script;
@@ -25,9 +26,12 @@ use pilothouse::model::READING;
 
 pub(crate) use agent::{Agent, Answer};
 pub(crate) use console::Console;
-pub(crate) use exec::{check_line, command as exec_command, exec, exec_by, exec_text, ran as exec_ran};
+pub(crate) use exec::{
+    Ran, check_line, command as exec_command, exec, exec_by, exec_text, exec_with, ran as exec_ran,
+};
 pub(crate) use home::{Another, Home};
-pub(crate) use runtime::{options, panes, start_limited, start_runtime};
+pub(crate) use in_process::{CallerPlace, InProcess};
+pub(crate) use runtime::{options, panes, spawner, start_limited, start_runtime};
 pub(crate) use schemas::{judged, must_be_an_envelope, recorded_envelopes_are_valid};
 pub(crate) use script::Script;
 pub(crate) use skip::{note_start, skip};
@@ -46,8 +50,13 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) fn program() -> PathBuf {
     give_up_terminal();
     note_start();
-    let copy = std::env::var_os("CARGO_BIN_EXE_pilothouse");
-    copy.map_or_else(|| env!("CARGO_BIN_EXE_pilothouse").into(), PathBuf::from)
+    program_path()
+}
+
+/// Where the program is, for what only names it.
+pub(crate) fn program_path() -> PathBuf {
+    std::env::var_os("CARGO_BIN_EXE_pilothouse")
+        .map_or_else(|| env!("CARGO_BIN_EXE_pilothouse").into(), PathBuf::from)
 }
 
 /// The program that agents call as their shell: the one beside that.

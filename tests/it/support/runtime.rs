@@ -1,6 +1,7 @@
 //! A runtime for one test: in a throw-away folder, with the built program as task host.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use pilothouse::config::{EnvSettings, Limits};
 use pilothouse::envelope::TaskId;
@@ -8,7 +9,7 @@ use pilothouse::link::ConsoleView;
 use pilothouse::process::Spawner;
 use pilothouse::runtime::{Handle, Options};
 
-use super::program;
+use super::{note_start, program};
 
 /// Starts a runtime whose workspace and recordings are in `dir`; returns it and the workspace.
 pub(crate) fn start_runtime(dir: &Path) -> (Handle, PathBuf) {
@@ -34,9 +35,19 @@ pub(crate) fn options(dir: &Path, limits: Limits) -> Options {
         headless: true,
         environment: std::env::vars_os().collect(),
         env: EnvSettings::default(),
-        spawner: Spawner::with_program(program()),
+        spawner: spawner(&limits),
         limits,
     }
+}
+
+/// Returns a spawner for a runtime in this process. All of these have one fork server, which the first starts. Where a
+/// rule may hold a command, the program is started once more, to look at what that would cost.
+pub(crate) fn spawner(limits: &Limits) -> Spawner {
+    static FIRST: OnceLock<Spawner> = OnceLock::new();
+    if !limits.approvals.is_empty() {
+        note_start();
+    }
+    FIRST.get_or_init(|| Spawner::with_program(program())).another()
 }
 
 /// What a console says that shows these tasks, with the focus on one.

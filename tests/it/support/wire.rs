@@ -1,7 +1,8 @@
 //! `pilothouse mcp` line by line, in ways that no client library would use.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -9,9 +10,10 @@ use super::Home;
 
 /// A shim, and the agent's ends of its pipes.
 pub(crate) struct Wire {
-    pub(crate) shim: Child,
-    pub(crate) input: Option<ChildStdin>,
-    pub(crate) output: BufReader<ChildStdout>,
+    /// Its process, unless it is in that of the test.
+    shim: Option<Child>,
+    pub(crate) input: Option<Box<dyn Write + Send>>,
+    pub(crate) output: BufReader<Box<dyn Read + Send>>,
 }
 
 impl Wire {
@@ -24,9 +26,35 @@ impl Wire {
     pub(crate) fn of(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut shim = command.spawn().expect("the shim starts");
-        let input = shim.stdin.take();
-        let output = BufReader::new(shim.stdout.take().expect("piped"));
-        Self { shim, input, output }
+        let (input, output) = (shim.stdin.take().expect("piped"), shim.stdout.take().expect("piped"));
+        Self::with(Some(shim), input, output)
+    }
+
+    fn with(
+        shim: Option<Child>,
+        input: impl Write + Send + 'static,
+        output: impl Read + Send + 'static,
+    ) -> Self {
+        Self { shim, input: Some(Box::new(input)), output: BufReader::new(Box::new(output)) }
+    }
+
+    /// A shim in this process, joined to a runtime in it.
+    pub(crate) fn here(home: &Home) -> Self {
+        home.serve_here();
+        let [(input, its_input), (output, its_output)] =
+            [(); 2].map(|()| UnixStream::pair().expect("a pair"));
+        home.in_process().carry(home.caller(&[]), None, its_input, its_output);
+        Self::with(None, input, output)
+    }
+
+    /// The same, initialized as the client `name`.
+    pub(crate) fn open_here(home: &Home, name: &str) -> Self {
+        Self::here(home).opened(name)
+    }
+
+    /// Its process.
+    pub(crate) fn shim(&mut self) -> &mut Child {
+        self.shim.as_mut().expect("a process of its own")
     }
 
     /// Starts a shim and initializes the session as the client `name`.
@@ -81,14 +109,16 @@ impl Wire {
     }
 
     pub(crate) fn kill(&mut self) {
-        self.shim.kill().expect("killed");
-        self.shim.wait().expect("reaped");
+        self.shim().kill().expect("killed");
+        self.shim().wait().expect("reaped");
     }
 }
 
 impl Drop for Wire {
     fn drop(&mut self) {
-        let _ = self.shim.kill();
-        let _ = self.shim.wait();
+        if let Some(shim) = &mut self.shim {
+            let _ = shim.kill();
+            let _ = shim.wait();
+        }
     }
 }
